@@ -5,14 +5,14 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
 
-use copydesk::document::diff::DraftPart;
-use copydesk::document::{ChangeSet, Text, TextEdit};
-use copydesk::ids::Version;
-use copydesk::review::{
+use copydesk::approvals::{
     ApprovalRequest, ArrivedHunks, CommittedUpdate, Decision, DecisionPolicy, DecisionRequirements,
     HunkChoice, HunkVerdict, Person, Preview, ProposedCall, RequestTimes, RequestVerdict,
 };
-use copydesk::who::{Principal, Role};
+use copydesk::document::diff::DraftPart;
+use copydesk::document::{ChangeSet, Text, TextEdit};
+use copydesk::ids::Version;
+use copydesk::permissions::{Principal, Role};
 use fastrand::Rng;
 use rustix::time::{ClockId, clock_gettime};
 

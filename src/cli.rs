@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::export::ExportFormat;
-use crate::who::Role;
+use crate::permissions::Role;
 
 /// A document server where every change an AI wants is held, shown as a diff, and applied only when a person says so.
 #[derive(Debug, Parser)]

@@ -17,20 +17,20 @@
 //!    [`failpoint`]: where tests let it die. [`cpu_pool`]: threads for work that takes long.
 
 pub mod ids;
-pub mod who;
+pub mod permissions;
 
+pub mod approvals;
 pub mod document;
 pub mod export;
-pub mod review;
 
 pub mod auth;
 pub mod store;
 
 pub mod check;
-pub mod files;
+pub mod file_sync;
 #[cfg(unix)]
 pub mod processes;
-pub mod room;
+pub mod rooms;
 pub mod workspace;
 
 pub mod connections;
@@ -40,16 +40,16 @@ pub mod llm;
 pub mod messages;
 pub mod tools;
 
-pub mod http;
 pub mod mcp;
-pub mod socket;
-pub mod webhook;
-pub mod wire;
+pub mod protocol;
+pub mod rest;
+pub mod socketio;
+pub mod webhooks;
 
-pub mod app;
 pub mod cli;
 pub mod client;
 pub mod config;
 pub mod cpu_pool;
 pub mod failpoint;
+pub mod server;
 pub mod telemetry;

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use copydesk::cli::CommandLine;
-use copydesk::{app, telemetry};
+use copydesk::{server, telemetry};
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = CommandLine::parse();
     telemetry::start();
-    match app::run(cli).await {
+    match server::run(cli).await {
         Ok(ending) => ExitCode::from(ending.code()),
         Err(error) => {
             eprintln!("copydesk: {error:#}");

@@ -1,8 +1,8 @@
 //! Pending changes move alike on the server and in the editor: cases played by `web/src/review/parity.test.ts`, replayed here.
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+use copydesk::approvals::{DraftPart, Hunk, HunkDraft};
 use copydesk::document::{ChangeLimits, ChangeSet, Text};
-use copydesk::review::{DraftPart, Hunk, HunkDraft};
 use serde_json::Value;
 
 const CASES: &str = include_str!("../fixtures/hunks/rebase.jsonl");

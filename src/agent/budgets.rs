@@ -6,15 +6,15 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::llm::{AnswerDelta, FailedTryUsage};
-use crate::wire::messages::{ContentBlock, TokenUsage};
+use crate::protocol::messages_api::{ContentBlock, TokenUsage};
 
-use super::stage::{ScriptedReply, TestAgent, calls, rewrites, says};
+use super::fixture::{ScriptedReply, TestAgent, calls, rewrites, says};
 use super::{RunLimits, StopFilter};
 
 /// How the only run ended: the subtype, and what people were told.
 fn ending(stage: &TestAgent) -> (String, String) {
     let result = stage.said.iter().rev().find_map(|said| match &said.saying {
-        crate::room::event::RunEventKind::Agent("result", subtype, content) => {
+        crate::rooms::event::RunEventKind::Agent("result", subtype, content) => {
             let message = content["message"].as_str().unwrap_or_default();
             Some(((*subtype).to_owned(), message.to_owned()))
         }
@@ -26,7 +26,7 @@ fn ending(stage: &TestAgent) -> (String, String) {
 /// The tokens that people were told of at the end.
 fn used(stage: &TestAgent) -> serde_json::Value {
     let used = stage.said.iter().find_map(|said| match &said.saying {
-        crate::room::event::RunEventKind::Agent("result", _, content) => {
+        crate::rooms::event::RunEventKind::Agent("result", _, content) => {
             Some(content["usage"].clone())
         }
         _ => None,
@@ -42,7 +42,7 @@ async fn a_run_ends_when_its_tokens_are_used_up_and_every_call_is_answered() {
         TokenUsage { input_tokens: 1_000, ..TokenUsage::default() };
     stage.model.plays([rewrites("It was very dark.")]);
     stage.ask("Make it darker").await;
-    stage.decide(crate::review::RequestVerdict::Approve).await;
+    stage.decide(crate::approvals::RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!(ending(&stage), ("limit".into(), "The run stopped after 1000 tokens".into()));
     assert_eq!(response.error.expect("a reason").0, "limit");
@@ -61,7 +61,7 @@ async fn tries_in_vain_use_up_the_tokens_too() {
     let answer = Box::new(rewrites("It was very dark."));
     stage.model.plays([ScriptedReply::Writes(vec![lost, AnswerDelta::Reset], go_on, answer)]);
     stage.ask("Make it darker").await;
-    stage.decide(crate::review::RequestVerdict::Approve).await;
+    stage.decide(crate::approvals::RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(ending(&stage), ("limit".into(), "The run stopped after 1000 tokens".into()));
 }
@@ -87,7 +87,7 @@ async fn a_restart_begins_no_new_budget() {
     stage.ask("Make it darker").await;
     stage.request().await;
     stage.restart().await;
-    stage.decide(crate::review::RequestVerdict::Approve).await;
+    stage.decide(crate::approvals::RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(used(&stage)["output_tokens"], 800);
 }

@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
-use crate::room::RoomError;
-use crate::room::command::ApprovalMode;
+use crate::permissions::{Action, Principal};
+use crate::rooms::RoomError;
+use crate::rooms::command::ApprovalMode;
 use crate::tools::registry::ToolOffer;
 use crate::tools::{
     ApprovalWait, EditableRange, FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext,
-    ToolEffect, ToolOutcome, UnreadRanges, desk,
+    ToolEffect, ToolOutcome, UnreadRanges, inbox_approval,
 };
-use crate::who::{Action, Principal};
 
-use super::ears::{CallHandle, CallerContext};
-use super::record::Run;
+use super::run_record::Run;
 use super::transcript::{EntryKind, TranscriptEntry};
+use super::waiters::{CallHandle, CallerContext};
 use super::{AgentRequest, AgentService, AskError, AskKind, ConversationMode, PermissionMode};
 
 /// The way an outside caller came in.
@@ -230,7 +230,8 @@ impl AgentService {
         if effect != Some(ToolEffect::Reads) || self.shared.tools.workspace().is_none() {
             return Ok(false);
         }
-        Ok(desk::rules_speak_of(&self.shared.desk().await?, &calling.outside.call).await?)
+        Ok(inbox_approval::rules_speak_of(&self.shared.desk().await?, &calling.outside.call)
+            .await?)
     }
 
     /// Makes a call of a name that no other has.

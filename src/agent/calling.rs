@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::approvals::{Decision, RequestStatus, RequestVerdict};
 use crate::ids::{DocumentId, RequestId, Version};
-use crate::review::{Decision, RequestStatus, RequestVerdict};
-use crate::room::event::RunEventKind;
+use crate::permissions::{Principal, Role};
+use crate::rooms::event::RunEventKind;
 use crate::tools::{ApprovalWait, ToolCall};
-use crate::who::{Principal, Role};
 
-use super::stage::{TestAgent, owner};
+use super::fixture::{TestAgent, owner};
 use super::{
     AskError, CallEvent, CallHandle, CallRequest, CallResult, CallSource, ClientConnection,
     DedupKey, ExternalCall, KeyIssuer,
@@ -189,7 +189,7 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     let ends = stage.record().await;
     assert_eq!(ends.len(), 8);
     // A model that goes on in the same session is told of neither.
-    stage.model.plays([super::stage::says("Yes.")]);
+    stage.model.plays([super::fixture::says("Yes.")]);
     stage.ask("Talk").await;
     stage.response().await;
     assert_eq!(stage.model.asked()[0].messages.len(), 1);

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::ids::{MemberId, RequestId};
-use crate::review::{
+use crate::approvals::{
     ApprovalRequest, Decision, HunkChoice, HunkVerdict, RequestStatus, RequestVerdict,
 };
-use crate::room::command::PushRequest;
-use crate::room::{NewDocument, RoomError, RoomHandle};
+use crate::ids::{MemberId, RequestId};
+use crate::rooms::command::PushRequest;
+use crate::rooms::{NewDocument, RoomError, RoomHandle};
 use crate::tools::{ToolRegistry, ToolScope};
 
 use super::StopFilter;
-use super::stage::{TestAgent, calls, owner, says};
+use super::fixture::{TestAgent, calls, owner, says};
 
 /// What the document reads before anything happens.
 const BEFORE: &str = "One two three.";

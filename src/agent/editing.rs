@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
+use crate::approvals::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
 use crate::auth::{Authenticator, TokenGrant};
 use crate::ids::DocumentId;
-use crate::review::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
-use crate::room::event::{ResponseUpdate, RunEventKind};
-use crate::room::{NewDocument, RoomHandle};
+use crate::rooms::event::{ResponseUpdate, RunEventKind};
+use crate::rooms::{NewDocument, RoomHandle};
 
 use super::AgentRequest;
-use super::stage::{TestAgent, calls, owner, says};
+use super::fixture::{TestAgent, calls, owner, says};
 
 /// The model makes one call, hears what came of it and is done; what it heard.
 async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String, bool) {

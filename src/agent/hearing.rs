@@ -1,10 +1,10 @@
 //! Stories about what the model hears of decisions that people changed after it was told of them.
 
-use crate::review::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
-use crate::room::command::{ProposeAgain, UndoChange};
-use crate::who::{Principal, Role};
+use crate::approvals::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
+use crate::permissions::{Principal, Role};
+use crate::rooms::command::{ProposeAgain, UndoChange};
 
-use super::stage::{TestAgent, owner, rewrites, says};
+use super::fixture::{TestAgent, owner, rewrites, says};
 
 fn ben() -> Principal {
     let (user, name) = ("usr_ben".into(), "Ben".into());
@@ -14,7 +14,7 @@ fn ben() -> Principal {
 /// A request, and what people do with it.
 struct DecidedRequest {
     stage: TestAgent,
-    request: crate::review::ApprovalRequest,
+    request: crate::approvals::ApprovalRequest,
 }
 
 impl DecidedRequest {
@@ -62,7 +62,7 @@ impl DecidedRequest {
         self.stage.ask("Why?").await;
         self.stage.response().await;
         let mut messages = self.stage.model.asked().last().unwrap().messages.clone();
-        let texts = |message: &crate::wire::messages::ChatMessage| {
+        let texts = |message: &crate::protocol::messages_api::ChatMessage| {
             let texts = message.content.iter().filter_map(|block| block.as_text());
             texts.collect::<Vec<_>>().join("\n")
         };

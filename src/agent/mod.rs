@@ -5,43 +5,47 @@
 
 pub mod transcript;
 
-mod again;
 mod call;
-mod conversations;
-mod desk;
-mod driver;
-mod ears;
-mod listen;
-mod looking;
+mod call_previews;
+mod decide;
+mod decision_updates;
+mod dedup;
+mod executor;
+mod fork;
+mod history;
+mod mode_permission;
+mod model_answer;
 mod models;
-mod news;
-mod past;
-mod permission;
 mod prompt;
-mod queue;
-mod record;
-mod repeating;
+mod provider_sessions;
+mod reopen;
 mod response;
-mod reversal;
-mod ruling;
+mod run_events;
+mod run_record;
+mod scheduler;
 mod selection;
-mod session;
-mod shortening;
-mod sketching;
-mod snapshots;
-mod spent;
-mod threads;
-mod turn;
-mod voice;
+mod service;
+mod shown_documents;
+mod state_machine;
+mod status;
+mod truncate;
+mod undo_file;
+mod usage;
+mod validate_rules;
+mod waiters;
 
 #[cfg(test)]
 mod budgets;
 #[cfg(test)]
 mod calling;
 #[cfg(test)]
+mod conversation_stories;
+#[cfg(test)]
 mod deciding;
 #[cfg(test)]
 mod editing;
+#[cfg(test)]
+mod fixture;
 #[cfg(test)]
 mod hearing;
 #[cfg(test)]
@@ -50,10 +54,6 @@ mod modes;
 mod plans;
 #[cfg(test)]
 mod restarts;
-#[cfg(test)]
-mod stage;
-#[cfg(test)]
-mod stories;
 #[cfg(test)]
 mod unread;
 #[cfg(test)]
@@ -64,26 +64,26 @@ mod workspace;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::room::RoomError;
+use crate::permissions::Principal;
+use crate::rooms::RoomError;
 use crate::store::StoreError;
-use crate::who::Principal;
 
-pub use crate::room::settings::PermissionMode;
+pub use crate::rooms::settings::PermissionMode;
 pub use crate::tools::SafeTools;
 pub use call::{
     CallEvent, CallRequest, CallResult, CallSource, ClientConnection, DedupKey, ExternalCall,
     KeyIssuer,
 };
-pub use conversations::ConversationFork;
-pub use ears::CallHandle;
-#[cfg(test)]
-pub use ears::StagedCall;
-pub use looking::RunStatus;
+pub use fork::ConversationFork;
+pub use history::HistoryPage;
 pub use models::{ChosenModel, ModelCatalog};
-pub use past::HistoryPage;
-pub use repeating::ReopenOutcome;
-pub use session::AgentService;
-pub use turn::RunLimits;
+pub use reopen::ReopenOutcome;
+pub use service::AgentService;
+pub use state_machine::RunLimits;
+pub use status::RunStatus;
+pub use waiters::CallHandle;
+#[cfg(test)]
+pub use waiters::StagedCall;
 
 /// Something a person asks of the agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]

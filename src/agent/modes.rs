@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
+use crate::approvals::{Decision, RequestVerdict};
 use crate::auth::{Authenticator, NewToken, TokenGrant};
-use crate::review::{Decision, RequestVerdict};
-use crate::room::command::{SettingsChange, UndoChange};
-use crate::room::settings::{ApprovalSwitch, OwnSettings};
+use crate::permissions::{Principal, Role};
+use crate::rooms::command::{SettingsChange, UndoChange};
+use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 use crate::tools::ToolRegistry;
-use crate::tools::hooks::{HOOKS, HookDenial, HookLists};
-use crate::who::{Principal, Role};
+use crate::tools::pipeline::{HOOKS, HookDenial, HookLists};
 
-use super::stage::{TestAgent, owner, rewrites, says, writes};
+use super::fixture::{TestAgent, owner, rewrites, says, writes};
 use super::{AgentRequest, AgentService, AskError, BypassPolicy, PermissionMode, SelectedRange};
 
 fn editor() -> Principal {

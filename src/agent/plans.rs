@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::ids::{DocumentId, RuleId};
-use crate::review::{
+use crate::approvals::{
     ApprovalRequest, Decision, PreviewKind, RememberWish, RequestVerdict, RuleScope,
 };
-use crate::room::command::SettingsChange;
-use crate::room::settings::{ApprovalSwitch, OwnSettings};
-use crate::who::{Principal, Role};
+use crate::ids::{DocumentId, RuleId};
+use crate::permissions::{Principal, Role};
+use crate::rooms::command::SettingsChange;
+use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 
-use super::stage::{ScriptedReply, TestAgent, calls, owner, rewrites, says};
+use super::fixture::{ScriptedReply, TestAgent, calls, owner, rewrites, says};
 use super::{AgentRequest, PermissionMode, StopFilter};
 
 const PLAN: &str = "1. Rewrite it.";
@@ -364,7 +364,7 @@ async fn an_approved_document_is_made_and_its_id_told() {
 
 #[tokio::test]
 async fn who_wrote_it_is_told_like_of_any_accepted_change() {
-    use crate::review::SpanAuthor;
+    use crate::approvals::SpanAuthor;
     let (mut stage, request) = founding().await;
     let rex =
         Principal { user: "usr_r".into(), name: "R".into(), role: Role::Reviewer, document: None };
@@ -374,7 +374,7 @@ async fn who_wrote_it_is_told_like_of_any_accepted_change() {
     let listed = stage.rooms.listed(&owner()).await.unwrap();
     let (id, _) = listed.iter().find(|(_, title)| title == "Notes").unwrap();
     let now = stage.rooms.open(id).await.unwrap().read().await.unwrap();
-    let credits = crate::room::credits(&stage.store, id, now.version, 0..now.text.len()).await;
+    let credits = crate::rooms::credits(&stage.store, id, now.version, 0..now.text.len()).await;
     let SpanAuthor::Ai(credit) = credits.unwrap().remove(0).author else { panic!("no AI") };
     assert_eq!(credit.request, *request.id());
     assert_eq!(credit.requester.user, owner().user);
@@ -411,7 +411,7 @@ async fn stops_after(begins: bool, makes: bool) -> TestAgent {
         stage.desk().await.begin(request.id().clone()).await.unwrap();
     }
     if makes {
-        let founding = crate::room::NewDocumentFromRequest {
+        let founding = crate::rooms::NewDocumentFromRequest {
             id: request.id().as_str().replace("req_", "doc_").into(),
             title: "Notes".into(),
             text: "One.\nTwo.".into(),

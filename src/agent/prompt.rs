@@ -6,13 +6,13 @@
 use std::fmt::Write as _;
 
 use crate::document::diff::ChangedPassage;
-use crate::room::command::DocumentSnapshot;
+use crate::protocol::messages_api::{CacheControl, ContentBlock};
+use crate::rooms::command::DocumentSnapshot;
 use crate::tools::ToolScope;
-use crate::tools::told::{self, fenced, fenced_lines};
-use crate::wire::messages::{CacheControl, ContentBlock};
+use crate::tools::document_updates::{self, fenced, fenced_lines};
 
-use super::news::DecisionUpdates;
-use super::snapshots::ShownDocument;
+use super::decision_updates::DecisionUpdates;
+use super::shown_documents::ShownDocument;
 
 /// The rules of a conversation.
 pub fn rules(ground: ToolScope) -> &'static str {
@@ -169,7 +169,7 @@ fn since(seen: &ShownDocument, now: &DocumentSnapshot, tag: &str) -> String {
             old.start, old.end, new.start, new.end
         )
     };
-    match &*told::since(before, after) {
+    match &*document_updates::since(before, after) {
         [] => format!("{head} It reads {shown}."),
         [only] => format!("{head} It reads {shown}, except that {}", told("units", only)),
         several => {
@@ -205,7 +205,7 @@ fn window(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::told::reading;
+    use crate::tools::document_updates::reading;
 
     static NOTHING: DecisionUpdates = DecisionUpdates {
         lines: Vec::new(),

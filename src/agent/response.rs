@@ -1,7 +1,7 @@
 //! The answer to `askClaudeCode`, told from the transcript of its run. Pure.
 
-use crate::room::command::DocumentSnapshot;
-use crate::room::event::{ResponseUpdate, RunResponse};
+use crate::rooms::command::DocumentSnapshot;
+use crate::rooms::event::{ResponseUpdate, RunResponse};
 use crate::tools::{DecidedChange, ToolCall, ToolOutcome};
 
 use super::transcript::{EntryKind, TranscriptEntry};

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::review::{Decision, RequestVerdict};
-use crate::room::event::{ResponseUpdate, RunEventKind};
+use crate::approvals::{Decision, RequestVerdict};
+use crate::rooms::event::{ResponseUpdate, RunEventKind};
 
-use super::stage::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
+use super::fixture::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
 use super::{AgentRequest, AskError, ConversationMode};
 
 fn results(stage: &TestAgent) -> usize {

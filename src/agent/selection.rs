@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::document::{InsertSide, Update};
-use crate::room::command::DocumentSnapshot;
+use crate::rooms::command::DocumentSnapshot;
 use crate::tools::EditableRange;
 
 use super::SelectedRange;
@@ -66,7 +66,7 @@ fn nearest(text: &str, words: &str, start: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::told::reading;
+    use crate::tools::document_updates::reading;
 
     fn found(text: &str, start: usize, end: usize, words: Option<&str>) -> Option<(usize, usize)> {
         let selected = SelectedRange { start, end, text: words.map(str::to_owned) };

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
+use crate::protocol::messages_api::{ChatMessage, ContentBlock, MessageRole, StopReason};
 use crate::store::CLEAR;
 use crate::tools::{ToolCall, ToolOutcome};
-use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole, StopReason};
 
 use super::call::CallSource;
-use super::news::DecisionUpdates;
-use super::spent::UsageTotals;
+use super::decision_updates::DecisionUpdates;
+use super::usage::UsageTotals;
 
 /// One entry of a transcript.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::review::{Decision, RequestVerdict};
-use crate::room::command::SettingsChange;
-use crate::room::settings::{ApprovalSwitch, OwnSettings};
+use crate::approvals::{Decision, RequestVerdict};
+use crate::rooms::command::SettingsChange;
+use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 
-use super::stage::{TestAgent, calls, owner, rewrites, says};
+use super::fixture::{TestAgent, calls, owner, rewrites, says};
 
-fn replaces_teh() -> super::stage::ScriptedReply {
+fn replaces_teh() -> super::fixture::ScriptedReply {
     let input = json!({"find": "Teh", "replace": "The", "explanation": "Spelling."});
     calls([("find_and_replace", input)])
 }
@@ -80,7 +80,7 @@ async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
 }
 
 /// Two calls of one answer, each with the whole document as it is to read.
-fn rewrites_twice(texts: [&str; 2]) -> super::stage::ScriptedReply {
+fn rewrites_twice(texts: [&str; 2]) -> super::fixture::ScriptedReply {
     calls(
         texts.map(|text| ("update_full_document", json!({"new_content": text, "explanation": ""}))),
     )

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::Notify;
 
+use crate::approvals::{Decision, RequestVerdict};
 use crate::llm::{AnswerDelta, ModelError};
-use crate::review::{Decision, RequestVerdict};
 
-use super::stage::{ScriptedReply, TestAgent, calls, owner, rewrites, says, selection, writes};
+use super::fixture::{ScriptedReply, TestAgent, calls, owner, rewrites, says, selection, writes};
 use super::{AgentRequest, SelectedRange, StopFilter};
 
 const OLD: &str = "Teh cat.\n\nIt sat.\n\nThe end.\n";

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::review::{ApprovalRequest, Decision, RequestVerdict};
-use crate::room::RoomError;
-use crate::who::{Principal, Role};
+use crate::approvals::{ApprovalRequest, Decision, RequestVerdict};
+use crate::permissions::{Principal, Role};
+use crate::rooms::RoomError;
 
-use super::stage::{ScriptedReply, TestAgent, calls, owner, says};
+use super::fixture::{ScriptedReply, TestAgent, calls, owner, says};
 use super::{AgentRequest, PermissionMode, SafeTools, StopFilter};
 
 /// The model writes a file, then says that it is done.

@@ -2,7 +2,7 @@
 
 use super::{AuthError, parse_expiry};
 use crate::ids::{DocumentId, UserId};
-use crate::who::{Role, shown_name};
+use crate::permissions::{Role, shown_name};
 
 /// What a new token shall allow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@
 //! with the token: at once when it is revoked here, within a sweep when another process revoked it. Nothing here
 //! reads a clock: callers say what time it is, in milliseconds since the epoch.
 
+mod access_guard;
 mod expiry;
 mod grant;
 mod owner;
-mod pass;
 mod people;
 #[cfg(test)]
 mod tests;
@@ -23,17 +23,17 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::ids::{DocumentId, TokenId, UserId};
+use crate::permissions::{Principal, Role};
 use crate::store::{AuditEntry, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
-use crate::who::{Principal, Role};
 
+pub use access_guard::{AccessEnd, AccessGuard, ended};
 pub use expiry::{ExpiryError, parse_expiry};
 pub use grant::TokenGrant;
 pub use owner::{kept_owner_secret, owner_secret};
-pub use pass::{AccessEnd, AccessGuard, ended};
 pub use people::{deciders, holders, may_still, provided};
 pub use token::TokenSecret;
 
-use pass::AccessGuards;
+use access_guard::AccessGuards;
 
 /// The owner's token has a fixed place, so that a new secret replaces the old one.
 const OWNER_TOKEN: &str = "tok_owner";
@@ -223,7 +223,7 @@ impl Authenticator {
     pub async fn verify(&self, secret: &str, now_ms: u64) -> Result<VerifiedToken, AuthError> {
         let held = self.store.token_by_hash(&token::hash(secret)).await?;
         let held = held.ok_or(AuthError::Unknown)?;
-        if let Some(ended) = pass::ended(&held, now_ms) {
+        if let Some(ended) = access_guard::ended(&held, now_ms) {
             self.keep_ended(&held).await?;
             return Err(ended.into());
         }
@@ -278,7 +278,7 @@ impl Authenticator {
             return Ok(());
         }
         for token in self.store.tokens_named(&here).await? {
-            if let Some(why) = pass::ended(&token, now_ms) {
+            if let Some(why) = access_guard::ended(&token, now_ms) {
                 self.end(&token.id, why);
             }
         }

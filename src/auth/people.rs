@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::pass;
+use super::access_guard;
 use crate::ids::{DocumentId, UserId};
+use crate::permissions::{Action, Principal, Role};
 use crate::store::{RequiredRight, Store, StoreError, StoreOp, TokenRecord};
-use crate::who::{Action, Principal, Role};
 
 /// Everybody who holds a token that is good at `now_ms`; once for each token.
 pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
@@ -14,7 +14,7 @@ pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, Store
 
 /// Those of the tokens that are good, as whom they let in.
 fn good(tokens: Vec<TokenRecord>, now_ms: u64) -> impl Iterator<Item = Principal> {
-    let are_good = tokens.into_iter().filter(move |it| pass::ended(it, now_ms).is_none());
+    let are_good = tokens.into_iter().filter(move |it| access_guard::ended(it, now_ms).is_none());
     are_good.map(|TokenRecord { user, name, role, document, .. }| Principal {
         user,
         name,

@@ -1,8 +1,8 @@
 //! Stories about who is let in.
 
 use crate::ids::Version;
+use crate::permissions::Action;
 use crate::store::DocumentRecord;
-use crate::who::Action;
 
 use super::*;
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use crate::ids::DocumentId;
+use crate::permissions::Role;
 use crate::store::{StoreInspection, TokenRecord};
-use crate::who::Role;
 
 use super::CheckReport;
 

@@ -4,12 +4,12 @@
 
 use std::collections::HashMap;
 
-use crate::document::Text;
-use crate::document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement};
-use crate::review::{
+use crate::approvals::{
     ApprovalRequest, Decision, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
     RequestVerdict,
 };
+use crate::document::Text;
+use crate::document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement};
 use crate::store::{AuditRecord, DecisionRecord, UpdateRecord};
 
 use super::CheckReport;
@@ -212,7 +212,7 @@ fn wrong_decision(
 
 /// Remarks that nobody made, and some that are gone.
 fn wrong_remarks(request: &ApprovalRequest, taken: &[DecisionLine<'_>]) -> Vec<String> {
-    let is_same = |taken: &DecisionLine<'_>, remark: &crate::review::DecisionRemark| {
+    let is_same = |taken: &DecisionLine<'_>, remark: &crate::approvals::DecisionRemark| {
         taken.is(remark.by.user.as_str(), remark.at_ms)
             && taken.decision.feedback == remark.feedback
             && taken.decision.note == remark.note

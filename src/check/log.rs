@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::approvals::ApprovalRequest;
 use crate::document::{ChangeSet, Text};
 use crate::ids::{ClientId, RequestId, UserId, Version};
-use crate::review::ApprovalRequest;
 use crate::store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord};
 
 use super::CheckReport;
-use super::authors::ProvenanceCheck;
+use super::provenance::ProvenanceCheck;
 use super::requests::CheckedRequests;
 
 /// Updates that are read at a time.

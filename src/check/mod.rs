@@ -5,10 +5,10 @@
 //! [`CheckFinding`] of its own, and reading goes on behind it as far as that makes sense.
 
 mod access;
-mod authors;
 mod decisions;
 mod files;
 mod log;
+mod provenance;
 mod requests;
 mod rules;
 

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::approvals::{ApprovalRequest, HunkDecision};
 use crate::document::Text;
 use crate::document::provenance::UpdatePlacements;
 use crate::ids::{DocumentId, RequestId};
-use crate::review::{ApprovalRequest, HunkDecision};
 use crate::store::{AuditCounts, DecisionRecord, RequestRecord, StoreInspection, UpdateRecord};
 
 use super::CheckReport;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::approvals::{ApprovalRule, RuleEffect, RuleScope};
 use crate::ids::DocumentId;
-use crate::review::{ApprovalRule, RuleEffect, RuleScope};
+use crate::permissions::{Action, Principal};
 use crate::store::{AuditRecord, RuleRecord, StoreError, StoreInspection, TokenRecord};
-use crate::who::{Action, Principal};
 
 use super::CheckReport;
 use super::requests::CheckedRequests;

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::wire::client::IssueToken;
-use crate::wire::server::{IssuedToken, TokenList};
+use crate::protocol::client::IssueToken;
+use crate::protocol::server::{IssuedToken, TokenList};
 
 /// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);

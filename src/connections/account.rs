@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::ids::UserId;
-use crate::who::{Action, Principal};
+use crate::permissions::{Action, Principal};
 
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
@@ -393,7 +393,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::who::Role;
+    use crate::permissions::Role;
 
     fn person(name: &str, role: Role) -> Principal {
         Principal { user: name.into(), name: name.to_owned(), role, document: None }

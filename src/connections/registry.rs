@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::MissedTickBehavior;
 
-use crate::who::Principal;
+use crate::permissions::Principal;
 
 use super::EndReason;
 use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};

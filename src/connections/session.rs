@@ -350,7 +350,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::connections::{ConnectionLimits, ConnectionRegistry};
-    use crate::who::{Principal, Role};
+    use crate::permissions::{Principal, Role};
 
     fn client(connections: &ConnectionRegistry, name: &str) -> Arc<ClientSession> {
         let (user, role) = ("ana".into(), Role::Viewer);

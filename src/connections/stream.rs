@@ -425,7 +425,7 @@ mod tests {
 
     use super::*;
     use crate::connections::{ConnectionArrival, ConnectionLimits, ConnectionRegistry};
-    use crate::who::{Principal, Role};
+    use crate::permissions::{Principal, Role};
 
     const HEAD: &[u8] = b"GET /socket.io/ HTTP/1.1\r\nHost: x\r\n\r\n";
 

@@ -1,6 +1,6 @@
 //! One change set after another, as a single set (`composeSets` in codemirror/state `change.ts`).
 
-use super::change::{ChangeError, ChangeSet, KEEP, SectionJoin};
+use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 
 impl ChangeSet {

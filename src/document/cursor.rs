@@ -1,6 +1,6 @@
 //! Walks the sections of a change set piece by piece (`SectionIter` in codemirror/state `change.ts`).
 
-use super::change::{ChangeError, ChangeSection, ChangeSet, KEEP};
+use super::change_set::{ChangeError, ChangeSection, ChangeSet, KEEP};
 use super::text::PositionError;
 
 /// `ins` past the last section.

@@ -12,12 +12,12 @@
 mod align;
 mod assemble;
 mod blocks;
-mod gaps;
+mod lcs;
 mod passages;
-mod pieces;
-mod seams;
+mod pipeline;
 mod sentence;
-mod stages;
+mod split_paragraphs;
+mod split_points;
 mod words;
 
 #[cfg(test)]
@@ -91,7 +91,8 @@ pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> PartialDraf
     let blocks = blocks::blocks(written);
     let Some(last) = blocks.last() else { return PartialDraft::default() };
     let hunks = diff_whole(old, &written[..last.range.start], limits);
-    let mut hunks = pieces::cut(pieces::SplitContext { before: "", old, after: "" }, hunks);
+    let mut hunks =
+        split_paragraphs::cut(split_paragraphs::SplitContext { before: "", old, after: "" }, hunks);
     // A removal is known for one only when something stands behind it again.
     let mut end = super::utf16_len(old);
     while let Some(part) = hunks.last_mut().and_then(|hunk| hunk.parts.last_mut()) {
@@ -122,9 +123,9 @@ pub fn diff_between(
     after: &str,
     limits: &DiffLimits,
 ) -> Vec<HunkDraft> {
-    let place = pieces::SplitContext { before, old, after };
-    let hunks = pieces::cut_removed(place, new, diff_whole(old, new, limits));
-    pieces::cut(place, hunks)
+    let place = split_paragraphs::SplitContext { before, old, after };
+    let hunks = split_paragraphs::cut_removed(place, new, diff_whole(old, new, limits));
+    split_paragraphs::cut(place, hunks)
 }
 
 /// The same with every paragraph that comes or goes in one piece, however long it is.
@@ -132,6 +133,6 @@ pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     if old == new {
         return Vec::new();
     }
-    let changes = stages::changes(old, new, limits);
+    let changes = pipeline::changes(old, new, limits);
     assemble::hunks(old, new, &changes)
 }

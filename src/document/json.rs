@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::change::{ChangeError, ChangeLimits, ChangeSection, ChangeSet, KEEP, MAX_UNITS};
-use super::reader::JsonReader;
+use super::change_set::{ChangeError, ChangeLimits, ChangeSection, ChangeSet, KEEP, MAX_UNITS};
+use super::json_reader::JsonReader;
 use super::text::utf16_len;
 
 impl ChangeSet {

@@ -4,20 +4,20 @@
 //! [`Text`] holds the words, [`ChangeSet`] says how they change, and [`Document`] puts changes that were made at the same time
 //! into one order that every client arrives at too.
 
-mod change;
+mod change_set;
 mod compose;
 mod cursor;
 pub mod diff;
 mod json;
+mod json_reader;
 mod log;
 mod position_index;
 pub mod provenance;
-mod reader;
 mod rebase;
 mod text;
 mod transform;
 
-pub use change::{ChangeError, ChangeLimits, ChangeSet, ChangedRange, TextEdit};
+pub use change_set::{ChangeError, ChangeLimits, ChangeSet, ChangedRange, TextEdit};
 pub use log::TailLimits;
 pub use position_index::PositionIndex;
 pub use rebase::RebaseBudget;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::change::{ChangeSet, KEEP};
+use super::change_set::{ChangeSet, KEEP};
 use super::transform::InsertSide;
 
 /// Sections between two marks: a lookup walks at most so many and searches the marks by halves.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{HunkId, RequestId, RuleId, UserId, Version};
 
-use super::change::{ChangeError, ChangeSet};
+use super::change_set::{ChangeError, ChangeSet};
 
 pub use replay::{ProvenanceReplay, ReplayEntry};
 

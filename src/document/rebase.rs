@@ -4,7 +4,7 @@
 //! clients that get updates singly would end with another text (`rebaseUpdates` in codemirror/collab composes; its `receiveUpdates`,
 //! called once for each update, does what is done here).
 
-use super::change::{ChangeError, ChangeLimits, ChangeSet};
+use super::change_set::{ChangeError, ChangeLimits, ChangeSet};
 use super::log::LoggedUpdate;
 use super::transform::MapOrder;
 use super::{IncomingUpdate, PushError};

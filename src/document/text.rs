@@ -8,7 +8,7 @@ use ropey::Rope;
 use ropey::str_utils::char_to_byte_idx;
 use sha2::{Digest, Sha256};
 
-use super::change::ChangedRange;
+use super::change_set::ChangedRange;
 
 /// A position that cannot be used with this text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Changes and positions over other changes: B over A with CodeMirror's tie-breaks, positions with a side.
 
-use super::change::{ChangeError, ChangeSet, KEEP, SectionJoin};
+use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 use super::position_index::IndexMark;
 

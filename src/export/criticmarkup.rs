@@ -4,7 +4,7 @@
 //! the text that stays, two marks in a row in what changes. A program that reads from left to right, each mark up to its nearest
 //! end, gets exactly the proposed text when it accepts everything, and exactly the present one when it rejects everything.
 
-use super::marked::{AnnotatedPiece, AnnotatedText, AnnotationRemark, PendingChange};
+use super::annotated::{AnnotatedPiece, AnnotatedText, AnnotationRemark, PendingChange};
 
 /// What marks begin with, behind the brace.
 const OPENERS: [&str; 5] = ["++", "--", "~~", ">>", "=="];

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::time::rfc3339 as time;
 use super::{ExportError, ExportInput};
-use crate::ids::HunkId;
-use crate::review::{
+use crate::approvals::{
     ApprovalRequest, ApprovalRule, AuthorSpan, Hunk, HunkPart, PathPattern, Person, RememberWish,
     SpanAuthor as Writer,
 };
+use crate::ids::HunkId;
 
 /// The shape's number; it grows when a field changes its meaning or goes.
 const SHAPE: u32 = 1;

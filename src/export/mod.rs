@@ -3,13 +3,13 @@
 //! [`marked`] puts the pending changes into the text once; each format writes down what it found. What several people asked for
 //! can overlap: the older request's changes are shown as changes then, the others as remarks beside the text.
 
+mod annotated;
 mod criticmarkup;
 mod docx;
+mod escape;
 mod html;
 mod json;
 mod markdown;
-mod marked;
-mod safe;
 mod time;
 
 #[cfg(test)]
@@ -17,11 +17,11 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::approvals::{ApprovalRequest, AuthorSpan};
 use crate::document::{PositionError, Text};
 use crate::ids::{DocumentId, Version};
-use crate::review::{ApprovalRequest, AuthorSpan};
 
-use marked::AnnotatedText;
+use annotated::AnnotatedText;
 
 /// What a document can be made into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,16 +123,16 @@ impl ExportInput {
     pub fn export(&self, format: ExportFormat) -> Result<Vec<u8>, ExportError> {
         match format {
             ExportFormat::Markdown => Ok(markdown::write(&self.text)),
-            ExportFormat::Html => Ok(html::write(&safe::line(&self.title), &self.text)),
+            ExportFormat::Html => Ok(html::write(&escape::line(&self.title), &self.text)),
             ExportFormat::CriticMarkup => Ok(criticmarkup::write(&self.marked()?)),
-            ExportFormat::Docx => docx::write(&safe::line(&self.title), &self.marked()?),
+            ExportFormat::Docx => docx::write(&escape::line(&self.title), &self.marked()?),
             ExportFormat::Json => json::write(self),
         }
     }
 
     /// A name for the file that no file system minds: made of the title, at most 100 characters and the ending.
     pub fn file_name(&self, format: ExportFormat) -> String {
-        format!("{}.{}", safe::file_stem(&self.title), format.ending())
+        format!("{}.{}", escape::file_stem(&self.title), format.ending())
     }
 
     fn marked(&self) -> Result<AnnotatedText, ExportError> {

@@ -6,13 +6,13 @@ use regex::{Captures, Regex};
 use serde_json::json;
 
 use super::*;
-use crate::document::diff::{DiffLimits, diff};
-use crate::document::utf16_len;
-use crate::ids::UserId;
-use crate::review::{
+use crate::approvals::{
     AiCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, HunkStatus, Person, Preview,
     ProposedCall, RememberWish, RequestStatus, RequestTimes, RuleEffect, RuleScope, SpanAuthor,
 };
+use crate::document::diff::{DiffLimits, diff};
+use crate::document::utf16_len;
+use crate::ids::UserId;
 
 /// 20 November 2026, 10:15:30.
 const ASKED_MS: u64 = 1_795_169_730_000;

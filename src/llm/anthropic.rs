@@ -12,13 +12,15 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{self, DeltaSink};
+use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{
-    AnswerDelta, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest, names,
-    prices, sse, transport,
+    AnswerDelta, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
+    messages_stream, names, prices, transport,
 };
-use crate::wire::messages::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
+use crate::protocol::messages_api::{
+    ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest,
+};
 
 /// The model asked for when nobody names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
@@ -85,7 +87,7 @@ impl Model for AnthropicModel {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let api = Arc::clone(&self.api);
-        answer::answer(cancel, |outlet| async move {
+        delta_stream::answer(cancel, |outlet| async move {
             let patience = api.patience.within(request.tries);
             let body = RequestBytes::of(&api.body(request));
             retry::persist(patience, &outlet, || api.ask(&body, &outlet)).await
@@ -280,8 +282,8 @@ impl AnthropicApi {
             return Err(ModelError::Malformed { message });
         }
         let request_id = opened.request_id.clone();
-        let answer = sse::read(opened.bytes(), outlet).await;
-        answer::log(&request_id, &body.model, &answer);
+        let answer = messages_stream::read(opened.bytes(), outlet).await;
+        delta_stream::log(&request_id, &body.model, &answer);
         answer
     }
 }

@@ -22,9 +22,9 @@ use tokio_util::sync::CancellationToken;
 pub use proofread::{TextCorrection, proofread};
 pub use rules::CorrectionKind;
 
-use super::answer::{self, DeltaPace, DeltaSink};
+use super::delta_stream::{self, DeltaPace, DeltaSink};
 use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ToolResultView};
-use crate::wire::messages::{ContentBlock, MessageRole, StopReason, TokenUsage};
+use crate::protocol::messages_api::{ContentBlock, MessageRole, StopReason, TokenUsage};
 use plan::{EditPlan, EditTarget};
 
 /// The built-in copy editor.
@@ -46,7 +46,7 @@ impl Model for HarperModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
-        answer::answer(cancel, |outlet| respond(request, outlet))
+        delta_stream::answer(cancel, |outlet| respond(request, outlet))
     }
 }
 
@@ -62,8 +62,8 @@ async fn respond(request: ModelRequest, outlet: DeltaSink) -> Result<AssistantMe
     };
     let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
     let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
-    answer::play(&content, PACE, &outlet).await;
-    Ok(answer::complete(content, stop_reason, TokenUsage::default(), NAME.into()))
+    delta_stream::play(&content, PACE, &outlet).await;
+    Ok(delta_stream::complete(content, stop_reason, TokenUsage::default(), NAME.into()))
 }
 
 fn stumbled() -> ModelError {
@@ -79,7 +79,8 @@ fn prompt(request: &ModelRequest) -> &str {
 
 /// The plan as a model would tell it. A tool that is not on offer is described in words instead.
 fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
-    let call = |name: &str, input| ContentBlock::tool_use(answer::mint_call_id(), name, input);
+    let call =
+        |name: &str, input| ContentBlock::tool_use(delta_stream::mint_call_id(), name, input);
     let is_offered = |name: &str| offered.iter().any(|tool| tool == name);
     match plan {
         EditPlan::Say(response) if is_offered("respond_conversation_only") => {

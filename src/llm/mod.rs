@@ -5,18 +5,18 @@
 
 pub mod anthropic;
 #[cfg(unix)]
-pub mod claude;
+pub mod claude_cli;
 pub mod harper;
 pub mod openai;
 pub mod prices;
 pub mod scripted;
 
-mod answer;
-mod events;
+mod delta_stream;
 mod failure;
+mod messages_stream;
 mod names;
 mod retry;
-mod sse;
+mod sse_events;
 #[cfg(test)]
 mod testing;
 mod transport;
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::wire::messages::{
+use crate::protocol::messages_api::{
     CacheControl, ChatMessage, ContentBlock, StopReason, TokenUsage, ToolChoice, ToolDefinition,
 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::wire::messages::{ChatMessage, ContentBlock};
+use crate::protocol::messages_api::{ChatMessage, ContentBlock};
 
 /// Characters of the name of a tool.
 const LONGEST_TOOL: usize = 64;

@@ -5,10 +5,10 @@
 
 mod calls;
 mod errors;
-mod opening;
-mod reading;
+mod reasoning_filter;
 mod request;
 mod stream;
+mod text_parts;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,10 +20,10 @@ use reqwest::Client;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{self, DeltaSink};
+use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, transport};
-use crate::wire::messages::TokenUsage;
+use crate::protocol::messages_api::TokenUsage;
 
 use request::{CompletionBody, OutputLimitField, ServerDialect};
 use stream::UnopenedThoughts;
@@ -94,8 +94,8 @@ fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMess
     let TokenUsage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
         answer.usage;
     let read = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
-    let least = body.texts().map(reading::least_tokens).sum();
-    let notice = reading::notice(read, least);
+    let least = body.texts().map(text_parts::least_tokens).sum();
+    let notice = text_parts::notice(read, least);
     if notice.is_some() {
         tracing::warn!(model = answer.model, read, least, "the server has read only a part");
     }
@@ -125,7 +125,7 @@ impl Model for OpenAiModel {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let api = Arc::clone(&self.api);
-        answer::answer(cancel, |outlet| async move {
+        delta_stream::answer(cancel, |outlet| async move {
             let patience = api.patience.within(request.tries);
             retry::persist(patience, &outlet, || api.ask(&request, &outlet)).await
         })
@@ -184,7 +184,7 @@ impl OpenAiApi {
                 Err(ModelError::Malformed { message })
             }
         };
-        answer::log(&request_id, model, &answer);
+        delta_stream::log(&request_id, model, &answer);
         answer.map(|answer| checked(answer, body))
     }
 

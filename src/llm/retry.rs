@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::time::Duration;
 
-use super::answer::DeltaSink;
+use super::delta_stream::DeltaSink;
 use super::{AssistantMessage, ModelError, RetryMode};
-use crate::wire::messages::ApiError;
+use crate::protocol::messages_api::ApiError;
 
 /// How patient a model is with its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{self, DeltaSink};
+use super::delta_stream::{self, DeltaSink};
 use super::retry::status_is_retryable;
 use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest};
-use crate::wire::messages::{ContentBlock, TokenUsage};
+use crate::protocol::messages_api::{ContentBlock, TokenUsage};
 pub use script::{ModelScript, ScriptError};
 use script::{ScriptBlock, ScriptTurn, TurnEnd, TurnReuse};
 
@@ -59,7 +59,7 @@ impl Model for ScriptedModel {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let (run, name) = (Arc::clone(&self.run), self.name.clone());
-        answer::answer(cancel, |outlet| async move {
+        delta_stream::answer(cancel, |outlet| async move {
             let index = run.take_turn(&request)?;
             play(&run.script.turns[index], name, &outlet).await
         })
@@ -107,10 +107,10 @@ async fn play(
     outlet: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
     let blocks: Vec<ContentBlock> = turn.content.iter().map(mint).collect();
-    answer::play(&blocks, turn.pace, outlet).await;
+    delta_stream::play(&blocks, turn.pace, outlet).await;
     match &turn.ending {
         TurnEnd::Stop(reason) => {
-            Ok(answer::complete(blocks, reason.clone(), TokenUsage::default(), model))
+            Ok(delta_stream::complete(blocks, reason.clone(), TokenUsage::default(), model))
         }
         TurnEnd::Cut => Err(ModelError::CutOff),
         TurnEnd::Error { status, kind, message } => Err(ModelError::Api {
@@ -129,7 +129,7 @@ fn mint(block: &ScriptBlock) -> ContentBlock {
     match block {
         ScriptBlock::Text { text } => ContentBlock::text(text),
         ScriptBlock::ToolUse { id, name, input } => {
-            let id = id.clone().unwrap_or_else(answer::mint_call_id);
+            let id = id.clone().unwrap_or_else(delta_stream::mint_call_id);
             ContentBlock::tool_use(id, name, input.clone())
         }
     }

@@ -14,13 +14,13 @@ use crate::agent::{
 use crate::tools::ToolCall;
 
 use super::McpShared;
-use super::admission::SessionMark;
+use super::auth::SessionMark;
 use super::handler::McpCaller;
-use super::reads::ReadingProgram;
+use super::progress::{self, CallProgress, WaitEnd};
+use super::read_versions::ReadingProgram;
+use super::result_text;
 use super::sessions::SessionCall;
 use super::tools::{CallTarget, ListedTool, target};
-use super::waiting::{self, CallProgress, WaitEnd};
-use super::words;
 
 /// How much sooner than the caller gives up its request expires, in milliseconds: so that it is told why.
 const MARGIN_MS: u64 = 2_000;
@@ -45,12 +45,12 @@ pub(super) async fn call(
 ) -> CallToolResult {
     let refused = |words: String| result(words, true);
     if !listed.is_for(&caller.principal) {
-        return refused(words::denied("you may not do that"));
+        return refused(result_text::denied("you may not do that"));
     }
     let mark = mark(listed, context, &arguments);
     let CallTarget { document, base, input } = match target(listed.about, listed.name, arguments) {
         Ok(target) => target,
-        Err(why) => return refused(words::denied(&format!("Invalid input: {why}"))),
+        Err(why) => return refused(result_text::denied(&format!("Invalid input: {why}"))),
     };
     let session = match desk.session_of(caller).await {
         Ok(session) => session,
@@ -63,12 +63,12 @@ pub(super) async fn call(
     let reader = caller.reader.as_ref();
     let base = base.or_else(|| desk.reads.by(user, reader, document.as_ref()?));
     if document.is_some() && base.is_none() && reader.is_none() {
-        return refused(words::denied(words::SAY_WHICH_VERSION));
+        return refused(result_text::denied(result_text::SAY_WHICH_VERSION));
     }
     let session_of = caller.inside.as_ref();
     let on_call = session_of.and_then(|SessionMark(name)| desk.sessions.call(name));
     if session_of.is_some() && on_call.is_none() {
-        return refused(words::denied(SESSION_OVER));
+        return refused(result_text::denied(SESSION_OVER));
     }
     let calling = CallRequest {
         session,
@@ -100,7 +100,7 @@ pub(super) async fn call(
             wait(desk, caller, listed, WaitingCall { ongoing, progress, give_up }, nobody_hears)
                 .await
         }
-        Err(error) => refused(words::refused(&error)),
+        Err(error) => refused(result_text::refused(&error)),
     }
 }
 
@@ -145,13 +145,13 @@ async fn wait(
     // Dropping the call takes the request back: nobody would hear what came of it.
     let waited = tokio::select! {
         biased;
-        waited = waiting::wait(&mut ongoing, &mut progress) => waited,
-        _ = caller.pass.ended() => return result(words::denied("your token is no longer good"), true),
+        waited = progress::wait(&mut ongoing, &mut progress) => waited,
+        _ = caller.pass.ended() => return result(result_text::denied("your token is no longer good"), true),
         () = nobody_hears => {
             give_up.cancel();
             // Whoever ended the session is told so once nobody can approve it any more.
-            drop(timeout(TAKING_BACK, waiting::wait(&mut ongoing, &mut progress)).await);
-            return result(words::denied(SESSION_OVER), true);
+            drop(timeout(TAKING_BACK, progress::wait(&mut ongoing, &mut progress)).await);
+            return result(result_text::denied(SESSION_OVER), true);
         }
     };
     match waited {
@@ -163,7 +163,7 @@ async fn wait(
                 let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
                 desk.reads.note(user, reader, document, version);
             }
-            let (words, is_error) = words::told(listed.noun, &done);
+            let (words, is_error) = result_text::told(listed.noun, &done);
             result(words, is_error)
         }
         WaitEnd::Parked(now) => {

@@ -7,8 +7,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
 
 use crate::ids::{DocumentId, MemberId};
-use crate::room::event::{DocumentChange, RoomEvent, ServerEvent};
-use crate::room::{EncodedEvent, EventSink};
+use crate::rooms::event::{DocumentChange, RoomEvent, ServerEvent};
+use crate::rooms::{EncodedEvent, EventSink};
 
 /// Changes that may wait for a listener; one that misses some looks at everything it has subscribed to.
 const WAITING: usize = 1_024;

@@ -18,13 +18,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::auth::AccessGuard;
 use crate::ids::{DocumentId, SessionId};
-use crate::room::RoomRegistry;
+use crate::permissions::{Action, Principal, shown_name};
+use crate::rooms::RoomRegistry;
 use crate::store::{SessionRecord, StoreError, StoreOp};
-use crate::who::{Action, Principal, shown_name};
 
-use super::admission::{AnswerConnection, SessionMark};
+use super::auth::{AnswerConnection, SessionMark};
 use super::changes::ListenerFilter;
-use super::reads::ReadingProgram;
+use super::read_versions::ReadingProgram;
 use super::{McpShared, calling, prompts, resources};
 
 /// The name the server gives itself.

@@ -5,18 +5,18 @@
 //! ([`admission`]); a session is its holder's own and ends with their token ([`sessions`]). A call becomes an ordinary request in the
 //! document it names, or at the desk ([`calling`]); nothing is decided or carried out here.
 
-mod admission;
+mod auth;
 mod calling;
 mod changes;
-mod early;
+mod early_headers;
 mod handler;
+mod progress;
 mod prompts;
-mod reads;
+mod read_versions;
 mod resources;
+mod result_text;
 mod sessions;
 mod tools;
-mod waiting;
-mod words;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,14 +29,14 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::AgentService;
 use crate::auth::Authenticator;
-use crate::room::RoomRegistry;
-use crate::room::clock::WallClock;
+use crate::permissions::Principal;
+use crate::rooms::RoomRegistry;
+use crate::rooms::clock::WallClock;
 use crate::store::Store;
-use crate::who::Principal;
 
-use admission::McpAuth;
+use auth::McpAuth;
 use handler::McpHandler;
-use reads::ReadVersions;
+use read_versions::ReadVersions;
 use sessions::McpSessions;
 
 pub use changes::DocumentChanges;
@@ -102,5 +102,5 @@ pub fn router(door: McpState) -> Router {
         StreamableHttpService::new(move || Ok(McpHandler::new(Arc::clone(&desk))), manager, config);
     Router::new()
         .route_service("/mcp", service)
-        .layer(middleware::from_fn_with_state(Arc::new(gate), admission::admit))
+        .layer(middleware::from_fn_with_state(Arc::new(gate), auth::admit))
 }

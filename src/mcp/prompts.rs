@@ -8,7 +8,7 @@ use rmcp::model::{
 use serde_json::Value;
 
 use crate::ids::{DocumentId, Version};
-use crate::room::text_at;
+use crate::rooms::text_at;
 
 use super::McpShared;
 use super::handler::McpCaller;

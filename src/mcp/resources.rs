@@ -8,9 +8,9 @@ use rmcp::model::{
 use serde_json::json;
 
 use crate::ids::DocumentId;
-use crate::room::RoomHandle;
-use crate::room::command::DocumentSnapshot;
-use crate::who::Action;
+use crate::permissions::Action;
+use crate::rooms::RoomHandle;
+use crate::rooms::command::DocumentSnapshot;
 
 use super::McpShared;
 use super::handler::McpCaller;

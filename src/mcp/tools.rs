@@ -6,9 +6,9 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use crate::ids::{DocumentId, Version};
+use crate::permissions::{Action, Principal};
 use crate::tools::ToolEffect;
 use crate::tools::registry::ToolOffer;
-use crate::who::{Action, Principal};
 
 /// What a call is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,8 +274,8 @@ pub(super) fn target(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::permissions::Role;
     use crate::tools::ToolRegistry;
-    use crate::who::Role;
 
     fn all() -> Vec<ListedTool> {
         listed(&ToolRegistry::default().offers())

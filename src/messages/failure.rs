@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::llm::ModelError;
-use crate::wire::messages::{ApiError, ErrorBody};
+use crate::protocol::messages_api::{ApiError, ErrorBody};
 
 /// Why a request was not answered, as the API says it.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@
 //! key of it, [`memory`] keeps what the client was not shown under that key, [`mixing`] decides which calls are whose,
 //! and [`telling`] says what came of it in the API's own events.
 
-pub mod canonical;
+pub mod conversation_cache;
+pub mod conversation_hash;
 pub mod failure;
-pub mod memory;
-pub mod mixing;
 pub mod request;
-pub mod telling;
+pub mod server_tool_loop;
+pub mod sse_encoder;

@@ -12,7 +12,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::llm::CachePolicy;
-use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition};
+use crate::protocol::messages_api::{
+    ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition,
+};
 
 use super::failure::ApiFailure;
 
@@ -468,7 +470,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::wire::messages::CacheControl;
+    use crate::protocol::messages_api::CacheControl;
 
     /// A request with one field replaced, or left out for null.
     pub(super) fn request(name: &str, value: Value) -> Value {

@@ -5,7 +5,7 @@
 //! command runs under a [`supervisor`] where there can be one (Linux), which no process that comes of it gets away from.
 
 #[cfg(target_os = "linux")]
-mod family;
+mod process_tree;
 #[cfg(target_os = "linux")]
 pub mod supervisor;
 #[cfg(target_os = "linux")]
@@ -103,7 +103,7 @@ fn carries(process: Pid, mark: &str) -> bool {
 /// When a process began, in ticks since the machine did; `None`: it is gone, or nobody knows.
 #[cfg(target_os = "linux")]
 fn began(process: Pid) -> Option<u64> {
-    Some(family::ProcInfo::of(process)?.began)
+    Some(process_tree::ProcInfo::of(process)?.began)
 }
 
 /// Nobody knows.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
 
-use super::family;
+use super::process_tree;
 
 /// How long everything that a command has left may take to end. What runs as another user cannot be ended.
 pub const PATIENCE: Duration = Duration::from_secs(4);
@@ -132,7 +132,7 @@ fn watch(command: u32, happening: &Receiver<SupervisorEvent>) -> SupervisorRepor
             return SupervisorReport { code, is_clean: false };
         }
         if Instant::now() >= next {
-            family::end_all();
+            process_tree::end_all();
             next = Instant::now() + PAUSE;
         }
     }

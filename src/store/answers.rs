@@ -6,7 +6,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use crate::ids::UserId;
 
 use super::rows::int;
-use super::script::StatementBatch;
+use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
 
 /// Keys that one statement names.

@@ -11,10 +11,10 @@ use super::records::{
     SessionRecord, TokenRecord,
 };
 use super::rows::int;
-use super::script::{BatchError, RowExpectation, StatementBatch};
+use super::statement_batch::{BatchError, RowExpectation, StatementBatch};
 use super::{
-    RequiredRight, StoreError, StoreOp, WriteBatch, answers, audit, live, once, provenance,
-    snapshots, undos, updates, webhooks,
+    RequiredRight, StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live,
+    provenance, snapshots, updates, webhooks,
 };
 
 /// What the writer knows of the database without looking.
@@ -125,8 +125,8 @@ async fn one<'a>(
             put_request(script, record);
         }
         StoreOp::AppendDecision(record) => append_decision(script, record),
-        StoreOp::BeginUndo(request) => undos::begin(script, request),
-        StoreOp::EndUndo(request) => undos::end(script, request),
+        StoreOp::BeginUndo(request) => file_undos::begin(script, request),
+        StoreOp::EndUndo(request) => file_undos::end(script, request),
         StoreOp::PutRule(record) => put_rule(script, record),
         StoreOp::PutSession(record) => put_session(script, record),
         StoreOp::AppendMessages { session, document, messages } => {
@@ -140,9 +140,9 @@ async fn one<'a>(
         StoreOp::RevokeToken { token, at_ms } => revoke_token(script, token, *at_ms),
         StoreOp::UseToken { token, at_ms } => use_token(script, token, *at_ms),
         StoreOp::PutFile(record) => live::put(script, record),
-        StoreOp::PutOnce(record) => once::put(script, record),
-        StoreOp::ForgetOnce { user, key } => once::forget(script, user, key),
-        StoreOp::ForgetOldOnces { before_ms } => once::forget_old(script, *before_ms),
+        StoreOp::PutOnce(record) => idempotency::put(script, record),
+        StoreOp::ForgetOnce { user, key } => idempotency::forget(script, user, key),
+        StoreOp::ForgetOldOnces { before_ms } => idempotency::forget_old(script, *before_ms),
         StoreOp::PutAnswer(record) => answers::put(script, record),
         StoreOp::DropAnswer { user, key } => answers::drop(script, user, key),
         StoreOp::UseAnswers { user, keys, at_ms } => answers::touch(script, user, keys, *at_ms),

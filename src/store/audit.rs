@@ -16,7 +16,7 @@ use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::rows::{self, int};
-use super::script::StatementBatch;
+use super::statement_batch::StatementBatch;
 use super::{Store, StoreError, apply};
 
 /// What the first line follows.

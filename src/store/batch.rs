@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::ids::{
     ClientId, DocumentId, RequestId, RunId, SessionId, TokenId, UserId, Version, WebhookId,
 };
-use crate::who::Role;
+use crate::permissions::Role;
 
 use super::answers::AnswerRecord;
-use super::once::IdempotencyRecord;
+use super::idempotency::IdempotencyRecord;
 use super::records::{
     AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord,
     RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,

@@ -4,7 +4,7 @@ use crate::ids::{DocumentId, Version};
 
 use super::records::FileRecord;
 use super::rows::{self, int};
-use super::script::StatementBatch;
+use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
 
 /// What the newest document of a path has in common with its file. Whoever still looks after a document that was deleted

@@ -14,24 +14,24 @@ mod audit;
 mod backup;
 mod batch;
 mod error;
+mod file_undos;
 mod files;
+mod idempotency;
 mod inspect;
 mod lists;
 mod live;
 mod log;
-mod once;
 mod provenance;
 mod read;
 mod records;
 mod rows;
-mod said;
-mod script;
 mod snapshots;
 mod sqlite;
+mod statement_batch;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod undos;
+mod transcripts;
 mod updates;
 mod webhooks;
 mod writer;
@@ -48,17 +48,17 @@ pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use backup::{back_up, restore};
 pub use batch::{QueryScope, RequiredRight, StoreOp, WriteBatch};
 pub use error::StoreError;
+pub use idempotency::IdempotencyRecord;
 pub use inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};
 pub use lists::ListPlace;
 pub use log::LogPiece;
-pub use once::IdempotencyRecord;
 pub use records::{
     AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
     StartingText, TokenRecord, UpdateRecord,
 };
-pub use said::{EntrySize, MEASURED, TranscriptCursor, TranscriptSince, fitting};
 pub use snapshots::{PERMANENT_BYTES, PERMANENT_UPDATES};
+pub use transcripts::{EntrySize, MEASURED, TranscriptCursor, TranscriptSince, fitting};
 pub use webhooks::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};
 pub use writer::CommitCounts;
 

@@ -6,7 +6,7 @@ use sqlx::Row;
 use crate::ids::{DocumentId, UserId, Version};
 
 use super::rows::int;
-use super::script::StatementBatch;
+use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
 
 /// How many versions of a document are kept worked out: for somebody who asks about a moment ago.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::ids::{
     ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId, Version,
 };
-use crate::who::Role;
+use crate::permissions::Role;
 
 /// A document without its text.
 #[derive(Clone, Debug, PartialEq)]

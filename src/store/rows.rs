@@ -5,14 +5,14 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use crate::ids::Version;
-use crate::who::Role;
+use crate::permissions::Role;
 
 use super::StoreError;
 use super::records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
-use super::said::{EntrySize, TranscriptCursor};
+use super::transcripts::{EntrySize, TranscriptCursor};
 
 type RowResult<T> = Result<T, StoreError>;
 

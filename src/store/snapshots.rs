@@ -7,7 +7,7 @@
 use crate::ids::{DocumentId, Version};
 
 use super::rows::int;
-use super::script::StatementBatch;
+use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
 
 /// Newest snapshots that are kept. Two would do; the others are for a reader that looks a document up at a version of a

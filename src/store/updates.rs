@@ -6,7 +6,7 @@ use crate::ids::{DocumentId, Version};
 
 use super::records::UpdateRecord;
 use super::rows::int;
-use super::script::{BatchError, RowExpectation, StatementBatch};
+use super::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
 /// Rows in one INSERT; SQLite takes 32,766 values in a statement and PostgreSQL 65,535.
 const ROWS: usize = 1_000;

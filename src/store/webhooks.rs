@@ -10,7 +10,7 @@ use crate::ids::{DeliveryId, DocumentId, WebhookId};
 
 use super::records::RequestRecord;
 use super::rows::int;
-use super::script::StatementBatch;
+use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
 
 /// Deliveries that may wait for one receiver; more are dropped and counted.

@@ -8,7 +8,7 @@ use sqlx::{Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::apply::WriterCache;
-use super::script::BatchError;
+use super::statement_batch::BatchError;
 use super::{StoreError, WriteBatch, apply};
 use crate::failpoint;
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::review::{Preview, PreviewWarning};
+use crate::approvals::{Preview, PreviewWarning};
 use crate::workspace::{CommandEnd, CommandResult, CommandSpec, LONGEST_COMMAND, cautions};
 
 use super::{
     ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
-    ToolScope, changes,
+    ToolScope, text_changes,
 };
 
 /// How long a command may take if nothing else is said, in milliseconds.
@@ -64,7 +64,7 @@ impl Tool for BashTool {
         if timeout.is_some_and(|ms| !(1..=LONGEST_MS).contains(&ms)) {
             return Err(ToolError::Failed(format!("timeout is 1 to {LONGEST_MS} milliseconds")));
         }
-        changes::blocking(move |_| {
+        text_changes::blocking(move |_| {
             let warning =
                 |(code, text): (&str, String)| PreviewWarning { code: code.to_owned(), text };
             let warnings = cautions(&command).into_iter().map(warning).collect();

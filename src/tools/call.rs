@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ids::{DocumentId, RequestId, Version};
-use crate::wire::messages::ContentBlock;
+use crate::protocol::messages_api::ContentBlock;
 
 use super::Tool as _;
 use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;

@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::approvals::{ApprovalRequest, Person, Preview};
 use crate::document::Text;
 use crate::ids::DocumentId;
-use crate::review::{ApprovalRequest, Person, Preview};
-use crate::room::{LONGEST_TITLE, NewDocumentFromRequest};
+use crate::rooms::{LONGEST_TITLE, NewDocumentFromRequest};
 
-use super::hooks::validate::CONTENT_LIMIT;
+use super::pipeline::validate::CONTENT_LIMIT;
 use super::{
     ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope, changes, named_text, unseen,
+    ToolError, ToolScope, invisible_chars, named_text, text_changes,
 };
 
 /// Make a document.
@@ -48,8 +48,9 @@ impl Tool for CreateNewDocument {
 
     async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let (title, text) = checked(&input)?;
-        changes::blocking(move |limits| {
-            let warnings = unseen::warning("", &format!("{title}{text}")).into_iter().collect();
+        text_changes::blocking(move |limits| {
+            let warnings =
+                invisible_chars::warning("", &format!("{title}{text}")).into_iter().collect();
             let preview = Preview { warnings, ..Preview::diff(&title, None, &text, limits) };
             Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
         })

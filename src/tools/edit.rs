@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::review::Preview;
+use crate::approvals::Preview;
 
-use super::edits::{self, occurrences};
+use super::replacements::{self, occurrences};
 use super::{
     ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope, caution, changes, live, named_file,
+    ToolError, ToolScope, file_warnings, named_file, open_file, text_changes,
 };
 
 /// Change a part of a file.
@@ -31,9 +31,9 @@ pub struct Input {
 }
 
 impl Input {
-    fn parts(self) -> (String, [edits::Replacement; 1]) {
+    fn parts(self) -> (String, [replacements::Replacement; 1]) {
         let Self { file_path, old_string, new_string, replace_all } = self;
-        (file_path, [edits::Replacement { old_string, new_string, replace_all }])
+        (file_path, [replacements::Replacement { old_string, new_string, replace_all }])
     }
 }
 
@@ -55,14 +55,14 @@ impl Tool for EditTool {
         let workspace = context.workspace()?.clone();
         let (path, edits) = input.parts();
         if context.live.is_some() {
-            let (new, count) = edits::of_document(context.document()?, &edits)?;
+            let (new, count) = replacements::of_document(context.document()?, &edits)?;
             workspace.check(&path, &new)?;
-            return live::propose(&context, &path, &new, replaced(&path, count), None).await;
+            return open_file::propose(&context, &path, &new, replaced(&path, count), None).await;
         }
-        changes::blocking(move |limits| {
-            let edited = edits::look(&workspace, &path, &edits)?;
+        text_changes::blocking(move |limits| {
+            let edited = replacements::look(&workspace, &path, &edits)?;
             let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
-            let warnings = caution::of_change(&path, &edited.old.text, &edited.new, &shown);
+            let warnings = file_warnings::of_change(&path, &edited.old.text, &edited.new, &shown);
             let preview = Preview { warnings, ..shown };
             Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
         })
@@ -71,8 +71,8 @@ impl Tool for EditTool {
 
     async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
         let (path, edits) = input.parts();
-        changes::blocking(move |_| {
-            let (count, written) = edits::write(&errand, &path, &edits)?;
+        text_changes::blocking(move |_| {
+            let (count, written) = replacements::write(&errand, &path, &edits)?;
             Ok(replaced(&path, count) + &written.note())
         })
         .await?

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::review::{PLAN_TOOL, Preview};
+use crate::approvals::{PLAN_TOOL, Preview};
 
-use super::hooks::validate::CONTENT_LIMIT;
+use super::pipeline::validate::CONTENT_LIMIT;
 use super::{
     ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
     ToolError, ToolScope, named_text,

@@ -10,11 +10,12 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::document::diff::{DiffLimits, DraftPart, HunkDraft};
 use crate::document::{Text, utf16_len};
 
-use super::hooks::validate::CONTENT_LIMIT;
-use super::span::TextRange;
+use super::pipeline::validate::CONTENT_LIMIT;
 use super::template::ReplacementTemplate;
+use super::text_range::TextRange;
 use super::{
-    EditableRange, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, changes,
+    EditableRange, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError,
+    text_changes,
 };
 
 /// Matches of one call; more are not reviewed by anybody.
@@ -110,11 +111,11 @@ impl Tool for FindAndReplace {
         let found = move |_: &DiffLimits| matches(&text, range, &input);
         // How long an expression takes is its own affair.
         let hunks = if is_literal {
-            changes::linear(units, found).await??
+            text_changes::linear(units, found).await??
         } else {
-            changes::blocking(found).await??
+            text_changes::blocking(found).await??
         };
-        changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
     }
 }
 

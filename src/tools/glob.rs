@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::review;
+use crate::approvals;
 use crate::workspace::WorkspaceError;
 
 use super::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes, desk,
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, inbox_approval,
+    text_changes,
 };
 
 /// Which files are there.
@@ -38,10 +39,11 @@ impl Tool for GlobTool {
         let Input { pattern, path } = input;
         let from = path.unwrap_or_else(|| ".".to_owned());
         // To be told the name of a file that people are to be asked about is what leads to asking.
-        let hidden = desk::hidden(&context, Self::NAME, review::RuleEffect::Deny).await?;
+        let hidden =
+            inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Deny).await?;
         let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&from));
         let found = move |_: &_| workspace.glob(&pattern, &from, |path| hidden.has(path));
-        let (paths, is_cut) = match changes::blocking(found).await? {
+        let (paths, is_cut) = match text_changes::blocking(found).await? {
             Ok(found) => (found.paths, found.is_cut),
             Err(error) if is_hidden && tells_of_a_file(&error) => (Vec::new(), false),
             Err(error) => return Err(error.into()),

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::review;
+use crate::approvals;
 use crate::workspace::{GrepOutput, GrepQuery as Wanted, GrepResult, SEARCHED_BYTES};
 
 use super::glob::{LESS, listed, tells_of_a_file};
 use super::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes, desk,
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, inbox_approval,
+    text_changes,
 };
 
 /// Files that are named as searched in part.
@@ -112,10 +113,11 @@ impl Tool for GrepTool {
         let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
         let wanted = input.wanted();
         // Its answer has the words of files, and nobody is asked about each of them.
-        let hidden = desk::hidden(&context, Self::NAME, review::RuleEffect::Ask).await?;
+        let hidden =
+            inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Ask).await?;
         let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&wanted.from));
         let found = move |_: &_| workspace.grep(&wanted, |path| hidden.has(path));
-        let (lines, more, partly) = match changes::blocking(found).await? {
+        let (lines, more, partly) = match text_changes::blocking(found).await? {
             Ok(GrepResult { lines, is_cut, next, partly }) => {
                 let more = is_cut.then(|| more(next.filter(|_| pages)));
                 (lines, more, partly)

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::document::Text;
 
-use super::changes::{self, ReplacedRange};
+use super::text_changes::{self, ReplacedRange};
 use super::{PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError};
 
 /// Add words.
@@ -53,7 +53,7 @@ impl Tool for InsertAtCursor {
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
         let range = ReplacedRange { start: at, old: String::new(), new };
-        changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
     }
 
     fn scope(context: &ToolContext, input: &Value) -> Option<(usize, usize)> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, elsewhere,
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, cross_document,
 };
 
 /// Documents that are listed at most.
@@ -34,7 +34,7 @@ impl Tool for ListDocuments {
 
     async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let wanted = input.title_contains.unwrap_or_default().to_lowercase();
-        let (mut listed, kept_back) = elsewhere::listed(&context).await?;
+        let (mut listed, kept_back) = cross_document::listed(&context).await?;
         listed.retain(|(_, title)| title.to_lowercase().contains(&wanted));
         let found = listed.len();
         let mut told = format!("{found} documents (data):");
@@ -45,7 +45,7 @@ impl Tool for ListDocuments {
         if found > MOST_LISTED {
             let _ = write!(told, "\n… and {} more; narrow `title_contains`", found - MOST_LISTED);
         }
-        told.push_str(&elsewhere::kept_back(kept_back));
+        told.push_str(&cross_document::kept_back(kept_back));
         let text = format!("Listed {found} documents.");
         let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
         // Whoever comes later may not be allowed to see all titles.

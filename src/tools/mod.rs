@@ -5,47 +5,47 @@
 //! the room commits what was accepted at the moment of the decision, and `finish` only reports. Tools for the workspace
 //! *act*: people are asked at the [`desk`], and [`Tool::act`] does once what they approved.
 
-pub mod desk;
-mod disclosure;
-pub mod elsewhere;
-pub mod hooks;
+pub mod cross_document;
+mod cross_document_consent;
+pub mod document_updates;
+pub mod inbox_approval;
+pub mod pipeline;
 pub mod registry;
-pub mod reversal;
-pub mod told;
+pub mod undo_file;
 
-mod ahead;
 #[cfg(unix)]
 mod bash;
 mod call;
-mod caution;
-mod changes;
 mod create_new_document;
+mod document_path_rules;
+mod early_preparation;
 mod edit;
-mod edits;
-mod entry;
-mod errands;
+mod execute;
 mod exit_plan_mode;
+mod file_warnings;
 mod find_and_replace;
 mod glob;
 mod grep;
-mod growing;
 mod insert_at_cursor;
+mod invisible_chars;
 mod list_documents;
-mod live;
+mod lookup;
 mod multi_edit;
-mod named;
-mod paths;
+mod open_file;
+mod partial_input;
 mod read;
 mod read_document;
+mod registered_tool;
+mod replacements;
 mod respond_conversation_only;
-mod ruled;
+mod rule_targets;
 mod schema;
-mod span;
 mod str_replace_based_edit_tool;
 mod suggest_improvements;
 mod template;
-mod unread;
-mod unseen;
+mod text_changes;
+mod text_range;
+mod unread_ranges;
 mod update_document_by_id;
 mod update_full_document;
 mod update_selection;
@@ -60,20 +60,20 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::approvals::{ApprovalRequest, HunkDraft, Preview, RequestResolution};
 use crate::document::Text;
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
-use crate::review::{ApprovalRequest, HunkDraft, Preview, RequestResolution};
-use crate::room::clock::WallClock;
-use crate::room::command::{ApprovalMode, CommitPrefix, DocumentSnapshot};
-use crate::room::{RoomError, RoomHandle, RoomRegistry};
-use crate::who::Principal;
+use crate::permissions::Principal;
+use crate::rooms::clock::WallClock;
+use crate::rooms::command::{ApprovalMode, CommitPrefix, DocumentSnapshot};
+use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 use crate::workspace::{Workspace, WorkspaceError};
 
-pub use ahead::EarlyPreparation;
 pub use call::{DecidedChange, RewrittenRange, ToolCall, ToolOutcome};
-pub use growing::PartialInput;
+pub use early_preparation::EarlyPreparation;
+pub use partial_input::PartialInput;
 pub use registry::ToolRegistry;
-pub use unread::UnreadRanges;
+pub use unread_ranges::UnreadRanges;
 
 /// What a model may do. One file and one line in [`registry`] make a new tool.
 pub trait Tool: 'static {
@@ -146,7 +146,7 @@ pub trait Tool: 'static {
 
     /// What came of it, for the model. Most tools have nothing left to do but to report.
     fn finish(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
-        told::report(context, verdict)
+        document_updates::report(context, verdict)
     }
 }
 
@@ -298,7 +298,7 @@ pub struct ToolContext {
     /// The file that the call is about, if people have it open as the document of `room`.
     pub live: Option<String>,
     /// What the model has read of other documents; `None`: a call from outside, whose caller keeps account of that itself.
-    pub read: Option<Arc<elsewhere::ReadDocuments>>,
+    pub read: Option<Arc<cross_document::ReadDocuments>>,
     /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
     pub base: Option<DocumentSnapshot>,
     /// What of `base` it has not read all the same.
@@ -406,8 +406,8 @@ impl ToolContext {
     }
 
     /// How a model is told of the text.
-    pub fn telling(&self) -> told::ChangeNote<'_> {
-        told::ChangeNote { tag: &self.tag, reads_with: self.reads_with() }
+    pub fn telling(&self) -> document_updates::ChangeNote<'_> {
+        document_updates::ChangeNote { tag: &self.tag, reads_with: self.reads_with() }
     }
 
     /// The tool that reads what the call is about.
@@ -527,7 +527,7 @@ pub struct FinishedCall {
     /// What of either it has not read.
     pub unread: UnreadRanges,
     /// The line for the audit log.
-    pub audit: Option<hooks::audit::ActivityLine>,
+    pub audit: Option<pipeline::audit::ActivityLine>,
 }
 
 /// Why a call was not executed; the model is told these words.

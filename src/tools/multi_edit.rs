@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::review::{Preview, PreviewStep};
+use crate::approvals::{Preview, PreviewStep};
 
-use super::edits::{self, Replacement, occurrences};
+use super::replacements::{self, Replacement, occurrences};
 use super::{
     ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope, caution, changes, live, named_file,
+    ToolError, ToolScope, file_warnings, named_file, open_file, text_changes,
 };
 
 /// Change several parts of a file at once.
@@ -43,17 +43,18 @@ impl Tool for MultiEdit {
         let workspace = context.workspace()?.clone();
         let Input { file_path, edits } = input;
         if context.live.is_some() {
-            let (new, count) = edits::of_document(context.document()?, &edits)?;
+            let (new, count) = replacements::of_document(context.document()?, &edits)?;
             workspace.check(&file_path, &new)?;
             let told = applied(&file_path, &edits, count);
-            return live::propose(&context, &file_path, &new, told, None).await;
+            return open_file::propose(&context, &file_path, &new, told, None).await;
         }
-        changes::blocking(move |limits| {
-            let edited = edits::look(&workspace, &file_path, &edits)?;
+        text_changes::blocking(move |limits| {
+            let edited = replacements::look(&workspace, &file_path, &edits)?;
             let steps: Vec<_> = edits.iter().zip(&edited.counts).map(step).collect();
             let shown =
                 Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
-            let warnings = caution::of_change(&file_path, &edited.old.text, &edited.new, &shown);
+            let warnings =
+                file_warnings::of_change(&file_path, &edited.old.text, &edited.new, &shown);
             let preview = Preview { warnings, ..shown };
             Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
         })
@@ -62,8 +63,8 @@ impl Tool for MultiEdit {
 
     async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
         let Input { file_path, edits } = input;
-        changes::blocking(move |_| {
-            let (count, written) = edits::write(&errand, &file_path, &edits)?;
+        text_changes::blocking(move |_| {
+            let (count, written) = replacements::write(&errand, &file_path, &edits)?;
             Ok(applied(&file_path, &edits, count) + &written.note())
         })
         .await?

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::document::utf16_len;
 
-use super::told::read_alone;
+use super::document_updates::read_alone;
 use super::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes,
-    named_file,
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_file,
+    text_changes,
 };
 
 /// Characters of a file that one call answers with.
@@ -66,7 +66,7 @@ impl Tool for ReadTool {
             let answer = ToolAnswer { text, now: Some(now), unread, ..ToolAnswer::default() };
             return Ok(PreparedCall::Answer(answer));
         }
-        let file = changes::blocking(move |_| workspace.read(&file_path)).await??;
+        let file = text_changes::blocking(move |_| workspace.read(&file_path)).await??;
         let text = part(&file.text, from, limit).text;
         Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
     }

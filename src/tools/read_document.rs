@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::ids::DocumentId;
 
-use super::span::TextRange;
-use super::told::{fenced, read};
+use super::document_updates::{fenced, read};
+use super::text_range::TextRange;
 use super::{
     PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
 };

@@ -3,28 +3,28 @@
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::files::FileSync;
-use crate::room::command::{OriginRequests, SnapshotWithUpdates};
-use crate::who::Action;
-use crate::wire::messages::ToolDefinition;
+use crate::file_sync::FileSync;
+use crate::permissions::Action;
+use crate::protocol::messages_api::ToolDefinition;
+use crate::rooms::command::{OriginRequests, SnapshotWithUpdates};
 use crate::workspace::Workspace;
 
 #[cfg(unix)]
 use super::bash::BashTool;
 use super::create_new_document::CreateNewDocument;
-use super::desk::{self, AskerState};
 use super::edit::EditTool;
-use super::entry::RegisteredTool;
 use super::exit_plan_mode::ExitPlanMode;
 use super::find_and_replace::FindAndReplace;
 use super::glob::GlobTool;
 use super::grep::GrepTool;
-use super::hooks::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
+use super::inbox_approval::{self, AskerState};
 use super::insert_at_cursor::InsertAtCursor;
 use super::list_documents::ListDocuments;
 use super::multi_edit::MultiEdit;
+use super::pipeline::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
 use super::read::ReadTool;
 use super::read_document::ReadDocument;
+use super::registered_tool::RegisteredTool;
 use super::respond_conversation_only::RespondConversationOnly;
 use super::schema::expected;
 use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
@@ -36,7 +36,7 @@ use super::write::WriteTool;
 use super::{
     ActionPreview, DocumentProposal, EarlyPreparation, FinishedCall, PlanMode, PreparedCall,
     ReplacedText, SafeTools, StreamedField, ToolAnswer, ToolCall, ToolContext, ToolEffect,
-    ToolError, ToolOutcome, ToolScope, elsewhere, live, told,
+    ToolError, ToolOutcome, ToolScope, cross_document, document_updates, open_file,
 };
 
 /// Every tool there is, one line each.
@@ -207,10 +207,10 @@ impl ToolRegistry {
     ) -> FinishedCall {
         let finished = match self.enter(context, call).await {
             Ok(context) => match self.admit(&context, call, ahead, cancel).await {
-                Ok(finished) => elsewhere::discreet(&context, finished),
+                Ok(finished) => cross_document::discreet(&context, finished),
                 Err(error) => {
-                    let refused = live::told(&context, refused(&context, &error).await, None);
-                    elsewhere::discreet(&context, refused)
+                    let refused = open_file::told(&context, refused(&context, &error).await, None);
+                    cross_document::discreet(&context, refused)
                 }
             },
             Err(error) => refused(context, &error).await,
@@ -229,9 +229,9 @@ impl ToolRegistry {
         if let Some((files, path)) = self.named_file(tool, context, &call.input)
             && let Some(room) = files.live(&path).await
         {
-            return live::enter(context, files, &path, room, tool.effect).await;
+            return open_file::enter(context, files, &path, room, tool.effect).await;
         }
-        let other = elsewhere::enter(context, (tool.target)(&call.input), tool.effect).await;
+        let other = cross_document::enter(context, (tool.target)(&call.input), tool.effect).await;
         let other = other.map_err(|error| match ((tool.missing)(context, &call.input), error) {
             (Some(told), ToolError::NoSuchDocument(_)) => ToolError::Denied(told),
             (_, error) => error,
@@ -275,7 +275,7 @@ impl ToolRegistry {
             return Some(self.sign_off(context, call, finished));
         }
         if tool.ground == ToolScope::Workspace || tool.effect.concludes() {
-            let finished = match desk::resume(context, tool.effect, cancel).await? {
+            let finished = match inbox_approval::resume(context, tool.effect, cancel).await? {
                 Ok(settled) => {
                     self.carry_out(tool, context, settled, AskerState::BeforeRestart, cancel).await
                 }
@@ -290,7 +290,7 @@ impl ToolRegistry {
             Ok(verdict) => (tool.finish)(&entered, &verdict),
             Err(error) => refused(&entered, &error).await,
         };
-        Some(self.sign_off(context, call, elsewhere::discreet(&entered, finished)))
+        Some(self.sign_off(context, call, cross_document::discreet(&entered, finished)))
     }
 
     /// Lets a call through the gate that may be made where it was asked for.
@@ -327,10 +327,14 @@ impl ToolRegistry {
             return Err(self.unknown_here(context, &call.name));
         }
         let reads = tool.effect == ToolEffect::Reads;
-        if reads && (context.safe_tools == SafeTools::Ask || desk::is_ruled(context, call).await?) {
+        if reads
+            && (context.safe_tools == SafeTools::Ask
+                || inbox_approval::is_ruled(context, call).await?)
+        {
             self.check(tool, context, &call.input)?;
-            let intent = ActionPreview { preview: desk::looking(&call.input), touched: None };
-            let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
+            let intent =
+                ActionPreview { preview: inbox_approval::looking(&call.input), touched: None };
+            let settled = inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
             return Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await);
         }
         let prepared = match ahead {
@@ -342,22 +346,23 @@ impl ToolRegistry {
             (
                 ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes,
                 PreparedCall::Answer(answer),
-            ) => Ok(live::told(context, answer.into(), None)),
+            ) => Ok(open_file::told(context, answer.into(), None)),
             (ToolEffect::Acts, PreparedCall::Propose(mut proposal)) if context.live.is_some() => {
                 let told = proposal.told.take();
                 self.look_over(tool, context, &proposal).await?;
-                let gate = desk::gate_of_file(context, call, &proposal.hunks).await?;
+                let gate = inbox_approval::gate_of_file(context, call, &proposal.hunks).await?;
                 let context = &ToolContext { gate, ..context.clone() };
-                live::tell_desk(context, call).await;
+                open_file::tell_desk(context, call).await;
                 let verdict = approval::ask(context, call, None, proposal, cancel).await?;
                 let finished = (tool.finish)(context, &verdict);
-                Ok(live::told(context, finished, Some((&verdict, told))))
+                Ok(open_file::told(context, finished, Some((&verdict, told))))
             }
             (
                 ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
                 PreparedCall::Act(intent),
             ) => {
-                let settled = desk::ask(context, tool.effect, call, intent, cancel).await?;
+                let settled =
+                    inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
                 Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await)
             }
             (ToolEffect::Proposes, PreparedCall::Propose(proposal)) => {
@@ -403,7 +408,7 @@ impl ToolRegistry {
         let text = context.base.as_ref().map(|reading| &reading.text);
         let subject = CallInput { schema: &tool.schema, input, text };
         for hook in self.hooks.before {
-            hooks::ask(|| hook(&subject))?;
+            pipeline::ask(|| hook(&subject))?;
         }
         (tool.check)(input)
     }
@@ -436,7 +441,7 @@ impl ToolRegistry {
             allowed: context.allowed,
             session: &context.session,
         };
-        self.hooks.proposed.iter().try_for_each(|hook| hooks::ask(|| hook(&outlook)))
+        self.hooks.proposed.iter().try_for_each(|hook| pipeline::ask(|| hook(&outlook)))
     }
 
     fn sign_off(
@@ -476,7 +481,7 @@ pub(super) async fn refused(context: &ToolContext, error: &ToolError) -> Finishe
         outcome.about.insert("permissionDecisionReason".into(), error.to_string().into());
     }
     let mut finished = FinishedCall { outcome, ..FinishedCall::default() };
-    told::refresh(context, &mut finished).await;
+    document_updates::refresh(context, &mut finished).await;
     finished
 }
 

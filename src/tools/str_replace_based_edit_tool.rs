@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::document::{Text, utf16_len};
 use crate::ids::DocumentId;
-use crate::room::command::DocumentSnapshot;
+use crate::rooms::command::DocumentSnapshot;
 
-use super::told::{fenced, read};
+use super::document_updates::{fenced, read};
 use super::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, changes,
-    elsewhere,
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, cross_document,
+    text_changes,
 };
 
 /// The path of the conversation's own document.
@@ -90,7 +90,9 @@ impl Tool for StrReplaceBasedEditTool {
         let base = context.document()?;
         let old = base.text.to_string();
         let new = edited(&old, input).map_err(ToolError::Denied)?;
-        changes::propose(base, Text::new(&new), None, Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, Text::new(&new), None, Vec::new())
+            .await
+            .map(PreparedCall::Propose)
     }
 
     fn only_looks(input: &Value) -> bool {
@@ -139,8 +141,8 @@ fn is_folder(path: &str) -> bool {
 /// The documents that the person may open, as the published tool lists a folder.
 async fn list(context: &ToolContext, folder: &str) -> Result<ToolAnswer, ToolError> {
     let own = context.document().ok().map(|own| own.title.clone());
-    let (listed, kept_back) = elsewhere::listed(context).await?;
-    let told = listing(folder, own.as_deref(), &listed) + &elsewhere::kept_back(kept_back);
+    let (listed, kept_back) = cross_document::listed(context).await?;
+    let told = listing(folder, own.as_deref(), &listed) + &cross_document::kept_back(kept_back);
     let text = format!("Listed {} documents.", listed.len());
     let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
     // Whoever comes later may not be allowed to see all titles.
@@ -285,7 +287,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::told::reading;
+    use crate::tools::document_updates::reading;
 
     fn edit(old: &str, mut input: Value) -> Result<String, String> {
         input["path"] = json!(OWN);

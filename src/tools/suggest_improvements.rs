@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::document::diff::HunkDraft;
 use crate::document::{Text, utf16_len};
 
-use super::{PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, changes};
+use super::{PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, text_changes};
 
 /// Suggestions of one call; more are not reviewed by anybody.
 const MOST_SUGGESTIONS: usize = 200;
@@ -60,8 +60,8 @@ impl Tool for SuggestImprovements {
     async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = base.text.clone();
-        let hunks = changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
-        changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
+        let hunks = text_changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
+        text_changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
     }
 }
 
@@ -99,7 +99,7 @@ fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>,
         byte = from;
         let new = Text::new(replacement).to_string();
         let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        let hunk = changes::one_hunk(&text[from..to], &new, unit, reason);
+        let hunk = text_changes::one_hunk(&text[from..to], &new, unit, reason);
         if !hunk.parts.is_empty() {
             hunks.push(hunk);
         }

@@ -8,8 +8,8 @@ use crate::document::Text;
 use crate::ids::DocumentId;
 
 use super::{
-    PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope, changes,
-    named_document,
+    PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope,
+    named_document, text_changes,
 };
 
 /// Rewrite another document.
@@ -48,7 +48,7 @@ impl Tool for UpdateDocumentById {
     async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        changes::propose(base, text, None, Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, None, Vec::new()).await.map(PreparedCall::Propose)
     }
 
     fn target(input: &Value) -> Option<DocumentId> {

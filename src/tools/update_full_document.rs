@@ -6,7 +6,8 @@ use serde::Deserialize;
 use crate::document::Text;
 
 use super::{
-    PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError, changes,
+    PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError,
+    text_changes,
 };
 
 /// Rewrite the document.
@@ -42,7 +43,7 @@ impl Tool for UpdateFullDocument {
     async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        let range = changes::confined(&base.text, &text, context.allowed);
-        changes::propose(base, text, range, Vec::new()).await.map(PreparedCall::Propose)
+        let range = text_changes::confined(&base.text, &text, context.allowed);
+        text_changes::propose(base, text, range, Vec::new()).await.map(PreparedCall::Propose)
     }
 }

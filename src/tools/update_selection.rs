@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::document::Text;
 
-use super::changes::{self, ReplacedRange};
-use super::span::TextRange;
+use super::text_changes::{self, ReplacedRange};
+use super::text_range::TextRange;
 use super::{PreparedCall, StreamedField, Tool, ToolContext, ToolEffect, ToolError};
 
 /// Rewrite a range.
@@ -52,7 +52,7 @@ impl Tool for UpdateSelection {
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
         let range = ReplacedRange { start, old, new };
-        changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
     }
 
     fn scope(_: &ToolContext, input: &Value) -> Option<(usize, usize)> {

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::files::form;
-use crate::review::Preview;
+use crate::approvals::Preview;
+use crate::file_sync::text_encoding;
 use crate::workspace::{ABSENT, TextFile, WorkspaceError};
 
 use super::{
     ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
-    ToolScope, caution, changes, live, named_file,
+    ToolScope, file_warnings, named_file, open_file, text_changes,
 };
 
 /// Make or replace a file.
@@ -45,10 +45,16 @@ impl Tool for WriteTool {
         if context.live.is_some() {
             workspace.check(&file_path, &content)?;
             let told = written(&file_path, &content);
-            return live::propose(&context, &file_path, &content, told, live::unread(&context))
-                .await;
+            return open_file::propose(
+                &context,
+                &file_path,
+                &content,
+                told,
+                open_file::unread(&context),
+            )
+            .await;
         }
-        changes::blocking(move |limits| {
+        text_changes::blocking(move |limits| {
             workspace.check(&file_path, &content)?;
             let old = workspace.look(&file_path)?;
             let new = succeeding(old.as_ref(), &content);
@@ -60,8 +66,8 @@ impl Tool for WriteTool {
             }
             let shown = Preview::diff(&file_path, before, &new, limits);
             let warnings = match before {
-                Some(before) => caution::of_change(&file_path, before, &new, &shown),
-                None => caution::of_file(&file_path, None, &new),
+                Some(before) => file_warnings::of_change(&file_path, before, &new, &shown),
+                None => file_warnings::of_file(&file_path, None, &new),
             };
             let preview = Preview { warnings, ..shown };
             let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
@@ -73,7 +79,7 @@ impl Tool for WriteTool {
     async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
         let ExecutionContext { workspace, touched, .. } = errand;
         let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
-        changes::blocking(move |_| {
+        text_changes::blocking(move |_| {
             let Input { file_path, content } = input;
             let old = workspace.look(&file_path)?;
             // What is written depends on what is there.
@@ -92,7 +98,7 @@ impl Tool for WriteTool {
 
 /// What is written in place of a file.
 fn succeeding(old: Option<&TextFile>, content: &str) -> String {
-    old.map_or_else(|| content.to_owned(), |old| form::succeeding(&old.text, content))
+    old.map_or_else(|| content.to_owned(), |old| text_encoding::succeeding(&old.text, content))
 }
 
 fn written(path: &str, content: &str) -> String {

@@ -12,9 +12,9 @@ use cap_fs_ext::{
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 
-use super::path::{MissingFolder, ResolvedPath, check_guarded};
 use super::replace::{FileReplacement, ReplacedFile};
-use super::{Workspace, WorkspaceError, beside, unreadable};
+use super::resolved_path::{MissingFolder, ResolvedPath, check_guarded};
+use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 
 /// Bytes of the largest file that tools read or write.
 pub const LARGEST_FILE: u64 = 1024 * 1024;
@@ -136,13 +136,13 @@ impl Workspace {
         let (old, metadata) = match self.writable(&spot, path) {
             Ok(found) if found.0.stamp == expected => found,
             Err(WorkspaceError::NotFound { .. }) if expected == ABSENT => {
-                return beside::create(&spot, content).map(|()| ReplacedFile::default()).map_err(
-                    |error| match error.kind() {
+                return atomic_write::create(&spot, content)
+                    .map(|()| ReplacedFile::default())
+                    .map_err(|error| match error.kind() {
                         // Somebody made the file a moment ago.
                         ErrorKind::AlreadyExists => changed(path),
                         _ => unreadable(path, error),
-                    },
-                );
+                    });
             }
             Ok(_) | Err(WorkspaceError::NotFound { .. }) => return Err(changed(path)),
             Err(error) => return Err(error),
@@ -191,7 +191,7 @@ impl Workspace {
     ) -> Result<(TextFile, Metadata), WorkspaceError> {
         let (file, metadata) = self.read_at(spot, path)?;
         // A second name may be what we left beside it when the power went.
-        if metadata.nlink() > 1 && !beside::removed_second(spot, &metadata) {
+        if metadata.nlink() > 1 && !atomic_write::removed_second(spot, &metadata) {
             return Err(WorkspaceError::Linked { path: path.to_owned() });
         }
         Ok((file, metadata))

@@ -133,7 +133,7 @@ impl Workspace {
     ) -> Result<WalkEnd, WorkspaceError> {
         match self.walk(from, visit) {
             Err(WorkspaceError::NotAFolder { .. }) => {
-                let spot = self.spot(from, super::path::MissingFolder::Refuse)?;
+                let spot = self.spot(from, super::resolved_path::MissingFolder::Refuse)?;
                 let below = spot.name.to_string_lossy();
                 visit(&WalkEntry {
                     path: from,

@@ -6,19 +6,19 @@
 //! file (written [`beside`] it first), [`walk`], [`glob`] and [`grep`] search. `command` runs a shell command there, and
 //! [`shell`] says what to look out for in one.
 
-mod beside;
-mod closed;
+mod atomic_write;
 #[cfg(unix)]
 mod command;
 mod files;
 mod glob;
 mod grep;
-mod path;
+mod list_files;
+mod protected_paths;
 mod replace;
+mod resolved_path;
 mod shell;
 #[cfg(test)]
 mod tests;
-mod texts;
 mod walk;
 
 use std::ffi::OsStr;
@@ -32,14 +32,14 @@ use cap_std::fs::{Dir, Metadata};
 #[cfg(unix)]
 use tokio_util::sync::CancellationToken;
 
-use closed::ProtectedPaths;
 #[cfg(unix)]
 pub use command::{CommandEnd, CommandResult, CommandSpec};
 pub use files::{ABSENT, FileMeta, LARGEST_FILE, TextFile, stamp};
 pub use glob::GlobResult;
 pub use grep::{GrepOutput, GrepQuery, GrepResult, SEARCHED_BYTES};
-pub use path::plain_path;
+use protected_paths::ProtectedPaths;
 pub use replace::ReplacedFile;
+pub use resolved_path::plain_path;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
 /// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
@@ -121,8 +121,8 @@ impl Workspace {
 
     /// Whether nothing of this name in a folder may be read, whatever it is.
     fn is_closed_name(&self, folder: &Dir, name: &OsStr) -> bool {
-        let is_on_its_way = name.to_str().is_some_and(beside::is_ours);
-        is_on_its_way || path::is_unread(name) || self.0.closed.has_name(folder, name)
+        let is_on_its_way = name.to_str().is_some_and(atomic_write::is_ours);
+        is_on_its_way || resolved_path::is_unread(name) || self.0.closed.has_name(folder, name)
     }
 }
 

@@ -16,8 +16,8 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{Metadata, OpenOptions};
 
 use super::files::{TextFile, changed};
-use super::path::ResolvedPath;
-use super::{Workspace, WorkspaceError, beside, unreadable};
+use super::resolved_path::ResolvedPath;
+use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 
 /// How long a program that has the file open for writing is waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -86,12 +86,12 @@ impl FileReplacement<'_> {
             return Err(WorkspaceError::Busy { path: self.path.to_owned() });
         }
         let failed = |error| unreadable(self.path, error);
-        let staged = beside::stage(self.spot, content, (self.old, old)).map_err(failed)?;
+        let staged = atomic_write::stage(self.spot, content, (self.old, old)).map_err(failed)?;
         at("workspace.staged");
         let new = self.spot.folder.symlink_metadata(&staged).ok().as_ref().map(identity);
-        match beside::exchange(&self.spot.folder, &staged, &self.spot.name) {
+        match atomic_write::exchange(&self.spot.folder, &staged, &self.spot.name) {
             Ok(()) => {}
-            Err(error) if beside::is_unknown(&error) => {
+            Err(error) if atomic_write::is_unknown(&error) => {
                 self.rename_over(&staged)?;
                 return Ok(None);
             }
@@ -119,7 +119,7 @@ impl FileReplacement<'_> {
             return Err(WorkspaceError::Busy { path: self.path.to_owned() });
         }
         let folder = &self.spot.folder;
-        let name = beside::set_aside_name(&self.spot.name, &self.old.stamp, &self.old.stamp);
+        let name = atomic_write::set_aside_name(&self.spot.name, &self.old.stamp, &self.old.stamp);
         at("workspace.staged");
         folder.rename(&self.spot.name, folder, &name).map_err(|error| match error.kind() {
             ErrorKind::NotFound => changed(self.path),
@@ -138,7 +138,7 @@ impl FileReplacement<'_> {
     /// Removes what was set aside once nobody can write into it any more. What was written into it meanwhile is brought over,
     /// or both versions are kept.
     pub(super) fn settle(&self, set_aside: &SetAside) -> Result<ReplacedFile, WorkspaceError> {
-        beside::sync(&self.spot.folder);
+        atomic_write::sync(&self.spot.folder);
         std::thread::sleep(GRACE);
         let is_held = self.is_held(OsStr::new(&set_aside.name), set_aside.identity, LONGEST_WAIT);
         at("workspace.settling");
@@ -175,7 +175,7 @@ impl FileReplacement<'_> {
         if replaced.is_err() {
             self.remove(staged);
         }
-        beside::sync(folder);
+        atomic_write::sync(folder);
         replaced
     }
 
@@ -185,8 +185,8 @@ impl FileReplacement<'_> {
         let put = match set_aside.new {
             // Somebody has made another version in the new one's place already.
             Some(_) if !self.is_ours(set_aside) => return self.keep_both(&set_aside.name, why),
-            Some(_) => beside::exchange(folder, &set_aside.name, &self.spot.name),
-            None => beside::place(folder, &set_aside.name, &self.spot.name),
+            Some(_) => atomic_write::exchange(folder, &set_aside.name, &self.spot.name),
+            None => atomic_write::place(folder, &set_aside.name, &self.spot.name),
         };
         at("workspace.put_back");
         match put {
@@ -202,7 +202,7 @@ impl FileReplacement<'_> {
                 return self.keep_both(&set_aside.name, why);
             }
         }
-        beside::sync(folder);
+        atomic_write::sync(folder);
         if set_aside.new.is_none() {
             return why;
         }
@@ -222,7 +222,7 @@ impl FileReplacement<'_> {
             }
             _ => {
                 // A newer version than the one that was put back: it belongs there, and the other one is kept.
-                beside::exchange(folder, &set_aside.name, &self.spot.name).ok();
+                atomic_write::exchange(folder, &set_aside.name, &self.spot.name).ok();
                 self.keep_both(&set_aside.name, why)
             }
         }
@@ -242,7 +242,7 @@ impl FileReplacement<'_> {
 
     fn keep(&self, beside: &str) -> Result<String, WorkspaceError> {
         let label = self.spot.name.to_string_lossy();
-        let kept = beside::keep(&self.spot.folder, beside, &label)
+        let kept = atomic_write::keep(&self.spot.folder, beside, &label)
             .map_err(|error| unreadable(self.path, error))?;
         let kept = match self.path.rsplit_once('/') {
             Some((folder, _)) => format!("{folder}/{kept}"),

@@ -1,9 +1,9 @@
 //! What to look out for in a shell command, read with the shell's own grammar. It warns, and never says that a command is harmless.
 
+mod argv;
 mod git;
-mod places;
-mod programs;
-mod words;
+mod known_programs;
+mod path_args;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use programs::{INTERPRETERS, NETWORK, SHELLS};
-use words::{CommandWords, unquoted};
+use argv::{CommandWords, unquoted};
+use known_programs::{INTERPRETERS, NETWORK, SHELLS};
 
 /// Longest command, in bytes.
 pub const LONGEST_COMMAND: usize = 16 * 1024;
@@ -153,7 +153,7 @@ impl FoundWarnings {
                 }
                 // The others have the words of the last one among their own.
                 if let Some(words) = layers.last() {
-                    self.outside(places::outside(words));
+                    self.outside(path_args::outside(words));
                 }
             }
             "declaration_command" | "unset_command" => {
@@ -203,7 +203,7 @@ impl FoundWarnings {
             }
             return;
         };
-        for (code, what) in programs::cautions(name, words) {
+        for (code, what) in known_programs::cautions(name, words) {
             self.add(code, format!("{what} ({name})."));
         }
         if name == "git" {
@@ -211,15 +211,15 @@ impl FoundWarnings {
                 self.add(code, what);
             }
         }
-        if programs::runs_input(name, words) {
+        if known_programs::runs_input(name, words) {
             self.may_run_input.get_or_insert_with(|| name.clone());
         }
         match name.as_str() {
             "mv" | "cp" | "tee" | "truncate" | "install" | "ln" | "rsync" | "touch" | "mkdir" => {
                 self.targets(&words.arguments);
             }
-            "sed" | "gsed" if programs::overwrites(name, words) => {
-                self.targets(places::edited(words));
+            "sed" | "gsed" if known_programs::overwrites(name, words) => {
+                self.targets(path_args::edited(words));
             }
             _ => {}
         }
@@ -243,7 +243,7 @@ impl FoundWarnings {
         let Some(at) = text.find('>') else {
             self.is_fed = true;
             let source = unquoted(text.trim_start_matches(['<', '&', ' ', '\t']));
-            return self.outside(Some(source).filter(|path| places::is_outside(path)));
+            return self.outside(Some(source).filter(|path| path_args::is_outside(path)));
         };
         let target = text[at..].trim_start_matches(['>', '|', '&', ' ', '\t']);
         let target = unquoted(target);
@@ -277,7 +277,7 @@ impl FoundWarnings {
             NETWORK.contains(&name.as_str()) || matches!(name.as_str(), "base64" | "xxd")
         });
         let runs = |name: &String| {
-            SHELLS.contains(&name.as_str()) || INTERPRETERS.contains(&programs::family(name))
+            SHELLS.contains(&name.as_str()) || INTERPRETERS.contains(&known_programs::family(name))
         };
         if feeds.is_some_and(|at| names[at..].iter().any(runs)) {
             self.add("downloads_and_runs", "It runs what it downloads or decodes, unseen.");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use copydesk::webhook::SigningSecret;
+use copydesk::webhooks::SigningSecret;
 use serde_json::{Value, json};
 
 use crate::support::{Desk, Hand, OWNER, Person, Receiver, Script};

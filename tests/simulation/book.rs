@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use copydesk::document::{ChangeSet, Text};
-use copydesk::ids::{HunkId, RequestId, UserId};
-use copydesk::review::{
+use copydesk::approvals::{
     ApprovalRequest, ApprovalRequirement, Decision, DecisionPolicy, FinishRest, Hunk, HunkChoice,
     HunkStatus, HunkVerdict, RequestVerdict, ToolPolicy,
 };
-use copydesk::who::{Principal, Role};
+use copydesk::document::{ChangeSet, Text};
+use copydesk::ids::{HunkId, RequestId, UserId};
+use copydesk::permissions::{Principal, Role};
 
 use crate::ledger::{Name, edits};
 use crate::rules::Rule::{

@@ -2,7 +2,7 @@
 
 use copydesk::document::diff::{DiffLimits, DraftPart, HunkDraft, diff};
 use copydesk::document::{Text, TextEdit};
-use copydesk::who::{Principal, Role};
+use copydesk::permissions::{Principal, Role};
 use fastrand::Rng;
 
 const WORDS: [&str; 12] =

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use copydesk::approvals::{ApprovalRequest, Decision};
 use copydesk::document::{ChangeLimits, ChangeSet, Text, Update};
 use copydesk::ids::{MemberId, RequestId, Version};
-use copydesk::review::{ApprovalRequest, Decision};
-use copydesk::room::RoomError;
-use copydesk::room::command::{
+use copydesk::permissions::Principal;
+use copydesk::rooms::RoomError;
+use copydesk::rooms::command::{
     NewApprovalRequest, OpenedDocument, ProposalOutcome, PushRequest, ReplySender, RoomCommand,
     UndoChange,
 };
-use copydesk::room::rehearsal::{SimulatedOutput, SimulatedRoom};
-use copydesk::room::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use copydesk::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use copydesk::rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
 use copydesk::store::{StoreError, StoreOp};
-use copydesk::who::Principal;
 
 use crate::chance::{self, PEOPLE};
 use crate::disk::Disk;
@@ -278,7 +278,7 @@ impl Desk {
     /// What is open is what was kept, but for how long somebody has been looking.
     fn is_as_before(&self) -> Held {
         let unwatched = |request: &ApprovalRequest| {
-            let clock = copydesk::review::RequestTimes {
+            let clock = copydesk::approvals::RequestTimes {
                 paused_ms: None,
                 expires_ms: None,
                 ..request.clock

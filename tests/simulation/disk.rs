@@ -8,8 +8,8 @@ use copydesk::document::provenance::{
 };
 use copydesk::document::{ChangeLimits, ChangeSet, Text, Update};
 use copydesk::ids::{ClientId, RequestId, RuleId, UserId, Version};
-use copydesk::room::RoomError;
-use copydesk::room::rehearsal::SimulatedRoom;
+use copydesk::rooms::RoomError;
+use copydesk::rooms::simulated_room::SimulatedRoom;
 use copydesk::store::{
     DocumentRecord, LoadedDocument, RequestRecord, RuleRecord, StoreOp, UpdateRecord,
 };

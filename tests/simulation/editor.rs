@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use copydesk::document::{ChangeSet, MapOrder, Text, TextEdit};
 use copydesk::ids::{ClientId, MemberId, Version};
-use copydesk::room::command::{OpenedContent, OpenedDocument};
-use copydesk::room::event::RoomEvent;
-use copydesk::who::Principal;
+use copydesk::permissions::Principal;
+use copydesk::rooms::command::{OpenedContent, OpenedDocument};
+use copydesk::rooms::event::RoomEvent;
 use fastrand::Rng;
 
 use crate::chance;

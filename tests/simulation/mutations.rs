@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use copydesk::document::{ChangeLimits, ChangeSet, InsertSide, MapOrder, Text};
-use copydesk::ids::{ClientId, RequestId, RuleId, Version};
-use copydesk::review::{
+use copydesk::approvals::{
     ApprovalRequest, ApprovalRule, Decision, Hunk, HunkChoice, HunkStatus, HunkVerdict,
     RequestVerdict, RuleEffect,
 };
-use copydesk::room::command::{PushRequest, UndoChange};
-use copydesk::room::rehearsal::SimulatedRoom;
+use copydesk::document::{ChangeLimits, ChangeSet, InsertSide, MapOrder, Text};
+use copydesk::ids::{ClientId, RequestId, RuleId, Version};
+use copydesk::permissions::{Principal, Role};
+use copydesk::rooms::command::{PushRequest, UndoChange};
+use copydesk::rooms::simulated_room::SimulatedRoom;
 use copydesk::store::StoreOp;
-use copydesk::who::{Principal, Role};
 
 /// A wrong rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The rules of rebase written again, slowly and by names: nothing is mapped that was not looked at.
 
+use copydesk::approvals::{Hunk, HunkPart, HunkStatus};
 use copydesk::document::Text;
-use copydesk::review::{Hunk, HunkPart, HunkStatus};
 
 use crate::ledger::{Entry, Name};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use copydesk::approvals::{ApprovalRequest, Hunk, HunkStatus};
 use copydesk::ids::{HunkId, RequestId};
-use copydesk::review::{ApprovalRequest, Hunk, HunkStatus};
-use copydesk::room::event::RoomEvent;
+use copydesk::rooms::event::RoomEvent;
 
 use crate::ledger::Entry;
 use crate::rules::Rule::{PeopleSeeWhatTheRoomHas, TellingHasNoGap};

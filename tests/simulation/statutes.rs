@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use copydesk::approvals::{
+    ApprovalRequest, DecisionPolicy, EVERY_TOOL, Hunk, HunkStatus, RuleEffect,
+};
 use copydesk::document::diff::HunkDraft;
 use copydesk::ids::RuleId;
-use copydesk::review::{ApprovalRequest, DecisionPolicy, EVERY_TOOL, Hunk, HunkStatus, RuleEffect};
-use copydesk::room::command::ApprovalMode;
+use copydesk::rooms::command::ApprovalMode;
 
 use crate::rules::Rule::{AskedIsAsked, DeniedIsNotDone, UnaskedByRuleAlone};
 use crate::rules::{Held, must};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use copydesk::approvals::DecisionPolicy;
 use copydesk::ids::{HunkId, MemberId, RequestId, Version};
-use copydesk::review::DecisionPolicy;
-use copydesk::room::command::{JoiningMember, NewApprovalRequest, PushRequest, RoomCommand};
+use copydesk::rooms::command::{JoiningMember, NewApprovalRequest, PushRequest, RoomCommand};
 use fastrand::Rng;
 
 use crate::book::Book;

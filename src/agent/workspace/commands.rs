@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use crate::approvals::{ExecutionState, PreviewKind, RequestStatus};
 use crate::auth::{Authenticator, TokenGrant};
-use crate::review::{ExecutionState, PreviewKind, RequestStatus};
-use crate::room::command::SettingsChange;
-use crate::room::settings::{ApprovalSwitch, OwnSettings};
+use crate::rooms::command::SettingsChange;
+use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 
 use super::*;
 

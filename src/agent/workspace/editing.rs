@@ -1,6 +1,6 @@
 //! Every tool that changes a file × everything people can decide, and the tools that only look.
 
-use crate::review::{PreviewKind, RequestStatus};
+use crate::approvals::{PreviewKind, RequestStatus};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! The server stops at the worst moments: nothing is lost, nothing is done twice, and nothing is done that people did not see.
 
-use crate::review::{ExecutionState, RequestStatus, ToolReport};
+use crate::approvals::{ExecutionState, RequestStatus, ToolReport};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! What was refused, ran out of time or was undone is proposed again by people, on what is there today.
 
-use crate::review::{PreviewKind, RememberWish, RequestStatus, RuleEffect, RuleScope};
-use crate::room::command::{NewRule, ProposeAgain, UndoChange};
+use crate::approvals::{PreviewKind, RememberWish, RequestStatus, RuleEffect, RuleScope};
+use crate::rooms::command::{NewRule, ProposeAgain, UndoChange};
 
 use super::super::{AskError, ReopenOutcome};
 use super::*;
@@ -107,11 +107,11 @@ async fn neither_rules_nor_approvals_that_are_off_decide_it() {
         session: stage.session.clone(),
     };
     stage.desk().await.add_rule(rule, owner()).await.unwrap();
-    let own = crate::room::settings::OwnSettings {
-        approvals: Some(crate::room::settings::ApprovalSwitch::Off),
+    let own = crate::rooms::settings::OwnSettings {
+        approvals: Some(crate::rooms::settings::ApprovalSwitch::Off),
         ..Default::default()
     };
-    let configure = crate::room::command::SettingsChange { own, frozen: None };
+    let configure = crate::rooms::command::SettingsChange { own, frozen: None };
     stage.desk().await.configure(configure, owner()).await.unwrap();
     let again = reopen(&stage, &request).await.unwrap();
     assert_eq!((again.status, stage.file("a.txt")), (RequestStatus::Pending, None));

@@ -1,7 +1,7 @@
 //! What was written is taken back by people; a crash in the middle of that is found out, never repeated.
 
-use crate::review::{DecisionError, ExecutionState, FoundFile, RequestStatus};
-use crate::room::command::{UndoChange, UndoFileChange};
+use crate::approvals::{DecisionError, ExecutionState, FoundFile, RequestStatus};
+use crate::rooms::command::{UndoChange, UndoFileChange};
 use crate::workspace::stamp;
 
 use super::*;

@@ -1,9 +1,9 @@
 //! Write, however people decide about it.
 
-use crate::review::{DecisionPolicy, PreviewKind, RequestStatus};
-use crate::room::command::{JoiningMember, SettingsChange, ViewerChange};
-use crate::room::event::RequestNews;
-use crate::room::settings::OwnSettings;
+use crate::approvals::{DecisionPolicy, PreviewKind, RequestStatus};
+use crate::rooms::command::{JoiningMember, SettingsChange, ViewerChange};
+use crate::rooms::event::RequestNews;
+use crate::rooms::settings::OwnSettings;
 
 use super::*;
 

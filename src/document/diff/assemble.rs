@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::stages::{Adjacency, ByteChange};
+use super::pipeline::{Adjacency, ByteChange};
 use super::words::{TokenKind, WordNumbers};
 use super::{DraftPart, HunkDraft};
 

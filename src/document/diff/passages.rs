@@ -6,7 +6,7 @@ use crate::document::utf16_len;
 
 use super::DiffLimits;
 use super::blocks::blocks;
-use super::stages::{block_gaps, start_of};
+use super::pipeline::{block_gaps, start_of};
 
 /// A passage that reads differently, in UTF-16 units: `old` became `new`. Either may be empty, not both.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::DiffLimits;
 use super::align::{UnitLists, WordedUnit};
 use super::blocks::BlockKind;
-use super::seams::{LONGEST, evenly, is_long_sentence, size};
-use super::stages::{Adjacency, ByteChange};
+use super::pipeline::{Adjacency, ByteChange};
+use super::split_points::{LONGEST, evenly, is_long_sentence, size};
 use super::words::{TokenKind, TokenSwap, WordToken, compare, is_spelling};
 
 /// A sentence less alike than this is replaced as a whole.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::marked::{AnnotatedPiece, AnnotatedText, ChangeSignature, PendingChange};
+use super::super::annotated::{AnnotatedPiece, AnnotatedText, ChangeSignature, PendingChange};
 use super::super::time;
 use super::flow::{
     Alignment, BOLD, CODE, CharStyle, FlowItem, ITALIC, LinkTargets, ParagraphKind, STRUCK,

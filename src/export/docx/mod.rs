@@ -17,7 +17,7 @@ mod xml;
 mod tests;
 
 use super::ExportError;
-use super::marked::AnnotatedText;
+use super::annotated::AnnotatedText;
 
 /// The file's content.
 pub(super) fn write(title: &str, marked: &AnnotatedText) -> Result<Vec<u8>, ExportError> {

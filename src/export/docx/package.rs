@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::super::ExportError;
-use super::super::marked::AnnotatedText;
+use super::super::annotated::AnnotatedText;
 use super::body::{DocxParts, attributes};
 use super::xml::escape;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::marked::{AnnotatedPiece, AnnotatedText};
+use super::super::annotated::{AnnotatedPiece, AnnotatedText};
 use super::flow::{self, FlowItem, FlowToken, LinkTargets, ListKind, ParagraphKind};
 use super::table;
 

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::llm::testing::{MockProvider, asks, hear, json_answer, read_request, refusal, stream};
-use crate::wire::messages::MessageRole;
+use crate::protocol::messages_api::MessageRole;
 
 fn model(provider: &MockProvider) -> AnthropicModel {
     AnthropicModel::new(AnthropicSettings {

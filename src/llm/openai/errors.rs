@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::llm::ModelError;
 use crate::llm::retry;
-use crate::wire::messages::ApiError;
+use crate::protocol::messages_api::ApiError;
 
 /// Reads the body of an error.
 pub(super) fn read(text: &str) -> Option<ApiError> {

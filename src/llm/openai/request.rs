@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::llm::{ModelRequest, names, prices};
-use crate::wire::messages::{ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition};
+use crate::protocol::messages_api::{
+    ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition,
+};
 
 /// What a server takes, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

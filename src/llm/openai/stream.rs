@@ -12,12 +12,12 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::errors;
-use crate::llm::answer::{self, DeltaSink};
-use crate::llm::events::{SseEvent, SseSplitter};
+use crate::llm::delta_stream::{self, DeltaSink};
 use crate::llm::openai::calls::{CallStep, StreamedCalls};
-use crate::llm::openai::opening::{TextOpening, ThoughtEndFinder};
+use crate::llm::openai::reasoning_filter::{TextOpening, ThoughtEndFinder};
+use crate::llm::sse_events::{SseEvent, SseSplitter};
 use crate::llm::{AnswerDelta, AssistantMessage, ModelError};
-use crate::wire::messages::{ContentBlock, StopReason, TokenUsage};
+use crate::protocol::messages_api::{ContentBlock, StopReason, TokenUsage};
 
 /// Bytes of one answer; far above any limit of tokens, so that a runaway server cannot fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
@@ -320,7 +320,7 @@ impl<'a> CompletionReader<'a> {
             None if calls => StopReason::ToolUse,
             None => StopReason::EndTurn,
         };
-        Ok(answer::complete(content, stop_reason, self.usage, self.model))
+        Ok(delta_stream::complete(content, stop_reason, self.usage, self.model))
     }
 
     /// Why the model stopped, if the server's word matters: most say `stop` for calls, or `tool_calls` for none.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::llm::testing::{MockProvider, asks, hear, json_answer, refusal, stream, told};
-use crate::wire::messages::StopReason;
+use crate::protocol::messages_api::StopReason;
 
 fn settings(provider: &MockProvider) -> OpenAiSettings {
     OpenAiSettings {

@@ -7,8 +7,8 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::llm::answer::DeltaPace;
-use crate::wire::messages::StopReason;
+use crate::llm::delta_stream::DeltaPace;
+use crate::protocol::messages_api::StopReason;
 
 /// A script that was read and checked.
 #[derive(Debug)]

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::llm::testing::{asks, hear, told};
-use crate::wire::messages::StopReason;
+use crate::protocol::messages_api::StopReason;
 
 fn scripted(turns: &serde_json::Value) -> ScriptedModel {
     let text = json!({"turns": turns}).to_string();

@@ -4,7 +4,7 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use crate::llm::CachePolicy;
-use crate::wire::messages::{CacheControl, ChatMessage, ContentBlock, MessageRole};
+use crate::protocol::messages_api::{CacheControl, ChatMessage, ContentBlock, MessageRole};
 
 use super::there;
 

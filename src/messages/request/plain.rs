@@ -1,7 +1,7 @@
 //! A conversation for models that know nothing but texts and calls.
 
 use crate::messages::failure::ApiFailure;
-use crate::wire::messages::{ContentBlock, MessageRole};
+use crate::protocol::messages_api::{ContentBlock, MessageRole};
 
 use super::{CheckedRequest, LONGEST_COMPLAINT, wrong};
 

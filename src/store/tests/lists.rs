@@ -81,7 +81,7 @@ async fn only_the_tokens_that_are_asked_for_are_read() {
         hash: format!("hash_{number}"),
         user: format!("usr_{}", number % 3).into(),
         name: format!("Name {number}"),
-        role: crate::who::Role::Editor,
+        role: crate::permissions::Role::Editor,
         document: None,
         created_ms: number,
         expires_ms,

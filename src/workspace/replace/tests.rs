@@ -266,7 +266,7 @@ fn without_an_exchange_the_file_is_compared_once_more() {
     let ground = ReplaceFixture::new();
     let spot = ground
         .workspace
-        .spot("notes/a.txt", crate::workspace::path::MissingFolder::Refuse)
+        .spot("notes/a.txt", crate::workspace::resolved_path::MissingFolder::Refuse)
         .unwrap();
     let (old, metadata) = ground.workspace.read_at(&spot, "notes/a.txt").unwrap();
     let change = FileReplacement {
@@ -276,12 +276,12 @@ fn without_an_exchange_the_file_is_compared_once_more() {
         old: &old,
         content: Some(NEW),
     };
-    let staged = beside::stage(&spot, NEW, (&old, &metadata)).unwrap();
+    let staged = atomic_write::stage(&spot, NEW, (&old, &metadata)).unwrap();
     fs::write(ground.path(), "theirs\n").unwrap();
     assert!(matches!(change.rename_over(&staged), Err(WorkspaceError::Changed { .. })));
     assert_eq!((ground.reads().as_str(), ground.others().len()), ("theirs\n", 0));
     fs::write(ground.path(), OLD).unwrap();
-    let staged = beside::stage(&spot, NEW, (&old, &metadata)).unwrap();
+    let staged = atomic_write::stage(&spot, NEW, (&old, &metadata)).unwrap();
     change.rename_over(&staged).unwrap();
     assert_eq!((ground.reads().as_str(), ground.others().len()), (NEW, 0));
 }

@@ -1,6 +1,6 @@
 //! What to look out for when git is called: options of its own stand before what it is to do.
 
-use super::words::{CommandWords, has, has_long, has_short};
+use super::argv::{CommandWords, has, has_long, has_short};
 
 /// Options before the verb whose value may be the next word.
 const TAKES: [&str; 10] = [

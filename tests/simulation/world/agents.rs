@@ -1,8 +1,8 @@
 //! Agents propose on what they have read, and hear how it ended, also after a restart.
 
+use copydesk::approvals::{ApprovalRequest, Hunk, Preview};
 use copydesk::ids::{RequestId, Version};
-use copydesk::review::{ApprovalRequest, Hunk, Preview};
-use copydesk::room::command::{ApprovalMode, NewApprovalRequest};
+use copydesk::rooms::command::{ApprovalMode, NewApprovalRequest};
 
 use super::{Call, CallState, World};
 use crate::chance::{self, PEOPLE};

@@ -1,8 +1,8 @@
 //! What must hold after every turn, and at the end.
 
-use copydesk::review::{ApprovalRequest, Hunk, HunkStatus};
+use copydesk::approvals::{ApprovalRequest, Hunk, HunkStatus};
 
-use copydesk::room::command::ApprovalMode;
+use copydesk::rooms::command::ApprovalMode;
 
 use super::World;
 use crate::rules::Rule::{

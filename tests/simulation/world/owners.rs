@@ -1,9 +1,9 @@
 //! Owners rule on what agents propose; others try.
 
+use copydesk::approvals::{EVERY_TOOL, RememberWish, RuleEffect, RuleScope};
 use copydesk::ids::RuleId;
-use copydesk::review::{EVERY_TOOL, RememberWish, RuleEffect, RuleScope};
-use copydesk::room::command::{NewRule, ReplySender, RoomCommand};
-use copydesk::who::{Principal, Role};
+use copydesk::permissions::{Principal, Role};
+use copydesk::rooms::command::{NewRule, ReplySender, RoomCommand};
 
 use super::World;
 use crate::chance;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use copydesk::document::{ChangeLimits, ChangeSet};
-use copydesk::ids::{HunkId, RequestId, Version};
-use copydesk::review::{
+use copydesk::approvals::{
     ApprovalRequest, Decision, FinishRest, Hunk, HunkChoice, HunkStatus, HunkVerdict,
     RequestVerdict, ToolPolicy,
 };
-use copydesk::room::command::{
+use copydesk::document::{ChangeLimits, ChangeSet};
+use copydesk::ids::{HunkId, RequestId, Version};
+use copydesk::permissions::{Principal, Role};
+use copydesk::rooms::command::{
     ProposeAgain, ReplySender, RoomCommand, SettingsChange, UndoChange, ViewerChange,
 };
-use copydesk::room::settings::OwnSettings;
-use copydesk::who::{Principal, Role};
+use copydesk::rooms::settings::OwnSettings;
 
 use super::{POLICIES, TEXTS, World};
 use crate::book::Case;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use copydesk::approvals::{ApprovalRequest, HunkStatus};
 use copydesk::document::Update;
 use copydesk::ids::{MemberId, Version};
-use copydesk::review::{ApprovalRequest, HunkStatus};
-use copydesk::room::RoomError;
-use copydesk::room::command::ProposalOutcome;
-use copydesk::room::event::RoomEvent;
-use copydesk::room::rehearsal::SimulatedOutput;
+use copydesk::rooms::RoomError;
+use copydesk::rooms::command::ProposalOutcome;
+use copydesk::rooms::event::RoomEvent;
+use copydesk::rooms::simulated_room::SimulatedOutput;
 
 use super::{Call, CallState, LOOK_MS, World};
 use crate::desk::{Answer, Out};

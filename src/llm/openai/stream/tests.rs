@@ -16,7 +16,7 @@ async fn replay(bytes: &[u8], size: usize) -> RecordedAnswer {
         bytes.chunks(size).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
     let work =
         |outlet: DeltaSink| async move { read(stream::iter(pieces), "m-0", NONE, &outlet).await };
-    hear_out(answer::answer(CancellationToken::new(), work)).await
+    hear_out(delta_stream::answer(CancellationToken::new(), work)).await
 }
 
 fn folder() -> PathBuf {
@@ -251,7 +251,7 @@ async fn a_server_that_never_hangs_up_is_not_waited_for() {
     let bytes = std::fs::read(folder().join("no-done.sse")).expect("a fixture");
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(stream::pending());
     let work = |outlet: DeltaSink| async move { read(pieces, "m-0", NONE, &outlet).await };
-    let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
+    let heard = hear_out(delta_stream::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
 }
 
@@ -265,7 +265,7 @@ async fn a_server_that_goes_on_saying_that_it_is_there_is_not_waited_for_either(
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(comments);
     let work = |outlet: DeltaSink| async move { read(pieces, "m-0", NONE, &outlet).await };
     let began = Instant::now();
-    let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
+    let heard = hear_out(delta_stream::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
     assert!(began.elapsed() <= LAST_WORDS + Duration::from_secs(1), "{:?}", began.elapsed());
 }
@@ -307,7 +307,7 @@ async fn thoughts_like_the_last_are_not_told_at_all() {
             let learn = |begun| notes.lock().expect("one at a time").push(begun);
             read(pieces, "m-0", UnopenedThoughts { begun: true, learn: &learn }, &outlet).await
         };
-        let heard = hear_out(answer::answer(CancellationToken::new(), work)).await;
+        let heard = hear_out(delta_stream::answer(CancellationToken::new(), work)).await;
         assert_eq!(lines(&heard)[0], said, "{name}");
     }
     assert_eq!(*learned.lock().expect("one at a time"), [false], "the second had none");
@@ -318,7 +318,7 @@ async fn an_answer_in_one_piece_is_an_answer() {
     let work = |answer: Value| {
         let work =
             |outlet: DeltaSink| async move { read_whole(answer, "m-0", NONE, &outlet).await };
-        hear_out(answer::answer(CancellationToken::new(), work))
+        hear_out(delta_stream::answer(CancellationToken::new(), work))
     };
     let call = json!({"id": "call_abc1", "type": "function", "function": {"name": "list", "arguments": "{}"}});
     let message = json!({"role": "assistant", "content": "Well.", "tool_calls": [call]});

@@ -1,0 +1,283 @@
+//! Shows people what the model writes into its calls while it writes: a few times a second, never more than they can read.
+//!
+//! One picture is drawn at a time, on a blocking thread, and the next one begins only when the room has shown it: what was
+//! written meanwhile goes into that one. Nothing of a call is executed from here.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::pending;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::time::{Instant, sleep_until};
+
+use crate::approvals::Person;
+use crate::document::Text;
+use crate::document::diff::{DiffLimits, DraftPart, HunkDraft, PartialDraft, diff_so_far};
+use crate::ids::RequestId;
+use crate::llm::AssistantMessage;
+use crate::rooms::RoomHandle;
+use crate::rooms::command::{StreamingPreview, StreamingPreviewScope};
+use crate::tools::pipeline::validate::CONTENT_LIMIT;
+use crate::tools::{
+    EditableRange, PartialInput, PlanMode, StreamedField, ToolCall, ToolContext, ToolRegistry,
+};
+
+/// People are shown more of a call this long after they were shown some, at the earliest.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Bytes of text per millisecond that people are sent of one call, so that a long text comes less often.
+const BYTES_PER_MS: u64 = 64;
+/// How long the comparison with the old text may take.
+const BUDGET: Duration = Duration::from_millis(50);
+/// Comparing takes no more than this share of the time.
+const SHARE: u32 = 10;
+/// Calls of one answer that are shown.
+const MOST_SHOWN: usize = 16;
+/// Bytes of a text that would be denied anyway.
+const TEXT_LIMIT: usize = 4 * CONTENT_LIMIT;
+
+/// The calls of one answer of the model, while it is being given.
+pub struct CallPreviews<'a> {
+    tools: &'a ToolRegistry,
+    /// What the calls will work with.
+    context: ToolContext,
+    calls: BTreeMap<usize, StreamedCall>,
+    drawing: Option<BoxFuture<'static, (usize, Duration)>>,
+}
+
+/// A call that is being written.
+struct StreamedCall {
+    id: String,
+    tool: String,
+    request: RequestId,
+    writes: StreamedField,
+    input: PartialInput,
+    /// Bytes of the text that people have been shown.
+    shown: Option<usize>,
+    due: Instant,
+}
+
+impl<'a> CallPreviews<'a> {
+    /// Calls that will be made with this.
+    pub fn new(tools: &'a ToolRegistry, context: ToolContext) -> Self {
+        Self { tools, context, calls: BTreeMap::new(), drawing: None }
+    }
+
+    /// A call begins.
+    pub fn begin(&mut self, index: usize, id: String, tool: String) {
+        let Some(writes) = self.tools.writes(&tool) else { return };
+        // In plan mode nothing will come of it.
+        let in_vain = self.context.base.is_none() || self.context.plan == PlanMode::Planning;
+        if in_vain || self.calls.len() >= MOST_SHOWN {
+            return;
+        }
+        let (StreamedField::Document(field) | StreamedField::Range(field)) = writes;
+        let (request, input) = (RequestId::generate(), PartialInput::new(field));
+        let written =
+            StreamedCall { id, tool, request, writes, input, shown: None, due: Instant::now() };
+        self.calls.insert(index, written);
+    }
+
+    /// More of a call's input.
+    pub fn grow(&mut self, index: usize, partial_json: &str) {
+        let written = self.calls.get_mut(&index);
+        if let Some(written) = written.filter(|it| it.input.text().len() <= TEXT_LIMIT) {
+            written.input.feed(partial_json);
+        }
+    }
+
+    /// Draws what is due; never ends. Dropping the future between two polls loses nothing.
+    pub async fn draw(&mut self) {
+        loop {
+            if let Some(drawing) = &mut self.drawing {
+                let (index, took) = drawing.await;
+                self.drawing = None;
+                if let Some(written) = self.calls.get_mut(&index) {
+                    written.due = Instant::now() + written.pause(took);
+                }
+            } else if let Some((index, due)) = self.next() {
+                sleep_until(due).await;
+                self.drawing = self.picture(index).map(FutureExt::boxed);
+            } else {
+                return pending().await;
+            }
+        }
+    }
+
+    fn next(&self) -> Option<(usize, Instant)> {
+        let unseen = self.calls.iter().filter(|(_, it)| it.shown != Some(it.input.text().len()));
+        unseen.map(|(index, it)| (*index, it.due)).min_by_key(|(_, due)| *due)
+    }
+
+    /// The model forgets what it wrote: so do people.
+    pub async fn start_again(&mut self) {
+        self.end(None).await;
+        self.calls.clear();
+    }
+
+    /// The names that the requests of the calls will have, by the calls' own.
+    pub fn names(&self) -> HashMap<String, RequestId> {
+        self.calls.values().map(|it| (it.id.clone(), it.request.clone())).collect()
+    }
+
+    /// The answer is complete, or none will come. A call that is in it waits for its turn; the others are gone.
+    pub async fn end(&mut self, answer: Option<&AssistantMessage>) {
+        self.drawing = None;
+        let calls = || answer.iter().flat_map(|it| &it.content).filter_map(ToolCall::of);
+        let first = calls().next().map(|call| call.id);
+        for index in self.calls.keys().copied().collect::<Vec<_>>() {
+            let written = &self.calls[&index];
+            let is_made = calls().any(|call| call.id == written.id);
+            let waits = is_made && first.as_ref() != Some(&written.id);
+            if !is_made && written.shown.is_some() {
+                self.context
+                    .room
+                    .unsketch(StreamingPreviewScope::One(written.request.clone()))
+                    .await;
+            } else if waits && let Some(picture) = self.picture(index) {
+                picture.await;
+            }
+        }
+    }
+
+    /// Shows what there is of a call.
+    fn picture(
+        &mut self,
+        index: usize,
+    ) -> Option<impl Future<Output = (usize, Duration)> + Send + use<>> {
+        let written = self.calls.get_mut(&index)?;
+        let ToolContext { base, room, session, run, requester, .. } = &self.context;
+        let base = base.clone()?;
+        let text = written.input.text().to_owned();
+        written.shown = Some(text.len());
+        let place = place(self.tools, &self.context, written, &base.text);
+        let sketch = StreamingPreview {
+            id: written.request.clone(),
+            tool: written.tool.clone(),
+            tool_use: written.id.as_str().into(),
+            session: session.clone(),
+            run: run.clone(),
+            author: Person::from(requester),
+            text: Text::new(&text).to_string(),
+            paragraphs: 0,
+            base_version: base.version,
+            base: base.text,
+            hunks: Vec::new(),
+        };
+        let room = room.clone();
+        Some(async move { (index, show(room, sketch, place).await) })
+    }
+}
+
+impl StreamedCall {
+    /// How long people have time to read.
+    fn pause(&self, took: Duration) -> Duration {
+        let bytes = u64::try_from(self.input.text().len()).unwrap_or(u64::MAX);
+        PAUSE.max(took * SHARE).max(Duration::from_millis(bytes / BYTES_PER_MS))
+    }
+}
+
+/// Where the text would go, as far as that is known: the words it would replace, and where they begin.
+fn place(
+    tools: &ToolRegistry,
+    context: &ToolContext,
+    written: &StreamedCall,
+    base: &Text,
+) -> Option<(usize, usize)> {
+    let allowed = context.allowed;
+    let range = match (written.writes, allowed) {
+        (_, EditableRange::Nothing) => return None,
+        (StreamedField::Document(_), _) => Some((0, base.len())),
+        (StreamedField::Range(_), _) => {
+            tools.scope(context, &written.tool, &written.input.others())
+        }
+    };
+    // Only what is selected may be changed, so that is the place until the model says so itself.
+    let range = range.or(match allowed {
+        EditableRange::Only(from, to) => Some((from, to)),
+        EditableRange::Everything | EditableRange::Nothing => None,
+    })?;
+    base.slice(range.0..range.1).is_ok().then_some(range)
+}
+
+/// Compares and tells; answers how long the comparison took.
+async fn show(
+    room: RoomHandle,
+    sketch: StreamingPreview,
+    place: Option<(usize, usize)>,
+) -> Duration {
+    let compared = tokio::task::spawn_blocking(move || {
+        let began = Instant::now();
+        (compare(sketch, place), began.elapsed())
+    });
+    // A comparison that panics shows nothing; the proposal itself is compared again.
+    let Ok((sketch, took)) = compared.await else { return Duration::ZERO };
+    if let Err(error) = room.sketch(sketch).await {
+        tracing::debug!(%error, "what the model is writing could not be shown");
+    }
+    took
+}
+
+fn compare(sketch: StreamingPreview, place: Option<(usize, usize)>) -> StreamingPreview {
+    let Some((from, to)) = place else { return sketch };
+    let old = sketch.base.slice(from..to).unwrap_or_default();
+    let deadline = Some(std::time::Instant::now() + BUDGET);
+    let PartialDraft { mut hunks, blocks } =
+        diff_so_far(&old, &sketch.text, &DiffLimits { deadline });
+    for part in hunks.iter_mut().flat_map(|hunk| &mut hunk.parts) {
+        part.from += from;
+        part.to += from;
+    }
+    let whole = (from, to) == (0, sketch.base.len()) && !old.is_empty();
+    if blocks == 0 && !whole && !old.contains("\n\n") && !sketch.text.is_empty() {
+        // A passage grows in its place.
+        let part = DraftPart { from, to, base: old, insert: sketch.text.clone() };
+        hunks = vec![HunkDraft { parts: vec![part], explanation: None }];
+    }
+    StreamingPreview { hunks, paragraphs: blocks, ..sketch }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Version;
+
+    fn sketch(base: &str, text: &str) -> StreamingPreview {
+        StreamingPreview {
+            id: "req".into(),
+            tool: "update_selection".into(),
+            tool_use: "toolu".into(),
+            session: "ses".into(),
+            run: "run".into(),
+            author: Person { user: "ana".into(), name: "Ana".into() },
+            text: text.into(),
+            paragraphs: 0,
+            base_version: Version(0),
+            base: Text::new(base),
+            hunks: Vec::new(),
+        }
+    }
+
+    fn drawn(base: &str, text: &str, place: Option<(usize, usize)>) -> Vec<(usize, usize, String)> {
+        let parts = compare(sketch(base, text), place).hunks.into_iter().flat_map(|it| it.parts);
+        parts.map(|part| (part.from, part.to, part.insert)).collect()
+    }
+
+    #[test]
+    fn a_passage_grows_in_its_place() {
+        let grows = drawn("One two three.", "zw", Some((4, 7)));
+        assert_eq!(grows, [(4, 7, "zw".to_owned())]);
+        assert_eq!(drawn("One two three.", "zw", None), []);
+        assert_eq!(drawn("", "Once", Some((0, 0))), [(0, 0, "Once".to_owned())]);
+    }
+
+    #[test]
+    fn a_document_becomes_changes_paragraph_by_paragraph() {
+        let base = "Teh cat.\n\nIt sat.\n\nThe end.\n";
+        let all = Some((0, base.len()));
+        assert_eq!(drawn(base, "The ca", all), []);
+        assert_eq!(drawn(base, "The cat.\n\nIt", all), [(0, 3, "The".to_owned())]);
+        let sketch = compare(sketch(base, "The cat.\n\nIt slept.\n\nThe"), all);
+        assert_eq!((sketch.hunks.len(), sketch.paragraphs), (2, 2));
+    }
+}

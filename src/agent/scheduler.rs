@@ -1,0 +1,259 @@
+//! Who waits for whom: runs of one session on one document follow each other, all others overlap. Pure.
+
+use std::collections::{HashMap, VecDeque};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::permissions::Principal;
+
+use super::run_record::Run;
+use super::{AskError, StopFilter};
+
+/// Runs that may wait behind the one that is working.
+pub const QUEUE_LIMIT: usize = 16;
+
+/// Calls of one session by outside callers that may be under way at once.
+const CALLS_LIMIT: usize = 32;
+
+/// Runs of one person that may be under way at once, in all their sessions: a session costs nothing, a run does.
+pub const RUNS_LIMIT: usize = 64;
+
+/// Runs with the same key follow each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QueueKey {
+    session: SessionId,
+    document: Option<DocumentId>,
+    /// A call by an outside caller waits for no other: whoever makes several at once waits for all of them.
+    call: Option<RunId>,
+}
+
+impl QueueKey {
+    /// Whose turn a run waits for.
+    pub fn of(run: &Run) -> Self {
+        let ask = &run.ask;
+        let call = ask.outside().map(|_| ask.run.clone());
+        Self { session: ask.session.clone(), document: ask.document.clone(), call }
+    }
+
+    /// Whose turn the runs of a session's conversation wait for.
+    pub fn conversation(session: SessionId, document: Option<DocumentId>) -> Self {
+        Self { session, document, call: None }
+    }
+}
+
+/// A run that waits for its turn.
+#[derive(Debug)]
+pub struct QueuedRun {
+    /// The run.
+    pub run: Run,
+    /// Fires when a person stops it.
+    pub cancel: CancellationToken,
+}
+
+impl QueuedRun {
+    /// Whose turn it waits for.
+    pub fn key(&self) -> QueueKey {
+        QueueKey::of(&self.run)
+    }
+}
+
+/// Every run that is not over.
+#[derive(Debug, Default)]
+pub struct RunQueues {
+    lanes: HashMap<QueueKey, ConversationQueue>,
+    live: HashMap<(SessionId, RunId), LiveRun>,
+}
+
+#[derive(Debug, Default)]
+struct ConversationQueue {
+    waiting: VecDeque<QueuedRun>,
+    /// Places of runs that are still being stored.
+    reserved: usize,
+    working: bool,
+}
+
+#[derive(Debug)]
+struct LiveRun {
+    requester: Principal,
+    key: QueueKey,
+    prompt: String,
+    cancel: CancellationToken,
+}
+
+/// What asking for a place led to.
+#[derive(Debug)]
+pub enum QueueSlot {
+    /// There is one; the token stops the run.
+    Reserved(CancellationToken),
+    /// The same was asked before, by a client that did not get its answer; the run is under way.
+    UnderWay,
+}
+
+/// Whether a conversation can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConversationLock {
+    /// It can.
+    Now,
+    /// Its last run is over, and that is just being told.
+    NotYet,
+}
+
+/// Whether somebody must begin to work on a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerNeed {
+    /// Somebody does already.
+    Busy,
+    /// The caller must.
+    Needed,
+}
+
+impl RunQueues {
+    /// Whether runs of the session are under way that are about no shared document.
+    pub fn any_in_private(&self, session: &SessionId) -> bool {
+        let own = QueueKey::conversation(session.clone(), None);
+        self.live.values().any(|live| live.key == own)
+    }
+
+    /// Keeps runs from beginning while the conversation itself is changed; the caller then employs a worker.
+    ///
+    /// # Errors
+    /// [`AskError::Busy`] if a run is at work or waits.
+    pub fn seize(&mut self, key: &QueueKey) -> Result<ConversationLock, AskError> {
+        if self.live.values().any(|live| live.key == *key) {
+            return Err(AskError::Busy);
+        }
+        let lane = self.lanes.entry(key.clone()).or_default();
+        if !lane.is_idle() {
+            return Ok(ConversationLock::NotYet);
+        }
+        lane.working = true;
+        Ok(ConversationLock::Now)
+    }
+
+    /// Keeps a place for a run that is about to be stored.
+    pub fn reserve(&mut self, run: &Run, cancel: CancellationToken) -> Result<QueueSlot, AskError> {
+        let ask = &run.ask;
+        let name = (ask.session.clone(), ask.run.clone());
+        if let Some(live) = self.live.get(&name) {
+            let same = live.prompt == ask.prompt && live.requester.user == ask.principal.user;
+            let duplicate = AskError::Duplicate { run: ask.run.clone() };
+            return if same { Ok(QueueSlot::UnderWay) } else { Err(duplicate) };
+        }
+        let together = self.live.keys().filter(|(session, _)| *session == ask.session).count();
+        if ask.outside().is_some() && together >= CALLS_LIMIT {
+            return Err(AskError::QueueFull { limit: CALLS_LIMIT });
+        }
+        let theirs = self
+            .live
+            .values()
+            .filter(|live| live.key.call.is_none() && live.requester.user == ask.principal.user);
+        if ask.outside().is_none() && theirs.count() >= RUNS_LIMIT {
+            return Err(AskError::TooManyRuns { limit: RUNS_LIMIT });
+        }
+        let lane = self.lanes.entry(QueueKey::of(run)).or_default();
+        if lane.waiting.len() + lane.reserved >= QUEUE_LIMIT {
+            return Err(AskError::QueueFull { limit: QUEUE_LIMIT });
+        }
+        lane.reserved += 1;
+        self.introduce(run, cancel.clone());
+        Ok(QueueSlot::Reserved(cancel))
+    }
+
+    /// The reserved place is not needed: the run could not be stored.
+    pub fn give_up(&mut self, run: &Run) {
+        let key = QueueKey::of(run);
+        if let Some(lane) = self.lanes.get_mut(&key) {
+            lane.reserved -= 1;
+        }
+        self.done(&run.ask.session, &run.ask.run);
+        self.tidy(&key);
+    }
+
+    /// Takes the reserved place.
+    pub fn enter(&mut self, job: QueuedRun) -> WorkerNeed {
+        let lane = self.lanes.entry(job.key()).or_default();
+        lane.reserved -= 1;
+        lane.enter(job)
+    }
+
+    /// Takes up a run of an earlier process; there is always a place.
+    pub fn enter_again(&mut self, run: Run) -> WorkerNeed {
+        let cancel = CancellationToken::new();
+        self.introduce(&run, cancel.clone());
+        let job = QueuedRun { run, cancel };
+        self.lanes.entry(job.key()).or_default().enter(job)
+    }
+
+    /// The next run of a lane; `None` ends its worker.
+    pub fn next(&mut self, key: &QueueKey) -> Option<QueuedRun> {
+        let lane = self.lanes.get_mut(key)?;
+        let job = lane.waiting.pop_front();
+        lane.working = job.is_some();
+        self.tidy(key);
+        job
+    }
+
+    /// The run is over.
+    pub fn done(&mut self, session: &SessionId, run: &RunId) {
+        self.live.remove(&(session.clone(), run.clone()));
+    }
+
+    /// What stops a run that is not over.
+    pub fn token(&self, session: &SessionId, run: &RunId) -> Option<CancellationToken> {
+        let live = self.live.get(&(session.clone(), run.clone()))?;
+        Some(live.cancel.clone())
+    }
+
+    /// Stops what fits. Runs that had not begun are handed back, to be ended by the caller.
+    pub fn stop(&mut self, stop: &StopFilter) -> Result<Vec<QueuedRun>, AskError> {
+        let fits = |(session, run): &(SessionId, RunId)| {
+            stop.session.as_ref().is_none_or(|wanted| wanted == session)
+                && stop.run.as_ref().is_none_or(|wanted| wanted == run)
+        };
+        let meant: Vec<_> = self.live.iter().filter(|(name, _)| fits(name)).collect();
+        if meant.is_empty() && stop.run.is_some() {
+            return Err(AskError::NoRun);
+        }
+        for (_, live) in meant {
+            live.cancel.cancel();
+        }
+        let mut unbegun = Vec::new();
+        for lane in self.lanes.values_mut() {
+            let (stopped, waiting) =
+                lane.waiting.drain(..).partition(|job| job.cancel.is_cancelled());
+            lane.waiting = waiting;
+            unbegun.extend::<VecDeque<QueuedRun>>(stopped);
+        }
+        Ok(unbegun)
+    }
+
+    fn introduce(&mut self, run: &Run, cancel: CancellationToken) {
+        let ask = &run.ask;
+        let (requester, prompt) = (ask.principal.clone(), ask.prompt.clone());
+        let key = QueueKey::of(run);
+        let live = LiveRun { requester, key, prompt, cancel };
+        self.live.insert((ask.session.clone(), ask.run.clone()), live);
+    }
+
+    fn tidy(&mut self, key: &QueueKey) {
+        if self.lanes.get(key).is_some_and(ConversationQueue::is_idle) {
+            self.lanes.remove(key);
+        }
+    }
+}
+
+impl ConversationQueue {
+    fn is_idle(&self) -> bool {
+        !self.working && self.reserved == 0 && self.waiting.is_empty()
+    }
+
+    fn enter(&mut self, job: QueuedRun) -> WorkerNeed {
+        self.waiting.push_back(job);
+        if std::mem::replace(&mut self.working, true) {
+            WorkerNeed::Busy
+        } else {
+            WorkerNeed::Needed
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! The way in: takes what people ask, keeps it, and works on it, one run at a time for each session and document.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt as _;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::approvals::ApprovalRequest;
+use crate::failpoint;
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::permissions::{Action, Principal};
+use crate::rooms::clock::WallClock;
+use crate::rooms::command::StreamingPreviewScope;
+use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
+use crate::store::{QueryScope, RunRecord, Store, WriteBatch};
+use crate::tools::ToolRegistry;
+
+use super::call::called;
+use super::executor;
+use super::history::ResultTexts;
+use super::models::{self, ChosenModel, ModelCatalog};
+use super::response::response;
+use super::run_events::RunEvents;
+use super::run_record::{self, Run, RunState};
+use super::scheduler::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
+use super::selection::locate;
+use super::shown_documents::ShownDocuments;
+use super::state_machine::{RunEnd, RunLimits};
+use super::transcript::{AgentObject, EntryKind, TranscriptEntry};
+use super::waiters::CallWaiters;
+use super::{AgentRequest, AskError, AskKind, BypassPolicy, SelectedRange, StopFilter};
+
+/// Bytes of a prompt, of the instructions, and of all earlier turns together.
+const WORDS_LIMIT: usize = 256 * 1024;
+/// Requests of a conversation that are told at once, and their bytes together.
+const DECIDED_LIMIT: u32 = 100;
+const DECIDED_SIZE: usize = 4 * 1024 * 1024;
+/// Bytes of the text of a private document.
+const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
+
+/// Every run of the server. Clones share it.
+#[derive(Clone)]
+pub struct AgentService {
+    pub(super) shared: Arc<AgentDeps>,
+}
+
+/// What the runs work with.
+pub(super) struct AgentDeps {
+    pub store: Store,
+    pub clock: WallClock,
+    pub rooms: RoomRegistry,
+    pub models: ModelCatalog,
+    pub tools: ToolRegistry,
+    pub limits: RunLimits,
+    pub bypass: BypassPolicy,
+    queues: Mutex<RunQueues>,
+    snapshots: Mutex<ShownDocuments>,
+    /// Who waits for the calls of outside callers.
+    pub ears: CallWaiters,
+    /// Held while a call is recognised and begun.
+    pub recognising: tokio::sync::Mutex<()>,
+    /// Held while a request is proposed again.
+    pub repeating: tokio::sync::Mutex<()>,
+    /// Held while a session's private document is looked up or made.
+    private: tokio::sync::Mutex<()>,
+    /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
+    pub stop: CancellationToken,
+    tasks: TaskTracker,
+    /// Counts the runs that have ended.
+    pub ended: watch::Sender<u64>,
+}
+
+impl AgentService {
+    /// Nothing runs yet; call [`AgentService::resume`] once the rooms can be reached.
+    pub fn new(
+        store: Store,
+        rooms: RoomRegistry,
+        models: ModelCatalog,
+        bypass: BypassPolicy,
+        clock: WallClock,
+    ) -> Self {
+        Self::with_tools(ToolRegistry::default(), store, rooms, models, bypass, clock)
+    }
+
+    /// The same with other tools or hooks.
+    pub fn with_tools(
+        tools: ToolRegistry,
+        store: Store,
+        rooms: RoomRegistry,
+        models: ModelCatalog,
+        bypass: BypassPolicy,
+        clock: WallClock,
+    ) -> Self {
+        let shared = AgentDeps {
+            store,
+            clock,
+            rooms,
+            models,
+            tools,
+            limits: RunLimits::default(),
+            bypass,
+            queues: Mutex::default(),
+            snapshots: Mutex::default(),
+            ears: CallWaiters::default(),
+            recognising: tokio::sync::Mutex::default(),
+            repeating: tokio::sync::Mutex::default(),
+            private: tokio::sync::Mutex::default(),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            ended: watch::Sender::new(0),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Other limits of a run; before anything is asked.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RunLimits) -> Self {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.limits = limits;
+        }
+        self
+    }
+
+    /// The names of the models that can be asked, the default first.
+    pub fn models(&self) -> Vec<String> {
+        self.shared.models.names()
+    }
+
+    /// The names of the models that other programs can be given: not the Claude CLI, which goes on working between two
+    /// calls of a run, and so knows a conversation only by that.
+    pub fn models_for_programs(&self) -> Vec<String> {
+        let mut names = self.models();
+        names.retain(|name| !models::is_cli(name));
+        names
+    }
+
+    /// One of those by its name, or any `provider:NAME` of a provider that is here.
+    pub fn model_for_programs(&self, name: &str) -> Option<ChosenModel> {
+        self.shared.models.choose(Some(name)).filter(|_| !models::is_cli(name))
+    }
+
+    /// Asks the providers which models they have; takes as long as they do.
+    pub async fn look_around(&self) {
+        self.shared.models.look_around().await;
+    }
+
+    /// Takes a request. Answers as soon as it is stored: from then on it ends with exactly one `result` (and one
+    /// `claudeResponse`), said in the document's room or the session's private one, whatever happens.
+    pub async fn ask(&self, ask: AgentRequest) -> Result<RunId, AskError> {
+        let name = ask.run.clone();
+        self.start(ask, CancellationToken::new()).await?;
+        Ok(name)
+    }
+
+    /// The same; `cancel` stops the run too, and what is returned stops nothing else.
+    pub(super) async fn start(
+        &self,
+        ask: AgentRequest,
+        cancel: CancellationToken,
+    ) -> Result<CancellationToken, AskError> {
+        if self.shared.stop.is_cancelled() {
+            return Err(AskError::Closed);
+        }
+        let ask = self.shared.models.of_mode(ask);
+        self.shared.check(&ask)?;
+        let mut run = Run::new(ask, self.shared.clock.now_ms());
+        let cancel = match self.shared.queues().reserve(&run, cancel)? {
+            QueueSlot::UnderWay => return Ok(CancellationToken::new()),
+            QueueSlot::Reserved(cancel) => cancel,
+        };
+        if let Err(error) = self.shared.keep_new(&mut run).await {
+            self.shared.queues().give_up(&run);
+            return Err(error);
+        }
+        let key = QueueKey::of(&run);
+        let worker = self.shared.queues().enter(QueuedRun { run, cancel: cancel.clone() });
+        self.employ(worker, key);
+        Ok(cancel)
+    }
+
+    /// Stops runs. A request that people were looking at is taken back; what was accepted stays.
+    pub async fn cancel(&self, stop: StopFilter) -> Result<(), AskError> {
+        let unbegun = self.shared.queues().stop(&stop)?;
+        for job in unbegun {
+            self.shared.end(job, RunEnd::cancelled()).await;
+        }
+        Ok(())
+    }
+
+    /// Takes up the runs that a crash or a stop left behind; answers how many.
+    pub async fn resume(&self) -> Result<usize, AskError> {
+        self.settle_undos().await?;
+        let mut records = self.shared.store.unfinished_runs().await?;
+        // Those that have begun go first, so that no other run comes between their entries.
+        records.sort_by_key(|record| record.state == run_record::QUEUED);
+        let mut count = 0;
+        for record in records {
+            match Run::read(record) {
+                Ok(run) => {
+                    let key = QueueKey::of(&run);
+                    let worker = self.shared.queues().enter_again(run);
+                    self.employ(worker, key);
+                    failpoint::pass("agent.resuming");
+                    count += 1;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "a stored run cannot be read; it is left alone");
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// The requests of a conversation that people have decided or that ended otherwise, newest first: as many as fit.
+    pub async fn decided(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+    ) -> Result<Vec<ApprovalRequest>, AskError> {
+        let store = &self.shared.store;
+        let document = match document {
+            Some(document) => document.clone(),
+            None => match store.private_document(session).await? {
+                Some(record) => record.id,
+                None => return Ok(Vec::new()),
+            },
+        };
+        let records = store.requests(QueryScope::Document(&document), None, DECIDED_LIMIT).await?;
+        let mut left = DECIDED_SIZE;
+        let ended = records.into_iter().filter(|record| !record.open).map_while(|record| {
+            left = left.checked_sub(record.body.len())?;
+            Some(serde_json::from_str(&record.body))
+        });
+        Ok(ended.filter_map(Result::ok).collect())
+    }
+
+    /// Whether runs of the session are under way that are about no shared document.
+    pub fn works_in_private(&self, session: &SessionId) -> bool {
+        self.shared.queues().any_in_private(session)
+    }
+
+    /// The room in which the session's runs without a shared document are heard. Its document is the session's own
+    /// and never listed; it is made when it is first needed.
+    pub async fn private_room(
+        &self,
+        session: &SessionId,
+        owner: &Principal,
+    ) -> Result<RoomHandle, AskError> {
+        Ok(self.shared.private_room(session, owner).await?)
+    }
+
+    /// Leaves every run as it is, durable, and waits until nothing works any more.
+    pub async fn shutdown(&self) {
+        self.shared.stop.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+    }
+
+    /// Does something to its end, whoever waits for it; a stop of the server waits too.
+    pub(super) fn see_through<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.shared.tasks.spawn(work)
+    }
+
+    pub(super) fn employ(&self, worker: WorkerNeed, key: QueueKey) {
+        if worker == WorkerNeed::Needed {
+            let shared = Arc::clone(&self.shared);
+            self.shared.tasks.spawn(async move { shared.work(&key).await });
+        }
+    }
+}
+
+impl AgentDeps {
+    async fn work(&self, key: &QueueKey) {
+        loop {
+            let Some(mut job) = self.queues().next(key) else { return };
+            let end = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => None,
+                end = self.run(&mut job) => Some(end),
+            };
+            self.models.over(&job.run.full_name());
+            let Some(end) = end else { return };
+            // Not to be interrupted: a run whose end is kept must also be told.
+            self.end(job, end).await;
+        }
+    }
+
+    async fn run(&self, job: &mut QueuedRun) -> RunEnd {
+        // A run that panics must not take the session's other runs with it, and still owes its answer.
+        let end = AssertUnwindSafe(executor::drive(self, job)).catch_unwind().await;
+        end.unwrap_or_else(|_| RunEnd::error("internal", "The run failed unexpectedly"))
+    }
+
+    /// Ends a run: durably first, then everyone is told, exactly once.
+    async fn end(&self, QueuedRun { run, .. }: QueuedRun, end: RunEnd) {
+        let ask = &run.ask;
+        let entry = TranscriptEntry {
+            session: ask.session.clone(),
+            run: ask.run.clone(),
+            at_ms: self.clock.now_ms(),
+            kept: EntryKind::End {
+                subtype: end.kind.as_str().to_owned(),
+                message: end.message.clone(),
+                code: end.code.map(str::to_owned),
+                spent: run.spent.clone(),
+            },
+        };
+        let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
+        let mut said = self.said_by(&run, texts).await.unwrap_or_default();
+        if let Err(error) = self.keep_end(&run, &entry, &said).await {
+            tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
+        }
+        failpoint::pass("agent.ended");
+        self.ended.send_modify(|count| *count += 1);
+        self.queues().done(&ask.session, &ask.run);
+        self.ears.tell(ask, || called(&run, &said, end.message.clone()));
+        said.push(entry);
+        let room = match self.room(&run).await {
+            // The document is gone, but the session still waits for its answer.
+            Err(RoomError::NoDocument) => self.private_room(&ask.session, &ask.principal).await,
+            opened => opened,
+        };
+        match room {
+            Ok(room) => self.say_end(&self.voice(&run, room), &run, &said, &end).await,
+            Err(error) => {
+                tracing::error!(run = %ask.run, %error, "nobody can be told that a run ended");
+            }
+        }
+    }
+
+    /// A run that never began (`said` is empty) is no part of the conversation, which may be in the middle of another run.
+    async fn keep_end(
+        &self,
+        run: &Run,
+        entry: &TranscriptEntry,
+        said: &[TranscriptEntry],
+    ) -> Result<(), AskError> {
+        let mut batch =
+            WriteBatch::from(run.put(RunState::Finished(run_state(entry), entry.at_ms))?);
+        if !said.is_empty() {
+            batch.push(run_record::append(run.ask.document.as_ref(), entry)?);
+        }
+        Ok(self.store.commit(batch).await?)
+    }
+
+    async fn say_end(&self, voice: &RunEvents, run: &Run, said: &[TranscriptEntry], end: &RunEnd) {
+        let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
+        voice.room.unsketch(StreamingPreviewScope::OfRun(session, name)).await;
+        let now = voice.room.read().await.ok();
+        voice.show(AgentObject::result(end.kind.as_str(), &end.message, &run.spent)).await;
+        match &run.ask.kind {
+            AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
+            AskKind::Run | AskKind::Call(_) => {}
+        }
+        voice.over().await;
+    }
+
+    /// The room of a run's document, shared or private.
+    pub async fn room(&self, run: &Run) -> Result<RoomHandle, RoomError> {
+        match &run.ask.document {
+            Some(document) => self.rooms.open(document).await,
+            None => self.private_room(&run.ask.session, &run.ask.principal).await,
+        }
+    }
+
+    /// The room of requests without a document.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        self.rooms.desk().await
+    }
+
+    /// Speaks for a run in `room`.
+    pub fn voice(&self, run: &Run, room: RoomHandle) -> RunEvents {
+        let AgentRequest { session, run, document, .. } = &run.ask;
+        let (session, run, document) = (session.clone(), run.clone(), document.clone());
+        RunEvents { room, session, run, clock: self.clock.clone(), document }
+    }
+
+    pub(super) fn check(&self, ask: &AgentRequest) -> Result<(), AskError> {
+        if ask.prompt.trim().is_empty() {
+            return Err(AskError::EmptyPrompt);
+        }
+        let history = ask.history.iter().map(|(_, said)| said.len()).sum();
+        let sizes = [
+            ("the prompt", ask.prompt.len(), WORDS_LIMIT),
+            ("systemInstructions", ask.instructions.as_ref().map_or(0, String::len), WORDS_LIMIT),
+            ("conversationHistory", history, WORDS_LIMIT),
+            ("documentContent", ask.content.as_ref().map_or(0, String::len), CONTENT_LIMIT),
+        ];
+        if let Some((what, _, limit)) = sizes.into_iter().find(|(_, size, limit)| size > limit) {
+            return Err(AskError::TooLong { what, limit });
+        }
+        if !ask.principal.may(Action::Ask, ask.document.as_ref()) {
+            return Err(AskError::NotAllowed);
+        }
+        self.check_mode(ask.permission_mode, &ask.principal, ask.document.as_ref())?;
+        if self.models.choose(ask.model.as_deref()).is_none() {
+            let name = ask.model.clone().unwrap_or_default();
+            return Err(AskError::UnknownModel { name, available: self.models.names().join(", ") });
+        }
+        Ok(())
+    }
+
+    async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {
+        let AgentRequest { session, run: name, document, .. } = &run.ask;
+        if self.store.run(&RunRecord::key(session, name)).await?.is_some() {
+            return Err(AskError::Duplicate { run: name.clone() });
+        }
+        if let Some(document) = document {
+            let reading = self.rooms.open(document).await?.read().await?;
+            if let Some(selected) = &mut run.ask.selection {
+                if let Some((start, end)) = locate(&reading, selected) {
+                    // The words are remembered, to find them again if the run has to wait while people type.
+                    let text = reading.text.slice(start..end).ok();
+                    *selected = SelectedRange { start, end, text };
+                } else if !selected.is_caret() {
+                    return Err(AskError::Selection);
+                }
+            }
+        }
+        let put = run.put(RunState::Queued)?;
+        Ok(self.store.commit(put).await?)
+    }
+
+    /// The room of the session's private document.
+    pub async fn private_room(
+        &self,
+        session: &SessionId,
+        owner: &Principal,
+    ) -> Result<RoomHandle, RoomError> {
+        // Two callers at once must not make two documents.
+        let _making = self.private.lock().await;
+        let known = self.store.private_document(session).await;
+        if let Some(record) = known.map_err(|error| RoomError::Store(Arc::new(error)))? {
+            return self.rooms.open(&record.id).await;
+        }
+        let new = NewDocument {
+            title: "Private".into(),
+            text: String::new(),
+            unlisted_owner: Some(session.clone()),
+        };
+        self.rooms.create(new, owner).await
+    }
+
+    /// What conversations were shown of their documents.
+    pub fn snapshots(&self) -> MutexGuard<'_, ShownDocuments> {
+        // At worst a document is shown once more.
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn queues(&self) -> MutexGuard<'_, RunQueues> {
+        // The queues are consistent between any two statements.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn run_state(entry: &TranscriptEntry) -> &str {
+    match &entry.kept {
+        EntryKind::End { subtype, .. } => subtype,
+        EntryKind::Cleared { .. }
+        | EntryKind::Prompt { .. }
+        | EntryKind::Answer { .. }
+        | EntryKind::Results { .. } => "running",
+    }
+}

@@ -1,0 +1,409 @@
+//! A decision is taken: all of it, or nothing and the reason why.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::apply::{AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order};
+use super::policy::cast;
+use super::{
+    ApprovalRequest, ApprovalRequirement, ChangeExtent, Decision, DecisionError, DecisionOutcome,
+    DecisionRemark, DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
+    HunkVerdict, PeopleAsked, Person, PreviewKind, RequestStatus, RequestVerdict, UpdatedPreview,
+};
+use crate::document::Text;
+use crate::permissions::{Action, Principal};
+
+/// What is to happen to one hunk.
+struct HunkPlan {
+    index: usize,
+    choice: HunkChoice,
+    text: Option<String>,
+    force: bool,
+    seen: Option<String>,
+}
+
+/// A hunk, by its index, and what was said about it.
+type NamedHunk<'d> = (usize, &'d HunkVerdict);
+
+/// What is to happen.
+enum DecisionPlan {
+    /// The tool without hunks runs, with this input if a person edited it, and then with what that would do.
+    Run(Option<Value>, Option<UpdatedPreview>),
+    /// The tool without hunks does not run.
+    Refuse,
+    /// Hunk by hunk.
+    Hunks(Vec<HunkPlan>),
+}
+
+impl ApprovalRequest {
+    /// Takes a decision by `who`; `text` is the document's text now (any text, for a request without hunks).
+    ///
+    /// It is judged as it will be applied: `requirements` say what that takes, beyond what the request takes as it was proposed.
+    ///
+    /// On success the request is as decided, and [`DecisionOutcome::changes`] must be committed to `text`. Keep a copy of the request to
+    /// go back to in case that cannot be stored.
+    pub fn decide(
+        &mut self,
+        decision: &Decision,
+        who: &Principal,
+        text: &Text,
+        now_ms: u64,
+        requirements: &DecisionRequirements,
+    ) -> Result<DecisionOutcome, DecisionError> {
+        let named = self.named(decision)?;
+        self.check_allowed(who)?;
+        self.check_may_write(decision, who, &named)?;
+        self.check_open(&named, now_ms)?;
+        let plan = self.plan(decision, &named)?;
+        self.check_fresh(decision)?;
+        let edits = match &plan {
+            DecisionPlan::Run(..) | DecisionPlan::Refuse => Vec::new(),
+            DecisionPlan::Hunks(fates) => self.edits(fates, text)?,
+        };
+        let consent = match self.extent_of(&plan, &edits) {
+            Some(extent) => {
+                self.check_denied(&extent, decision.most_units, requirements)?;
+                self.consent_for(&extent, who, requirements)?
+            }
+            None => self.proposal.policy,
+        };
+        let rule = decision.rule.clone();
+        let moment = DecidedBy { by: Person::from(who), at_ms: now_ms, rule };
+        let mut outcome = match plan {
+            DecisionPlan::Run(input, revised) => self.run(input, revised, consent, &moment),
+            DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &moment),
+            DecisionPlan::Hunks(fates) => self.take(fates, edits, text, consent, &moment)?,
+        };
+        self.restate(requirements);
+        outcome.votes = self.votes();
+        self.remark(decision, &moment);
+        outcome.rule = decision.remember.clone().map(|wish| self.rule(wish, &moment));
+        Ok(outcome)
+    }
+
+    /// The hunks a decision names, by their index.
+    fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<NamedHunk<'d>>, DecisionError> {
+        let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
+        let indices: HashMap<_, _> =
+            self.hunks.iter().enumerate().map(|(index, hunk)| (&hunk.id, index)).collect();
+        let find = |verdict: &'d HunkVerdict| match indices.get(&verdict.id) {
+            Some(&index) => Ok((index, verdict)),
+            None => Err(DecisionError::NotFound { hunk: verdict.id.clone() }),
+        };
+        let mut named = verdicts.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        named.sort_by_key(|(index, _)| *index);
+        Ok(named)
+    }
+
+    pub(super) fn check_allowed(&self, who: &Principal) -> Result<(), DecisionError> {
+        let proposal = &self.proposal;
+        let document = proposal.document.as_ref();
+        let refuse = |reason| Err(DecisionError::NotAllowed { reason });
+        if proposal.preview.kind == PreviewKind::Command && !who.may(Action::Command, document) {
+            return refuse("only an owner may approve commands");
+        }
+        if !proposal.policy.admits(who, &proposal.requester.user, document) {
+            return refuse("you may not decide this request");
+        }
+        Ok(())
+    }
+
+    /// Refuses own words of somebody who may decide and not write.
+    fn check_may_write(
+        &self,
+        decision: &Decision,
+        who: &Principal,
+        named: &[NamedHunk],
+    ) -> Result<(), DecisionError> {
+        let is_own = |(index, verdict): &NamedHunk| {
+            let text = verdict.text.as_deref().filter(|_| verdict.choice == HunkChoice::Accept);
+            text.is_some_and(|text| normalized(text) != self.hunks[*index].proposed())
+        };
+        let types =
+            matches!(decision.verdict, RequestVerdict::Edit { .. }) || named.iter().any(is_own);
+        if types && !who.may(Action::Write, self.proposal.document.as_ref()) {
+            let reason = "to put in words of your own takes the right to write; accept, reject or answer instead";
+            return Err(DecisionError::NotAllowed { reason });
+        }
+        Ok(())
+    }
+
+    /// How much of the request is applied if this is done; `None`: it accepts nothing.
+    fn extent_of(&self, plan: &DecisionPlan, edits: &[HunkEdit]) -> Option<ChangeExtent> {
+        match plan {
+            DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.preview)),
+            DecisionPlan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
+            DecisionPlan::Refuse => None,
+            DecisionPlan::Hunks(fates) => {
+                let accepted = || fates.iter().filter(|fate| fate.choice == HunkChoice::Accept);
+                let with_text = |index| accepted().any(|it| it.index == index && it.text.is_some());
+                accepted().next().map(|_| self.extent_with(edits, with_text))
+            }
+        }
+    }
+
+    fn check_open(&self, named: &[NamedHunk], now_ms: u64) -> Result<(), DecisionError> {
+        if !self.status.is_open() {
+            let closed = self.closed.as_ref();
+            let at_ms = closed.map(|c| c.at_ms);
+            return Err(if self.ran_out_of_time(named) {
+                DecisionError::Expired { at_ms: at_ms.unwrap_or(now_ms) }
+            } else {
+                let by = closed.and_then(|c| c.by.clone());
+                DecisionError::AlreadyResolved { status: self.status, hunk: None, by, at_ms }
+            });
+        }
+        if self.clock.is_due(now_ms) {
+            let at_ms = self.clock.due_ms().unwrap_or(now_ms);
+            return Err(DecisionError::Expired { at_ms });
+        }
+        let mut hunks = named.iter().map(|&(index, _)| &self.hunks[index]);
+        let Some(hunk) = hunks.find(|h| !h.status.is_open()) else { return Ok(()) };
+        let decided = hunk.decided.as_ref();
+        Err(DecisionError::AlreadyResolved {
+            status: self.status,
+            hunk: Some((hunk.id.clone(), hunk.status)),
+            by: decided.map(|d| d.by.clone()),
+            at_ms: decided.map(|d| d.at_ms),
+        })
+    }
+
+    /// Whether what is to be decided expired, though other changes of the request may have been accepted before.
+    fn ran_out_of_time(&self, named: &[NamedHunk]) -> bool {
+        let expired = |hunk: &Hunk| hunk.status == HunkStatus::Expired;
+        self.status == RequestStatus::Expired
+            || if named.is_empty() {
+                self.hunks.iter().any(expired)
+            } else {
+                named.iter().any(|&(index, _)| expired(&self.hunks[index]))
+            }
+    }
+
+    fn plan(
+        &self,
+        decision: &Decision,
+        named: &[NamedHunk],
+    ) -> Result<DecisionPlan, DecisionError> {
+        let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
+        if self.status == RequestStatus::Streaming {
+            return invalid("the model is still writing this");
+        }
+        if let Some(wish) = &decision.remember {
+            self.check_wish(wish, decision)?;
+        }
+        if self.hunks.is_empty() {
+            return match &decision.verdict {
+                _ if decision.hunks.is_some() || decision.finish.is_some() => {
+                    invalid("this request has no single changes to decide")
+                }
+                RequestVerdict::Approve => Ok(DecisionPlan::Run(None, None)),
+                RequestVerdict::Edit { input } => {
+                    Ok(DecisionPlan::Run(Some(input.clone()), decision.revised.clone()))
+                }
+                RequestVerdict::Reject | RequestVerdict::Respond { .. } => Ok(DecisionPlan::Refuse),
+            };
+        }
+        let rest = match (&decision.verdict, &decision.hunks) {
+            (RequestVerdict::Edit { .. }, _) => {
+                return invalid("edit the text of single changes instead");
+            }
+            (RequestVerdict::Respond { .. }, Some(_)) => {
+                return invalid("an answer is for the whole request");
+            }
+            (RequestVerdict::Reject, None) if decision.finish == Some(FinishRest::Accept) => {
+                return invalid("reject, or finish by accepting: not both");
+            }
+            (RequestVerdict::Approve, None) => Some(decision.finish.unwrap_or(FinishRest::Accept)),
+            (RequestVerdict::Reject | RequestVerdict::Respond { .. }, None) => {
+                Some(FinishRest::Reject)
+            }
+            (_, Some(_)) => decision.finish,
+        };
+        self.fates(named, rest).map(DecisionPlan::Hunks)
+    }
+
+    /// What happens to each hunk: as named, or as the rest.
+    fn fates(
+        &self,
+        named: &[NamedHunk],
+        rest: Option<FinishRest>,
+    ) -> Result<Vec<HunkPlan>, DecisionError> {
+        let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
+        if named.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return invalid("a change is named twice");
+        }
+        let mut fates = Vec::new();
+        let mut named = named.iter().peekable();
+        for (index, hunk) in self.hunks.iter().enumerate() {
+            let verdict = named.next_if(|(named, _)| *named == index).map(|(_, verdict)| *verdict);
+            let choice = match (verdict, rest) {
+                (Some(verdict), _) => verdict.choice,
+                (None, Some(FinishRest::Accept)) if hunk.status == HunkStatus::Pending => {
+                    HunkChoice::Accept
+                }
+                (None, Some(FinishRest::Reject)) if hunk.status.is_open() => HunkChoice::Reject,
+                (None, _) => continue,
+            };
+            let text = verdict.and_then(|v| v.text.as_deref()).map(normalized);
+            let seen = verdict.and_then(|v| v.seen.clone());
+            let force = verdict.is_some_and(|v| v.force);
+            if choice == HunkChoice::Reject && text.is_some() {
+                return invalid("a rejected change has no text");
+            }
+            if force && seen.is_none() {
+                return invalid("force needs the text you have seen");
+            }
+            // The model's own words are no edit, whoever sends them back.
+            let text = text.filter(|text| !hunk.would_read(text, force));
+            fates.push(HunkPlan { index, choice, text, force, seen });
+        }
+        match rest {
+            _ if !fates.is_empty() => Ok(fates),
+            Some(FinishRest::Accept) => {
+                // Everything that is open is in conflict.
+                let open = self.hunks.iter().filter(|h| h.status.is_open());
+                Err(DecisionError::Conflicted { hunks: open.map(|h| h.id.clone()).collect() })
+            }
+            Some(FinishRest::Reject) | None => invalid("this decides nothing"),
+        }
+    }
+
+    fn check_fresh(&self, decision: &Decision) -> Result<(), DecisionError> {
+        let current = self.preview_hash();
+        let refuses =
+            matches!(decision.verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. });
+        let seen = match &decision.preview_hash {
+            Some(seen) => seen,
+            // A plain no stands whatever was shown.
+            None if refuses && decision.hunks.is_none() => return Ok(()),
+            None => &self.announced,
+        };
+        if *seen == current { Ok(()) } else { Err(DecisionError::StalePreview { current }) }
+    }
+
+    /// The edits that accepting makes, in order; or the hunks that cannot be accepted like this.
+    fn edits(&self, fates: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
+        let mut edits = Vec::new();
+        let mut conflicts = Vec::new();
+        for fate in fates.iter().filter(|f| f.choice == HunkChoice::Accept) {
+            let hunk = &self.hunks[fate.index];
+            let taken = AcceptKind {
+                text: fate.text.as_deref(),
+                force: fate.force,
+                seen: fate.seen.as_deref(),
+            };
+            match hunk_edits(&self.hunks, fate.index, taken, text) {
+                Some(found) => edits.extend(found),
+                None => conflicts.push(hunk.id.clone()),
+            }
+        }
+        conflicts
+            .extend(in_order(&mut edits).into_iter().map(|index| self.hunks[index].id.clone()));
+        if conflicts.is_empty() {
+            Ok(edits)
+        } else {
+            Err(DecisionError::Conflicted { hunks: conflicts })
+        }
+    }
+
+    fn run(
+        &mut self,
+        input: Option<Value>,
+        revised: Option<UpdatedPreview>,
+        consent: ApprovalRequirement,
+        moment: &DecidedBy,
+    ) -> DecisionOutcome {
+        let policy = self.proposal.policy;
+        let vote = moment.vote(input.as_ref().map(Value::to_string), None, consent.beyond(policy));
+        let have = cast(&mut self.votes, &vote, policy);
+        if have < consent.need() {
+            return self.outcome();
+        }
+        self.edited_input = input;
+        if let Some(fresh) = revised {
+            self.take_over(fresh);
+        }
+        self.close(RequestStatus::Approved, moment)
+    }
+
+    fn close(&mut self, status: RequestStatus, moment: &DecidedBy) -> DecisionOutcome {
+        self.status = status;
+        self.closed = Some(moment.closed());
+        DecisionOutcome { resolved: Some(status), ..self.outcome() }
+    }
+
+    /// Carries out a checked plan.
+    fn take(
+        &mut self,
+        fates: Vec<HunkPlan>,
+        mut edits: Vec<HunkEdit>,
+        text: &Text,
+        consent: ApprovalRequirement,
+        moment: &DecidedBy,
+    ) -> Result<DecisionOutcome, DecisionError> {
+        let policy = self.proposal.policy;
+        let under = consent.beyond(policy);
+        let mut decided = Vec::new();
+        for fate in fates {
+            let hunk = &mut self.hunks[fate.index];
+            let forced_over = fate.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
+            let status = match fate.choice {
+                HunkChoice::Reject => HunkStatus::Rejected,
+                HunkChoice::Accept => {
+                    let vote = moment.vote(fate.text.clone(), forced_over.clone(), under);
+                    if cast(&mut hunk.votes, &vote, policy) < consent.need() {
+                        edits.retain(|e| e.index != fate.index);
+                        continue;
+                    }
+                    HunkStatus::Accepted
+                }
+            };
+            hunk.status = status;
+            hunk.reason = None;
+            hunk.decided = Some(HunkDecision {
+                by: moment.by.clone(),
+                at_ms: moment.at_ms,
+                text: fate.text,
+                forced_over,
+                rule: moment.rule.clone(),
+            });
+            decided.push(hunk.id.clone());
+        }
+        let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
+        let resolved = self.settle(moment.closed());
+        Ok(DecisionOutcome { changes, placed, decided, put, resolved, ..self.outcome() })
+    }
+
+    fn outcome(&self) -> DecisionOutcome {
+        DecisionOutcome {
+            changes: None,
+            placed: Vec::new(),
+            asked: PeopleAsked::People,
+            decided: Vec::new(),
+            put: Vec::new(),
+            resolved: None,
+            votes: self.votes(),
+            rule: None,
+        }
+    }
+
+    fn remark(&mut self, decision: &Decision, moment: &DecidedBy) {
+        if decision.feedback.is_some() || decision.note.is_some() {
+            self.remarks.push(DecisionRemark {
+                by: moment.by.clone(),
+                at_ms: moment.at_ms,
+                feedback: decision.feedback.clone(),
+                note: decision.note.clone(),
+            });
+        }
+        if let RequestVerdict::Respond { message } = &decision.verdict {
+            self.answer = Some(message.clone());
+        }
+    }
+}
+
+/// Line ends as in every document.
+fn normalized(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}

@@ -1,0 +1,205 @@
+//! What a decision takes, worked out for what it would apply: by size, tool and path.
+//!
+//! A request is judged as a whole when it arrives. Before a decision counts it is judged once more, as it will be applied: with
+//! people's own words, with an edited input, on a fresh preview, and with everything that was accepted of it before. The
+//! stricter of both holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::apply::HunkEdit;
+use super::preview::changed_units;
+use super::{
+    ApprovalRequest, ApprovalRequirement, ApprovalRule, DecisionError, DecisionPolicy, HunkStatus,
+    Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
+};
+use crate::document::utf16_len;
+use crate::permissions::Principal;
+
+/// How large a change is and which file it names: what policies and rules by size and path look at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeExtent {
+    /// UTF-16 units deleted and inserted; `None`: nobody can tell, so it counts as large.
+    pub units: Option<usize>,
+    /// The file that is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+impl From<&Preview> for ChangeExtent {
+    fn from(preview: &Preview) -> Self {
+        Self { units: preview.units(), file: preview.file_path.clone() }
+    }
+}
+
+/// What a document, or the desk, asks for before a change is applied: its policies, and the rules of its owners.
+///
+/// The default asks for nothing beyond what a request takes already.
+#[derive(Clone, Debug, Default)]
+pub struct DecisionRequirements<'a> {
+    /// Who may decide anything.
+    pub policy: DecisionPolicy,
+    /// Stricter policies for some tools and sizes.
+    pub policies: &'a [ToolPolicy],
+    /// The rules in force.
+    pub rules: Vec<&'a ApprovalRule>,
+}
+
+impl DecisionRequirements<'_> {
+    /// What it takes to apply this.
+    pub fn consent(&self, matter: &RuleSubject) -> ApprovalRequirement {
+        self.policy.of(matter, self.policies)
+    }
+
+    fn denies(&self, matter: &RuleSubject) -> bool {
+        self.rules.iter().any(|rule| rule.effect == RuleEffect::Deny && rule.stops(matter))
+    }
+}
+
+impl ApprovalRequest {
+    /// What rules and policies look at, of a size.
+    pub fn matter<'a>(&'a self, extent: &'a ChangeExtent) -> RuleSubject<'a> {
+        let document = self.proposal.document.as_ref();
+        let file = extent.file.as_deref().filter(|_| document.is_none());
+        RuleSubject { tool: &self.proposal.tool, document, file, units: extent.units }
+    }
+
+    /// The whole request as it was proposed, whatever was decided or looked at again since.
+    pub fn proposed_extent(&self) -> ChangeExtent {
+        let first = self.announced_for.as_ref().and_then(|announced| announced.extent.clone());
+        match first.filter(|_| self.hunks.is_empty()) {
+            Some(first) => first,
+            None => {
+                ChangeExtent { units: self.units(), file: self.proposal.preview.file_path.clone() }
+            }
+        }
+    }
+
+    /// The whole request as it stands: what was accepted as it was applied, and everything that is open as it is proposed.
+    fn standing_extent(&self) -> ChangeExtent {
+        if self.hunks.is_empty() {
+            return ChangeExtent::from(&self.proposal.preview);
+        }
+        let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
+        let parts = open.flat_map(|hunk| &hunk.parts);
+        let open: usize = parts.map(|part| utf16_len(&part.base) + utf16_len(&part.insert)).sum();
+        self.of_units(self.accepted_units() + open)
+    }
+
+    /// What was accepted already, with what these edits add to it; `with_text`: whether a hunk is accepted with a person's own
+    /// words.
+    pub(super) fn extent_with(
+        &self,
+        edits: &[HunkEdit],
+        with_text: impl Fn(usize) -> bool,
+    ) -> ChangeExtent {
+        let units = edits.iter().map(|HunkEdit { index, edit, base, .. }| {
+            units_of(base, &edit.insert, with_text(*index))
+        });
+        self.of_units(self.accepted_units() + units.sum::<usize>())
+    }
+
+    /// What edits that take accepted hunks back would change.
+    pub(super) fn reversed_extent(&self, edits: &[HunkEdit]) -> ChangeExtent {
+        let units = edits.iter().map(|HunkEdit { index, edit, base, .. }| {
+            units_of(base, &edit.insert, self.has_own_words(*index))
+        });
+        self.of_units(units.sum())
+    }
+
+    /// What an edited call would do; nobody can tell if it was not looked at.
+    pub(super) fn revised_extent(&self, revised: Option<&UpdatedPreview>) -> ChangeExtent {
+        let preview = &self.proposal.preview;
+        let unknown = || ChangeExtent { units: None, file: preview.file_path.clone() };
+        revised.map_or_else(unknown, |fresh| ChangeExtent::from(&fresh.preview))
+    }
+
+    fn of_units(&self, units: usize) -> ChangeExtent {
+        ChangeExtent { units: Some(units), file: self.proposal.preview.file_path.clone() }
+    }
+
+    /// What the accepted hunks changed when they were applied, in UTF-16 units.
+    fn accepted_units(&self) -> usize {
+        let accepted = self.hunks.iter().enumerate();
+        let accepted = accepted.filter(|(_, hunk)| hunk.status == HunkStatus::Accepted);
+        let parts =
+            accepted.flat_map(|(index, hunk)| hunk.inverse.iter().map(move |part| (index, part)));
+        parts
+            .map(|(index, part)| units_of(&part.insert, &part.base, self.has_own_words(index)))
+            .sum()
+    }
+
+    fn has_own_words(&self, index: usize) -> bool {
+        self.hunks[index].decided.as_ref().is_some_and(|decided| decided.text.is_some())
+    }
+
+    /// Refuses what a rule denies: so much, or the whole request as it was proposed. `most`: what rules for files allow.
+    pub(super) fn check_denied(
+        &self,
+        extent: &ChangeExtent,
+        most: Option<usize>,
+        requirements: &DecisionRequirements,
+    ) -> Result<(), DecisionError> {
+        let proposed = self.proposed_extent();
+        let is_denied = |extent: &ChangeExtent| {
+            most.is_some_and(|most| extent.units.is_none_or(|units| units > most))
+                || requirements.denies(&self.matter(extent))
+        };
+        if is_denied(&proposed) || is_denied(extent) {
+            return Err(DecisionError::NotAllowed { reason: DENIED });
+        }
+        Ok(())
+    }
+
+    /// What it takes that `who` applies this much of the request, or takes it back: at least what the whole of it takes as it was
+    /// proposed.
+    ///
+    /// # Errors
+    /// [`DecisionError::NotAllowed`] if `who` is not one of the people whom it takes.
+    pub(super) fn consent_for(
+        &self,
+        extent: &ChangeExtent,
+        who: &Principal,
+        requirements: &DecisionRequirements,
+    ) -> Result<ApprovalRequirement, DecisionError> {
+        let takes = requirements.consent(&self.matter(extent));
+        let consent = self.proposal.policy.with(takes);
+        let requester = &self.proposal.requester.user;
+        if consent.admits(who, requester, self.proposal.document.as_ref()) {
+            Ok(consent)
+        } else {
+            let reason = if takes.admits(who, &"".into(), self.proposal.document.as_ref()) {
+                "as it would be applied this is so large that somebody else than whoever asked must decide it"
+            } else {
+                "as it would be applied this is so large that only an owner may decide it"
+            };
+            Err(DecisionError::NotAllowed { reason })
+        }
+    }
+
+    /// Works out by today's settings what the request takes, as it was proposed and as it stands.
+    pub fn judge(
+        &self,
+        requirements: &DecisionRequirements,
+    ) -> (ApprovalRequirement, ApprovalRequirement) {
+        let (proposed, standing) = (self.proposed_extent(), self.standing_extent());
+        let policy = requirements.consent(&self.matter(&proposed));
+        (policy, policy.with(requirements.consent(&self.matter(&standing))))
+    }
+
+    /// Works out once more what it takes to accept everything that is open, after something of it was decided or changed.
+    pub fn restate(&mut self, requirements: &DecisionRequirements) {
+        (_, self.required) = self.judge(requirements);
+    }
+
+    /// What it takes to accept everything that is open, as it stands now.
+    pub fn requires(&self) -> ApprovalRequirement {
+        self.proposal.policy.with(self.required)
+    }
+}
+
+const DENIED: &str = "a rule denies this; an owner can revoke the rule";
+
+/// What replacing `old` by `new` changes; of a person's own words, without what both begin and end with.
+fn units_of(old: &str, new: &str, own_words: bool) -> usize {
+    if own_words { changed_units(old, new) } else { utf16_len(old) + utf16_len(new) }
+}

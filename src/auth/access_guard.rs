@@ -1,0 +1,165 @@
+//! Leave to stay: a connection holds a pass, and the pass ends when its token does.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{AuthError, VerifiedToken};
+use crate::ids::TokenId;
+use crate::permissions::Principal;
+use crate::store::TokenRecord;
+
+/// Why a token is no longer good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessEnd {
+    /// Its time ran out.
+    Expired {
+        /// When, in milliseconds since the epoch.
+        at_ms: u64,
+    },
+    /// It was taken back.
+    Revoked {
+        /// When, in milliseconds since the epoch.
+        at_ms: u64,
+    },
+}
+
+impl From<AccessEnd> for AuthError {
+    fn from(ended: AccessEnd) -> Self {
+        match ended {
+            AccessEnd::Expired { at_ms } => Self::Expired { at_ms },
+            AccessEnd::Revoked { at_ms } => Self::Revoked { at_ms },
+        }
+    }
+}
+
+/// Why the token in this record is not good at `now_ms`; none: it is.
+pub fn ended(record: &TokenRecord, now_ms: u64) -> Option<AccessEnd> {
+    match (record.revoked_ms, record.expires_ms) {
+        // Kept when it was seen to have run out, so that it stays so whatever the clock says later.
+        (Some(at_ms), Some(expires_ms)) if at_ms == expires_ms => {
+            Some(AccessEnd::Expired { at_ms })
+        }
+        (Some(at_ms), _) => Some(AccessEnd::Revoked { at_ms }),
+        (None, expires_ms) => expired(expires_ms, now_ms),
+    }
+}
+
+fn expired(expires_ms: Option<u64>, now_ms: u64) -> Option<AccessEnd> {
+    expires_ms.filter(|&at_ms| at_ms <= now_ms).map(|at_ms| AccessEnd::Expired { at_ms })
+}
+
+/// A person who was let in, for as long as their token is good. Clones are the same pass.
+#[derive(Clone, Debug)]
+pub struct AccessGuard {
+    principal: Principal,
+    standing: Arc<TokenState>,
+}
+
+/// What all connections with one token share.
+#[derive(Debug)]
+struct TokenState {
+    token: TokenId,
+    expires_ms: Option<u64>,
+    why: OnceLock<AccessEnd>,
+    over: CancellationToken,
+}
+
+impl TokenState {
+    fn new(token: TokenId, expires_ms: Option<u64>) -> Arc<Self> {
+        let (why, over) = (OnceLock::new(), CancellationToken::new());
+        Arc::new(Self { token, expires_ms, why, over })
+    }
+
+    /// The first reason counts.
+    fn end(&self, why: AccessEnd) {
+        self.why.set(why).ok();
+        self.over.cancel();
+    }
+}
+
+impl AccessGuard {
+    /// A pass that nobody can take back: for the owner of a server without tokens.
+    pub fn lasting(principal: Principal, token: TokenId) -> Self {
+        Self { principal, standing: TokenState::new(token, None) }
+    }
+
+    /// Who it is.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// The token they came in with.
+    pub fn token(&self) -> &TokenId {
+        &self.standing.token
+    }
+
+    /// Whether the pass is still good at `now_ms`. Looks at no store, so it can be asked before everything that is done.
+    pub fn check(&self, now_ms: u64) -> Result<(), AccessEnd> {
+        if let Some(expired) = expired(self.standing.expires_ms, now_ms) {
+            self.standing.end(expired);
+        }
+        self.standing.why.get().map_or(Ok(()), |why| Err(*why))
+    }
+
+    /// Waits until the pass ends.
+    pub async fn ended(&self) -> AccessEnd {
+        self.standing.over.cancelled().await;
+        // Set before the wait is over; the other value is for the compiler.
+        self.standing.why.get().copied().unwrap_or(AccessEnd::Revoked { at_ms: 0 })
+    }
+}
+
+/// The passes that are out. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AccessGuards(Arc<Mutex<HashMap<TokenId, Weak<TokenState>>>>);
+
+impl AccessGuards {
+    /// A pass for the holder of a token. To be verified once more after this: what happened to the token before the pass
+    /// was out could not end it.
+    pub(super) fn hand_out(&self, verified: VerifiedToken) -> AccessGuard {
+        let VerifiedToken { principal, token, expires_ms } = verified;
+        let mut out = self.out();
+        let known = out.get(&token).and_then(Weak::upgrade);
+        let standing = known.unwrap_or_else(|| {
+            // Nobody holds these any more.
+            out.retain(|_, standing| standing.strong_count() > 0);
+            let standing = TokenState::new(token.clone(), expires_ms);
+            out.insert(token, Arc::downgrade(&standing));
+            standing
+        });
+        AccessGuard { principal, standing }
+    }
+
+    /// Ends the passes of a token, at once.
+    pub(super) fn end(&self, token: &TokenId, why: AccessEnd) {
+        let standing = self.out().get(token).and_then(Weak::upgrade);
+        if let Some(standing) = standing {
+            standing.end(why);
+        }
+    }
+
+    /// The tokens with which somebody is here, and whose time has run out at `now_ms`.
+    pub(super) fn expired(&self, now_ms: u64) -> Vec<(TokenId, AccessEnd)> {
+        let out = self.out();
+        let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
+        let ended = held.filter(|(_, held)| held.why.get().is_none());
+        ended
+            .filter_map(|(token, it)| Some((token.clone(), expired(it.expires_ms, now_ms)?)))
+            .collect()
+    }
+
+    /// The tokens with which somebody is here, and that have not ended as far as is known.
+    pub(super) fn tokens(&self) -> Vec<TokenId> {
+        let out = self.out();
+        let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
+        let good = held.filter(|(_, held)| held.why.get().is_none());
+        good.map(|(token, _)| token.clone()).collect()
+    }
+
+    fn out(&self) -> MutexGuard<'_, HashMap<TokenId, Weak<TokenState>>> {
+        // The map is whole between any two statements.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,202 @@
+//! The text in pieces: what stays, what a pending change would replace, and remarks beside the text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::escape;
+use crate::approvals::{ApprovalRequest, Hunk, HunkPart, HunkStatus};
+use crate::document::{PositionError, Text};
+
+/// Longest quotation in a remark, in characters.
+const LONGEST_QUOTE: usize = 200;
+
+/// A text with pending changes that do not overlap.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct AnnotatedText {
+    /// From the first word to the last. Without the changes they are the text, with them what is proposed.
+    pub pieces: Vec<AnnotatedPiece>,
+    /// What the remarks say.
+    pub remarks: Vec<AnnotationRemark>,
+}
+
+/// A part of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum AnnotatedPiece {
+    /// Stays as it is.
+    Same(String),
+    /// Would be replaced.
+    Change(PendingChange),
+    /// A place with a remark: an index into [`AnnotatedText::remarks`].
+    Remark(usize),
+}
+
+/// Words that would be replaced; one side can be empty.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PendingChange {
+    pub deleted: String,
+    pub inserted: String,
+    pub signature: Arc<ChangeSignature>,
+}
+
+/// Who would change something, and since when it is pending.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ChangeSignature {
+    /// "AI for NAME": the model wrote it, the person asked for it.
+    pub author: String,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+/// Something said beside the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct AnnotationRemark {
+    pub signature: Arc<ChangeSignature>,
+    /// One line; empty where there is nothing to say but whose the change is.
+    pub text: String,
+}
+
+/// Changes and remarks at their places: sorted as they stand in the text, of two at one place the earlier first.
+type SortedAnnotations<'a> = BTreeMap<(usize, usize, usize), PlacedAnnotation<'a>>;
+
+enum PlacedAnnotation<'a> {
+    Change(&'a HunkPart, Arc<ChangeSignature>),
+    Remark(AnnotationRemark),
+}
+
+impl AnnotatedText {
+    /// Marks what is pending in `requests`, which are of this very text. Of changes that overlap, the first is a change and the
+    /// others become remarks, and so do changes in conflict.
+    ///
+    /// # Errors
+    /// [`PositionError`] when a position is not a place in the text.
+    pub fn new(text: &Text, requests: &[Arc<ApprovalRequest>]) -> Result<Self, PositionError> {
+        let (mut changes, mut remarks) = (SortedAnnotations::new(), SortedAnnotations::new());
+        for request in requests.iter().filter(|request| request.status.is_open()) {
+            let signature = Arc::new(ChangeSignature::of(request));
+            // The request's explanation is said once, with its first change.
+            let mut unsaid = Some(request.proposal.explanation.as_str());
+            for hunk in &request.hunks {
+                if !matches!(hunk.status, HunkStatus::Pending | HunkStatus::Conflict) {
+                    continue;
+                }
+                let told = hunk.explanation.as_deref().or_else(|| unsaid.take()).unwrap_or("");
+                let fits = hunk.status == HunkStatus::Pending && fits(hunk, text, &changes);
+                if fits {
+                    for part in hunk.parts.iter().filter(|part| part.base != part.insert) {
+                        let change = PlacedAnnotation::Change(part, Arc::clone(&signature));
+                        changes.insert((part.from, part.to, changes.len() + remarks.len()), change);
+                    }
+                }
+                let said = if fits { escape::line(told) } else { instead(hunk, told) };
+                let at = place(text, if fits { hunk.range().end } else { hunk.range().start });
+                let remark = AnnotationRemark { signature: Arc::clone(&signature), text: said };
+                remarks.insert(
+                    (at, at, changes.len() + remarks.len()),
+                    PlacedAnnotation::Remark(remark),
+                );
+            }
+        }
+        changes.append(&mut remarks);
+        Self::assemble(text, changes)
+    }
+
+    /// The text that is there.
+    pub fn present(&self) -> String {
+        self.side(|change| &change.deleted)
+    }
+
+    /// The text with every change.
+    pub fn proposed(&self) -> String {
+        self.side(|change| &change.inserted)
+    }
+
+    fn side<'a>(&'a self, words: impl Fn(&'a PendingChange) -> &'a str) -> String {
+        let piece = |piece: &'a AnnotatedPiece| match piece {
+            AnnotatedPiece::Same(text) => text.as_str(),
+            AnnotatedPiece::Change(change) => words(change),
+            AnnotatedPiece::Remark(_) => "",
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+
+    fn assemble(text: &Text, places: SortedAnnotations) -> Result<Self, PositionError> {
+        let mut marked = Self { pieces: Vec::new(), remarks: Vec::new() };
+        let mut done = 0;
+        for ((from, to, _), placed) in places {
+            // A remark in the middle of words that would go stands behind them.
+            marked.same(text, done..from.max(done))?;
+            done = done.max(to);
+            match placed {
+                PlacedAnnotation::Change(part, signature) => {
+                    let (deleted, inserted) = (part.base.clone(), part.insert.clone());
+                    marked.pieces.push(AnnotatedPiece::Change(PendingChange {
+                        deleted,
+                        inserted,
+                        signature,
+                    }));
+                }
+                PlacedAnnotation::Remark(remark) => {
+                    marked.pieces.push(AnnotatedPiece::Remark(marked.remarks.len()));
+                    marked.remarks.push(remark);
+                }
+            }
+        }
+        marked.same(text, done..text.len())?;
+        Ok(marked)
+    }
+
+    fn same(&mut self, text: &Text, range: Range<usize>) -> Result<(), PositionError> {
+        if !range.is_empty() {
+            self.pieces.push(AnnotatedPiece::Same(text.slice(range)?));
+        }
+        Ok(())
+    }
+}
+
+impl ChangeSignature {
+    fn of(request: &ApprovalRequest) -> Self {
+        let name = escape::line(&request.proposal.requester.name);
+        Self { author: format!("AI for {name}"), at_ms: request.clock.created_ms }
+    }
+}
+
+/// Whether a hunk says what stands in the text, and none of it is inside or around a change that was taken before.
+fn fits(hunk: &Hunk, text: &Text, taken: &SortedAnnotations) -> bool {
+    let stands =
+        |part: &HunkPart| text.slice(part.from..part.to).is_ok_and(|there| there == part.base);
+    // What was taken lies apart, so only the last that begins before the part's end can reach into it.
+    let free = |part: &HunkPart| {
+        let before = taken.range(..(part.to, 0, 0)).next_back();
+        before.is_none_or(|(&(_, to, _), _)| to <= part.from)
+    };
+    let in_order = hunk.parts.windows(2).all(|pair| pair[0].to <= pair[1].from);
+    in_order && hunk.parts.iter().all(|part| !part.conflict && stands(part) && free(part))
+}
+
+/// A change that cannot be shown in the text, in words.
+fn instead(hunk: &Hunk, told: &str) -> String {
+    let quoted = |text: &str| {
+        let line = escape::line(text);
+        let short: String = line.chars().take(LONGEST_QUOTE).collect();
+        if short.len() < line.len() {
+            format!("“{short}…”")
+        } else {
+            format!("“{short}”")
+        }
+    };
+    let (base, proposed) = (hunk.base(), hunk.proposed());
+    let what = match (base.is_empty(), proposed.is_empty()) {
+        (true, _) => format!("would add {}", quoted(&proposed)),
+        (false, true) => format!("would remove {}", quoted(&base)),
+        (false, false) => format!("would write {} instead of {}", quoted(&proposed), quoted(&base)),
+    };
+    let told = escape::line(told);
+    if told.is_empty() { what } else { format!("{what}: {told}") }
+}
+
+/// The nearest place in the text at or before `at`.
+fn place(text: &Text, at: usize) -> usize {
+    let at = at.min(text.len());
+    if text.is_boundary(at) { at } else { at.saturating_sub(1) }
+}

@@ -1,0 +1,293 @@
+//! Text files of the workspace as documents: people edit one together, the file follows, and what somebody else writes into
+//! it comes in as updates by [`DISK`](crate::room::file::DISK).
+//!
+//! The room stays the only owner of the text, and the workspace the only one that touches files. What is here brings both
+//! together: [`copy`] compares and writes, [`keeper`] says when, [`form`] keeps what is not text. How far both agree is
+//! kept in the store, so a crash at any moment is caught up with when the server starts or the document is opened.
+
+mod sync_task;
+mod synced_file;
+#[cfg(test)]
+mod tests;
+pub(crate) mod text_encoding;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::ids::{DocumentId, Version};
+use crate::permissions::Principal;
+use crate::rooms::settings::DocumentSettings;
+use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
+use crate::store::{FileRecord, Store, StoreError};
+use crate::workspace::{ABSENT, GlobResult, Workspace, WorkspaceError, plain_path};
+
+use synced_file::SyncedFile;
+
+/// Longest words that paths are to contain, in bytes.
+const LONGEST_PATTERN: usize = 1_000;
+
+/// The files that are documents. Cheap to clone.
+#[derive(Clone)]
+pub struct FileSync(Arc<FileSyncDeps>);
+
+struct FileSyncDeps {
+    store: Store,
+    rooms: RoomRegistry,
+    workspace: Workspace,
+    copies: Mutex<SyncedFiles>,
+    /// Two people who open the same file at once get the same document.
+    opening: tokio::sync::Mutex<()>,
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+#[derive(Default)]
+struct SyncedFiles {
+    by_path: HashMap<String, Arc<SyncedFile>>,
+    by_document: HashMap<DocumentId, Arc<SyncedFile>>,
+}
+
+/// Why a file is not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum FileSyncError {
+    /// It cannot be read, or could not be written.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// Its document cannot be opened.
+    #[error(transparent)]
+    Room(#[from] RoomError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The words that paths are to contain are too many.
+    #[error("a pattern has at most {LONGEST_PATTERN} bytes")]
+    LongPattern,
+    /// A comparison was given up.
+    #[error("the texts could not be compared")]
+    Compared,
+}
+
+impl std::fmt::Debug for FileSync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Files").field("known", &self.0.copies().by_path.len()).finish()
+    }
+}
+
+impl FileSync {
+    /// Looks after the files that are documents already, and catches up with what a crash left unwritten.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn start(
+        store: Store,
+        rooms: RoomRegistry,
+        workspace: Workspace,
+    ) -> Result<Self, FileSyncError> {
+        let known = store.files().await?;
+        let opened = rooms.watch();
+        let shared = Arc::new(FileSyncDeps {
+            store,
+            rooms,
+            workspace,
+            copies: Mutex::default(),
+            opening: tokio::sync::Mutex::default(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        });
+        let mut behind = Vec::new();
+        for (record, newest) in known {
+            if record.version != newest || record.writing.is_some() || record.disk.is_some() {
+                behind.push(record.document.clone());
+            }
+            shared.remember(SyncedFile::new(record));
+        }
+        shared.tasks.spawn(sync_task::watch(Arc::clone(&shared), opened));
+        let catching_up = Arc::clone(&shared);
+        shared.tasks.spawn(async move {
+            for document in behind {
+                // Opening the room is enough: whoever opens it, its file is looked at.
+                if let Err(error) = catching_up.rooms.open(&document).await {
+                    tracing::warn!(%error, room.id = %document, "its file could not be caught up with");
+                }
+            }
+        });
+        Ok(Self(shared))
+    }
+
+    /// The document of a file, which is made if there is none yet; what is in the file is in the document then.
+    ///
+    /// # Errors
+    /// [`WorkspaceError`]s where it is no text file that could be written; [`WorkspaceError::NotFound`] where it is not
+    /// there and never was opened.
+    pub async fn open(&self, path: &str, by: &Principal) -> Result<DocumentId, FileSyncError> {
+        let shared = &self.0;
+        let path = plain_path(path)?;
+        let _passed = shared.opening.lock().await;
+        let found = shared.look(&path).await?;
+        if let Some(copy) = shared.copy_at(&path) {
+            let room = shared.rooms.open(copy.document()).await;
+            // A room stays open for a moment after its document was deleted.
+            let there = match &room {
+                Ok(room) => room.read().await.map(drop),
+                Err(_) => Ok(()),
+            };
+            match there.and(room) {
+                Ok(room) => {
+                    copy.sync(shared, &room).await;
+                    return Ok(copy.document().clone());
+                }
+                // It was deleted; the file begins anew.
+                Err(RoomError::NoDocument) => shared.forget(&copy),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if found.is_none() {
+            return Err(WorkspaceError::NotFound { path }.into());
+        }
+        let record = FileRecord {
+            document: DocumentId::generate(),
+            path,
+            version: Version(0),
+            stamp: ABSENT.to_owned(),
+            disk: None,
+            form: String::new(),
+            writing: None,
+        };
+        // Known before its room opens, so that the room finds its keeper.
+        let copy = shared.remember(SyncedFile::new(record.clone()));
+        match shared.rooms.create_for(record, by).await {
+            Ok(room) => copy.sync(shared, &room).await,
+            Err(error) => {
+                shared.forget(&copy);
+                return Err(error.into());
+            }
+        }
+        Ok(copy.document().clone())
+    }
+
+    /// At most so many of the text files that could be opened, by words of their path; only those `after` a path.
+    ///
+    /// # Errors
+    /// [`FileSyncError::LongPattern`], and when the workspace cannot be read.
+    pub async fn list(
+        &self,
+        wanted: String,
+        after: Option<String>,
+        most: usize,
+    ) -> Result<GlobResult, FileSyncError> {
+        if wanted.len() > LONGEST_PATTERN {
+            return Err(FileSyncError::LongPattern);
+        }
+        let workspace = self.0.workspace.clone();
+        let found = blocking(move || workspace.texts(&wanted, after.as_deref(), most)).await?;
+        found.map_err(Into::into)
+    }
+
+    /// The file that a document is.
+    pub fn path_of(&self, document: &DocumentId) -> Option<String> {
+        Some(self.0.copies().by_document.get(document)?.path().to_owned())
+    }
+
+    /// The document that a file is, whether or not anybody has it open.
+    pub fn document_of(&self, path: &str) -> Option<DocumentId> {
+        Some(self.0.copy_at(&plain_path(path).ok()?)?.document().clone())
+    }
+
+    /// The room of a file that people have open, that has words the file has not got yet, or that people have given rules of
+    /// its own: what is to be read or written there is the text of the room.
+    pub async fn live(&self, path: &str) -> Option<RoomHandle> {
+        let copy = self.0.copy_at(&plain_path(path).ok()?)?;
+        let room = self.live_room(&copy).await?;
+        // What another program wrote a moment ago comes in before anybody relies on the text.
+        if copy.looks_changed(&self.0).await {
+            copy.sync(&self.0, &room).await;
+        }
+        Some(room)
+    }
+
+    /// Before a command runs, and after it: what people have written is in the files, and what it wrote in the documents.
+    pub async fn agree(&self) {
+        let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
+        for copy in copies {
+            let Some(room) = self.0.rooms.opened(copy.document()) else { continue };
+            if room.pulse().version != copy.agreed() || copy.looks_changed(&self.0).await {
+                copy.sync(&self.0, &room).await;
+            }
+        }
+    }
+
+    async fn live_room(&self, copy: &SyncedFile) -> Option<RoomHandle> {
+        let is_open = self.0.rooms.opened(copy.document()).is_some_and(|room| {
+            let pulse = room.pulse();
+            pulse.people > 0 || pulse.version != copy.agreed()
+        });
+        if is_open || copy.is_behind() {
+            return self.0.rooms.open(copy.document()).await.ok();
+        }
+        self.guarded(copy.document()).await
+    }
+
+    /// The room of a document in which more holds than at the desk: frozen words, policies, rules. They hold for its file
+    /// also while nobody looks.
+    async fn guarded(&self, document: &DocumentId) -> Option<RoomHandle> {
+        let room = self.0.rooms.open(document).await.ok()?;
+        let (here, rules) = (room.read().await.ok()?.settings, room.rules().await.ok()?);
+        let desk = self.0.rooms.desk().await.ok()?.read().await.ok()?.settings;
+        let usual = DocumentSettings { frozen: Vec::new(), timeout_ms: here.timeout_ms, ..desk };
+        (here != usual || !rules.is_empty()).then_some(room)
+    }
+
+    /// Writes what the file of a document has not got yet, if the document is a file and that is possible.
+    pub async fn settle(&self, document: &DocumentId) {
+        let copy = self.0.copies().by_document.get(document).cloned();
+        if let (Some(copy), Ok(room)) = (copy, self.0.rooms.open(document).await) {
+            copy.sync(&self.0, &room).await;
+        }
+    }
+
+    /// Writes what is not written yet; the rooms must be closed.
+    pub async fn close(&self) {
+        self.0.stopping.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+}
+
+impl FileSyncDeps {
+    fn copies(&self) -> MutexGuard<'_, SyncedFiles> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn copy_at(&self, path: &str) -> Option<Arc<SyncedFile>> {
+        self.copies().by_path.get(path).cloned()
+    }
+
+    fn remember(&self, copy: SyncedFile) -> Arc<SyncedFile> {
+        let copy = Arc::new(copy);
+        let mut copies = self.copies();
+        copies.by_path.insert(copy.path().to_owned(), Arc::clone(&copy));
+        copies.by_document.insert(copy.document().clone(), Arc::clone(&copy));
+        copy
+    }
+
+    fn forget(&self, copy: &SyncedFile) {
+        let mut copies = self.copies();
+        copies.by_path.remove(copy.path());
+        copies.by_document.remove(copy.document());
+    }
+
+    async fn look(&self, path: &str) -> Result<Option<crate::workspace::TextFile>, FileSyncError> {
+        let (workspace, path) = (self.workspace.clone(), path.to_owned());
+        Ok(blocking(move || workspace.look(&path)).await??)
+    }
+}
+
+/// Runs `work` where it holds up nobody.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, FileSyncError> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| FileSyncError::Compared)
+}

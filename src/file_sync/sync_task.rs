@@ -1,0 +1,78 @@
+//! When a file is looked at and written: soon after people write, every second while they are there, and at the end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+
+use crate::rooms::{RoomStatus, WeakRoomHandle};
+
+use super::FileSyncDeps;
+use super::synced_file::SyncedFile;
+
+/// Words that come within this time are written together.
+const DELAY: Duration = Duration::from_millis(400);
+/// How often a file is looked at while people have it open.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Gives each room that opens a keeper, if its document is a file.
+pub(super) async fn watch(
+    shared: Arc<FileSyncDeps>,
+    mut opened: UnboundedReceiver<WeakRoomHandle>,
+) {
+    loop {
+        let room = tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            room = opened.recv() => room,
+        };
+        let Some(room) = room else { return };
+        let copy = shared.copies().by_document.get(room.document()).cloned();
+        if let Some(copy) = copy {
+            shared.tasks.spawn(keep(Arc::clone(&shared), copy, room));
+        }
+    }
+}
+
+/// Looks after one file as long as its room is open, without keeping that open.
+async fn keep(shared: Arc<FileSyncDeps>, copy: Arc<SyncedFile>, room: WeakRoomHandle) {
+    let mut pulse = room.pulse();
+    loop {
+        let Some(open) = room.upgrade() else { break };
+        copy.sync(&shared, &open).await;
+        drop(open);
+        if wait(&shared, &copy, &mut pulse).await.is_none() {
+            break;
+        }
+    }
+    copy.finish(&shared).await;
+}
+
+/// Waits until there may be something to do; `None`: the room has closed.
+async fn wait(
+    shared: &FileSyncDeps,
+    copy: &SyncedFile,
+    pulse: &mut watch::Receiver<RoomStatus>,
+) -> Option<()> {
+    loop {
+        let before = *pulse.borrow_and_update();
+        tokio::select! {
+            changed = pulse.changed() => {
+                changed.ok()?;
+                let now = *pulse.borrow_and_update();
+                if now.version != before.version {
+                    tokio::time::sleep(DELAY).await;
+                    return Some(());
+                }
+                if before.people == 0 && now.people > 0 {
+                    return Some(());
+                }
+            }
+            () = tokio::time::sleep(LOOK), if before.people > 0 => {
+                if before.version != copy.agreed() || copy.looks_changed(shared).await {
+                    return Some(());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! One file and its document: what each has that the other has not, and how they come to agree.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
+
+use crate::document::Text;
+use crate::document::diff::{DiffLimits, HunkDraft, diff};
+use crate::failpoint;
+use crate::ids::{DocumentId, Version};
+use crate::rooms::file::{FileMerge, FileState, FileStatus, MergedChanges};
+use crate::rooms::{ExportSnapshot, RoomError, RoomHandle, text_at};
+use crate::store::{FileRecord, StoreOp};
+use crate::workspace::{ABSENT, FileMeta, TextFile, WorkspaceError, stamp};
+
+use super::text_encoding::{self, TextEncoding};
+use super::{FileSyncDeps, FileSyncError, blocking};
+
+/// How often to begin again when the file changed while it was looked at.
+const ATTEMPTS: usize = 10;
+/// A file that changed is looked at once more after this time: programs write in pieces.
+const PIECES: Duration = Duration::from_millis(60);
+/// How long small changes are looked for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A file that is a document.
+pub(super) struct SyncedFile {
+    document: DocumentId,
+    path: String,
+    state: Mutex<SyncState>,
+    /// The version that the file has.
+    agreed: AtomicU64,
+    /// Whether there may be words that the file has not got, although nobody has it open.
+    behind: AtomicBool,
+}
+
+struct SyncState {
+    record: FileRecord,
+    /// What the file read when both agreed, if that is at hand.
+    text: Option<Text>,
+    /// How both stood last.
+    told: Option<FileStatus>,
+    /// What the file looked like when it was read, if another change of it would show.
+    seen: FileLook,
+}
+
+/// A look at the file, without reading it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileLook {
+    /// It says nothing.
+    Unsure,
+    /// There is no such file.
+    Gone,
+    There(FileMeta),
+}
+
+/// Where the text is read.
+#[derive(Clone, Copy)]
+enum TextSource<'a> {
+    Room(&'a RoomHandle),
+    /// The room is closed.
+    Store,
+}
+
+/// What came of one attempt.
+enum SyncOutcome {
+    /// Both stand like this now.
+    To(FileStatus),
+    /// Somebody else changed the file meanwhile.
+    Again,
+}
+
+/// The document as it is.
+struct CurrentDocument {
+    version: Version,
+    text: Text,
+}
+
+impl SyncedFile {
+    pub(super) fn new(record: FileRecord) -> Self {
+        Self {
+            document: record.document.clone(),
+            path: record.path.clone(),
+            agreed: AtomicU64::new(record.version.0),
+            behind: AtomicBool::new(true),
+            state: Mutex::new(SyncState { record, text: None, told: None, seen: FileLook::Unsure }),
+        }
+    }
+
+    pub(super) fn document(&self) -> &DocumentId {
+        &self.document
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The version that the file has.
+    pub(super) fn agreed(&self) -> Version {
+        Version(self.agreed.load(Ordering::Relaxed))
+    }
+
+    /// Whether there may be words that the file has not got.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Takes in what is new in the file, writes what is new in the room, and tells people how both stand.
+    pub(super) async fn sync(&self, shared: &FileSyncDeps, room: &RoomHandle) {
+        self.agree(shared, TextSource::Room(room)).await;
+    }
+
+    /// Writes what the closed room left, if the file is as it was.
+    pub(super) async fn finish(&self, shared: &FileSyncDeps) {
+        self.agree(shared, TextSource::Store).await;
+    }
+
+    /// Whether the file is perhaps not as it was when it was read.
+    pub(super) async fn looks_changed(&self, shared: &FileSyncDeps) -> bool {
+        let seen = self.state.lock().await.seen;
+        seen == FileLook::Unsure || self.glance(shared).await != seen
+    }
+
+    async fn glance(&self, shared: &FileSyncDeps) -> FileLook {
+        let (workspace, path) = (shared.workspace.clone(), self.path.clone());
+        match blocking(move || workspace.glance(&path)).await {
+            Ok(Some(glance)) => FileLook::There(glance),
+            Ok(None) => FileLook::Gone,
+            Err(_) => FileLook::Unsure,
+        }
+    }
+
+    async fn agree(&self, shared: &FileSyncDeps, source: TextSource<'_>) {
+        let mut state = self.state.lock().await;
+        let mut merged: Option<MergedChanges> = None;
+        let mut came = FileStatus::Failed("the file changes all the time".to_owned());
+        for _ in 0..ATTEMPTS {
+            let glance = self.glance(shared).await;
+            state.seen = FileLook::Unsure;
+            match self.attempt(shared, source, &mut state, &mut merged).await {
+                Ok(SyncOutcome::Again) => {}
+                Ok(SyncOutcome::To(status)) => {
+                    state.seen = match glance {
+                        FileLook::There(it) if !it.is_settled() => FileLook::Unsure,
+                        sure => sure,
+                    };
+                    came = status;
+                    break;
+                }
+                // The room, or the store, is closing; what is durable is caught up with later.
+                Err(FileSyncError::Room(RoomError::Closed | RoomError::NoDocument)) => return,
+                Err(error) => {
+                    came = FileStatus::Failed(error.to_string());
+                    break;
+                }
+            }
+        }
+        self.agreed.store(state.record.version.0, Ordering::Relaxed);
+        self.behind.store(matches!(came, FileStatus::Failed(_)), Ordering::Relaxed);
+        self.tell(source, &mut state, came, merged).await;
+    }
+
+    /// One look at both, and what follows from it.
+    async fn attempt(
+        &self,
+        shared: &FileSyncDeps,
+        source: TextSource<'_>,
+        state: &mut SyncState,
+        merged: &mut Option<MergedChanges>,
+    ) -> Result<SyncOutcome, FileSyncError> {
+        let found = shared.look(&self.path).await?;
+        let under_way = state.record.writing.clone();
+        if let (Some(file), Some((version, stamp))) = (&found, under_way)
+            && file.stamp == stamp
+        {
+            // Written before a crash, and nobody knew.
+            state.agree_on(version, stamp);
+            self.keep(shared, state).await?;
+        }
+        match &found {
+            Some(file) if file.stamp != state.record.stamp => {
+                let TextSource::Room(room) = source else {
+                    // Both come together when the document is opened.
+                    return Ok(SyncOutcome::To(FileStatus::Failed("it was changed".to_owned())));
+                };
+                if state.record.stamp != ABSENT {
+                    tokio::time::sleep(PIECES).await;
+                    if shared.look(&self.path).await?.is_none_or(|now| now.stamp != file.stamp) {
+                        return Ok(SyncOutcome::Again);
+                    }
+                }
+                let is_first = state.record.stamp == ABSENT;
+                if !self.take_in(shared, room, state, file, merged).await? {
+                    return Ok(SyncOutcome::Again);
+                }
+                if is_first {
+                    // Its first text is no news to anybody.
+                    *merged = None;
+                }
+            }
+            _ => {}
+        }
+        self.write(shared, source, state, found).await
+    }
+
+    /// Brings what is new in the file into the room; `false`: people were faster than the comparison.
+    async fn take_in(
+        &self,
+        shared: &FileSyncDeps,
+        room: &RoomHandle,
+        state: &mut SyncState,
+        file: &TextFile,
+        merged: &mut Option<MergedChanges>,
+    ) -> Result<bool, FileSyncError> {
+        let base = self.base(shared, state).await?;
+        let now = CurrentDocument::of(TextSource::Room(room), shared, &self.document).await?;
+        let disk = text_encoding::read(&file.text);
+        let (ours, theirs) = compared(&base, &now.text, &disk).await?;
+        let mut record = state.record.clone();
+        record.stamp.clone_from(&file.stamp);
+        TextEncoding::of(&file.text).name().clone_into(&mut record.form);
+        record.writing = None;
+        let merge = FileMerge { read: now.version, base, ours, theirs, disk: disk.clone(), record };
+        let came = match room.merge(merge).await {
+            Ok(came) => came,
+            Err(RoomError::Resync) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        state.record = came.record;
+        state.text = Some(disk);
+        if came.is_changed || !came.kept.is_empty() {
+            merged.get_or_insert_default().kept.extend(came.kept);
+        }
+        Ok(true)
+    }
+
+    /// Writes what the file has not got.
+    async fn write(
+        &self,
+        shared: &FileSyncDeps,
+        source: TextSource<'_>,
+        state: &mut SyncState,
+        found: Option<TextFile>,
+    ) -> Result<SyncOutcome, FileSyncError> {
+        let now = CurrentDocument::of(source, shared, &self.document).await?;
+        let is_level = now.version == state.record.version && state.record.disk.is_none();
+        if is_level {
+            // A file that is gone is made again only when somebody writes.
+            let status = if found.is_some() { FileStatus::Saved } else { FileStatus::Missing };
+            if state.record.writing.take().is_some() {
+                self.keep(shared, state).await?;
+            }
+            return Ok(SyncOutcome::To(status));
+        }
+        let base = self.base(shared, state).await?;
+        if let Some(file) = found.as_ref().filter(|_| now.text == base) {
+            // People took back what they wrote.
+            state.agree_on(now.version, file.stamp.clone());
+            self.keep(shared, state).await?;
+            return Ok(SyncOutcome::To(FileStatus::Saved));
+        }
+        let form = TextEncoding::named(&state.record.form);
+        let (text, old) = (now.text.to_string(), found.as_ref().map(|file| file.text.clone()));
+        let content = blocking(move || match old {
+            Some(old) => text_encoding::written(&old, &text, &limits()),
+            None => text_encoding::made(&text, form),
+        });
+        let content = content.await?;
+        let stamp = stamp(&content);
+        // Kept before anything is written: found with this stamp after a crash, it is our own.
+        state.record.writing = Some((now.version, stamp.clone()));
+        self.keep(shared, state).await?;
+        failpoint::pass("files.writing");
+        let expected = found.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
+        let (workspace, path) = (shared.workspace.clone(), self.path.clone());
+        let written = blocking(move || workspace.write(&path, &content, &expected)).await?;
+        failpoint::pass("files.written");
+        match written {
+            Ok(_) => {
+                state.agree_on(now.version, stamp);
+                state.text = Some(now.text);
+                self.keep(shared, state).await?;
+                Ok(SyncOutcome::To(FileStatus::Saved))
+            }
+            Err(WorkspaceError::Changed { .. }) => {
+                state.record.writing = None;
+                Ok(SyncOutcome::Again)
+            }
+            Err(error) => {
+                state.record.writing = None;
+                Ok(SyncOutcome::To(FileStatus::Failed(error.to_string())))
+            }
+        }
+    }
+
+    /// What the file read when both agreed.
+    async fn base(
+        &self,
+        shared: &FileSyncDeps,
+        state: &mut SyncState,
+    ) -> Result<Text, FileSyncError> {
+        if let Some(text) = &state.text {
+            return Ok(text.clone());
+        }
+        let text = if let Some(disk) = &state.record.disk {
+            Text::new(disk)
+        } else {
+            let (id, version) = (&self.document, state.record.version);
+            text_at(&shared.store, id, version, id.as_str()).await?
+        };
+        state.text = Some(text.clone());
+        Ok(text)
+    }
+
+    async fn keep(&self, shared: &FileSyncDeps, state: &SyncState) -> Result<(), FileSyncError> {
+        Ok(shared.store.commit(StoreOp::PutFile(state.record.clone())).await?)
+    }
+
+    /// Tells the room how both stand; it tells people what is new to them.
+    async fn tell(
+        &self,
+        source: TextSource<'_>,
+        state: &mut SyncState,
+        status: FileStatus,
+        merged: Option<MergedChanges>,
+    ) {
+        let TextSource::Room(room) = source else { return };
+        if let FileStatus::Failed(reason) = &status
+            && state.told.as_ref() != Some(&status)
+        {
+            tracing::warn!(room.id = %self.document, reason, "a file does not follow its document");
+        }
+        state.told = Some(status.clone());
+        let (path, version) = (self.path.clone(), state.record.version);
+        room.tell_file(FileState { path, status, version, merged }).await;
+    }
+}
+
+impl SyncState {
+    /// The file has the text of this version.
+    fn agree_on(&mut self, version: Version, stamp: String) {
+        self.record =
+            FileRecord { version, stamp, disk: None, writing: None, ..self.record.clone() };
+        self.text = None;
+    }
+}
+
+impl CurrentDocument {
+    async fn of(
+        source: TextSource<'_>,
+        shared: &FileSyncDeps,
+        id: &DocumentId,
+    ) -> Result<Self, FileSyncError> {
+        Ok(match source {
+            TextSource::Room(room) => {
+                let now = room.read().await?;
+                Self { version: now.version, text: now.text }
+            }
+            TextSource::Store => {
+                let now = ExportSnapshot::stored(&shared.store, id).await?;
+                Self { version: now.version, text: now.text }
+            }
+        })
+    }
+}
+
+/// What people and what the file made of the same text.
+async fn compared(
+    base: &Text,
+    ours: &Text,
+    theirs: &Text,
+) -> Result<(Vec<HunkDraft>, Vec<HunkDraft>), FileSyncError> {
+    let (base, ours, theirs) = (base.to_string(), ours.to_string(), theirs.to_string());
+    blocking(move || (diff(&base, &ours, &limits()), diff(&base, &theirs, &limits()))).await
+}
+
+fn limits() -> DiffLimits {
+    DiffLimits { deadline: Some(Instant::now() + PATIENCE) }
+}

@@ -1,0 +1,322 @@
+//! Where the CLI's tool calls come in: MCP over a private socket. Nothing is carried out here: a call waits until the run,
+//! which has heard of it from the model, has passed it through the gate, and is told what came of it.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock as Content,
+    Implementation, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, serve_server};
+use serde_json::json;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::protocol::messages_api::{ContentBlock, ToolDefinition};
+
+use super::super::ModelRequest;
+use super::stdin;
+
+/// The call as the model named it.
+const TOOL_USE: &str = "claudecode/toolUseId";
+/// How long a call may be here before the model's answer that it is part of.
+const AHEAD: Duration = Duration::from_mins(2);
+/// How long whoever connects may take to say the secret.
+const HASTE: Duration = Duration::from_secs(5);
+
+/// What the run knows of the calls of one process.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ProcessCalls {
+    /// Calls of complete answers of the model; those that were answered, with what the model is told.
+    known: HashMap<String, Option<(Vec<String>, bool)>>,
+    /// The CLI stopped waiting for one of them.
+    gave_up: bool,
+}
+
+/// Tells the door what the run knows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ToolServer(Arc<watch::Sender<ProcessCalls>>);
+
+impl ToolServer {
+    /// These calls are part of a complete answer; the gate looks at them now.
+    pub(super) fn announce(&self, content: &[ContentBlock]) {
+        self.0.send_modify(|calls| {
+            for block in content {
+                if let ContentBlock::ToolUse { id, .. } = block {
+                    calls.known.entry(id.clone()).or_default();
+                }
+            }
+        });
+    }
+
+    /// The last message of the conversation answers them.
+    pub(super) fn answer(&self, request: &ModelRequest) {
+        let blocks = request.messages.last().into_iter().flat_map(|message| &message.content);
+        self.0.send_modify(|calls| {
+            for block in blocks {
+                if let ContentBlock::ToolResult { tool_use_id, content, is_error } = block {
+                    let words = content.iter().filter_map(ContentBlock::as_text);
+                    let words = words.map(str::to_owned).collect();
+                    calls.known.insert(tool_use_id.clone(), Some((words, *is_error)));
+                }
+            }
+        });
+    }
+
+    /// Whether the CLI still waits for everything it has called.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.0.borrow().gave_up
+    }
+}
+
+/// Lets the CLI in, with the secret of its own process, for as long as the process runs.
+pub(super) async fn open(
+    listener: UnixListener,
+    secret: String,
+    tools: Vec<ToolDefinition>,
+    told: ToolServer,
+) {
+    let handler = ToolHandler { tools: Arc::new(tools.into_iter().map(tool).collect()), told };
+    let secret: Arc<str> = secret.into();
+    let mut inside = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        while inside.try_join_next().is_some() {}
+        inside.spawn(serve(stream, Arc::clone(&secret), handler.clone()));
+    }
+}
+
+async fn serve(mut stream: UnixStream, secret: Arc<str>, handler: ToolHandler) {
+    if !is_own(&stream) || !says(&mut stream, &secret).await {
+        tracing::warn!("somebody else tried to use the tools of a run");
+        return;
+    }
+    match serve_server(handler, stream).await {
+        Ok(service) => drop(service.waiting().await),
+        Err(error) => tracing::warn!(%error, "the Claude CLI could not be served"),
+    }
+}
+
+/// Whether the other side is the same user.
+fn is_own(stream: &UnixStream) -> bool {
+    let own = std::fs::metadata("/proc/self").map(|it| it.uid());
+    match (stream.peer_cred(), own) {
+        (Ok(peer), Ok(own)) => peer.uid() == own,
+        // Where there is no /proc, the folder's rights and the secret decide.
+        (Ok(_), Err(_)) => true,
+        (Err(_), _) => false,
+    }
+}
+
+async fn says(stream: &mut UnixStream, secret: &str) -> bool {
+    let mut said = vec![0; secret.len() + 1];
+    let read = timeout(HASTE, stream.read_exact(&mut said)).await;
+    matches!(read, Ok(Ok(_))) && said.strip_suffix(b"\n") == Some(secret.as_bytes())
+}
+
+fn tool(definition: ToolDefinition) -> Tool {
+    let schema = definition.input_schema.as_object().cloned().unwrap_or_default();
+    let name = stdin::alias(&definition.name).to_owned();
+    let mut tool = Tool::new(name, definition.description, Arc::new(schema));
+    // Without it, the CLI hides a tool until the model searches for it.
+    let always = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), json!(true))]);
+    tool.meta = Some(MetaObject(always));
+    tool
+}
+
+#[derive(Clone)]
+struct ToolHandler {
+    tools: Arc<Vec<Tool>>,
+    told: ToolServer,
+}
+
+impl ToolHandler {
+    /// What came of the call, once that is known.
+    async fn outcome(&self, call: &str) -> CallToolResult {
+        let mut calls = self.told.0.subscribe();
+        let is_known = calls.wait_for(|it| it.known.contains_key(call));
+        if !matches!(timeout(AHEAD, is_known).await, Ok(Ok(_))) {
+            return failed("This call is not part of the answer; it was not executed");
+        }
+        let answered = |calls: &ProcessCalls| calls.known.get(call).is_some_and(Option::is_some);
+        let answer = match calls.wait_for(answered).await {
+            Ok(calls) => calls.known.get(call).cloned().flatten(),
+            Err(_) => None,
+        };
+        let Some((words, is_error)) = answer else {
+            return failed("The run is over; this call was not executed");
+        };
+        let content = words.into_iter().map(Content::text).collect();
+        if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
+    }
+}
+
+fn failed(words: &str) -> CallToolResult {
+    CallToolResult::error(vec![Content::text(words)])
+}
+
+impl ServerHandler for ToolHandler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("copydesk", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+    }
+
+    async fn call_tool(
+        &self,
+        _: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let named = context.meta.0.0.get(TOOL_USE).and_then(|it| it.as_str());
+        let Some(call) = named else {
+            let message = format!("The call lacks _meta.{TOOL_USE}; update the Claude CLI");
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        tokio::select! {
+            biased;
+            outcome = self.outcome(call) => Ok(outcome.into()),
+            () = context.ct.cancelled() => {
+                // What people decide now the CLI is told by a new process.
+                self.told.0.send_modify(|calls| calls.gave_up = true);
+                Ok(failed("The call was cancelled").into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+    use super::*;
+    use crate::llm::testing::asks;
+    use crate::protocol::messages_api::ChatMessage;
+
+    /// A door with the tools of a small request, and whoever came to it.
+    struct ToolServerFixture {
+        told: ToolServer,
+        stream: BufReader<UnixStream>,
+        _folder: tempfile::TempDir,
+        _door: JoinSet<()>,
+    }
+
+    impl ToolServerFixture {
+        async fn with(secret: &str) -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("tools");
+            let listener = UnixListener::bind(&path).expect("a socket");
+            let (told, mut door) = (ToolServer::default(), JoinSet::new());
+            door.spawn(open(listener, "secret".into(), asks("x").tools, told.clone()));
+            let mut stream = UnixStream::connect(&path).await.expect("a door");
+            stream.write_all(format!("{secret}\n").as_bytes()).await.expect("it listens");
+            Self { told, stream: BufReader::new(stream), _folder: folder, _door: door }
+        }
+
+        async fn says(&mut self, message: Value) {
+            let line = format!("{message}\n");
+            self.stream.get_mut().write_all(line.as_bytes()).await.ok();
+        }
+
+        /// The next message; nothing if the door was closed.
+        async fn hears(&mut self) -> Option<Value> {
+            let mut line = String::new();
+            match self.stream.read_line(&mut line).await {
+                Ok(1..) => serde_json::from_str(&line).ok(),
+                _ => None,
+            }
+        }
+
+        async fn begins(&mut self) {
+            let client = json!({"name": "claude-code", "version": "2"});
+            let params =
+                json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+            self.says(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}))
+                .await;
+            assert_eq!(self.hears().await.expect("an answer")["id"], 0);
+            self.says(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        }
+
+        async fn calls(&mut self, id: u32, meta: Value) {
+            let params = json!({"name": "update_selection", "arguments": {}, "_meta": meta});
+            self.says(
+                json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}),
+            )
+            .await;
+        }
+    }
+
+    fn answered(id: &str, words: &str) -> ModelRequest {
+        ModelRequest {
+            messages: vec![ChatMessage::results(vec![ContentBlock::tool_result(id, words)])],
+            ..asks("x")
+        }
+    }
+
+    #[tokio::test]
+    async fn without_the_secret_nobody_comes_in() {
+        for wrong in ["secreT", "", "secret and more"] {
+            let mut visit = ToolServerFixture::with(wrong).await;
+            visit.says(json!({"jsonrpc": "2.0", "id": 0, "method": "ping"})).await;
+            assert_eq!(visit.hears().await, None, "{wrong:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_waits_until_the_run_knows_what_came_of_it() {
+        let mut visit = ToolServerFixture::with("secret").await;
+        visit.begins().await;
+        visit.calls(1, json!({"claudecode/toolUseId": "toolu_1"})).await;
+        visit.told.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);
+        assert!(timeout(Duration::from_millis(50), visit.hears()).await.is_err(), "too early");
+        visit.told.answer(&answered("toolu_1", "Applied"));
+        let heard = visit.hears().await.expect("an answer");
+        assert_eq!(
+            (&heard["id"], &heard["result"]["content"][0]["text"]),
+            (&json!(1), &json!("Applied"))
+        );
+    }
+
+    #[tokio::test]
+    async fn a_call_nobody_can_match_is_refused() {
+        let mut visit = ToolServerFixture::with("secret").await;
+        visit.begins().await;
+        visit.calls(1, json!({})).await;
+        let heard = visit.hears().await.expect("an answer");
+        assert!(
+            heard["error"]["message"].as_str().expect("words").contains("toolUseId"),
+            "{heard}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_cli_that_stops_waiting_is_noticed() {
+        let mut visit = ToolServerFixture::with("secret").await;
+        visit.begins().await;
+        visit.calls(1, json!({"claudecode/toolUseId": "toolu_1"})).await;
+        visit.told.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);
+        assert!(visit.told.is_waited_for());
+        let params = json!({"requestId": 1, "reason": "timed out"});
+        visit
+            .says(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+            .await;
+        let mut calls = visit.told.0.subscribe();
+        let noticed = timeout(Duration::from_secs(20), calls.wait_for(|it| it.gave_up)).await;
+        assert!(matches!(noticed, Ok(Ok(_))));
+    }
+}

@@ -1,0 +1,317 @@
+//! Reads a streamed answer of the Messages API: events in, deltas and the complete message out.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use serde_json::Value;
+
+use super::delta_stream::{self, DeltaSink};
+use super::retry::kind_is_retryable;
+use super::sse_events::{SseEvent, SseSplitter};
+use super::{AnswerDelta, AssistantMessage, ModelError};
+use crate::protocol::messages_api::{
+    ApiError, BlockDelta, ContentBlock, MessageDelta, ResponseMessage, StopReason, StreamEvent,
+    TokenUsage, UsageDelta,
+};
+
+/// Bytes of one answer; far above any `max_tokens`, so that a runaway server cannot fill the memory.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// Reads `bytes` until the answer is complete, and tells every delta on the way.
+pub(super) async fn read(
+    bytes: impl Stream<Item = Result<Bytes, ModelError>>,
+    outlet: &DeltaSink,
+) -> Result<AssistantMessage, ModelError> {
+    let mut bytes = std::pin::pin!(bytes);
+    let mut left = MAX_ANSWER_BYTES;
+    let mut splitter = SseSplitter::default();
+    let mut reader = AnswerReader::default();
+    while let Some(piece) = bytes.next().await {
+        let piece = piece?;
+        left = left.checked_sub(piece.len()).ok_or_else(|| malformed("more than 64 MiB"))?;
+        let mut events = Vec::new();
+        let fed = splitter.feed(&piece, &mut events);
+        for event in &events {
+            let heard = reader.event(event)?;
+            outlet.uses(reader.model(), reader.usage());
+            match heard {
+                Some(AnswerDelta::Done(message)) => return Ok(message),
+                Some(delta) => outlet.send(delta).await,
+                None => {}
+            }
+        }
+        fed?;
+    }
+    Err(ModelError::CutOff)
+}
+
+/// An answer being read.
+#[derive(Default)]
+pub(super) struct AnswerReader {
+    start: Option<ResponseMessage>,
+    blocks: BTreeMap<usize, AnswerBlock>,
+    end: MessageDelta,
+    usage: TokenUsage,
+}
+
+/// A block being read.
+enum AnswerBlock {
+    Text(String),
+    Call {
+        id: String,
+        name: String,
+        /// What it began with; counts if nothing is added, as in the official SDKs.
+        input: Value,
+        json: String,
+    },
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    /// Complete from its start.
+    Whole(ContentBlock),
+}
+
+/// The event names this program reads; anything else is ignored whatever it carries.
+const KNOWN_EVENTS: [&str; 9] = [
+    "message",
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "ping",
+    "error",
+];
+
+impl AnswerReader {
+    /// The model that answers; empty before it says so.
+    pub(super) fn model(&self) -> &str {
+        self.start.as_ref().map_or("", |start| start.model.as_str())
+    }
+
+    /// What the answer has used so far.
+    pub(super) fn usage(&self) -> TokenUsage {
+        self.usage
+    }
+
+    fn event(&mut self, event: &SseEvent) -> Result<Option<AnswerDelta>, ModelError> {
+        let SseEvent { name, data } = event;
+        if !KNOWN_EVENTS.contains(&name.as_str()) {
+            return Ok(None);
+        }
+        let event: StreamEvent =
+            serde_json::from_str(data).map_err(|error| malformed(&format!("{name}: {error}")))?;
+        self.take(event)
+    }
+
+    /// The same of an event that came some other way than by a stream of events.
+    pub(super) fn value(&mut self, event: Value) -> Result<Option<AnswerDelta>, ModelError> {
+        let name = event["type"].as_str().unwrap_or_default().to_owned();
+        if !KNOWN_EVENTS.contains(&name.as_str()) {
+            return Ok(None);
+        }
+        let event = serde_json::from_value(event)
+            .map_err(|error| malformed(&format!("{name}: {error}")))?;
+        self.take(event)
+    }
+
+    fn take(&mut self, event: StreamEvent) -> Result<Option<AnswerDelta>, ModelError> {
+        match event {
+            StreamEvent::MessageStart { message } => {
+                self.usage = message.usage;
+                self.start = Some(message);
+                Ok(None)
+            }
+            StreamEvent::ContentBlockStart { index, content_block } => {
+                self.open(index, content_block)
+            }
+            StreamEvent::ContentBlockDelta { index, delta } => self.grow(index, delta),
+            StreamEvent::MessageDelta { delta, usage } => {
+                // There may be several, and only what is there replaces what is known.
+                let MessageDelta { stop_reason, stop_sequence, stop_details } = delta;
+                self.end.stop_reason = stop_reason.or(self.end.stop_reason.take());
+                self.end.stop_sequence = stop_sequence.or(self.end.stop_sequence.take());
+                self.end.stop_details = stop_details.or(self.end.stop_details.take());
+                overwrite(&mut self.usage, usage);
+                Ok(None)
+            }
+            StreamEvent::MessageStop => {
+                self.finish().map(|message| Some(AnswerDelta::Done(message)))
+            }
+            StreamEvent::Error { error } => Err(mid_stream(error)),
+            StreamEvent::ContentBlockStop { index } => Ok(self.complete(index)),
+            StreamEvent::Ping | StreamEvent::Unknown => Ok(None),
+        }
+    }
+
+    fn open(
+        &mut self,
+        index: usize,
+        block: ContentBlock,
+    ) -> Result<Option<AnswerDelta>, ModelError> {
+        if self.start.is_none() {
+            return Err(malformed("a block before message_start"));
+        }
+        let (block, delta) = match block {
+            ContentBlock::Text { text, .. } => {
+                let delta = match self.blocks.last_key_value() {
+                    Some((_, AnswerBlock::Text(before))) if !before.is_empty() => {
+                        Some(AnswerDelta::NextText(text.clone()))
+                    }
+                    _ => (!text.is_empty()).then(|| AnswerDelta::Text(text.clone())),
+                };
+                (AnswerBlock::Text(text), delta)
+            }
+            ContentBlock::ToolUse { id, name, input } => {
+                let id = self.own(id);
+                let delta = AnswerDelta::ToolUse { index, id: id.clone(), name: name.clone() };
+                (AnswerBlock::Call { id, name, input, json: String::new() }, Some(delta))
+            }
+            ContentBlock::Thinking { thinking, signature } => {
+                (AnswerBlock::Thinking { thinking, signature }, None)
+            }
+            ContentBlock::Other(ref value) if value["type"] == "tool_use" => {
+                return Err(malformed("a tool_use without id or name"));
+            }
+            whole @ (ContentBlock::ToolResult { .. }
+            | ContentBlock::RedactedThinking { .. }
+            | ContentBlock::Other(_)) => (AnswerBlock::Whole(whole), None),
+        };
+        match self.blocks.insert(index, block) {
+            Some(_) => Err(malformed("a block started twice")),
+            None => Ok(delta),
+        }
+    }
+
+    /// The name of a call: its own, unless it has none or that of another call of the answer, which no result could be told
+    /// apart by.
+    fn own(&self, id: String) -> String {
+        let mut others = self.blocks.values().filter_map(|block| match block {
+            AnswerBlock::Call { id, .. } => Some(id),
+            AnswerBlock::Text(_) | AnswerBlock::Thinking { .. } | AnswerBlock::Whole(_) => None,
+        });
+        if id.is_empty() || others.any(|other| *other == id) {
+            delta_stream::mint_call_id()
+        } else {
+            id
+        }
+    }
+
+    fn grow(&mut self, index: usize, delta: BlockDelta) -> Result<Option<AnswerDelta>, ModelError> {
+        let block = self.blocks.get_mut(&index);
+        match (block.ok_or_else(|| malformed("a delta without its block"))?, delta) {
+            (AnswerBlock::Text(whole), BlockDelta::TextDelta { text }) => {
+                whole.push_str(&text);
+                Ok((!text.is_empty()).then_some(AnswerDelta::Text(text)))
+            }
+            (AnswerBlock::Call { json, .. }, BlockDelta::InputJsonDelta { partial_json }) => {
+                json.push_str(&partial_json);
+                Ok((!partial_json.is_empty())
+                    .then_some(AnswerDelta::ToolInput { index, partial_json }))
+            }
+            (
+                AnswerBlock::Thinking { thinking, .. },
+                BlockDelta::ThinkingDelta { thinking: more },
+            ) => {
+                thinking.push_str(&more);
+                Ok(None)
+            }
+            (
+                AnswerBlock::Thinking { signature, .. },
+                BlockDelta::SignatureDelta { signature: more },
+            ) => {
+                signature.push_str(&more);
+                Ok(None)
+            }
+            // Blocks of unknown kind may grow in any way; they go back as they started.
+            (_, BlockDelta::Unknown) | (AnswerBlock::Whole(_), _) => Ok(None),
+            (AnswerBlock::Text(_) | AnswerBlock::Call { .. } | AnswerBlock::Thinking { .. }, _) => {
+                Err(malformed("a delta of another kind than its block"))
+            }
+        }
+    }
+
+    /// A block that was not told in pieces is told when it is complete.
+    fn complete(&self, index: usize) -> Option<AnswerDelta> {
+        match self.blocks.get(&index)? {
+            AnswerBlock::Thinking { thinking, signature } => {
+                let (thinking, signature) = (thinking.clone(), signature.clone());
+                Some(AnswerDelta::Block(ContentBlock::Thinking { thinking, signature }))
+            }
+            AnswerBlock::Whole(block) => Some(AnswerDelta::Block(block.clone())),
+            AnswerBlock::Text(_) | AnswerBlock::Call { .. } => None,
+        }
+    }
+
+    fn finish(&mut self) -> Result<AssistantMessage, ModelError> {
+        let start = self.start.take().ok_or_else(|| malformed("an end without message_start"))?;
+        let stop_reason =
+            self.end.stop_reason.take().ok_or_else(|| malformed("an end without stop_reason"))?;
+        let blocks = std::mem::take(&mut self.blocks);
+        let calls = blocks.values().filter(|it| matches!(it, AnswerBlock::Call { .. })).count();
+        let content: Vec<_> =
+            blocks.into_values().filter_map(|block| block.close(&stop_reason)).collect();
+        let mut message = delta_stream::complete(content, stop_reason, self.usage, start.model);
+        message.stop_sequence = self.end.stop_sequence.take();
+        message.stop_details = self.end.stop_details.take();
+        if message.stop_reason != StopReason::ToolUse {
+            message.calls_left_out = calls;
+        }
+        Ok(message)
+    }
+}
+
+impl AnswerBlock {
+    /// The block as it goes into the transcript; nothing for what must not go there.
+    fn close(self, stop_reason: &StopReason) -> Option<ContentBlock> {
+        match self {
+            Self::Text(text) => (!text.is_empty()).then(|| ContentBlock::text(text)),
+            // Its input may be cut in the middle of the JSON.
+            Self::Call { .. } if *stop_reason != StopReason::ToolUse => None,
+            Self::Call { id, name, input, json } => {
+                let input = if json.is_empty() && input.is_object() {
+                    input
+                } else {
+                    delta_stream::input(&json)
+                };
+                Some(ContentBlock::ToolUse { id, name, input })
+            }
+            Self::Thinking { thinking, signature } => {
+                Some(ContentBlock::Thinking { thinking, signature })
+            }
+            Self::Whole(block) => Some(block),
+        }
+    }
+}
+
+/// Counts are cumulative: those present replace what is known.
+fn overwrite(usage: &mut TokenUsage, delta: UsageDelta) {
+    let UsageDelta {
+        input_tokens,
+        cache_creation_input_tokens,
+        cache_read_input_tokens,
+        output_tokens,
+    } = delta;
+    let set = |count: &mut u64, new: Option<u64>| *count = new.unwrap_or(*count);
+    set(&mut usage.input_tokens, input_tokens);
+    set(&mut usage.cache_creation_input_tokens, cache_creation_input_tokens);
+    set(&mut usage.cache_read_input_tokens, cache_read_input_tokens);
+    set(&mut usage.output_tokens, output_tokens);
+}
+
+fn mid_stream(error: ApiError) -> ModelError {
+    let retryable = kind_is_retryable(&error);
+    let ApiError { kind, message, details } = error;
+    let (retry_after, details) = (None, details.map(Box::new));
+    ModelError::Api { status: None, kind, message, retry_after, retryable, details }
+}
+
+fn malformed(message: &str) -> ModelError {
+    ModelError::Malformed { message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
+
+mod asked;
+mod files;
+mod past;
+mod people;
+mod request;
+mod rules;
+mod said;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::document::Update;
+use crate::ids::{DocumentId, MemberId};
+use crate::permissions::Principal;
+use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
+use crate::rooms::event::{CaretPosition, DocumentChange, PeerInfo, RoomEvent, ServerEvent};
+use crate::rooms::settings::{self, ServerSettings};
+use crate::store::DocumentRecord;
+
+use super::client::Range;
+use super::{rest, server};
+
+pub use asked::{
+    MOST_DECISIONS, configure, conversation, decide, ended_status, permission_mode, selected,
+    server_settings,
+};
+pub use files::file_line;
+pub use past::{audit_line, differences, history_line, provenance};
+pub use people::{issued, reached_at, session_ended, token_list};
+pub use request::{decision, decision_error, request, resolved, seen};
+pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
+pub use said::{entry, response, said};
+
+/// An event as it is sent.
+#[derive(Debug)]
+pub struct OutgoingEvent {
+    /// Its name.
+    pub name: &'static str,
+    /// Its payload, encoded once for everybody.
+    pub payload: Box<RawValue>,
+}
+
+/// News for everybody, encoded.
+pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
+    match news {
+        ServerEvent::Created { id, title, version } => {
+            let document = server::CreatedDocument {
+                id: id.to_string(),
+                title: title.clone(),
+                version: version.0,
+            };
+            message("document:created", &server::DocumentCreated { document })
+        }
+        ServerEvent::Settings(of) => {
+            message("settings:changed", &server::SettingsChanged { settings: settings(of) })
+        }
+    }
+}
+
+/// An event of a room, encoded.
+pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> {
+    let document_id = document.to_string();
+    match event {
+        RoomEvent::Updates { from, updates, drop, put } => {
+            let hunks = (!drop.is_empty() || !put.is_empty()).then(|| server::HunkChanges {
+                drop: drop.iter().map(ToString::to_string).collect(),
+                put: put.iter().map(|(asked, hunk)| request::hunk(asked, hunk)).collect(),
+            });
+            let updates = updates.iter().filter_map(update).collect();
+            let payload = server::DocumentUpdates { document_id, from: from.0, updates, hunks };
+            message("document:updates", &payload)
+        }
+        RoomEvent::Changed(change) => message("document:changed", &changed(document_id, change)),
+        RoomEvent::Peers(peers) => {
+            let peers = peers.iter().map(peer).collect();
+            message("presence:peers", &server::PresencePeers { document_id, peers })
+        }
+        RoomEvent::Caret(member, at) => {
+            let id = member.to_string();
+            let caret = caret(*at);
+            message("presence:update", &server::PresenceUpdate { document_id, id, caret })
+        }
+        RoomEvent::Requested(asked) => message("tool_approval_request", &request(asked)),
+        RoomEvent::RequestUpdated(update) => {
+            message("tool_approval_update", &request::update(update))
+        }
+        RoomEvent::Resolved(request) => {
+            message("tool_approval_resolved", &request::resolved(request))
+        }
+        RoomEvent::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
+        RoomEvent::Sketched(sketch) => {
+            message("tool_approval_update", &request::sketched(document, sketch))
+        }
+        RoomEvent::Unsketched(sketch) => {
+            message("tool_approval_update", &request::unsketched(document, sketch))
+        }
+        RoomEvent::File(news) => message("document:file", &files::news(document, news)),
+        RoomEvent::Said(said) => said::said(said),
+    }
+}
+
+fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<OutgoingEvent> {
+    match serde_json::value::to_raw_value(payload) {
+        Ok(payload) => Some(OutgoingEvent { name, payload }),
+        Err(error) => {
+            tracing::error!(%error, event.name = name, "an event could not be encoded");
+            None
+        }
+    }
+}
+
+/// What somebody who comes in is told.
+pub fn opened(
+    document: &DocumentId,
+    opened: command::OpenedDocument,
+    member: &MemberId,
+    principal: &Principal,
+) -> server::Opened {
+    let command::OpenedDocument { content, client, requests, sketches, peers } = opened;
+    let (OpenedContent::Whole(now) | OpenedContent::Since { reading: now, .. }) = &content;
+    let file = now.file.as_ref().map(files::state);
+    let mut title_and_settings = None;
+    let (whole, from, version, updates) = match content {
+        OpenedContent::Whole(reading) => {
+            (Some(whole_document(document, *reading)), None, None, None)
+        }
+        OpenedContent::Since { from, updates, reading } => {
+            let DocumentSnapshot { title, version, text: _, settings, file: _ } = *reading;
+            title_and_settings = Some((title, document_settings(&settings)));
+            let updates = updates.iter().filter_map(update).collect();
+            (None, Some(from.0), Some(version.0), Some(updates))
+        }
+    };
+    let (title, settings) = title_and_settings.unzip();
+    server::Opened {
+        document: whole,
+        from,
+        version,
+        updates,
+        title,
+        settings,
+        client_id: client.to_string(),
+        requests: requests.iter().map(|asked| request(asked)).collect(),
+        streaming: sketches.iter().map(|it| request::streaming(document, it)).collect(),
+        peers: peers.iter().map(peer).collect(),
+        member: member.to_string(),
+        role: principal.role.as_str().to_owned(),
+        file,
+    }
+}
+
+/// A document with its text, and how it stands with its file.
+pub fn full_document(document: &DocumentId, reading: DocumentSnapshot) -> rest::FullDocument {
+    let file = reading.file.as_ref().map(files::state);
+    rest::FullDocument { document: whole_document(document, reading), file }
+}
+
+fn whole_document(document: &DocumentId, reading: DocumentSnapshot) -> server::WholeDocument {
+    // What there is to say of its file stands beside it.
+    let DocumentSnapshot { title, version, text, settings, file: _ } = reading;
+    server::WholeDocument {
+        id: document.to_string(),
+        title,
+        version: version.0,
+        hash: text.hash(),
+        text: text.to_string(),
+        settings: document_settings(&settings),
+    }
+}
+
+fn update(update: &Arc<Update>) -> Option<server::Update> {
+    let Update { client, changes, origin } = &**update;
+    Some(server::Update {
+        client_id: client.to_string(),
+        changes: RawValue::from_string(changes.to_string()).ok()?,
+        origin: origin.as_deref().map(str::to_owned),
+    })
+}
+
+fn changed(document_id: String, change: &DocumentChange) -> server::DocumentChanged {
+    let nothing = server::DocumentChanged {
+        document_id,
+        title: None,
+        settings: None,
+        version: None,
+        deleted: None,
+    };
+    match change {
+        DocumentChange::Title(title) => {
+            server::DocumentChanged { title: Some(title.clone()), ..nothing }
+        }
+        DocumentChange::Settings(settings, version) => server::DocumentChanged {
+            settings: Some(document_settings(settings)),
+            version: Some(version.0),
+            ..nothing
+        },
+        DocumentChange::Deleted => server::DocumentChanged { deleted: Some(true), ..nothing },
+    }
+}
+
+fn peer(peer: &PeerInfo) -> server::Peer {
+    let PeerInfo { member, principal, color, clients, caret: at } = peer;
+    server::Peer {
+        id: member.to_string(),
+        user: principal.user.to_string(),
+        name: principal.name.clone(),
+        role: principal.role.as_str().to_owned(),
+        color: *color,
+        client_ids: clients.iter().map(ToString::to_string).collect(),
+        caret: at.map(caret),
+    }
+}
+
+fn caret(caret: CaretPosition) -> server::PeerCaret {
+    let CaretPosition { version, anchor, head } = caret;
+    server::PeerCaret { version: version.0, anchor, head }
+}
+
+/// A person who is here.
+fn principal(of: &Principal) -> server::Person {
+    server::Person { id: of.user.to_string(), name: of.name.clone() }
+}
+
+/// One line of the list of documents; `path`: the file that it is.
+pub fn document_line(
+    record: DocumentRecord,
+    path: Option<String>,
+    principal: &Principal,
+) -> server::DocumentLine {
+    let DocumentRecord {
+        id,
+        title,
+        created_ms: _,
+        updated_ms,
+        version,
+        settings: _,
+        unlisted_owner: _,
+        deleted: _,
+    } = record;
+    server::DocumentLine {
+        id: id.to_string(),
+        title,
+        version: version.0,
+        updated_at: time(updated_ms),
+        role: principal.role.as_str().to_owned(),
+        path,
+    }
+}
+
+/// A document's settings in force.
+pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSettings {
+    let settings::DocumentSettings { policy, policies, approvals, timeout_ms, frozen } = of;
+    server::DocumentSettings {
+        policy: policy.as_str().to_owned(),
+        policies: policies.iter().map(rules::told_policy).collect(),
+        approvals: approvals.as_str().to_owned(),
+        timeout_seconds: timeout_ms / 1_000,
+        frozen: frozen.iter().map(|&(from, to)| Range { from, to }).collect(),
+    }
+}
+
+/// The server's settings.
+pub fn settings(of: &ServerSettings) -> server::Settings {
+    let ServerSettings { approvals, timeout_ms, permission_mode } = of;
+    server::Settings {
+        approvals: approvals.as_str().to_owned(),
+        permission_mode: permission_mode.as_str().to_owned(),
+        timeout_seconds: timeout_ms / 1_000,
+    }
+}
+
+/// Milliseconds since 1970 as RFC 3339.
+pub fn time(at_ms: u64) -> String {
+    i64::try_from(at_ms)
+        .ok()
+        .and_then(|at_ms| Timestamp::from_millisecond(at_ms).ok())
+        .unwrap_or(Timestamp::MAX)
+        .to_string()
+}

@@ -1,0 +1,13 @@
+//! Every type that leaves the process; no behaviour.
+
+pub mod client;
+pub mod convert;
+pub mod files;
+pub mod history;
+pub mod messages_api;
+pub mod rest;
+pub mod rules;
+pub mod server;
+
+#[cfg(test)]
+mod typescript;

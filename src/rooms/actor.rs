@@ -1,0 +1,463 @@
+//! The task of a room: takes commands, keeps what they change, and only then tells and answers.
+//!
+//! Commands that wait together are applied together and kept by one commit. Nobody hears of anything before it is
+//! durable. If it cannot be kept, every command of the turn is told, and the room goes back to what is durable by loading
+//! it again; while even that fails, it refuses everything.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+
+use crate::approvals::ApprovalRequirement;
+use crate::cpu_pool;
+use crate::failpoint;
+use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
+use crate::store::StoreError;
+
+use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
+use super::event::RoomEvent;
+use super::registry::RoomDeps;
+use super::room_status::RoomStatus;
+use super::state::{AppliedAt, RoomState};
+use super::turn_effects::{TurnEffect, TurnEffects};
+use super::{RoomError, RoomHandle, deadlines, loading, proposals, requests, text};
+
+/// Commands that may wait; a sender waits when it is full.
+const INBOX: usize = 1_024;
+/// Commands that are applied and kept together at most.
+const TURN: usize = 256;
+/// A room that nobody uses is closed after this time.
+const IDLE: Duration = Duration::from_mins(1);
+/// A room that could not be loaded again tries once more after this time, or when it is asked something.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The sole owner of a document's state.
+pub(super) struct RoomActor {
+    pub(super) shared: Arc<RoomDeps>,
+    inbox: mpsc::Receiver<RoomCommand>,
+    pub(super) state: RoomState,
+    /// The version up to which people were told everything.
+    pub(super) told: Version,
+    /// Why the state cannot be relied on: it ran ahead of the store and could not be loaded again.
+    pub(super) broken: Option<Arc<StoreError>>,
+    /// Who is told: changes only in the order in which outputs are carried out.
+    pub(super) audience: Vec<MemberId>,
+    pub(super) waiters: HashMap<RequestId, Vec<ReplySender<ResolvedRequest>>>,
+    /// Who is told of a request besides, though they are not here.
+    pub(super) witnesses: HashMap<RequestId, Vec<MemberId>>,
+    /// What is seen from outside.
+    pub(super) pulse: watch::Sender<RoomStatus>,
+}
+
+/// Why the room does something.
+enum WakeReason {
+    Command(RoomCommand),
+    /// A request may have expired.
+    Deadline,
+    /// Nobody uses the room, or the server stops.
+    Close,
+}
+
+/// What a command depends on and only the store knows.
+enum StoreQuery {
+    Nothing,
+    /// Whose these clients are.
+    Owners(Vec<ClientId>),
+    /// The request, if it ended long ago.
+    Request(RequestId, PositionsOf),
+    /// That there are people enough to decide.
+    People(Vec<ApprovalRequirement>),
+    /// That what is over is not listed among the rules.
+    Rules,
+    /// That a rule is in force.
+    Rule(RuleId),
+}
+
+impl RoomActor {
+    /// Loads a document's room.
+    pub(super) async fn load(
+        shared: &Arc<RoomDeps>,
+        document: &DocumentId,
+    ) -> Result<(Self, RoomHandle), RoomError> {
+        let state = loading::load(&shared.store, document).await?;
+        let (sender, inbox) = mpsc::channel(INBOX);
+        let unlisted_owner = state.unlisted_owner().cloned();
+        let (shown, pulse) = watch::channel(RoomStatus { version: state.version(), people: 0 });
+        let handle =
+            RoomHandle { document: document.clone(), unlisted_owner, inbox: sender, pulse };
+        let driver = Self {
+            shared: Arc::clone(shared),
+            inbox,
+            told: state.version(),
+            state,
+            broken: None,
+            audience: Vec::new(),
+            waiters: HashMap::new(),
+            witnesses: HashMap::new(),
+            pulse: shown,
+        };
+        Ok((driver, handle))
+    }
+
+    /// Serves until nobody uses the room or the server stops.
+    pub(super) async fn run(mut self) {
+        loop {
+            match self.wake().await {
+                WakeReason::Command(command) => self.turn(Some(command)).await,
+                WakeReason::Deadline => self.turn(None).await,
+                WakeReason::Close => {
+                    if self.close().await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn wake(&mut self) -> WakeReason {
+        let deadline = self.next_deadline();
+        let is_unused = self.audience.is_empty() && self.waiters.is_empty() && deadline.is_none();
+        let is_idle = self.state.is_deleted() || is_unused;
+        tokio::select! {
+            biased;
+            () = self.shared.stopping.cancelled() => WakeReason::Close,
+            command = self.inbox.recv() => command.map_or(WakeReason::Close, WakeReason::Command),
+            () = tokio::time::sleep(deadline.unwrap_or(Duration::MAX)), if deadline.is_some() => {
+                WakeReason::Deadline
+            }
+            () = tokio::time::sleep(IDLE), if is_idle => WakeReason::Close,
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        if self.broken.is_some() {
+            return Some(RETRY);
+        }
+        let at_ms = deadlines::next_deadline_ms(&self.state)?;
+        Some(Duration::from_millis(at_ms.saturating_sub(self.shared.clock.now_ms())))
+    }
+
+    /// Applies what is waiting, keeps it, then tells and answers.
+    async fn turn(&mut self, first: Option<RoomCommand>) {
+        let mut step = TurnEffects::default();
+        if self.broken.is_some() {
+            self.reload().await;
+        }
+        if self.broken.is_none() {
+            let now = self.now();
+            deadlines::expire(&mut self.state, &now, &mut step);
+        }
+        let (mut next, mut taken) = (first, 0);
+        while let Some(command) = next.take() {
+            self.take(command, &mut step).await;
+            taken += 1;
+            if taken < TURN {
+                next = self.inbox.try_recv().ok();
+            }
+        }
+        // The next turn tries again what could not be kept.
+        self.keep(step).await.ok();
+    }
+
+    /// Applies a command, or refuses it.
+    async fn take(&mut self, command: RoomCommand, step: &mut TurnEffects) {
+        if let Some(error) = self.broken.clone() {
+            return self.refuse(command, error);
+        }
+        let counts = self.counts_votes(&command);
+        let ready = match self.fetch(self.need(&command), step).await {
+            Ok(()) if counts => self.recount(step).await,
+            ready => ready,
+        };
+        match ready {
+            Ok(()) => self.apply(command, step).await,
+            Err(error) => command.refuse(error),
+        }
+    }
+
+    /// While the store is gone, people can still leave, and runs say so.
+    fn refuse(&mut self, command: RoomCommand, error: Arc<StoreError>) {
+        match command {
+            RoomCommand::Leave(member) => {
+                self.state.presence.leave(&member);
+                self.audience.retain(|other| *other != member);
+            }
+            RoomCommand::Say(said) => self.say(said),
+            command => command.refuse(RoomError::Store(error)),
+        }
+    }
+
+    /// What the state does not know and a command depends on.
+    fn need(&self, command: &RoomCommand) -> StoreQuery {
+        if let Some(request) = command.request() {
+            return StoreQuery::Request(request.clone(), command.needs_positions());
+        }
+        match command {
+            RoomCommand::Push(push, _) => {
+                let clients = push.updates.iter().map(|(client, _)| client);
+                let unknown = clients.filter(|it| !self.state.knows_client(it)).cloned();
+                let mut unknown: Vec<_> = unknown.collect();
+                unknown.sort_unstable();
+                unknown.dedup();
+                // With more the push is refused.
+                unknown.truncate(text::MOST_CLIENTS + 1);
+                StoreQuery::Owners(unknown)
+            }
+            RoomCommand::Configure(configure, ..) => {
+                match self.state.own.more_people_by(&configure.own) {
+                    consents if consents.is_empty() => StoreQuery::Nothing,
+                    consents => StoreQuery::People(consents),
+                }
+            }
+            RoomCommand::Rules(_) => StoreQuery::Rules,
+            RoomCommand::Revoke(rule, ..) => StoreQuery::Rule(rule.clone()),
+            _ => StoreQuery::Nothing,
+        }
+    }
+
+    /// Fetches it from the store.
+    async fn fetch(&mut self, need: StoreQuery, step: &mut TurnEffects) -> Result<(), RoomError> {
+        match need {
+            StoreQuery::Nothing => Ok(()),
+            StoreQuery::Owners(clients) => self.recognise(clients).await,
+            StoreQuery::Request(id, positions) => self.recall(&id, positions, step).await,
+            StoreQuery::People(consents) => {
+                let now_ms = self.shared.clock.now_ms();
+                let (store, id) = (&self.shared.store, self.state.id());
+                loading::check_people(store, id, &consents, now_ms).await
+            }
+            StoreQuery::Rules => self.end_rules_of_old_sessions(step).await,
+            StoreQuery::Rule(id) => self.check_in_force(&id, step).await,
+        }
+    }
+
+    /// Lets the state decide.
+    async fn apply(&mut self, command: RoomCommand, step: &mut TurnEffects) {
+        match command {
+            RoomCommand::Await(request, reply) => self.register(request, reply, step).await,
+            RoomCommand::Witness(request, members) => self.witness(request, members, step),
+            RoomCommand::Open(member, since, reply) => {
+                let older = match since {
+                    Some(since) => self.older(since, step).await,
+                    None => Ok(None),
+                };
+                let older = match older {
+                    Err(error) if self.broken.is_some() => return reply.send(Err(error)),
+                    // The updates cannot be read, so the client gets the whole text.
+                    Err(_) => None,
+                    Ok(older) => older,
+                };
+                self.state.open(member, since, older, reply, &self.now(), step);
+            }
+            RoomCommand::Propose(new, None, reply) => {
+                let result = self.propose(*new, step).await;
+                step.answer(reply, result);
+            }
+            RoomCommand::Propose(new, Some(preface), reply) => {
+                self.propose_after(*preface, *new, reply, step).await;
+            }
+            RoomCommand::Configure(configure, by, reply) => {
+                let result = self.configure(*configure, &by, step).await;
+                step.answer(reply, result);
+            }
+            RoomCommand::Sketch(sketch, reply) => {
+                let result = self.sketch(*sketch, step).await;
+                step.answer(reply, result);
+            }
+            RoomCommand::CatchUp(since, causes, reply) => {
+                let older = self.older(since, step).await;
+                let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
+                let caught = self.catch_up(missed, causes).await;
+                step.answer(reply, self.state.exists().and(caught));
+            }
+            RoomCommand::Push(push, reply) => {
+                let result = self.push(push, step).await;
+                step.answer(reply, result);
+            }
+            command => self.carry_out_command(command, step).await,
+        }
+    }
+
+    /// Makes sure that the state has the request a command is about, if there is one.
+    async fn recall(
+        &mut self,
+        id: &RequestId,
+        positions: PositionsOf,
+        step: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
+        if self.state.open.contains_key(id) {
+            return Ok(());
+        }
+        let known = self.state.request(id).cloned();
+        if known.is_some() && positions == PositionsOf::AsTheyWere {
+            return Ok(());
+        }
+        // What follows reads the log, so all of it must be there.
+        if positions == PositionsOf::OfToday {
+            self.flush(step).await?;
+        }
+        let found = match known {
+            Some(known) => Ok(Arc::unwrap_or_clone(known)),
+            None => loading::request(&self.shared.store, &self.state, id).await,
+        };
+        let mut found = match found {
+            Ok(found) => found,
+            // The state says so itself, or makes it.
+            Err(RoomError::NoRequest) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if positions == PositionsOf::OfToday {
+            found = loading::caught_up(&self.shared.store, &self.state, found).await?;
+        }
+        self.state.remember(Arc::new(found));
+        Ok(())
+    }
+
+    /// Answers when the request has ended; at once if it has.
+    pub(super) async fn register(
+        &mut self,
+        request: RequestId,
+        reply: ReplySender<ResolvedRequest>,
+        step: &mut TurnEffects,
+    ) {
+        if self.state.open.contains_key(&request) {
+            self.waiters.entry(request).or_default().push(reply);
+            return;
+        }
+        let found = match self.state.request(&request) {
+            Some(known) => Ok(Arc::clone(known)),
+            None => loading::request(&self.shared.store, &self.state, &request).await.map(Arc::new),
+        };
+        let settled = found.and_then(|request| {
+            requests::settled(&self.state, &request, &self.now()).ok_or(RoomError::NoRequest)
+        });
+        step.answer(reply, settled);
+    }
+
+    /// Keeps what was decided so far in this turn, and tells it.
+    pub(super) async fn flush(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
+        if step.is_empty() { Ok(()) } else { self.keep(std::mem::take(step)).await }
+    }
+
+    /// Keeps, then tells and answers. If it cannot be kept, nothing is told, and the state is what is durable.
+    async fn keep(&mut self, mut step: TurnEffects) -> Result<(), RoomError> {
+        if self.broken.is_none() {
+            self.snapshot(false, &mut step).await;
+        }
+        let (batch, outputs) = step.into_parts();
+        failpoint::pass("room.keeping");
+        let heard = !batch.is_empty() && !self.audience.is_empty();
+        let (told, untold) = if heard { (outputs, Vec::new()) } else { (Vec::new(), outputs) };
+        let ready = self.make_ready(told);
+        let (kept, ready) = tokio::join!(self.shared.store.commit(batch), ready);
+        let outputs = match ready {
+            Ok(told) if heard => told,
+            Ok(_) => untold,
+            Err(lost) => return Err(self.start_again(lost).await),
+        };
+        if let Err(error) = kept {
+            return Err(self.take_back(outputs, Arc::new(error)).await);
+        }
+        failpoint::pass("room.kept");
+        for output in outputs {
+            match output {
+                TurnEffect::LongAnswer(answer) => {
+                    let room = self.state.id().to_string();
+                    // A lost answer says so itself.
+                    cpu_pool::run(&room, move || answer(Ok(()))).await.ok();
+                }
+                TurnEffect::TellOne(one, event) => self.tell_one(one, event).await,
+                output => self.carry_out(output),
+            }
+        }
+        self.state.forget_clients();
+        failpoint::pass("room.told");
+        if self.broken.is_none() {
+            self.told = self.state.version();
+        }
+        self.beat();
+        Ok(())
+    }
+
+    pub(super) fn carry_out(&mut self, output: TurnEffect) {
+        match output {
+            TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answer(Ok(())),
+            TurnEffect::Leave(member) => self.audience.retain(|other| *other != member),
+            TurnEffect::Say(said) => self.say(said),
+            TurnEffect::Resolved(settled) => {
+                let waiting = self.waiters.remove(&settled.resolution.request);
+                for reply in waiting.into_iter().flatten() {
+                    reply.send(Ok(ResolvedRequest::clone(&settled)));
+                }
+            }
+            TurnEffect::Tell(event, ready) => {
+                if let RoomEvent::Requested(request) = &event {
+                    let document = request.proposal.document.as_ref();
+                    self.shared.whereabouts().note(request.id(), document);
+                }
+                self.tell_ready(&self.audience, &event, &ready);
+                self.tell_witnesses(&event, &ready);
+            }
+            TurnEffect::TellOthers(one, event) => {
+                // The order of the audience means nothing, so the one can stand at its end.
+                let at = self.audience.iter().position(|member| *member == one);
+                let others = at.map_or(self.audience.len(), |at| {
+                    let last = self.audience.len() - 1;
+                    self.audience.swap(at, last);
+                    last
+                });
+                self.tell(&self.audience[..others], &event);
+            }
+            TurnEffect::TellOne(one, event) => self.tell(&[one], &event),
+            TurnEffect::Join(member) => {
+                if !self.audience.contains(&member) {
+                    self.audience.push(member);
+                }
+            }
+        }
+    }
+
+    /// Whether the room is closed. If the server stops, it finishes what it was asked before.
+    async fn close(&mut self) -> bool {
+        let stops = self.shared.stopping.is_cancelled();
+        if !stops {
+            // As long as the room is the only owner of the document.
+            self.save().await;
+        }
+        {
+            let mut open = self.shared.open();
+            let in_use = self.inbox.sender_strong_count() > 1 || !self.inbox.is_empty();
+            if in_use && !stops {
+                return false;
+            }
+            open.remove(self.state.id());
+            self.inbox.close();
+        }
+        while let Ok(command) = self.inbox.try_recv() {
+            self.turn(Some(command)).await;
+        }
+        if stops {
+            self.save().await;
+        }
+        true
+    }
+
+    /// Keeps a snapshot, so that loading is short.
+    async fn save(&mut self) {
+        if self.broken.is_some() {
+            return;
+        }
+        let (mut step, now) = (TurnEffects::default(), self.now());
+        deadlines::stop_looking(&mut self.state, &now, &mut step);
+        self.snapshot(true, &mut step).await;
+        if let Err(error) = self.shared.store.commit(step.into_parts().0).await {
+            tracing::warn!(%error, "a snapshot could not be kept; the log has everything");
+        }
+    }
+
+    pub(super) fn now(&self) -> AppliedAt {
+        AppliedAt { ms: self.shared.clock.now_ms(), server: self.shared.settings() }
+    }
+}

@@ -1,0 +1,127 @@
+//! A document that an approved request makes: it begins empty, and its first update is the request's, so that who wrote it
+//! is told like of any accepted change.
+
+use serde_json::json;
+
+use crate::approvals::Person;
+use crate::document::provenance::{PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement};
+use crate::document::{ChangeSet, Text, TextEdit};
+use crate::ids::{DocumentId, RequestId, RuleId, Version};
+use crate::store::{AuditEntry, DocumentRecord, StoreError, StoreOp, UpdateRecord, WriteBatch};
+
+use super::event::ServerEvent;
+use super::requests::writer;
+use super::text::check_length;
+use super::{RoomError, RoomRegistry};
+
+/// A document that an approved request makes.
+#[derive(Clone, Debug)]
+pub struct NewDocumentFromRequest {
+    /// Its name, which follows from the request's: so it is made once.
+    pub id: DocumentId,
+    /// Its title, as it is kept.
+    pub title: String,
+    /// Its text.
+    pub text: String,
+    /// The request.
+    pub request: RequestId,
+    /// Whom the AI wrote for.
+    pub requester: Person,
+    /// Who let it in; nobody where nobody was asked.
+    pub approver: Option<Person>,
+    /// The rule that decided in that person's place.
+    pub rule: Option<RuleId>,
+    /// Whether a person put other words in place of the proposed ones.
+    pub edited: bool,
+}
+
+impl RoomRegistry {
+    /// Makes the document, in one transaction; one that was made before stays as it is.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if nothing could be kept.
+    pub async fn found(&self, founding: NewDocumentFromRequest) -> Result<(), RoomError> {
+        let now_ms = self.now_ms();
+        let text = Text::new(&founding.text);
+        check_length(text.len())?;
+        let NewDocumentFromRequest { id, title, request, requester, approver, .. } = &founding;
+        let record = DocumentRecord {
+            id: id.clone(),
+            title: title.clone(),
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            version: Version(0),
+            settings: json!({}),
+            unlisted_owner: None,
+            deleted: false,
+        };
+        let mut batch = WriteBatch::new()
+            .with(StoreOp::CreateDocument { record, text: String::new() })
+            .with(StoreOp::Audit(AuditEntry {
+                at_ms: now_ms,
+                actor: requester.user.to_string(),
+                action: "document.create".to_owned(),
+                document: Some(id.clone()),
+                request: Some(request.clone()),
+                detail: json!({ "title": title, "approver": approver.as_ref().map(|it| &it.user) }),
+            }));
+        if !text.is_empty() {
+            batch.extend(first_update(&founding, &text, now_ms)?);
+        }
+        let version = Version(u64::from(!text.is_empty()));
+        match self.store().commit(batch).await {
+            Ok(()) => {
+                let NewDocumentFromRequest { id, title, .. } = founding;
+                self.announce(&ServerEvent::Created { id, title, version });
+                Ok(())
+            }
+            Err(StoreError::Exists { .. }) => Ok(()),
+            Err(error) => Err(RoomError::store(error)),
+        }
+    }
+}
+
+/// The update that puts the text in, and who wrote it.
+fn first_update(
+    founding: &NewDocumentFromRequest,
+    text: &Text,
+    at_ms: u64,
+) -> Result<[StoreOp; 2], RoomError> {
+    let NewDocumentFromRequest {
+        id,
+        title: _,
+        text: _,
+        request,
+        requester,
+        approver,
+        rule,
+        edited,
+    } = founding;
+    let edit = TextEdit { from: 0, to: 0, insert: text.to_string() };
+    let change =
+        ChangeSet::of(0, &[edit]).map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    let origin = if *edited { PlacementOrigin::Edited } else { PlacementOrigin::Proposed };
+    let placements = UpdatePlacements {
+        act: ServerAct::Accepted,
+        requester: Some(requester.user.clone()),
+        unasked: approver.is_none(),
+        rule: rule.clone(),
+        placed: vec![WordPlacement { from: 0, to: text.len(), hunk: None, origin }],
+    };
+    let update = UpdateRecord {
+        client: writer(request),
+        changes: change.to_json().into(),
+        author: approver.as_ref().unwrap_or(requester).user.clone(),
+        at_ms,
+        origin: Some(request.as_str().into()),
+    };
+    let append =
+        StoreOp::AppendUpdates { document: id.clone(), from: Version(0), updates: vec![update] };
+    let placed = StoreOp::PutPlacements {
+        document: id.clone(),
+        version: Version(1),
+        // Names and numbers: nothing that cannot be written.
+        body: serde_json::to_value(placements).unwrap_or_default(),
+    };
+    Ok([append, placed])
+}

@@ -1,0 +1,404 @@
+//! Which rooms are open: finds, loads and creates them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::auth;
+use crate::document::Text;
+use crate::ids::{DocumentId, RequestId, SessionId, Version};
+use crate::permissions::{Action, Principal};
+use crate::store::{
+    AuditEntry, DocumentRecord, FileRecord, Store, StoreError, StoreOp, WriteBatch,
+};
+
+use super::actor::RoomActor;
+use super::clock::WallClock;
+use super::command::RoomCommand;
+use super::event::ServerEvent;
+use super::request_index::RequestIndex;
+use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
+use super::text::check_length;
+use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
+
+/// Longest title, in characters.
+pub const LONGEST_TITLE: usize = 200;
+/// Documents of a list that are read at a time.
+const LISTED: u32 = 200;
+/// Where the store keeps what owners set.
+const SETTINGS: &str = "settings";
+
+/// All rooms of this process. Cheap to clone.
+#[derive(Clone)]
+pub struct RoomRegistry(Arc<RoomDeps>);
+
+/// What every room needs.
+pub(super) struct RoomDeps {
+    pub(super) store: Store,
+    pub(super) outlet: Arc<dyn EventSink>,
+    pub(super) clock: WallClock,
+    pub(super) stopping: CancellationToken,
+    settings: RwLock<ServerSettings>,
+    /// What the server was started with.
+    started_with: ServerSettings,
+    tasks: TaskTracker,
+    open: Mutex<HashMap<DocumentId, RoomHandle>>,
+    /// Who is told of each room that opens.
+    watcher: OnceLock<mpsc::UnboundedSender<WeakRoomHandle>>,
+    /// Two people who open the same document at once get the same room; nobody waits for another document.
+    gates: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
+    whereabouts: Mutex<RequestIndex>,
+}
+
+/// Held while a document is loaded.
+type LoadingLock = tokio::sync::Mutex<()>;
+
+/// A document that is to be created.
+#[derive(Clone, Debug, Default)]
+pub struct NewDocument {
+    /// Its title; empty becomes "Untitled".
+    pub title: String,
+    /// Its first text; line ends are normalised.
+    pub text: String,
+    /// The session whose private document it is; such a document is in no list.
+    pub unlisted_owner: Option<SessionId>,
+}
+
+impl std::fmt::Debug for RoomRegistry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rooms").field("open", &self.count()).finish()
+    }
+}
+
+/// Those who may read a document, as they were a moment ago.
+#[derive(Clone, Debug)]
+pub struct DocumentReaders(Vec<Principal>);
+
+impl DocumentReaders {
+    /// Whether all of them may read another one, too.
+    pub fn may_all_read(&self, other: &DocumentId) -> bool {
+        self.0.iter().all(|person| person.may(Action::Read, Some(other)))
+    }
+}
+
+impl RoomRegistry {
+    /// No room is open yet. Events of all rooms leave through `outlet`.
+    pub fn new(
+        store: Store,
+        outlet: Arc<dyn EventSink>,
+        settings: ServerSettings,
+        clock: WallClock,
+    ) -> Self {
+        Self(Arc::new(RoomDeps {
+            store,
+            outlet,
+            clock,
+            stopping: CancellationToken::new(),
+            settings: RwLock::new(settings.clone()),
+            started_with: settings,
+            tasks: TaskTracker::new(),
+            open: Mutex::default(),
+            watcher: OnceLock::new(),
+            gates: Mutex::default(),
+            whereabouts: Mutex::default(),
+        }))
+    }
+
+    /// The room of a document; loads it if it is not open.
+    pub async fn open(&self, document: &DocumentId) -> Result<RoomHandle, RoomError> {
+        if let Some(room) = self.0.room(document) {
+            return Ok(room);
+        }
+        let gate = self.0.gate(document);
+        let _passed = gate.lock().await;
+        if let Some(room) = self.0.room(document) {
+            return Ok(room);
+        }
+        let (driver, room) = RoomActor::load(&self.0, document).await?;
+        let mut open = self.0.open();
+        if self.0.stopping.is_cancelled() {
+            return Err(RoomError::Closed);
+        }
+        open.insert(document.clone(), room.clone());
+        self.0.tasks.spawn(driver.run());
+        if let Some(watcher) = self.0.watcher.get() {
+            // Nobody watches any more once the server stops.
+            watcher.send(room.downgrade()).ok();
+        }
+        Ok(room)
+    }
+
+    /// Every room that opens from now on. There is one watcher; a second one sees nothing.
+    pub fn watch(&self) -> mpsc::UnboundedReceiver<WeakRoomHandle> {
+        let (sender, opened) = mpsc::unbounded_channel();
+        drop(self.0.watcher.set(sender));
+        opened
+    }
+
+    /// The room of a document, if it is open.
+    pub fn opened(&self, document: &DocumentId) -> Option<RoomHandle> {
+        self.0.room(document)
+    }
+
+    /// The document a request is about; none: it is at the desk.
+    pub async fn document_of(&self, request: &RequestId) -> Result<Option<DocumentId>, RoomError> {
+        if let Some(known) = self.0.whereabouts().of(request) {
+            return Ok(known.clone());
+        }
+        let record = self.0.store.request(request).await.map_err(RoomError::store)?;
+        let document = record.ok_or(RoomError::NoRequest)?.document;
+        self.0.whereabouts().note(request, document.as_ref());
+        Ok(document)
+    }
+
+    /// The room of requests without a document; made when it is first needed.
+    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+        match self.open(&workspace_inbox::id()).await {
+            Err(RoomError::NoDocument) => {}
+            opened => return opened,
+        }
+        let record = workspace_inbox::fresh(self.0.clock.now_ms());
+        match self.0.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await {
+            // Somebody else needed it at the same moment.
+            Ok(()) | Err(StoreError::Exists { .. }) => self.open(&workspace_inbox::id()).await,
+            Err(error) => Err(RoomError::store(error)),
+        }
+    }
+
+    /// The documents that a person may open, last changed first: ids and titles.
+    pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
+        let records = self.documents(of).await?;
+        Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
+    }
+
+    /// The records of the documents that a person may open, last changed first; read in pieces, so that others have their
+    /// turn between them.
+    pub async fn documents(&self, of: &Principal) -> Result<Vec<DocumentRecord>, RoomError> {
+        let (only, mut records) = (of.document.as_ref(), Vec::new());
+        loop {
+            let last = records.last();
+            let after = last.map(|last: &DocumentRecord| (last.updated_ms, last.id.to_string()));
+            let piece = self.0.store.documents(only, after.as_ref(), LISTED).await;
+            let piece = piece.map_err(RoomError::store)?;
+            let is_all = piece.len() < LISTED as usize;
+            records.extend(piece.into_iter().filter(|it| of.may(Action::Read, Some(&it.id))));
+            if is_all {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        // One that changed meanwhile was met twice, or is further up now.
+        let mut met = HashSet::new();
+        records.retain(|record| met.insert(record.id.clone()));
+        Ok(records)
+    }
+
+    /// Everybody who may read a document.
+    pub async fn readers(&self, of: &DocumentId) -> Result<DocumentReaders, RoomError> {
+        let now_ms = self.0.clock.now_ms();
+        let mut people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
+        people.retain(|person| person.may(Action::Read, Some(of)));
+        Ok(DocumentReaders(people))
+    }
+
+    /// How many rooms are open.
+    pub fn count(&self) -> usize {
+        self.0.open().len()
+    }
+
+    /// Creates a document and opens its room.
+    pub async fn create(&self, new: NewDocument, by: &Principal) -> Result<RoomHandle, RoomError> {
+        self.make(new, DocumentId::generate(), None, by).await
+    }
+
+    /// Creates the document of a file, without text yet, and opens its room.
+    pub async fn create_for(
+        &self,
+        file: FileRecord,
+        by: &Principal,
+    ) -> Result<RoomHandle, RoomError> {
+        let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
+        self.make(new, file.document.clone(), Some(file), by).await
+    }
+
+    async fn make(
+        &self,
+        new: NewDocument,
+        id: DocumentId,
+        file: Option<FileRecord>,
+        by: &Principal,
+    ) -> Result<RoomHandle, RoomError> {
+        let now_ms = self.0.clock.now_ms();
+        let record = DocumentRecord {
+            id: id.clone(),
+            title: title(&new.title).unwrap_or_else(|| "Untitled".to_owned()),
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            version: Version(0),
+            settings: json!({}),
+            unlisted_owner: new.unlisted_owner,
+            deleted: false,
+        };
+        let text = Text::new(&new.text);
+        check_length(text.len())?;
+        let title = record.title.clone();
+        let is_listed = record.unlisted_owner.is_none();
+        let audit = AuditEntry {
+            at_ms: now_ms,
+            actor: by.user.to_string(),
+            action: "document.create".to_owned(),
+            document: Some(id.clone()),
+            request: None,
+            detail: json!({ "title": record.title }),
+        };
+        let mut batch = WriteBatch::new()
+            .with(StoreOp::CreateDocument { record, text: text.to_string() })
+            .with(StoreOp::Audit(audit));
+        batch.extend(file.map(StoreOp::PutFile));
+        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        if is_listed {
+            self.announce(&ServerEvent::Created { id: id.clone(), title, version: Version(0) });
+        }
+        self.open(&id).await
+    }
+
+    /// Tells everybody who is connected and may know it.
+    pub(super) fn announce(&self, news: &ServerEvent) {
+        self.0.outlet.announce(news);
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.0.clock.now_ms()
+    }
+
+    /// The server's settings.
+    pub fn settings(&self) -> ServerSettings {
+        self.0.settings()
+    }
+
+    /// Takes up what an owner had set before the server was started again. A permission mode that this server does not offer
+    /// any more is set aside, so that everybody is told what is in force; it is the answer then, and stays kept until
+    /// settings are changed. `must_ask`: whoever started the server said that people are asked, which no earlier choice
+    /// switches off.
+    pub async fn recall_settings(
+        &self,
+        offers: impl Fn(PermissionMode) -> bool,
+        must_ask: bool,
+    ) -> Result<Option<PermissionMode>, RoomError> {
+        let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
+        let Some(kept) = kept else { return Ok(None) };
+        let chosen: ChosenSettings = serde_json::from_str(&kept).map_err(|error| {
+            let (what, reason) = (SETTINGS.to_owned(), error.to_string());
+            RoomError::store(StoreError::Corrupt { what, reason })
+        })?;
+        let mut settings = chosen.over(&self.0.started_with);
+        let set_aside = Some(settings.permission_mode).filter(|mode| !offers(*mode));
+        if set_aside.is_some() {
+            settings.permission_mode = PermissionMode::default();
+        }
+        if must_ask {
+            settings.approvals = ApprovalSwitch::On;
+        }
+        self.0.put_settings(settings);
+        Ok(set_aside)
+    }
+
+    /// Changes the server's settings for requests that are made from now on, and keeps them; everyone in a document is told
+    /// what is in force there.
+    pub async fn set_settings(
+        &self,
+        settings: ServerSettings,
+        by: &Principal,
+    ) -> Result<(), RoomError> {
+        let chosen =
+            ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };
+        let audit = AuditEntry {
+            at_ms: self.0.clock.now_ms(),
+            actor: by.user.to_string(),
+            action: "settings.set".to_owned(),
+            document: None,
+            request: None,
+            detail: json!(settings),
+        };
+        let kept =
+            StoreOp::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
+        let batch = WriteBatch::new().with(kept).with(StoreOp::Audit(audit));
+        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        self.0.put_settings(settings.clone());
+        self.announce(&ServerEvent::Settings(settings));
+        let rooms: Vec<_> = self.0.open().values().cloned().collect();
+        for room in rooms {
+            // A room that is closing has nobody to tell.
+            room.tell_settings().await.ok();
+        }
+        Ok(())
+    }
+
+    /// Somebody's token has ended: votes of people who may no longer decide are taken back, and people see it. Rooms that
+    /// are not open look when the votes are needed.
+    pub async fn recount(&self) {
+        let open: Vec<_> = self.0.open().values().cloned().collect();
+        for room in open {
+            room.send(RoomCommand::Recount).await;
+        }
+    }
+
+    /// Finishes what the rooms have been asked, and closes them. Opening fails from now on.
+    pub async fn close(&self) {
+        {
+            // A room that is just being opened is counted before the count is closed.
+            let _open = self.0.open();
+            self.0.stopping.cancel();
+            self.0.tasks.close();
+        }
+        self.0.tasks.wait().await;
+    }
+}
+
+impl RoomDeps {
+    /// The server's settings.
+    pub(super) fn settings(&self) -> ServerSettings {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn put_settings(&self, settings: ServerSettings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// The rooms that are open: while this is locked, nobody gets a new way to reach one.
+    pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which documents requests are about.
+    pub(super) fn whereabouts(&self) -> MutexGuard<'_, RequestIndex> {
+        self.whereabouts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The room of a document, if it is open and its task is alive.
+    fn room(&self, document: &DocumentId) -> Option<RoomHandle> {
+        self.open().get(document).filter(|room| room.is_open()).cloned()
+    }
+
+    fn gate(&self, document: &DocumentId) -> Arc<LoadingLock> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that nobody holds any more.
+        gates.retain(|_, gate| Arc::strong_count(gate) > 1);
+        Arc::clone(gates.entry(document.clone()).or_default())
+    }
+}
+
+/// A title as it is kept: trimmed, one line, bounded; nothing if nothing is left.
+pub(super) fn title(wanted: &str) -> Option<String> {
+    let title: String =
+        wanted.trim().chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
+    (!title.is_empty()).then_some(title)
+}

@@ -1,0 +1,356 @@
+//! What a room knows and decides. Pure: no clock, no disk, no task.
+//!
+//! Every method either changes nothing and refuses, or changes the state and adds to the [`TurnEffects`] what to keep, whom
+//! to tell and what to answer. The state may run ahead of the store only within one turn of the driver; if the turn
+//! cannot be kept, the driver loads again what is durable and puts the people back in ([`RoomState::replace_with`]).
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements};
+use crate::document::{Document, Update};
+use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
+use crate::permissions::Principal;
+use crate::store::{AuditEntry, DocumentRecord, StoreOp};
+
+use super::command::{
+    DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender, RoomCommand,
+};
+use super::event::{CaretPosition, RoomEvent};
+use super::file::{self, FileState};
+use super::long_work::is_long_answer;
+use super::presence::RoomPresence;
+use super::request_viewers::RequestViewers;
+use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
+use super::streaming_previews::{self, StreamingPreviews};
+use super::turn_effects::{TurnEffect, TurnEffects};
+use super::{RoomError, deadlines, locked_ranges, requests, rules};
+
+/// Requests that have ended and are still remembered, so that a late decision learns who was first.
+const REMEMBERED: usize = 64;
+
+/// The moment at which a command is applied.
+pub(super) struct AppliedAt {
+    /// Milliseconds since 1970.
+    pub(super) ms: u64,
+    /// The server's settings.
+    pub(super) server: ServerSettings,
+}
+
+/// A document, its requests and the people in it.
+pub(super) struct RoomState {
+    /// Its version is the one it was loaded at: the newest is the document's.
+    pub(super) record: DocumentRecord,
+    pub(super) own: OwnSettings,
+    pub(super) document: Document,
+    /// Open requests; each at the document's version.
+    pub(super) open: BTreeMap<RequestId, Arc<ApprovalRequest>>,
+    /// Ended requests, newest last; each at the version it ended at.
+    pub(super) ended: VecDeque<Arc<ApprovalRequest>>,
+    /// The rules in force, oldest first.
+    pub(super) rules: BTreeMap<RuleId, Arc<ApprovalRule>>,
+    /// What the model is still writing.
+    pub(super) sketches: StreamingPreviews,
+    pub(super) focuses: RequestViewers,
+    pub(super) presence: RoomPresence,
+    /// Whose the clients are, as far as that was looked up.
+    pub(super) clients: HashMap<ClientId, Option<UserId>>,
+    /// How it stands with the file that it is, as it was told last.
+    pub(super) file: Option<FileState>,
+    /// What was committed since the newest snapshot.
+    pub(super) unsnapshotted: SinceSnapshot,
+}
+
+/// Updates that loading would replay.
+#[derive(Clone, Copy, Default)]
+pub(super) struct SinceSnapshot {
+    /// How many.
+    pub(super) updates: usize,
+    /// Their JSON.
+    pub(super) bytes: usize,
+}
+
+impl SinceSnapshot {
+    /// Counts one more.
+    pub(super) fn add(&mut self, update: &Update) {
+        self.updates += 1;
+        self.bytes += update.changes.len();
+    }
+}
+
+impl RoomState {
+    /// A room as it is loaded: nobody is in it, and it has no rules yet.
+    pub(super) fn new(
+        record: DocumentRecord,
+        own: OwnSettings,
+        document: Document,
+        open: BTreeMap<RequestId, Arc<ApprovalRequest>>,
+        unsnapshotted: SinceSnapshot,
+    ) -> Self {
+        Self {
+            record,
+            own,
+            document,
+            open,
+            ended: VecDeque::new(),
+            rules: BTreeMap::new(),
+            sketches: StreamingPreviews::default(),
+            focuses: RequestViewers::default(),
+            presence: RoomPresence::default(),
+            clients: HashMap::new(),
+            file: None,
+            unsnapshotted,
+        }
+    }
+
+    pub(super) fn id(&self) -> &DocumentId {
+        &self.record.id
+    }
+
+    pub(super) fn version(&self) -> Version {
+        self.document.version()
+    }
+
+    pub(super) fn unlisted_owner(&self) -> Option<&SessionId> {
+        self.record.unlisted_owner.as_ref()
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.record.deleted
+    }
+
+    /// Refuses if the document is gone.
+    pub(super) fn exists(&self) -> Result<(), RoomError> {
+        if self.is_deleted() { Err(RoomError::NoDocument) } else { Ok(()) }
+    }
+
+    /// Takes over what was loaded again; the people stay, and look at what they looked at. Their carets come again.
+    pub(super) fn replace_with(&mut self, fresh: Self) {
+        let mut presence = std::mem::take(&mut self.presence);
+        presence.forget_carets();
+        let focuses = std::mem::take(&mut self.focuses);
+        let file = self.file.take();
+        *self = Self { focuses, presence, file, ..fresh };
+    }
+
+    /// Lets somebody in, or brings them up to date. `older` holds the updates between `since` and the log at hand.
+    pub(super) fn open(
+        &mut self,
+        member: JoiningMember,
+        since: Option<Version>,
+        older: Option<Vec<Arc<Update>>>,
+        reply: ReplySender<OpenedDocument>,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) {
+        if let Err(error) = self.exists() {
+            return step.answer(reply, Err(error));
+        }
+        let id = member.id.clone();
+        let is_news = self.presence.enter(member);
+        step.then(TurnEffect::Join(id.clone()));
+        let requests: Vec<_> = self.open.values().cloned().collect();
+        for request in &requests {
+            step.then(TurnEffect::TellOne(id.clone(), RoomEvent::Requested(Arc::clone(request))));
+        }
+        let opened = OpenedDocument {
+            content: self.content(since, older, now),
+            client: ClientId::generate(),
+            requests,
+            sketches: self.sketches.shown(),
+            peers: self.presence.peers().to_vec(),
+        };
+        if is_news {
+            step.then(TurnEffect::TellOthers(id, RoomEvent::Peers(self.presence.peers().to_vec())));
+        }
+        let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
+        let units = match &opened.content {
+            OpenedContent::Whole(reading) => reading.text.len(),
+            OpenedContent::Since { updates, .. } => {
+                updates.iter().map(|update| update.changes.len()).sum()
+            }
+        };
+        if is_long_answer(units, hunks) {
+            step.answer_long(reply, Ok(opened));
+        } else {
+            step.answer(reply, Ok(opened));
+        }
+    }
+
+    fn content(
+        &self,
+        since: Option<Version>,
+        older: Option<Vec<Arc<Update>>>,
+        now: &AppliedAt,
+    ) -> OpenedContent {
+        let Some(from) = since else { return OpenedContent::Whole(Box::new(self.reading(now))) };
+        let start = self.document.tail_start().max(from);
+        match (older, self.document.since(start)) {
+            (Some(mut updates), Some(newer)) => {
+                updates.extend(newer.map(Arc::new));
+                OpenedContent::Since { from, updates, reading: Box::new(self.reading(now)) }
+            }
+            _ => OpenedContent::Whole(Box::new(self.reading(now))),
+        }
+    }
+
+    /// Somebody goes.
+    pub(super) fn leave(&mut self, member: &MemberId, now: &AppliedAt, step: &mut TurnEffects) {
+        step.then(TurnEffect::Leave(member.clone()));
+        if self.presence.leave(member) {
+            step.tell(RoomEvent::Peers(self.presence.peers().to_vec()));
+        }
+        deadlines::look_away_from_all(self, member, now, step);
+    }
+
+    /// Somebody's caret moves.
+    fn place(&mut self, member: &MemberId, caret: CaretPosition, step: &mut TurnEffects) {
+        let version = self.version();
+        if self.presence.place(member, caret, version, self.document.text()) {
+            step.then(TurnEffect::TellOthers(
+                member.clone(),
+                RoomEvent::Caret(member.clone(), caret),
+            ));
+        }
+    }
+
+    /// The document as it is.
+    pub(super) fn reading(&self, now: &AppliedAt) -> DocumentSnapshot {
+        DocumentSnapshot {
+            title: self.record.title.clone(),
+            version: self.version(),
+            text: self.document.text().clone(),
+            settings: self.in_force(now),
+            file: self.file.clone(),
+        }
+    }
+
+    pub(super) fn in_force(&self, now: &AppliedAt) -> DocumentSettings {
+        self.own.in_force(&now.server)
+    }
+
+    /// What changes take here, where these settings are in force.
+    pub(super) fn requirements<'a>(
+        &'a self,
+        settings: &'a DocumentSettings,
+    ) -> DecisionRequirements<'a> {
+        settings.requirements(self.rules.values().map(AsRef::as_ref))
+    }
+
+    /// One line of the audit log.
+    pub(super) fn audit(
+        &self,
+        action: &str,
+        actor: &str,
+        request: Option<&RequestId>,
+        detail: Value,
+        now: &AppliedAt,
+    ) -> StoreOp {
+        StoreOp::Audit(AuditEntry {
+            at_ms: now.ms,
+            actor: actor.to_owned(),
+            action: action.to_owned(),
+            document: self.about(),
+            request: request.cloned(),
+            detail,
+        })
+    }
+
+    /// Remembers a request that has ended.
+    pub(super) fn remember(&mut self, request: Arc<ApprovalRequest>) {
+        self.ended.retain(|other| other.id() != request.id());
+        self.ended.push_back(request);
+        if self.ended.len() > REMEMBERED {
+            self.ended.pop_front();
+        }
+    }
+
+    /// An open or remembered request.
+    pub(super) fn request(&self, id: &RequestId) -> Option<&Arc<ApprovalRequest>> {
+        self.open.get(id).or_else(|| self.ended.iter().find(|request| request.id() == id))
+    }
+
+    /// Applies a command that needs nothing more from the store.
+    pub(super) fn apply(&mut self, command: RoomCommand, now: &AppliedAt, step: &mut TurnEffects) {
+        let words_are_frozen = !self.own.frozen.is_empty();
+        // Carets and voices come all the time, and change no words.
+        let only_tells =
+            matches!(command, RoomCommand::Move(..) | RoomCommand::Say(_) | RoomCommand::Read(_));
+        self.carry_out(command, now, step);
+        if words_are_frozen && !only_tells {
+            locked_ranges::say_why(self, step);
+        }
+    }
+
+    fn carry_out(&mut self, command: RoomCommand, now: &AppliedAt, step: &mut TurnEffects) {
+        match command {
+            RoomCommand::Leave(member) => self.leave(&member, now, step),
+            RoomCommand::Move(member, caret) => self.place(&member, caret, step),
+            RoomCommand::Unsketch(sketches) => streaming_previews::end(self, &sketches, step),
+            RoomCommand::TellFile(news) => file::tell(self, *news, step),
+            RoomCommand::Merge(merge, reply) => {
+                let result = file::merge(self, *merge, now, step);
+                step.answer(reply, result);
+            }
+            RoomCommand::People(reply) => step.answer(reply, Ok(self.presence.peers().to_vec())),
+            RoomCommand::Say(said) => step.then(TurnEffect::Say(said)),
+            RoomCommand::Read(reply) => {
+                let reading = self.exists().map(|()| self.reading(now));
+                step.answer(reply, reading);
+            }
+            RoomCommand::Requests(reply) => {
+                step.answer(reply, Ok(self.open.values().cloned().collect()));
+            }
+            RoomCommand::Rules(reply) => {
+                let rules = self.exists().map(|()| self.rules.values().cloned().collect());
+                step.answer(reply, rules);
+            }
+            RoomCommand::AddRule(new, by, reply) => {
+                let result = rules::add(self, *new, &by, now, step);
+                step.answer(reply, result);
+            }
+            RoomCommand::Revoke(rule, by, reply) => {
+                let result = rules::revoke(self, &rule, &by, now, step);
+                step.answer(reply, result);
+            }
+            RoomCommand::Push(push, reply) => {
+                let result = self.push(&push, super::text::REBASING, now, step);
+                step.answer(reply, result);
+            }
+            RoomCommand::Rename(..)
+            | RoomCommand::Configure(..)
+            | RoomCommand::TellSettings(..)
+            | RoomCommand::Delete(..)
+            | RoomCommand::Replace(..)
+            | RoomCommand::Restore(..) => self.administer(command, now, step),
+            RoomCommand::Decide(..)
+            | RoomCommand::Focus(..)
+            | RoomCommand::Extend(..)
+            | RoomCommand::Withdraw(..)
+            | RoomCommand::Undo(..)
+            | RoomCommand::LookAgain(..)
+            | RoomCommand::Begin(..)
+            | RoomCommand::Done(..)
+            | RoomCommand::BeginUndo(..)
+            | RoomCommand::EndUndo(..)
+            | RoomCommand::Repeated(..)
+            | RoomCommand::Reopen(..) => requests::apply(self, command, now, step),
+            // The driver hands these over with what it fetched for them.
+            RoomCommand::Open(..)
+            | RoomCommand::Propose(..)
+            | RoomCommand::Sketch(..)
+            | RoomCommand::CatchUp(..)
+            | RoomCommand::Await(..)
+            | RoomCommand::Witness(..)
+            | RoomCommand::Recount => {}
+        }
+    }
+
+    /// The person behind a connection that is here.
+    pub(super) fn principal_of(&self, member: &MemberId) -> Option<Principal> {
+        let peer = self.presence.peers().iter().find(|peer| peer.member == *member)?;
+        Some(peer.principal.clone())
+    }
+}

@@ -1,0 +1,398 @@
+//! One room, and what everybody in it hears.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{member, who};
+use crate::approvals::{
+    ApprovalRequest, Decision, FinishRest, HunkChoice, HunkVerdict, Person, Preview, RequestStatus,
+    RequestVerdict,
+};
+use crate::document::Text;
+use crate::document::diff::{DiffLimits, diff, diff_so_far};
+use crate::document::{ChangeSet, TextEdit};
+use crate::ids::{DocumentId, HunkId, MemberId, RequestId, Version};
+use crate::permissions::Role;
+use crate::rooms::clock::WallClock;
+use crate::rooms::command::{
+    ApprovalMode, DocumentSnapshot, NewApprovalRequest, ProposalOutcome, ProposeAgain, PushRequest,
+    ResolvedRequest, StreamingPreview, UndoChange,
+};
+use crate::rooms::event::{DocumentChange, RoomEvent};
+use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use crate::rooms::{EncodedEvent, EventSink, NewDocument, RoomError, RoomHandle, RoomRegistry};
+use crate::store::{Store, StoreOp, TokenRecord};
+
+pub(super) const START_MS: u64 = 1_700_000_000_000;
+
+/// What somebody heard, with the number of batches that were durable at that moment.
+struct HeardEvent {
+    member: MemberId,
+    event: RoomEvent,
+    kept: u64,
+}
+
+pub(super) struct RecordingSink {
+    store: Store,
+    heard: Mutex<Vec<HeardEvent>>,
+}
+
+impl EventSink for RecordingSink {
+    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
+        let kept = self.store.counts().batches;
+        let heard =
+            |member: &MemberId| HeardEvent { member: member.clone(), event: event.clone(), kept };
+        self.heard.lock().unwrap().extend(members.iter().map(heard));
+    }
+}
+
+pub(super) struct RoomFixture {
+    pub(super) store: Store,
+    pub(super) clock: WallClock,
+    pub(super) rooms: RoomRegistry,
+    pub(super) room: RoomHandle,
+    ears: Arc<RecordingSink>,
+}
+
+impl RoomFixture {
+    /// A document with this text, and ana in it.
+    pub(super) async fn with(text: &str) -> Self {
+        Self::new(NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None })
+            .await
+    }
+
+    /// A session's private document.
+    pub(super) async fn private(text: &str) -> Self {
+        let unlisted_owner = Some("ses_1".into());
+        Self::new(NewDocument { title: "Private".into(), text: text.into(), unlisted_owner }).await
+    }
+
+    async fn new(new: NewDocument) -> Self {
+        let store = Store::in_memory().await.unwrap();
+        let clock = WallClock::standing_at(START_MS);
+        let (rooms, ears) = open(&store, &clock);
+        let room = rooms.create(new, &who("ana")).await.unwrap();
+        let desk = Self { store, clock, rooms, room, ears };
+        desk.enters("ana").await;
+        desk
+    }
+
+    /// The server stops in good order and starts again; ana comes back.
+    pub(super) async fn restarts(&mut self) {
+        self.rooms.close().await;
+        self.starts().await;
+    }
+
+    /// Another server takes over what is durable, as after a crash; ana comes back.
+    pub(super) async fn starts(&mut self) {
+        (self.rooms, self.ears) = open(&self.store, &self.clock);
+        let document = self.room.document().clone();
+        self.room = self.rooms.open(&document).await.unwrap();
+        self.enters("ana").await;
+    }
+
+    pub(super) async fn enters(&self, name: &str) {
+        self.room.open(member(name), None).await.unwrap();
+    }
+
+    /// Words in place of a range of today's text.
+    pub(super) async fn writes(&self, name: &str, from: usize, to: usize, insert: &str) {
+        let now = self.now().await;
+        self.pushes(name, now.version, &[edit(&now.text, from, to, insert)]).await.unwrap();
+    }
+
+    /// Updates made on `base`, with the editor named like the person.
+    pub(super) async fn pushes(
+        &self,
+        name: &str,
+        base: Version,
+        changes: &[String],
+    ) -> Result<Version, RoomError> {
+        self.room.push(push(name, base, changes)).await
+    }
+
+    pub(super) async fn now(&self) -> DocumentSnapshot {
+        self.room.read().await.unwrap()
+    }
+
+    pub(super) async fn text(&self) -> String {
+        self.now().await.text.to_string()
+    }
+
+    /// The agent, asked by bo, proposes this text in place of today's.
+    pub(super) async fn proposes(&self, text: &str) -> Arc<ApprovalRequest> {
+        let now = self.now().await;
+        match self.proposes_on(&now, text, ApprovalMode::Ask).await.unwrap() {
+            ProposalOutcome::Waiting(request) => request,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The agent proposes this text in place of the one it read.
+    pub(super) async fn proposes_on(
+        &self,
+        read: &DocumentSnapshot,
+        text: &str,
+        gate: ApprovalMode,
+    ) -> Result<ProposalOutcome, RoomError> {
+        self.room.propose(new_request(RequestId::generate(), read, text, gate)).await
+    }
+
+    pub(super) async fn decides(
+        &self,
+        name: &str,
+        request: &ApprovalRequest,
+        decision: Decision,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.room.decide(request.id().clone(), decision, who(name)).await
+    }
+
+    pub(super) async fn accepts(&self, name: &str, request: &ApprovalRequest) -> RequestStatus {
+        self.decides(name, request, Decision::plain(RequestVerdict::Approve)).await.unwrap().status
+    }
+
+    pub(super) async fn rejects(&self, name: &str, request: &ApprovalRequest) -> RequestStatus {
+        self.decides(name, request, Decision::plain(RequestVerdict::Reject)).await.unwrap().status
+    }
+
+    /// One change of a request, counted from 1.
+    pub(super) async fn takes(
+        &self,
+        name: &str,
+        request: &ApprovalRequest,
+        number: usize,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        let verdict = HunkVerdict::plain(hunk(request, number), HunkChoice::Accept);
+        self.decides(name, request, only(vec![verdict])).await
+    }
+
+    pub(super) async fn undoes(
+        &self,
+        name: &str,
+        request: &ApprovalRequest,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        let undo =
+            UndoChange { request: request.id().clone(), hunks: None, force: false, seen: None };
+        self.room.undo(undo, who(name)).await
+    }
+
+    /// Everything that was not accepted, on today's text.
+    pub(super) async fn reopens(
+        &self,
+        name: &str,
+        request: &ApprovalRequest,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        self.room
+            .reopen(ProposeAgain { request: request.id().clone(), hunks: None }, who(name))
+            .await
+    }
+
+    /// The request as the store has it.
+    pub(super) async fn kept(&self, request: &ApprovalRequest) -> ApprovalRequest {
+        let record = self.store.request(request.id()).await.unwrap().unwrap();
+        serde_json::from_str(&record.body).unwrap()
+    }
+
+    /// Somebody waits for a request.
+    pub(super) fn waits(
+        &self,
+        request: &ApprovalRequest,
+    ) -> tokio::task::JoinHandle<Result<ResolvedRequest, RoomError>> {
+        let (room, id) = (self.room.clone(), request.id().clone());
+        tokio::spawn(async move { room.resolution(id).await })
+    }
+
+    /// What somebody heard since they were asked last, one line for each thing.
+    pub(super) fn heard(&self, name: &str) -> Vec<String> {
+        self.events(name).iter().map(word).collect()
+    }
+
+    pub(super) fn events(&self, name: &str) -> Vec<RoomEvent> {
+        let mut heard = self.ears.heard.lock().unwrap();
+        let mine = heard.extract_if(.., |heard| heard.member.as_str() == name);
+        mine.map(|heard| heard.event).collect()
+    }
+
+    /// Says what somebody has heard so far, without forgetting it.
+    pub(super) fn listener(&self, name: &'static str) -> impl Fn() -> Vec<String> + Send + use<> {
+        let ears = Arc::clone(&self.ears);
+        move || {
+            let heard = ears.heard.lock().unwrap();
+            let mine = heard.iter().filter(|heard| heard.member.as_str() == name);
+            mine.map(|heard| word(&heard.event)).collect()
+        }
+    }
+
+    /// How many batches were durable when somebody heard the first thing they have not been asked about.
+    pub(super) fn kept_when_told(&self) -> u64 {
+        self.ears.heard.lock().unwrap()[0].kept
+    }
+
+    /// Nobody holds on to the room any more.
+    pub(super) fn leave_alone(self) -> (RoomRegistry, DocumentId) {
+        (self.rooms, self.room.document().clone())
+    }
+
+    pub(super) fn forget(&self) {
+        self.ears.heard.lock().unwrap().clear();
+    }
+}
+
+/// Timers go off as if so much time had passed. Only while nothing is written, for the store has timers too.
+pub(super) async fn time_passes(time: Duration) {
+    // Every task waits for something before the clock is touched.
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+fn open(store: &Store, clock: &WallClock) -> (RoomRegistry, Arc<RecordingSink>) {
+    let ears = Arc::new(RecordingSink { store: store.clone(), heard: Mutex::default() });
+    let settings = ServerSettings {
+        approvals: ApprovalSwitch::On,
+        timeout_ms: 300_000,
+        permission_mode: PermissionMode::Sdk,
+    };
+    let rooms = RoomRegistry::new(store.clone(), Arc::clone(&ears) as _, settings, clock.clone());
+    (rooms, ears)
+}
+
+pub(super) fn edit(text: &Text, from: usize, to: usize, insert: &str) -> String {
+    let edit = TextEdit { from, to, insert: insert.into() };
+    ChangeSet::of(text.len(), &[edit]).unwrap().to_json()
+}
+
+pub(super) fn push(name: &str, base: Version, changes: &[String]) -> PushRequest {
+    let client = format!("c-{name}");
+    let updates = changes.iter().map(|changes| (client.as_str().into(), changes.as_str().into()));
+    PushRequest { member: name.into(), principal: who(name), base, updates: updates.collect() }
+}
+
+pub(super) fn new_request(
+    id: RequestId,
+    read: &DocumentSnapshot,
+    text: &str,
+    gate: ApprovalMode,
+) -> NewApprovalRequest {
+    NewApprovalRequest {
+        id,
+        tool: "update_full_document".into(),
+        input: json!({ "new_content": text }),
+        tool_use: "toolu_1".into(),
+        session: "ses_1".into(),
+        run: "run_1".into(),
+        requester: who("bo"),
+        prompt: "Make it better.".into(),
+        base_version: read.version,
+        base: read.text.clone(),
+        hunks: diff(&read.text.to_string(), text, &DiffLimits::default()),
+        scope: None,
+        explanation: String::new(),
+        preview: Preview::generic(),
+        touched: None,
+        source: "sdk".into(),
+        gate,
+        deadline_ms: None,
+        taken_up: true,
+        again_of: None,
+    }
+}
+
+/// What bo's run has written so far of a rewrite; all of it but the last paragraph is compared.
+pub(super) fn sketch(id: &RequestId, read: &DocumentSnapshot, text: &str) -> StreamingPreview {
+    let so_far = diff_so_far(&read.text.to_string(), text, &DiffLimits::default());
+    StreamingPreview {
+        id: id.clone(),
+        tool: "update_full_document".into(),
+        tool_use: "toolu_1".into(),
+        session: "ses_1".into(),
+        run: "run_1".into(),
+        author: Person::from(&who("bo")),
+        text: text.into(),
+        paragraphs: so_far.blocks,
+        base_version: read.version,
+        base: read.text.clone(),
+        hunks: so_far.hunks,
+    }
+}
+
+pub(super) fn hunk(request: &ApprovalRequest, number: usize) -> HunkId {
+    request.hunks[number - 1].id.clone()
+}
+
+/// A decision about some changes that leaves the others open.
+pub(super) fn only(hunks: Vec<HunkVerdict>) -> Decision {
+    Decision { hunks: Some(hunks), ..Decision::plain(RequestVerdict::Approve) }
+}
+
+/// A decision about some changes that rejects the others.
+pub(super) fn only_these(hunks: Vec<HunkVerdict>) -> Decision {
+    Decision { finish: Some(FinishRest::Reject), ..only(hunks) }
+}
+
+/// The code that a decision was refused with.
+pub(super) fn code<T: std::fmt::Debug>(result: Result<T, RoomError>) -> &'static str {
+    match result {
+        Err(RoomError::Decision(error)) => error.code(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// `hunks` are named by the number at their end.
+fn word(event: &RoomEvent) -> String {
+    match event {
+        RoomEvent::Updates { from, updates, drop, put } => {
+            let to = from.plus(updates.len());
+            let number = |id: &HunkId| id.as_str().rsplit('.').next().unwrap().to_owned();
+            let drop = drop.iter().map(|id| format!(" -{}", number(id)));
+            let put = put.iter().map(|(_, hunk)| format!(" +{}", number(&hunk.id)));
+            let hunks: String = drop.chain(put).collect();
+            format!("updates {from}..{to}{hunks}")
+        }
+        RoomEvent::Changed(DocumentChange::Title(title)) => format!("title {title}"),
+        RoomEvent::Changed(DocumentChange::Settings(..)) => "settings".into(),
+        RoomEvent::Changed(DocumentChange::Deleted) => "deleted".into(),
+        RoomEvent::Peers(peers) => {
+            let names = peers.iter().map(|peer| format!(" {}", peer.principal.user));
+            format!("peers{}", names.collect::<String>())
+        }
+        RoomEvent::Caret(member, caret) => format!("caret {member} {}", caret.head),
+        RoomEvent::Requested(_) => "requested".into(),
+        RoomEvent::RequestUpdated(update) => {
+            let changed = update.changed.iter().map(|(_, status)| format!(" {}", status.as_str()));
+            format!("changed{}", changed.collect::<String>())
+        }
+        RoomEvent::Resolved(request) => format!("resolved {}", request.status.as_str()),
+        RoomEvent::Rules(rules) => format!("rules {}", rules.len()),
+        RoomEvent::Sketched(sketch) => format!("sketched {}", sketch.text),
+        RoomEvent::Unsketched(_) => "unsketched".into(),
+        RoomEvent::File(news) => format!("file {:?}", news.status),
+        RoomEvent::Said(_) => "said".into(),
+    }
+}
+
+/// Gives somebody a token, so that what they may do today can be looked up.
+pub async fn issue(desk: &RoomFixture, name: &str, revoked_ms: Option<u64>) {
+    issue_as(desk, name, who(name).role, revoked_ms).await;
+}
+
+pub async fn issue_as(desk: &RoomFixture, name: &str, role: Role, revoked_ms: Option<u64>) {
+    let token = TokenRecord {
+        id: format!("tok_{name}").as_str().into(),
+        hash: name.into(),
+        user: name.into(),
+        name: name.into(),
+        role,
+        document: None,
+        created_ms: 0,
+        expires_ms: None,
+        revoked_ms,
+        used_ms: None,
+    };
+    desk.store.commit(StoreOp::PutToken(token)).await.unwrap();
+}

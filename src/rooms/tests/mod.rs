@@ -1,0 +1,40 @@
+//! Stories about rooms: a real store in memory, real rooms, and everything that people are told.
+
+mod desk;
+mod failing;
+mod people;
+mod proposing;
+mod reviewing;
+mod rules;
+mod ruling;
+mod settings;
+mod sketching;
+mod timing;
+mod undoing;
+mod writing;
+
+use crate::ids::MemberId;
+use crate::permissions::{Principal, Role};
+
+use super::command::JoiningMember;
+
+/// Somebody with a role.
+fn person(name: &str, role: Role) -> Principal {
+    Principal { user: name.into(), name: name.to_uppercase(), role, document: None }
+}
+
+/// Ana owns the server, rex reviews, vic only reads; all others write.
+fn who(name: &str) -> Principal {
+    let role = match name {
+        "ana" => Role::Owner,
+        "rex" => Role::Reviewer,
+        "vic" => Role::Viewer,
+        _ => Role::Editor,
+    };
+    person(name, role)
+}
+
+/// The connection of a person, named like them.
+fn member(name: &str) -> JoiningMember {
+    JoiningMember { id: MemberId::from(name), principal: who(name) }
+}

@@ -1,0 +1,149 @@
+//! People come and go; documents are renamed, deleted, closed.
+
+use std::time::Duration;
+
+use super::desk::{RoomFixture, time_passes};
+use super::{member, who};
+use crate::approvals::RequestStatus;
+use crate::rooms::command::JoiningMember;
+use crate::rooms::{NewDocument, RoomError};
+
+async fn until(it_is_so: impl Fn() -> bool) {
+    let patience = Duration::from_secs(20);
+    let wait = async {
+        while !it_is_so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(patience, wait).await.unwrap();
+}
+
+#[tokio::test]
+async fn everyone_is_told_who_comes_and_goes_and_only_if_it_is_news() {
+    let desk = RoomFixture::with("text").await;
+    desk.forget();
+    desk.enters("bo").await;
+    desk.enters("bo").await;
+    desk.room.leave("bo".into()).await;
+    desk.room.leave("bo".into()).await;
+    desk.now().await;
+    assert_eq!(desk.heard("ana"), ["peers ana bo", "peers ana"]);
+    assert_eq!(desk.heard("bo"), [""; 0]);
+}
+
+#[tokio::test]
+async fn whoever_comes_in_is_told_of_open_requests_before_the_answer() {
+    let desk = RoomFixture::with("It was cold.").await;
+    let request = desk.proposes("It was warm.").await;
+    let opened = desk.room.open(member("bo"), None).await.unwrap();
+    assert_eq!(opened.requests[0].id(), request.id());
+    assert_eq!(desk.heard("bo"), ["requested"]);
+}
+
+#[tokio::test]
+async fn whoever_has_left_is_told_nothing_more() {
+    let desk = RoomFixture::with("text").await;
+    desk.enters("bo").await;
+    desk.room.leave("bo".into()).await;
+    desk.writes("ana", 0, 0, "x").await;
+    assert_eq!(desk.heard("bo"), ["peers ana bo"; 0]);
+}
+
+#[tokio::test]
+async fn another_name_is_news() {
+    let desk = RoomFixture::with("text").await;
+    desk.enters("bo").await;
+    desk.forget();
+    let mut principal = who("bo");
+    principal.name = "Bo the second".into();
+    desk.room.open(JoiningMember { id: "bo".into(), principal }, None).await.unwrap();
+    assert_eq!(desk.heard("ana"), ["peers ana bo"]);
+}
+
+#[tokio::test]
+async fn a_new_title_is_told_and_kept() {
+    let mut desk = RoomFixture::with("text").await;
+    desk.forget();
+    desk.room.rename("  Chapter\none ".into(), who("ana")).await.unwrap();
+    assert_eq!(desk.heard("ana"), ["title Chapterone"]);
+    assert!(matches!(desk.room.rename(" ".into(), who("ana")).await, Err(RoomError::Invalid(_))));
+    desk.restarts().await;
+    assert_eq!(desk.now().await.title, "Chapterone");
+}
+
+#[tokio::test]
+async fn deleting_ends_what_is_open_and_then_there_is_no_document() {
+    let desk = RoomFixture::with("It was cold.").await;
+    let request = desk.proposes("It was warm.").await;
+    let waiting = desk.waits(&request);
+    tokio::task::yield_now().await;
+    desk.forget();
+    desk.room.delete(who("ana")).await.unwrap();
+    assert_eq!(desk.heard("ana"), ["updates 0..0 -1", "resolved cancelled", "deleted"]);
+    assert_eq!(waiting.await.unwrap().unwrap().resolution.status, RequestStatus::Cancelled);
+    assert!(matches!(desk.room.read().await, Err(RoomError::NoDocument)));
+    assert!(matches!(desk.room.open(member("bo"), None).await, Err(RoomError::NoDocument)));
+    let room = desk.rooms.open(desk.room.document()).await.unwrap();
+    assert!(matches!(room.delete(who("ana")).await, Err(RoomError::NoDocument)));
+}
+
+#[tokio::test]
+async fn a_room_that_nobody_uses_is_closed_and_opens_again_as_it_was() {
+    let desk = RoomFixture::with("text").await;
+    desk.room.leave("ana".into()).await;
+    let (rooms, document) = desk.leave_alone();
+    time_passes(Duration::from_mins(1)).await;
+    until(|| rooms.count() == 0).await;
+    let room = rooms.open(&document).await.unwrap();
+    assert_eq!((room.read().await.unwrap().text.to_string().as_str(), rooms.count()), ("text", 1));
+}
+
+#[tokio::test]
+async fn a_room_that_somebody_can_reach_stays_open() {
+    let desk = RoomFixture::with("text").await;
+    let second = desk.rooms.open(desk.room.document()).await.unwrap();
+    desk.room.leave("ana".into()).await;
+    desk.now().await;
+    time_passes(Duration::from_mins(10)).await;
+    second.open(member("bo"), None).await.unwrap();
+    desk.writes("ana", 0, 0, "x").await;
+    assert!(desk.heard("bo").contains(&"updates 0..1".to_owned()));
+}
+
+#[tokio::test]
+async fn a_private_document_is_brought_to_a_text_and_a_shared_one_is_not() {
+    let desk = RoomFixture::private("one two three").await;
+    let request = desk.proposes("one two four").await;
+    let reading = desk.room.replace("one 2 three".into(), who("ana")).await.unwrap();
+    assert_eq!(reading.text.to_string(), "one 2 three");
+    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
+    assert_eq!(desk.text().await, "one 2 four");
+    let shared = RoomFixture::with("theirs").await;
+    let refused = shared.room.replace("mine".into(), who("ana")).await;
+    assert!(matches!(refused, Err(RoomError::Invalid(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn after_closing_nothing_opens_any_more() {
+    let desk = RoomFixture::with("text").await;
+    desk.rooms.close().await;
+    assert!(matches!(desk.rooms.open(desk.room.document()).await, Err(RoomError::Closed)));
+    assert!(matches!(desk.room.read().await, Err(RoomError::Closed)));
+    assert!(!desk.room.is_open());
+}
+
+#[tokio::test]
+async fn all_who_open_a_document_at_once_are_in_one_room() {
+    let desk = RoomFixture::with("text").await;
+    let other = NewDocument { text: "other".into(), ..NewDocument::default() };
+    let document = desk.rooms.create(other, &who("ana")).await.unwrap().document().clone();
+    time_passes(Duration::from_mins(1)).await;
+    until(|| desk.rooms.count() == 1).await;
+    let open = || desk.rooms.open(&document);
+    let (one, two) = tokio::join!(open(), open());
+    assert_eq!(desk.rooms.count(), 2);
+    one.unwrap().open(member("bo"), None).await.unwrap();
+    desk.forget();
+    two.unwrap().rename("New".into(), who("ana")).await.unwrap();
+    assert_eq!(desk.heard("bo"), ["title New"]);
+}

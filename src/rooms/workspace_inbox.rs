@@ -1,0 +1,157 @@
+//! The desk: the room of requests without a document. Its text is empty for ever; everything else is as in any room. Pure.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::{ApprovalRequest, ToolReport, UpdatedPreview};
+use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
+use crate::store::{DocumentRecord, StoreOp};
+
+use super::RoomError;
+use super::event::{RequestNews, RoomEvent};
+use super::requests::{open_request, place, record, tell_news};
+use super::state::{AppliedAt, RoomState};
+use super::turn_effects::TurnEffects;
+
+/// Where the store keeps the desk's settings. No generated identifier reads like this, and no session owns it, so it is in
+/// no list and nobody can open it.
+pub const DESK: &str = "desk";
+
+/// The desk, as rooms are named.
+pub(super) fn id() -> DocumentId {
+    DocumentId::from(DESK)
+}
+
+/// The desk, as it is first kept.
+pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
+    DocumentRecord {
+        id: id(),
+        title: "Desk".to_owned(),
+        created_ms: now_ms,
+        updated_ms: now_ms,
+        version: Version(0),
+        settings: json!({}),
+        unlisted_owner: Some(SessionId::from(DESK)),
+        deleted: false,
+    }
+}
+
+impl RoomState {
+    /// Whether the requests here have no document.
+    pub(super) fn is_desk(&self) -> bool {
+        self.id().as_str() == DESK
+    }
+
+    /// The document that requests here are about.
+    pub(super) fn about(&self) -> Option<DocumentId> {
+        (!self.is_desk()).then(|| self.id().clone())
+    }
+
+    /// Who of `members` is told: in a document everybody; at the desk nothing but requests, and only those whose
+    /// business they are.
+    pub(super) fn listeners<'m>(
+        &self,
+        members: &'m [MemberId],
+        event: &RoomEvent,
+    ) -> Cow<'m, [MemberId]> {
+        if !self.is_desk() {
+            return Cow::Borrowed(members);
+        }
+        let request = match event {
+            RoomEvent::Requested(request) | RoomEvent::Resolved(request) => request,
+            RoomEvent::RequestUpdated(update) => &update.request,
+            RoomEvent::Said(_) => return Cow::Borrowed(members),
+            RoomEvent::Updates { .. }
+            | RoomEvent::Changed(_)
+            | RoomEvent::Peers(_)
+            | RoomEvent::Caret(..)
+            | RoomEvent::Rules(_)
+            | RoomEvent::Sketched(_)
+            | RoomEvent::Unsketched(_)
+            | RoomEvent::File(_) => return Cow::Borrowed(&[]),
+        };
+        let concerned = |member: &&MemberId| {
+            self.principal_of(member).is_some_and(|person| request.concerns(&person))
+        };
+        Cow::Owned(members.iter().filter(concerned).cloned().collect())
+    }
+}
+
+/// What an open request would do was looked at again: if that is something else now, everyone is told, and whom it takes.
+pub(super) fn look_again(
+    state: &mut RoomState,
+    id: &RequestId,
+    fresh: UpdatedPreview,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = open_request(state, id)?;
+    if !request.look_again(fresh, &state.requirements(&state.in_force(now))) {
+        return Ok(Arc::new(request));
+    }
+    Ok(changed(state, request, "request.refresh", RequestNews::Preview, now, step))
+}
+
+/// An approved call begins: from here on it is never begun again.
+pub(super) fn begin(
+    state: &mut RoomState,
+    id: &RequestId,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    request.begin(now.ms)?;
+    let request = Arc::new(request);
+    step.keep(audit(state, &request, "request.begin", now));
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    Ok(request)
+}
+
+/// An approved call is over.
+pub(super) fn done(
+    state: &mut RoomState,
+    id: &RequestId,
+    report: ToolReport,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    if !request.done(report, now.ms) {
+        return Ok(Arc::new(request));
+    }
+    Ok(changed(state, request, "request.done", RequestNews::Result, now, step))
+}
+
+fn changed(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    action: &str,
+    news: RequestNews,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
+    step.keep(audit(state, &request, action, now));
+    retell(state, request, news, step)
+}
+
+/// Keeps and tells a request that has ended, and of which something new is to be known.
+pub(super) fn retell(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    news: RequestNews,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
+    let request = Arc::new(request);
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    tell_news(state, &request, news, step);
+    request
+}
+
+fn audit(state: &RoomState, request: &ApprovalRequest, action: &str, now: &AppliedAt) -> StoreOp {
+    let detail = json!({ "tool": request.proposal.tool, "status": request.status.as_str() });
+    state.audit(action, "server", Some(request.id()), detail, now)
+}

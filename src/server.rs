@@ -1,0 +1,460 @@
+//! Composition root: builds every part once, binds, and shuts down in a written order.
+
+mod backup;
+mod check;
+mod claude;
+mod mcp_bridge;
+mod models;
+mod remote;
+mod serving;
+mod settings;
+mod sockets;
+mod tokens;
+mod workspace;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use axum::{Router, middleware};
+use socketioxide::SocketIo;
+use tokio::net::TcpListener;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::agent::{AgentService, BypassPolicy};
+use crate::auth::{Authenticator, TokenSecret, owner_secret};
+use crate::cli::{Command, CommandLine, ExportArgs};
+use crate::config::ServerConfig;
+use crate::connections::{ConnectionLimits, ConnectionRegistry};
+use crate::export::{ExportFormat, ExportInput};
+use crate::file_sync::FileSync;
+use crate::ids::DocumentId;
+use crate::ids::MemberId;
+use crate::rest::guard::AllowedHosts;
+use crate::rooms::clock::WallClock;
+use crate::rooms::event::{RoomEvent, ServerEvent};
+use crate::rooms::{EncodedEvent, EventSink};
+use crate::rooms::{ExportSnapshot, NewDocument, RoomRegistry, credits};
+use crate::socketio::{SocketRegistry, SocketState};
+use crate::store::{Store, StoreAccess, StoreOp};
+use crate::webhooks::{AddressPolicy, DeliveryWorker};
+use crate::{failpoint, mcp, rest, socketio};
+
+/// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
+/// How much of it everything before the store is closed may take.
+const CLOSING_LIMIT: Duration = Duration::from_secs(8);
+/// How long answers that are on their way may take.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How often tokens are looked at that ran out, or that another process revoked.
+const SWEEP: Duration = Duration::from_secs(1);
+/// The data directory where none is named.
+const DATA: &str = "./copydesk-data";
+/// The document a newcomer finds: prose with real mistakes.
+const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
+const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
+
+/// Does what the command line says.
+pub async fn run(cli: CommandLine) -> Result<CommandOutcome> {
+    match cli.command {
+        None => serve(ServerConfig::load(cli.serve)?).await?,
+        Some(Command::Serve(args)) => serve(ServerConfig::load(args)?).await?,
+        Some(Command::Token(args)) => tokens::run(args).await?,
+        Some(Command::Export(args)) => match args.url.clone() {
+            Some(url) => remote::export(&url, args).await?,
+            None => export(args).await?,
+        },
+        Some(Command::Import(args)) => return remote::import(args).await,
+        Some(Command::Docs(args)) => return remote::docs(args).await,
+        Some(Command::Ask(args)) => return remote::ask(args).await,
+        Some(Command::Requests(args)) => return remote::requests(args).await,
+        Some(Command::Approve(args)) => return remote::approve(args).await,
+        Some(Command::Reject(args)) => return remote::reject(args).await,
+        Some(Command::Watch(args)) => return remote::watch(args).await,
+        Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
+        Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
+        Some(Command::Supervise(args)) => workspace::supervise(&args)?,
+        Some(Command::Check(args)) => return check::run(args).await,
+        Some(Command::Backup(args)) => backup::back_up(args).await?,
+        Some(Command::Restore(args)) => backup::restore(args).await?,
+        Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
+    }
+    Ok(CommandOutcome::Fine)
+}
+
+/// How a command ended that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandOutcome {
+    /// As it should.
+    Fine,
+    /// The data has something wrong with it.
+    Findings,
+    /// The data cannot be read.
+    Unreadable,
+    /// People rejected it, or it failed.
+    Refused,
+    /// It expired, or nobody decided in time.
+    Late,
+}
+
+impl CommandOutcome {
+    /// The exit code of the process.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Findings | Self::Refused => 1,
+            Self::Unreadable => 2,
+            Self::Late => 3,
+        }
+    }
+}
+
+/// Runs the server until it is told to stop.
+async fn serve(config: ServerConfig) -> Result<()> {
+    #[cfg(feature = "failpoints")]
+    if let Some(walk) = crate::config::failpoints().filter(|walk| !failpoint::arm(walk)) {
+        bail!("there is no such failpoint: {walk}");
+    }
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", config.listen))?;
+    let bound = listener.local_addr()?;
+    let house = Server::build(&config).await?;
+    failpoint::pass("app.opened");
+    house.welcome().await?;
+    house.agents.resume().await?;
+    let agents = house.agents.clone();
+    // Nobody waits for the lists: until they are there, the configured names are.
+    tokio::spawn(async move { agents.look_around().await });
+    let (router, io) = house.doors(&config, bound);
+    announce(&config, bound, &house.secret)?;
+
+    let stop = CancellationToken::new();
+    let accepting = serving::serve(listener, router, house.connections.clone(), stop.clone());
+    let accepting = tokio::spawn(accepting);
+    let supervision = tokio::spawn(house.connections.clone().supervise());
+    let watch =
+        tokio::spawn(watch_tokens(house.auth.clone(), house.rooms.clone(), house.clock.clone()));
+    let courier = DeliveryWorker::new(house.store.clone(), house.clock.clone(), reach(&config));
+    let courier = tokio::spawn(courier.run(stop.clone()));
+    stop_signal().await?;
+    tracing::info!("stopping");
+    stop.cancel();
+    // What was on its way is sent again at the next start.
+    courier.await.ok();
+    watch.abort();
+    if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
+        tracing::warn!("the shutdown took too long; what was acknowledged is durable");
+    }
+    let abort = accepting.abort_handle();
+    drop(tokio::time::timeout(LAST_WORDS, accepting).await);
+    abort.abort();
+    supervision.abort();
+    Ok(())
+}
+
+/// The parts of a server.
+struct Server {
+    store: Store,
+    auth: Authenticator,
+    secret: TokenSecret,
+    sockets: SocketRegistry,
+    /// Tells MCP clients which documents changed.
+    changes: mcp::DocumentChanges,
+    rooms: RoomRegistry,
+    agents: AgentService,
+    conversations: rest::Conversations,
+    files: Option<FileSync>,
+    clock: WallClock,
+    connections: ConnectionRegistry,
+    workers: TaskTracker,
+    /// Ends MCP sessions.
+    no_sessions: CancellationToken,
+}
+
+/// Everybody who listens to rooms.
+struct EventFanOut(SocketRegistry, mcp::DocumentChanges);
+
+impl EventSink for EventFanOut {
+    fn ready(&self, document: &DocumentId, event: &RoomEvent) -> EncodedEvent {
+        self.0.ready(document, event)
+    }
+
+    fn tell(
+        &self,
+        document: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        ready: &EncodedEvent,
+    ) {
+        self.0.tell(document, members, event, ready);
+        self.1.tell(document, members, event, ready);
+    }
+
+    fn announce(&self, news: &ServerEvent) {
+        self.0.announce(news);
+        self.1.announce(news);
+    }
+}
+
+impl Server {
+    async fn build(config: &ServerConfig) -> Result<Self> {
+        let store = Store::open(&config.data, StoreAccess::Serve).await?;
+        let clock = WallClock::system();
+        let auth = Authenticator::new(store.clone());
+        let secret = match &config.token {
+            Some(token) => TokenSecret::chosen(token)?,
+            None => owner_secret(&config.data)?,
+        };
+        auth.set_owner(&secret, clock.now_ms()).await?;
+        let settings = settings::started_with(config);
+        let sockets = SocketRegistry::new(store.clone(), clock.clone());
+        let changes = mcp::DocumentChanges::default();
+        let outlet = Arc::new(EventFanOut(sockets.clone(), changes.clone()));
+        let rooms = RoomRegistry::new(store.clone(), outlet, settings, clock.clone());
+        let models = models::models(config)?;
+        settings::recall(&rooms, config, &models).await?;
+        let bypass =
+            if config.allow_bypass { BypassPolicy::Allowed } else { BypassPolicy::Forbidden };
+        let mut tools = workspace::tools(config)?;
+        let mut files = None;
+        if let Some(workspace) = tools.workspace().cloned() {
+            let started = FileSync::start(store.clone(), rooms.clone(), workspace).await?;
+            tools = tools.with_files(started.clone());
+            files = Some(started);
+        }
+        let agents = AgentService::with_tools(
+            tools,
+            store.clone(),
+            rooms.clone(),
+            models,
+            bypass,
+            clock.clone(),
+        );
+        let (conversations, workers) =
+            (rest::Conversations::open(store.clone()).await?, TaskTracker::new());
+        let no_sessions = CancellationToken::new();
+        let connections = ConnectionRegistry::new(ConnectionLimits {
+            memory: config.connection_memory,
+            open_files: serving::open_files(),
+        });
+        Ok(Self {
+            store,
+            auth,
+            secret,
+            sockets,
+            changes,
+            rooms,
+            agents,
+            conversations,
+            files,
+            clock,
+            connections,
+            workers,
+            no_sessions,
+        })
+    }
+
+    /// The first start puts a document on the desk, so that there is something to try.
+    async fn welcome(&self) -> Result<()> {
+        if self.store.setting("welcomed").await?.is_some() {
+            return Ok(());
+        }
+        let sample = NewDocument {
+            title: SAMPLE_TITLE.to_owned(),
+            text: SAMPLE.to_owned(),
+            unlisted_owner: None,
+        };
+        self.rooms.create(sample, &Authenticator::owner()).await?;
+        let welcomed = StoreOp::PutSetting { key: "welcomed".to_owned(), value: "yes".to_owned() };
+        Ok(self.store.commit(welcomed).await?)
+    }
+
+    fn doors(&self, config: &ServerConfig, bound: SocketAddr) -> (Router, SocketIo) {
+        let inside = rest::router(self.http_door(config)).merge(mcp::router(self.mcp_door(config)));
+        let (outside, io) = sockets::around(inside);
+        socketio::register(
+            &io,
+            SocketState {
+                store: self.store.clone(),
+                auth: self.auth.clone(),
+                rooms: self.rooms.clone(),
+                agents: self.agents.clone(),
+                files: self.files.clone(),
+                sockets: self.sockets.clone(),
+                clock: self.clock.clone(),
+                everyone: config.no_auth.then(Authenticator::owner),
+                connections: self.connections.clone(),
+                close_polling: sockets::close_polling(outside.clone()),
+                tasks: self.workers.clone(),
+            },
+        );
+        let hosts = AllowedHosts::new(bound, &config.allowed_hosts);
+        let connections = self.connections.clone();
+        let router = outside
+            .layer(middleware::from_fn_with_state(hosts, rest::guard::check))
+            .layer(middleware::from_fn_with_state(connections, rest::transfer::count));
+        (router, io)
+    }
+
+    fn http_door(&self, config: &ServerConfig) -> rest::HttpState {
+        rest::HttpState {
+            store: self.store.clone(),
+            auth: self.auth.clone(),
+            rooms: self.rooms.clone(),
+            agents: self.agents.clone(),
+            conversations: self.conversations.clone(),
+            reading: rest::BodyQuota::new(self.connections.accounts().clone()),
+            files: self.files.clone(),
+            readiness: rest::Readiness::default(),
+            clock: self.clock.clone(),
+            reach: reach(config),
+            everyone: config.no_auth.then(Authenticator::owner),
+        }
+    }
+
+    fn mcp_door(&self, config: &ServerConfig) -> mcp::McpState {
+        mcp::McpState {
+            store: self.store.clone(),
+            auth: self.auth.clone(),
+            rooms: self.rooms.clone(),
+            agents: self.agents.clone(),
+            clock: self.clock.clone(),
+            everyone: config.no_auth.then(Authenticator::owner),
+            changes: self.changes.clone(),
+            tasks: self.workers.clone(),
+            stop: self.no_sessions.clone(),
+        }
+    }
+
+    /// Nothing new comes in any more: runs are parked, rooms finish what they were asked, sockets are told, the store
+    /// writes its last page, however long the others took.
+    async fn close(&self, io: &SocketIo) {
+        let closing = async {
+            self.agents.shutdown().await;
+            self.rooms.close().await;
+            if let Some(files) = &self.files {
+                files.close().await;
+            }
+        };
+        if tokio::time::timeout(CLOSING_LIMIT, closing).await.is_err() {
+            tracing::warn!("what was asked last took too long; what was acknowledged is durable");
+        }
+        // Somebody who does not read would keep it for ever.
+        drop(tokio::time::timeout(LAST_WORDS, io.close()).await);
+        self.connections.end_all();
+        self.store.close().await;
+        // Last: whoever waited for a decision has been told by now that the server stops.
+        self.no_sessions.cancel();
+    }
+}
+
+/// Where webhooks may lead.
+fn reach(config: &ServerConfig) -> AddressPolicy {
+    if config.allow_private_webhooks { AddressPolicy::Everywhere } else { AddressPolicy::Public }
+}
+
+/// Sees to it that nobody stays longer than their token is good, and that their votes go with them.
+async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock) {
+    let mut changes = auth.changes();
+    let mut ticks = tokio::time::interval(SWEEP);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = changes.changed() => rooms.recount().await,
+            _ = ticks.tick() => {
+                // A token that ran out is refused all the same; its holder only is not told yet.
+                if let Err(error) = auth.sweep(clock.now_ms()).await {
+                    tracing::warn!(%error, "the tokens could not be looked at");
+                }
+            }
+        }
+    }
+}
+
+/// Says on standard output where the server is: the two lines a script waits for.
+fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> Result<()> {
+    let link = if config.no_auth {
+        format!("http://{bound}/")
+    } else {
+        // A fragment is never sent to a server, so the secret is in no log.
+        format!("http://{bound}/#token={}", secret.in_link())
+    };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "copydesk listening on http://{bound}")?;
+    writeln!(out, "open {link}")?;
+    out.flush()?;
+    if config.open
+        && let Err(error) = open::that_detached(&link)
+    {
+        tracing::warn!(%error, "no browser could be opened");
+    }
+    Ok(())
+}
+
+/// Opens the data of a server that may be running.
+async fn visit(data: Option<PathBuf>) -> Result<Store> {
+    let data = data.unwrap_or_else(|| PathBuf::from(DATA));
+    if !Store::is_at(&data) {
+        bail!("there is no copydesk data in {}; use --data", data.display());
+    }
+    Ok(Store::open(&data, StoreAccess::Visit).await?)
+}
+
+/// Writes a document into a file or to standard output.
+async fn export(args: ExportArgs) -> Result<()> {
+    let store = visit(args.data).await?;
+    let id = DocumentId::from(args.document);
+    let manuscript = manuscript(&store, &id, args.format.into()).await;
+    store.close().await;
+    let manuscript = manuscript.with_context(|| format!("cannot export {id}"))?;
+    let content = manuscript.export(args.format.into())?;
+    write_out(args.out.as_deref(), &content).await
+}
+
+/// Into a file, or to standard output.
+async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
+    if let Some(path) = path {
+        return tokio::fs::write(path, content)
+            .await
+            .with_context(|| format!("cannot write {}", path.display()));
+    }
+    let mut out = std::io::stdout().lock();
+    out.write_all(content)?;
+    Ok(out.flush()?)
+}
+
+/// A document with everything its file tells of it.
+async fn manuscript(store: &Store, id: &DocumentId, format: ExportFormat) -> Result<ExportInput> {
+    let ExportSnapshot { title, version, text, requests } =
+        ExportSnapshot::stored(store, id).await?;
+    let credits = match format {
+        ExportFormat::Json => credits(store, id, version, 0..text.len()).await?,
+        ExportFormat::Markdown
+        | ExportFormat::Html
+        | ExportFormat::Docx
+        | ExportFormat::CriticMarkup => Vec::new(),
+    };
+    Ok(ExportInput { id: id.clone(), title, version, text, requests, credits })
+}
+
+/// Waits for SIGTERM or SIGINT.
+async fn stop_signal() -> Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted?,
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await?;
+    Ok(())
+}

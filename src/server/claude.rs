@@ -1,0 +1,48 @@
+//! The Claude CLI as one of the models, and the small program it starts. On Unix only.
+
+use std::sync::Arc;
+
+#[cfg(unix)]
+use anyhow::Context as _;
+use anyhow::Result;
+
+use crate::cli::ClaudeToolsArgs;
+use crate::config::ServerConfig;
+use crate::llm::Model;
+#[cfg(unix)]
+use crate::llm::claude_cli;
+
+/// The CLI that was found, told to use the model of this name.
+#[cfg(unix)]
+pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
+    let cli = config.claude.clone().context("there is no Claude CLI")?;
+    let may_see = |(name, _): &(_, _)| claude_cli::may_see(name);
+    let settings = claude_cli::ClaudeCliSettings {
+        program: cli.program.into(),
+        link: cli.own,
+        environment: cli.environment.into_iter().filter(may_see).collect(),
+        folder: config.data.join("claude"),
+    };
+    Ok(Arc::new(
+        claude_cli::ClaudeCliModel::new(settings, name).context("cannot prepare the Claude CLI")?,
+    ))
+}
+
+/// `copydesk claude-tools`.
+#[cfg(unix)]
+pub fn tools(args: &ClaudeToolsArgs) -> Result<()> {
+    let connected = claude_cli::connect(&args.socket, &args.secret, args.of.clone());
+    connected.context("cannot reach the server that started the Claude CLI")
+}
+
+/// There is none.
+#[cfg(not(unix))]
+pub fn model(_: &ServerConfig, _: Option<&str>) -> Result<Arc<dyn Model>> {
+    anyhow::bail!("the Claude CLI is run on Unix only")
+}
+
+/// There is none.
+#[cfg(not(unix))]
+pub fn tools(_: &ClaudeToolsArgs) -> Result<()> {
+    anyhow::bail!("the Claude CLI is run on Unix only")
+}

@@ -1,0 +1,119 @@
+//! Accepts connections and answers requests until it is told to stop.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use crate::connections::{
+    ConnectionArrival, ConnectionRegistry, ConnectionTransport, ObservedStream,
+};
+use crate::rest::transfer::is_websocket_request;
+
+/// Longest head of a request, in bytes.
+const HEAD_BYTES: usize = 64 * 1024;
+/// How long to wait after a connection could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// After how long without an acknowledgement the system ends a connection, in milliseconds.
+#[cfg(target_os = "linux")]
+const TCP_USER_TIMEOUT_MS: u32 = 30_000;
+
+/// Accepts connections until `stop`; then waits until the requests that are being answered are.
+pub(super) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    connections: ConnectionRegistry,
+    stop: CancellationToken,
+) {
+    let tasks = TaskTracker::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let transport = connections.accept(peer.ip());
+                tasks.spawn(answer(stream, transport, router.clone(), stop.clone()));
+            }
+            Err(error) if is_of_connection(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                connections.make_place();
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    tasks.close();
+    tasks.wait().await;
+}
+
+/// Whether a connection was over before it was accepted.
+fn is_of_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// Answers the requests of one connection, one after the other.
+async fn answer(
+    stream: TcpStream,
+    transport: Arc<ConnectionTransport>,
+    router: Router,
+    stop: CancellationToken,
+) {
+    // Without it, small frames wait for the acknowledgement of the ones before.
+    stream.set_nodelay(true).ok();
+    #[cfg(target_os = "linux")]
+    rustix::net::sockopt::set_tcp_user_timeout(&stream, TCP_USER_TIMEOUT_MS).ok();
+    let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&transport)));
+    let service = service_fn(move |request| respond(&transport, &router, request));
+    let mut server = http1::Builder::new();
+    // Connections that are overdue are ended by `ConnectionRegistry::supervise`.
+    server.header_read_timeout(None).max_buf_size(HEAD_BYTES);
+    let mut connection = pin!(server.serve_connection(stream, service).with_upgrades());
+    tokio::select! {
+        // A connection that breaks off is nobody's fault here.
+        _ = connection.as_mut() => return,
+        () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    connection.await.ok();
+}
+
+/// Answers one request. Nothing after its head has been read when this is called, nor is it before this returns.
+fn respond(
+    transport: &Arc<ConnectionTransport>,
+    router: &Router,
+    mut request: Request<Incoming>,
+) -> impl Future<Output = Result<Response<Body>, Infallible>> + use<> {
+    if is_websocket_request(request.uri()) {
+        transport.expect_frames();
+    }
+    request.extensions_mut().insert(Arc::new(ConnectionArrival::begin(transport)));
+    router.clone().oneshot(request.map(Body::new))
+}
+
+/// Files and connections that the system lets this process open; `None`: it sets no limit, or cannot be asked.
+pub(super) fn open_files() -> Option<usize> {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        limit.current.and_then(|limit| usize::try_from(limit).ok())
+    }
+    #[cfg(not(unix))]
+    None
+}

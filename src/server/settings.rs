@@ -1,0 +1,45 @@
+//! The settings a server starts with: its options, and what an owner had set before, as far as that is still offered.
+
+use crate::agent::ModelCatalog;
+use crate::config::ServerConfig;
+use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
+use crate::rooms::{RoomError, RoomRegistry};
+
+/// What the options say.
+pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
+    let off = config.approvals == Some(false);
+    if off {
+        tracing::warn!("TOOL_APPROVAL_ENABLED=false: changes are applied without asking");
+    }
+    ServerSettings {
+        approvals: if off { ApprovalSwitch::Off } else { ApprovalSwitch::On },
+        timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
+        permission_mode: PermissionMode::default(),
+    }
+}
+
+/// Takes up what an owner had set in the running server before.
+pub(super) async fn recall(
+    rooms: &RoomRegistry,
+    config: &ServerConfig,
+    models: &ModelCatalog,
+) -> Result<(), RoomError> {
+    let started_with = rooms.settings();
+    let offers = |mode| match mode {
+        PermissionMode::BypassPermissions => config.allow_bypass,
+        PermissionMode::McpProxy => models.has_cli(),
+        PermissionMode::Sdk | PermissionMode::ToolApproval => true,
+    };
+    let set_aside = rooms.recall_settings(offers, config.approvals == Some(true)).await?;
+    if rooms.settings() != started_with {
+        tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
+    }
+    match set_aside {
+        Some(PermissionMode::BypassPermissions) => {
+            tracing::warn!("runs are reviewed: skipping approvals by default needs --allow-bypass");
+        }
+        Some(mode) => tracing::warn!(%mode, "runs are reviewed: this default is not offered here"),
+        None => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! socket.io as a service around the routes, and its limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use futures_util::FutureExt as _;
+use socketioxide::{ParserConfig, SocketIo};
+use tower::ServiceExt as _;
+
+use crate::connections::MESSAGE_BYTES;
+use crate::socketio::ClosePolling;
+
+/// Packets a socket may have waiting before it is cut off and has to resync.
+const SOCKET_BUFFER: usize = 8_192;
+/// How long a client may take to show its token.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
+/// Binary packets are refused; what of them is kept until they are complete, in bytes.
+const BINARY_BYTES: usize = 64 * 1024;
+/// Binary parts that one packet may have before it is refused.
+const BINARY_PARTS: usize = 16;
+/// How long they may take.
+const BINARY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// socket.io, and everything else `inside` of it.
+pub(super) fn around(inside: Router) -> (Router, SocketIo) {
+    let (service, io) = SocketIo::builder()
+        .max_buffer_size(SOCKET_BUFFER)
+        .max_payload(MESSAGE_BYTES as u64)
+        .ws_max_message_size(MESSAGE_BYTES)
+        .ws_max_frame_size(MESSAGE_BYTES)
+        .connect_timeout(HANDSHAKE_PATIENCE)
+        .with_parser(
+            ParserConfig::common()
+                .max_incoming_binary_buf_size(BINARY_BYTES)
+                .max_incoming_binaries(BINARY_PARTS)
+                .packet_completion_timeout(BINARY_PATIENCE),
+        )
+        .build_with_inner_svc(inside);
+    (Router::new().fallback_service(service), io)
+}
+
+/// Ends sessions of long polling, which have no connection to end, as their clients would: by a packet.
+pub(super) fn close_polling(service: Router) -> ClosePolling {
+    Arc::new(move |name| {
+        let uri = format!("/socket.io/?EIO=4&transport=polling&sid={name}");
+        let request = Request::post(uri).body(Body::from("1"));
+        let service = service.clone();
+        let closing = async move {
+            match request {
+                Ok(request) => drop(service.oneshot(request).await),
+                Err(error) => tracing::error!(%error, "a session could not be closed"),
+            }
+        };
+        closing.boxed()
+    })
+}

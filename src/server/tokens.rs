@@ -1,0 +1,110 @@
+//! `copydesk token`: lets people in and out, beside a running server or through it.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+
+use crate::auth::{Authenticator, TokenGrant};
+use crate::cli::TokenArgs;
+use crate::client::ServerClient;
+use crate::protocol::client::IssueToken;
+use crate::protocol::convert;
+use crate::protocol::server::TokenLine;
+use crate::rooms::clock::WallClock;
+
+use super::visit;
+
+/// Does what `copydesk token` was asked. A new token is printed alone, so that a script can read it.
+pub(super) async fn run(args: TokenArgs) -> Result<()> {
+    let said = match &args.url {
+        Some(url) => over_http(url, &args).await?,
+        None => in_directory(args).await?,
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(said.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Through a running server: it knows at once.
+async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
+    let Some(token) = &args.token else {
+        bail!("--url needs the token of an owner: --token, or COPYDESK_TOKEN");
+    };
+    let client = ServerClient::new(url, token.trim())?;
+    if args.list {
+        return Ok(table(&client.tokens().await?.tokens));
+    }
+    if let Some(id) = &args.revoke {
+        client.revoke(id).await?;
+        return Ok(String::new());
+    }
+    Ok(format!("{}\n", client.issue(&wish(args)).await?.token))
+}
+
+/// In the data directory. A server that runs on it sees a new token at once, and a revoked one within a second.
+async fn in_directory(args: TokenArgs) -> Result<String> {
+    let store = visit(args.data.clone()).await?;
+    let said = with(&Authenticator::new(store.clone()), &args).await;
+    store.close().await;
+    said
+}
+
+async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
+    let (owner, now_ms) = (Authenticator::owner().user, WallClock::system().now_ms());
+    if args.list {
+        // Whoever can read the directory came in without a token.
+        let tokens = convert::token_list(auth.tokens().await?, &"".into(), now_ms).tokens;
+        return Ok(table(&tokens));
+    }
+    if let Some(id) = &args.revoke {
+        auth.revoke(&id.as_str().into(), &owner, now_ms).await?;
+        return Ok(String::new());
+    }
+    let IssueToken { role, name, document_id, expires_in } = wish(args);
+    let grant = TokenGrant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
+    Ok(format!("{}\n", auth.issue(grant, &owner, now_ms).await?.secret.expose()))
+}
+
+fn wish(args: &TokenArgs) -> IssueToken {
+    IssueToken {
+        // The command line asks for both where they are needed.
+        role: args.role.map(|role| role.as_str().to_owned()).unwrap_or_default(),
+        name: args.name.clone().unwrap_or_default(),
+        document_id: args.document.clone(),
+        expires_in: args.expires.clone(),
+    }
+}
+
+/// The tokens in columns, for people and for `awk`: the name, which may have spaces, comes last.
+fn table(tokens: &[TokenLine]) -> String {
+    let head = ["ID", "ROLE", "STATUS", "DOCUMENT", "EXPIRES", "LAST-USED", "NAME"];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(tokens.iter().map(|token| {
+        let maybe = |text: &Option<String>, none: &str| {
+            text.as_deref().map_or_else(|| none.to_owned(), to_the_minute)
+        };
+        [
+            token.id.clone(),
+            token.role.clone(),
+            token.status.clone(),
+            token.document_id.clone().unwrap_or_else(|| "all".to_owned()),
+            maybe(&token.expires_at, "never"),
+            maybe(&token.last_used_at, "-"),
+            token.name.clone(),
+        ]
+    }));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..head.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &[String; 7]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+/// `2026-11-20T14:05Z`: nobody needs a token's seconds.
+fn to_the_minute(time: &str) -> String {
+    let read = time.parse::<Timestamp>();
+    read.map_or_else(|_| time.to_owned(), |at| at.strftime("%Y-%m-%dT%H:%MZ").to_string())
+}

@@ -1,0 +1,28 @@
+//! Requests whose effect on a file is being taken back, so that a restart finds those that were left in the middle.
+
+use crate::ids::RequestId;
+
+use super::statement_batch::StatementBatch;
+use super::{Store, StoreError};
+
+impl Store {
+    /// Those that were begun and not ended, oldest first.
+    pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
+        let found: Vec<String> = sqlx::query_scalar("SELECT request FROM undos ORDER BY request")
+            .fetch_all(self.readers())
+            .await?;
+        Ok(found.into_iter().map(RequestId::from).collect())
+    }
+}
+
+/// It begins.
+pub(super) fn begin(script: &mut StatementBatch<'_>, request: &RequestId) {
+    script
+        .run("INSERT INTO undos (request) VALUES ($1) ON CONFLICT (request) DO NOTHING")
+        .bind(request.as_str());
+}
+
+/// It is over.
+pub(super) fn end(script: &mut StatementBatch<'_>, request: &RequestId) {
+    script.run("DELETE FROM undos WHERE request = $1").bind(request.as_str());
+}

@@ -1,0 +1,77 @@
+//! Writes that must happen once although they may be asked for twice: a key of the asker's, and what was answered.
+
+use serde_json::Value;
+
+use crate::ids::UserId;
+
+use super::rows::int;
+use super::statement_batch::StatementBatch;
+use super::{Store, StoreError};
+
+/// A write that named a key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdempotencyRecord {
+    /// Whose key it is.
+    pub user: UserId,
+    /// The key.
+    pub key: String,
+    /// SHA-256 over what was asked, as lower-case hex.
+    pub fingerprint: String,
+    /// When it was begun.
+    pub at_ms: u64,
+    /// What was answered; none: it was begun, and nobody knows what came of it.
+    pub answer: Option<Value>,
+}
+
+impl Store {
+    /// What is kept of a key; whether it is too old to count is the caller's question.
+    pub async fn once(
+        &self,
+        user: &UserId,
+        key: &str,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        let row: Option<(String, i64, Option<String>)> = sqlx::query_as(
+            "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2",
+        )
+        .bind(user.as_str())
+        .bind(key)
+        .fetch_optional(self.readers())
+        .await?;
+        let Some((fingerprint, at_ms, answer)) = row else { return Ok(None) };
+        let read = |text: String| {
+            serde_json::from_str(&text).map_err(|error| StoreError::corrupt("an answer", &error))
+        };
+        let (user, key, at_ms) = (user.clone(), key.to_owned(), at_ms.unsigned_abs());
+        let answer = answer.map(read).transpose()?;
+        Ok(Some(IdempotencyRecord { user, key, fingerprint, at_ms, answer }))
+    }
+}
+
+/// The new state of a key.
+pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
+    script
+        .run(
+            "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
+         VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (user_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+             at_ms = excluded.at_ms, answer = excluded.answer",
+        )
+        .bind(record.user.as_str())
+        .bind(&record.key)
+        .bind(&record.fingerprint)
+        .bind(int(record.at_ms))
+        .bind(record.answer.as_ref().map(Value::to_string));
+}
+
+/// Nothing came of it.
+pub(super) fn forget(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
+    script
+        .run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2")
+        .bind(user.as_str())
+        .bind(key);
+}
+
+/// Whatever was begun before `before_ms` counts no more.
+pub(super) fn forget_old(script: &mut StatementBatch<'_>, before_ms: u64) {
+    script.run("DELETE FROM idempotency WHERE at_ms < $1").bind(int(before_ms));
+}

@@ -1,0 +1,157 @@
+//! Asks people: the request goes to the room of its document, and the call waits for what they decide.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::approvals::{HunkStatus, RequestStatus};
+use crate::failpoint;
+use crate::ids::RequestId;
+use crate::rooms::command::{NewApprovalRequest, ProposalOutcome, ResolvedRequest};
+use crate::rooms::{RoomError, RoomHandle};
+use crate::tools::document_updates::TextDifference;
+use crate::tools::{
+    ApprovalWait, DocumentProposal, ProposalResult, RewrittenRange, ToolCall, ToolContext,
+    ToolError, cross_document,
+};
+
+/// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.
+pub async fn ask(
+    context: &ToolContext,
+    call: &ToolCall,
+    scope: Option<(usize, usize)>,
+    proposal: DocumentProposal,
+    cancel: &CancellationToken,
+) -> Result<ProposalResult, ToolError> {
+    let base = context.document()?;
+    let DocumentProposal { hunks, text, preview, told: _ } = proposal;
+    if hunks.is_empty() {
+        return Err(ToolError::Unchanged);
+    }
+    let request = NewApprovalRequest {
+        id: context.request.clone(),
+        tool: call.name.clone(),
+        input: call.input.clone(),
+        tool_use: call.id.as_str().into(),
+        session: context.session.clone(),
+        run: context.run.clone(),
+        requester: context.requester.clone(),
+        prompt: context.prompt.to_string(),
+        base_version: base.version,
+        base: base.text.clone(),
+        hunks,
+        scope,
+        explanation: explanation(call).unwrap_or_default().to_owned(),
+        preview,
+        touched: None,
+        source: context.source.to_owned(),
+        gate: context.gate,
+        deadline_ms: context.deadline_ms,
+        taken_up: context.taken_up,
+        again_of: context.again_of.clone(),
+    };
+    failpoint::pass("tools.proposing");
+    let settled = match context.room.propose_after(context.take_preface(), request).await? {
+        ProposalOutcome::Waiting(_) => {
+            context.say(ApprovalWait::Waits);
+            if let Some(asking) = context.asked_in() {
+                context.room.tell_also(asking, &context.request).await;
+            }
+            cross_document::tell_asking(context, call).await;
+            let settled = wait(&context.room, &context.request, cancel).await?;
+            context.say(ApprovalWait::Resolved);
+            settled
+        }
+        ProposalOutcome::Resolved(settled) => *settled,
+        ProposalOutcome::Conflicted(words) => return Err(ToolError::Conflicted(words)),
+        ProposalOutcome::Frozen(words) | ProposalOutcome::Denied(words) => {
+            return Err(ToolError::Denied(words));
+        }
+        ProposalOutcome::Unchanged => return Err(ToolError::Unchanged),
+    };
+    Ok(ProposalResult { proposed: Some(text), ..verdict(context, call, scope, settled) })
+}
+
+/// Waits again for a request that was made before a restart; `None`: it never was.
+pub async fn resume(
+    context: &ToolContext,
+    call: &ToolCall,
+    scope: Option<(usize, usize)>,
+    cancel: &CancellationToken,
+) -> Option<Result<ProposalResult, ToolError>> {
+    match wait(&context.room, &context.request, cancel).await {
+        Err(RoomError::NoRequest) => None,
+        Err(error) => Some(Err(error.into())),
+        Ok(settled) => Some(Ok(verdict(context, call, scope, settled))),
+    }
+}
+
+/// Waits until a request has ended; takes it back when the run is stopped.
+pub async fn wait(
+    room: &RoomHandle,
+    request: &RequestId,
+    cancel: &CancellationToken,
+) -> Result<ResolvedRequest, RoomError> {
+    let request = || request.clone();
+    tokio::select! {
+        biased;
+        settled = room.resolution(request()) => settled,
+        () = cancel.cancelled() => {
+            // Somebody may have decided at the same moment; then that is what happened.
+            drop(room.withdraw(request(), None).await);
+            room.resolution(request()).await
+        }
+    }
+}
+
+fn verdict(
+    context: &ToolContext,
+    call: &ToolCall,
+    scope: Option<(usize, usize)>,
+    settled: ResolvedRequest,
+) -> ProposalResult {
+    failpoint::pass("tools.settled");
+    let applied = applied(settled.resolution.status);
+    let range = scope.map(|scope| standing(context, scope, &settled));
+    let explanation = explanation(call).map(str::to_owned);
+    let as_proposed = settled.request.hunks.iter().all(|hunk| {
+        hunk.status == HunkStatus::Accepted
+            && hunk.decided.as_ref().is_some_and(|decided| decided.text.is_none())
+    });
+    let ResolvedRequest { resolution, reading: now, .. } = settled;
+    ProposalResult { resolution, applied, as_proposed, now, range, explanation, proposed: None }
+}
+
+/// What stands in the original range now. The room knows, unless it was restarted since.
+fn standing(
+    context: &ToolContext,
+    (start, end): (usize, usize),
+    settled: &ResolvedRequest,
+) -> RewrittenRange {
+    let now = &settled.reading.text;
+    let guess = || {
+        let base = context.base.as_ref()?;
+        let difference = TextDifference::between(&base.text.to_string(), &now.to_string());
+        Some(difference.map_or((start, end), |it| it.map((start, end))))
+    };
+    let text = settled.scope.or_else(guess).and_then(|(from, to)| now.slice(from..to).ok());
+    RewrittenRange { start, end, text: text.unwrap_or_default() }
+}
+
+/// Whether anything of the request is in the text.
+fn applied(status: RequestStatus) -> bool {
+    match status {
+        RequestStatus::Approved | RequestStatus::Partly => true,
+        RequestStatus::Streaming
+        | RequestStatus::Pending
+        | RequestStatus::Rejected
+        | RequestStatus::Expired
+        | RequestStatus::Cancelled
+        | RequestStatus::Failed => false,
+    }
+}
+
+/// What the model says a call does.
+pub fn explanation(call: &ToolCall) -> Option<&str> {
+    // Commands describe themselves.
+    let said = call.input.get("explanation").or_else(|| call.input.get("description"))?;
+    said.as_str().filter(|text| !text.is_empty())
+}

@@ -1,0 +1,186 @@
+//! Webhooks: requests that wait and requests that were resolved, told to addresses that owners name.
+//!
+//! What is to be told lies in the store's outbox, written in the transaction of the request. Here it is sent: one after the
+//! other for each receiver, signed after <https://www.standardwebhooks.com>, tried again with growing pauses, and given up
+//! after a day, together with everything that has waited as long behind it. Rooms never wait for it. A receiver may get something twice; `webhook-id` is the same then.
+
+mod address;
+mod sending;
+mod signature;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::ids::WebhookId;
+use crate::rooms::clock::WallClock;
+use crate::store::{DeliveryOutcome, Store, StoreError, StoreOp, WebhookDelivery};
+
+pub use address::{AddressError, AddressPolicy, WebhookAddress};
+pub use signature::{SecretError, SigningSecret};
+
+/// From the first try on, this long.
+const PATIENCE_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Pauses after the first tries, in seconds; the last one is repeated.
+const PAUSES_S: [u64; 8] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200];
+/// The store could not be read or written: again after this.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Sends what the outbox holds, until it is told to stop.
+#[derive(Clone, Debug)]
+pub struct DeliveryWorker {
+    store: Store,
+    clock: WallClock,
+    reach: AddressPolicy,
+}
+
+impl DeliveryWorker {
+    /// Nothing is sent yet.
+    pub fn new(store: Store, clock: WallClock, reach: AddressPolicy) -> Self {
+        Self { store, clock, reach }
+    }
+
+    /// Sends, until `stop` fires; what was being sent then is sent again at the next start.
+    pub async fn run(self, stop: CancellationToken) {
+        let courier = Arc::new(self);
+        let mut changes = courier.store.outbox_changes();
+        let mut on_the_way: HashSet<WebhookId> = HashSet::new();
+        let mut trips: JoinSet<WebhookId> = JoinSet::new();
+        loop {
+            changes.mark_unchanged();
+            let pause = match courier.store.deliveries().await {
+                Ok(deliveries) => courier.dispatch(deliveries, &mut on_the_way, &mut trips),
+                Err(StoreError::Closed) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "the outbox could not be read");
+                    Some(RETRY)
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                heard = changes.changed() => if heard.is_err() { return },
+                Some(done) = trips.join_next() => match done {
+                    Ok(hook) => { on_the_way.remove(&hook); }
+                    // Which one it was is not known; all that are still on their way say so again.
+                    Err(error) => {
+                        tracing::error!(%error, "a delivery failed unexpectedly");
+                        trips.abort_all();
+                        while trips.join_next().await.is_some() {}
+                        on_the_way.clear();
+                        tokio::time::sleep(RETRY).await;
+                    }
+                },
+                () = tokio::time::sleep(pause.unwrap_or(Duration::MAX)), if pause.is_some() => {}
+            }
+        }
+    }
+
+    /// Sends what is due to receivers that nothing is on its way to; the time until something else is due.
+    fn dispatch(
+        self: &Arc<Self>,
+        deliveries: Vec<WebhookDelivery>,
+        on_the_way: &mut HashSet<WebhookId>,
+        trips: &mut JoinSet<WebhookId>,
+    ) -> Option<Duration> {
+        let now_ms = self.clock.now_ms();
+        let mut pause: Option<u64> = None;
+        for delivery in deliveries {
+            let hook = delivery.hook.id.clone();
+            if on_the_way.contains(&hook) {
+                continue;
+            }
+            if delivery.next_ms > now_ms {
+                let wait = delivery.next_ms - now_ms;
+                pause = Some(pause.map_or(wait, |pause| pause.min(wait)));
+                continue;
+            }
+            on_the_way.insert(hook.clone());
+            let courier = Arc::clone(self);
+            trips.spawn(async move {
+                courier.deliver(delivery).await;
+                hook
+            });
+        }
+        pause.map(Duration::from_millis)
+    }
+
+    async fn deliver(&self, delivery: WebhookDelivery) {
+        let sent = sending::send(&delivery, self.reach, self.clock.now_ms()).await;
+        let at_ms = self.clock.now_ms();
+        let outcome = match sent {
+            Ok(()) => DeliveryOutcome::Delivered,
+            Err(error) => failed(&delivery, at_ms, error.to_string()),
+        };
+        if let DeliveryOutcome::GivenUp { error, .. } = &outcome {
+            tracing::warn!(webhook = %delivery.hook.id, delivery = %delivery.id, %error, "a delivery is given up");
+        }
+        let settle = StoreOp::Settle { seq: delivery.seq, hook: delivery.hook.id, at_ms, outcome };
+        if let Err(error) = self.store.commit(settle).await {
+            tracing::warn!(%error, "what became of a delivery could not be kept; it may be sent again");
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+}
+
+/// When to try again, if at all.
+fn failed(delivery: &WebhookDelivery, at_ms: u64, error: String) -> DeliveryOutcome {
+    let tried = usize::try_from(delivery.attempts).unwrap_or(usize::MAX);
+    let pause_s = PAUSES_S.get(tried).copied().unwrap_or(PAUSES_S[PAUSES_S.len() - 1]);
+    let next_ms = at_ms + pause_s * 1_000;
+    let since_ms = delivery.since_ms.unwrap_or(at_ms);
+    if next_ms.saturating_sub(since_ms) > PATIENCE_MS {
+        // What waits behind it does not get a day of its own: it has had that.
+        DeliveryOutcome::GivenUp { before_ms: at_ms.saturating_sub(PATIENCE_MS), error }
+    } else {
+        DeliveryOutcome::Later { next_ms, error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::WebhookRecord;
+
+    #[test]
+    fn a_receiver_that_takes_nothing_is_tried_for_about_a_day() {
+        let hook = WebhookRecord {
+            id: "whk_1".into(),
+            url: "https://hooks.example".into(),
+            document: None,
+            secret: String::new(),
+            active: true,
+            created_ms: 0,
+        };
+        let mut delivery = WebhookDelivery {
+            seq: 1,
+            id: "msg_1".into(),
+            hook,
+            event: "waiting".into(),
+            body: json!({}),
+            attempts: 0,
+            since_ms: None,
+            next_ms: 0,
+        };
+        let mut now_ms = 2 * PATIENCE_MS;
+        let before_ms = loop {
+            match failed(&delivery, now_ms, "no".into()) {
+                DeliveryOutcome::Later { next_ms, .. } => {
+                    assert!(next_ms > now_ms);
+                    delivery.since_ms.get_or_insert(now_ms);
+                    (now_ms, delivery.attempts) = (next_ms, delivery.attempts + 1);
+                }
+                DeliveryOutcome::GivenUp { before_ms, .. } => break before_ms,
+                DeliveryOutcome::Delivered => panic!("it failed"),
+            }
+        };
+        assert_eq!(before_ms, now_ms.saturating_sub(PATIENCE_MS));
+        let hours = (now_ms - 2 * PATIENCE_MS) / 3_600_000;
+        assert!((20..=24).contains(&hours), "{hours} hours");
+        assert!((12..30).contains(&delivery.attempts), "{} tries", delivery.attempts);
+    }
+}

@@ -1,0 +1,134 @@
+//! One try to deliver: made into JSON, signed, and sent to the address that was looked at.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, StatusCode};
+use serde_json::json;
+
+use crate::approvals::ApprovalRequest;
+use crate::protocol::convert;
+use crate::store::WebhookDelivery;
+
+use super::address::{AddressError, AddressPolicy, WebhookAddress};
+use super::signature::{SecretError, SigningSecret};
+
+/// Longest wait for a receiver.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Why the receiver does not have it.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SendError {
+    /// The address is not one that may be told anything.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The receiver said something else than yes.
+    #[error("the receiver answered {0}")]
+    Refused(StatusCode),
+    /// Nobody answered.
+    #[error("the receiver does not answer")]
+    Silent,
+    /// A fault of this server.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+impl From<SecretError> for SendError {
+    fn from(error: SecretError) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+/// Sends a delivery once.
+pub(super) async fn send(
+    delivery: &WebhookDelivery,
+    reach: AddressPolicy,
+    now_ms: u64,
+) -> Result<(), SendError> {
+    let body = body(delivery)?;
+    let at_s = now_ms / 1_000;
+    let secret = SigningSecret::read(&delivery.hook.secret)?;
+    let signature = secret.sign(delivery.id.as_str(), at_s, &body)?;
+    let address = WebhookAddress::read(&delivery.hook.url, reach)?;
+    let sockets = address.find(reach).await?;
+    let headers = [
+        ("content-type", "application/json".to_owned()),
+        ("webhook-id", delivery.id.to_string()),
+        ("webhook-timestamp", at_s.to_string()),
+        ("webhook-signature", signature),
+    ];
+    match post(&address, &sockets, &headers, body).await? {
+        status if status.is_success() => Ok(()),
+        status => Err(SendError::Refused(status)),
+    }
+}
+
+/// Posts to one of the sockets that were looked at, whatever the name of the host means by now.
+async fn post(
+    address: &WebhookAddress,
+    sockets: &[SocketAddr],
+    headers: &[(&str, String)],
+    body: String,
+) -> Result<StatusCode, SendError> {
+    let host = address.0.host_str().unwrap_or_default();
+    let client = Client::builder()
+        // Somebody else's address is somebody else's word.
+        .redirect(Policy::none())
+        // A proxy would look the name up again.
+        .no_proxy()
+        .resolve_to_addrs(host, sockets)
+        .timeout(PATIENCE)
+        .user_agent(concat!("copydesk/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|_| SendError::Silent)?;
+    let mut request = client.post(address.0.clone()).body(body);
+    for (name, value) in headers {
+        request = request.header(*name, value);
+    }
+    // What the receiver says besides is nobody's business: the answer is not read.
+    Ok(request.send().await.map_err(|_| SendError::Silent)?.status())
+}
+
+/// `{type, timestamp, data}`: the same words at every try. `data` is what the socket tells of the same event.
+fn body(delivery: &WebhookDelivery) -> Result<String, SendError> {
+    let unreadable = |error: serde_json::Error| SendError::Unreadable(error.to_string());
+    let request: ApprovalRequest =
+        serde_json::from_value(delivery.body.clone()).map_err(unreadable)?;
+    let (kind, data) = match delivery.event.as_str() {
+        "waiting" => ("tool_approval_request", serde_json::to_value(convert::request(&request))),
+        _ => ("tool_approval_resolved", serde_json::to_value(convert::resolved(&request))),
+    };
+    let data = data.map_err(unreadable)?;
+    let at_ms = request.closed.as_ref().map_or(request.clock.created_ms, |closed| closed.at_ms);
+    Ok(json!({"type": kind, "timestamp": convert::time(at_ms), "data": data}).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_name_that_means_something_else_by_now_leads_to_the_address_that_was_looked_at() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let looked_at = listener.local_addr().unwrap();
+        let taken = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 4_096];
+            let read = stream.read(&mut head).await.unwrap();
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+            String::from_utf8_lossy(&head[..read]).into_owned()
+        });
+        // A name that nobody has (RFC 6761): whoever looked it up again would find nothing.
+        let url = format!("http://hooks.invalid:{}/in", looked_at.port());
+        let address = WebhookAddress::read(&url, AddressPolicy::Everywhere).unwrap();
+        let headers = [("webhook-id", "msg_1".to_owned())];
+        let status = post(&address, &[looked_at], &headers, "{}".to_owned()).await;
+        assert_eq!(status.unwrap(), StatusCode::NO_CONTENT);
+        let head = taken.await.unwrap().to_lowercase();
+        assert!(head.contains("host: hooks.invalid") && head.contains("webhook-id: msg_1"));
+    }
+}

@@ -1,0 +1,484 @@
+//! How a file comes to its place in one step: written beside it under a name of ours, then put there. And what is left beside it
+//! when the power goes in between.
+
+use std::ffi::OsStr;
+use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
+use std::time::{Duration, Instant, SystemTime};
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+
+use super::Workspace;
+use super::resolved_path::{ResolvedPath, check_guarded};
+
+/// Beginning of the names of files on their way; what follows is a random UUID.
+const PREFIX: &str = ".copydesk-";
+/// Hexadecimal digits of a hash in a name: enough that nobody meets two contents with the same.
+const HASH_DIGITS: usize = 32;
+/// Bytes of a file's name within the name of what was set aside: a name has 255 bytes at most.
+const LONGEST_LABEL: usize = 120;
+/// A file on its way is there for moments, also that of another server in the same folder.
+const IS_LEFT: Duration = Duration::from_secs(10);
+/// Files and folders that are looked through for what was left.
+const MOST_ENTRIES: usize = 1_000_000;
+/// How deep, and how long.
+const DEEPEST: usize = 64;
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Makes a new file; fails with [`ErrorKind::AlreadyExists`] if there is one of that name.
+pub(super) fn create(spot: &ResolvedPath, content: &str) -> Result<()> {
+    let ResolvedPath { folder, name } = spot;
+    let beside = temporary_name();
+    let made = write(folder, &beside, content, None).and_then(|()| place(folder, &beside, name));
+    if made.is_err() {
+        // The name beside is no longer needed; if it is not there, so much the better.
+        folder.remove_file(&beside).ok();
+    }
+    made?;
+    sync(folder);
+    Ok(())
+}
+
+/// Writes the content that is to replace a file beside it, durably, under a name that says what of both may be removed after
+/// a crash. `old`: the file before, whose owner and permissions stay.
+pub(super) fn stage(
+    spot: &ResolvedPath,
+    content: &str,
+    old: (&super::TextFile, &Metadata),
+) -> Result<String> {
+    let beside = temporary_name();
+    let set_aside = set_aside_name(&spot.name, &super::stamp(content), &old.0.stamp);
+    let staged = write(&spot.folder, &beside, content, Some(old.1))
+        .and_then(|()| spot.folder.rename(&beside, &spot.folder, &set_aside));
+    if staged.is_err() {
+        spot.folder.remove_file(&beside).ok();
+    }
+    staged.map(|()| set_aside)
+}
+
+/// A name for a file on its way.
+fn temporary_name() -> String {
+    format!("{PREFIX}{}", uuid::Uuid::new_v4().simple())
+}
+
+/// The name of a file that changes places with the one called `name`: which contents nobody needs any more (those with one of
+/// the stamps), and what to call it if it has another.
+pub(super) fn set_aside_name(name: &OsStr, new: &str, old: &str) -> String {
+    let hash = |stamp: &str| -> String {
+        let digits = stamp.strip_prefix("sha256:").unwrap_or(stamp);
+        digits.chars().take(HASH_DIGITS).collect()
+    };
+    let name = name.to_string_lossy();
+    let mut end = name.len().min(LONGEST_LABEL);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}-{}-{}-{}", temporary_name(), hash(new), hash(old), &name[..end])
+}
+
+/// Makes changes of names in a folder durable, as soon as the file system lets it.
+pub(super) fn sync(folder: &Dir) {
+    folder.open(".").and_then(|folder| folder.sync_all()).ok();
+}
+
+/// Lets two files, folders or links change places in one step. Fails with [`ErrorKind::NotFound`] if one of them is missing.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(super) fn exchange(folder: &Dir, one: &str, other: &OsStr) -> Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    Ok(renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE)?)
+}
+
+/// Other systems have no such step.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(super) fn exchange(_: &Dir, _: &str, _: &OsStr) -> Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Gives what stands beside a file a name that people find; the name. It replaces nothing.
+pub(super) fn keep(folder: &Dir, beside: &str, label: &str) -> Result<String> {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let kept = format!("{label}.kept-by-copydesk-{}", &id[..8]);
+    match place(folder, beside, OsStr::new(&kept)) {
+        // A folder has no second name, and cannot be renamed without replacing everywhere; the name is a new one.
+        Err(error) if is_unknown(&error) => folder.rename(beside, folder, &kept)?,
+        placed => placed?,
+    }
+    sync(folder);
+    Ok(kept)
+}
+
+fn write(folder: &Dir, name: &str, content: &str, old: Option<&Metadata>) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).follow(FollowSymlinks::No);
+    let mut file = folder.open_with(name, &options)?;
+    file.write_all(content.as_bytes())?;
+    if let Some(old) = old {
+        give(&file, old)?;
+        // After the owner: giving a file away takes bits of it.
+        file.set_permissions(old.permissions())?;
+    }
+    file.sync_all()
+}
+
+/// Makes a file the property of whoever owned the one before, as far as this process may.
+#[cfg(unix)]
+fn give(file: &File, old: &Metadata) -> Result<()> {
+    use cap_std::fs::MetadataExt as _;
+    use rustix::fs::{Gid, Uid, fchown};
+    use rustix::io::Errno;
+    let made = file.metadata()?;
+    if (made.uid(), made.gid()) == (old.uid(), old.gid()) {
+        return Ok(());
+    }
+    let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
+    // Whoever may not give a file away may still be in its group.
+    let given = fchown(file, Some(owner), Some(group)).or_else(|_| fchown(file, None, Some(group)));
+    match given {
+        // A file system without owners says that it cannot.
+        Ok(()) | Err(Errno::PERM | Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn give(_: &File, _: &Metadata) -> Result<()> {
+    Ok(())
+}
+
+/// A way for a new file to its name that never takes the place of one that came into being meanwhile.
+type CreateMethod = fn(&Dir, &str, &OsStr) -> Result<()>;
+
+/// The best first; a file system may know only the last.
+const WAYS: [CreateMethod; 3] = [by_rename, by_link, by_claim];
+
+/// Puts a file in its place under a name that nothing has.
+pub(super) fn place(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
+    let (last, ways) = (WAYS[WAYS.len() - 1], &WAYS[..WAYS.len() - 1]);
+    for way in ways {
+        match way(folder, beside, name) {
+            Err(error) if is_unknown(&error) => {}
+            done => return done,
+        }
+    }
+    last(folder, beside, name)
+}
+
+/// Whether a file system says that it cannot do such a thing at all.
+pub(super) fn is_unknown(error: &Error) -> bool {
+    use ErrorKind::{InvalidInput, PermissionDenied, TooManyLinks, Unsupported};
+    // What is really not permitted, the last way is not permitted either.
+    matches!(error.kind(), Unsupported | InvalidInput | PermissionDenied | TooManyLinks)
+}
+
+/// In one step, with nothing left beside it.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn by_rename(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    Ok(renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE)?)
+}
+
+/// Other systems have no such rename.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn by_rename(_: &Dir, _: &str, _: &OsStr) -> Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// A second name in one step, then without the first.
+fn by_link(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
+    folder.hard_link(beside, folder, name)?;
+    // What stays if the power goes here is known as ours by `removed_second`.
+    folder.remove_file(beside)
+}
+
+/// The name is claimed by an empty file, which only one can make; then it is replaced.
+fn by_claim(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).follow(FollowSymlinks::No);
+    folder.open_with(name, &options)?;
+    let placed = folder.rename(beside, folder, name);
+    if placed.is_err() {
+        folder.remove_file(name).ok();
+    }
+    placed
+}
+
+/// Whether a name is one that files on their way have and nobody else gives: the prefix and a random UUID, and for a file that
+/// was set aside the stamps.
+pub(super) fn is_ours(name: &str) -> bool {
+    let Some((id, rest)) = name.strip_prefix(PREFIX).and_then(|id| id.split_at_checked(32)) else {
+        return false;
+    };
+    let is_random = uuid::Uuid::try_parse(id).is_ok_and(|parsed| {
+        parsed.get_version() == Some(uuid::Version::Random) && id == parsed.simple().to_string()
+    });
+    is_random && (rest.is_empty() || SetAsideFile::read(name).is_some())
+}
+
+/// What the name of a file says that was set aside.
+#[derive(Debug, PartialEq, Eq)]
+struct SetAsideFile<'a> {
+    /// Beginnings of the hashes of the contents that nobody needs any more.
+    hashes: [&'a str; 2],
+    /// The name of the file it stands beside, perhaps cut.
+    label: &'a str,
+}
+
+impl<'a> SetAsideFile<'a> {
+    fn read(name: &'a str) -> Option<Self> {
+        let (_, rest) = name.strip_prefix(PREFIX)?.split_at_checked(32)?;
+        let mut parts = rest.strip_prefix('-')?.splitn(3, '-');
+        let (new, old, label) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_hash =
+            |it: &str| it.len() == HASH_DIGITS && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_one = is_hash(new) && is_hash(old) && !label.is_empty();
+        is_one.then_some(Self { hashes: [new, old], label })
+    }
+
+    /// Whether a content is one that nobody needs any more.
+    fn is_needless(&self, content: &[u8]) -> bool {
+        let stamp = super::files::stamp_of_bytes(content);
+        let digits = stamp.strip_prefix("sha256:").unwrap_or_default();
+        self.hashes.iter().any(|hash| digits.starts_with(hash))
+    }
+}
+
+/// Removes the second name of a file with two, if it has that from us, in the same folder; whether it did.
+pub(super) fn removed_second(spot: &ResolvedPath, file: &Metadata) -> bool {
+    if file.nlink() != 2 {
+        return false;
+    }
+    let Ok(entries) = spot.folder.entries() else { return false };
+    let is_same = |it: &Metadata| (it.dev(), it.ino()) == (file.dev(), file.ino());
+    for name in entries.flatten().map(|entry| entry.file_name()) {
+        let is_it = name.to_str().is_some_and(is_ours)
+            && name != spot.name
+            && spot.folder.symlink_metadata(&name).is_ok_and(|it| is_same(&it));
+        if is_it {
+            return spot.folder.remove_file(&name).is_ok();
+        }
+    }
+    false
+}
+
+impl Workspace {
+    /// Removes what earlier processes left beside files when they ended in the middle of writing; how many there were. What
+    /// version control and other programs keep, links and what another server is just writing are left alone.
+    pub fn clear_left_over(&self) -> usize {
+        let Ok(root) = self.folder("") else { return 0 };
+        let mut search =
+            LeftoverSearch { workspace: self, seen: 0, until: Instant::now() + LONGEST };
+        search.below(&root, 0)
+    }
+}
+
+struct LeftoverSearch<'a> {
+    workspace: &'a Workspace,
+    seen: usize,
+    until: Instant,
+}
+
+impl LeftoverSearch<'_> {
+    fn below(&mut self, folder: &Dir, depth: usize) -> usize {
+        let mut removed = 0;
+        // A folder that cannot be read has nothing of ours.
+        let Ok(entries) = folder.entries() else { return 0 };
+        for entry in entries.flatten() {
+            self.seen += 1;
+            if self.seen > MOST_ENTRIES || Instant::now() > self.until {
+                return removed;
+            }
+            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
+            let name_text = name.to_string_lossy();
+            // What is called like a file on its way is guarded, and never entered.
+            if kind.is_dir() && depth < DEEPEST && check_guarded(&name_text).is_ok() {
+                let inner = folder.open_dir_nofollow(&name);
+                let is_open = |it: &Metadata| !self.workspace.is_closed(it);
+                if let Ok(inner) = inner
+                    && inner.dir_metadata().is_ok_and(|it| is_open(&it))
+                {
+                    removed += self.below(&inner, depth + 1);
+                }
+            } else if is_ours(&name_text) && is_left(folder, &name) {
+                removed += usize::from(settle(folder, &name_text));
+            }
+        }
+        removed
+    }
+}
+
+/// Removes what a crash left, or gives it a name that people find if it may have words that are nowhere else; whether it did.
+fn settle(folder: &Dir, name: &str) -> bool {
+    let Some(set_aside) = SetAsideFile::read(name) else {
+        // It was never complete.
+        let is_file = folder.symlink_metadata(name).is_ok_and(|it| it.is_file());
+        return is_file && folder.remove_file(name).is_ok();
+    };
+    let content = read_whole(folder, name);
+    if content.is_ok_and(|content| set_aside.is_needless(&content)) {
+        return folder.remove_file(name).is_ok();
+    }
+    let kept = keep(folder, name, set_aside.label);
+    if let Ok(kept) = &kept {
+        tracing::warn!(
+            file = set_aside.label,
+            kept,
+            "a file changed while it was replaced and the server stopped; the other version is kept"
+        );
+    }
+    kept.is_ok()
+}
+
+fn read_whole(folder: &Dir, name: &str) -> Result<Vec<u8>> {
+    if !folder.symlink_metadata(name)?.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    let mut content = Vec::new();
+    let file = super::files::open(folder, OsStr::new(name))?;
+    // No tool writes a longer one.
+    file.take(super::LARGEST_FILE + 1).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Whether nobody is writing it any more. A file that was set aside has the dates of its words; when it was renamed, its
+/// status changed.
+fn is_left(folder: &Dir, name: &OsStr) -> bool {
+    let Ok(it) = folder.symlink_metadata(name) else { return false };
+    let Ok(modified) = it.modified() else { return false };
+    let is_set_aside = name.to_str().is_some_and(|name| SetAsideFile::read(name).is_some());
+    let renamed = status_changed(&it).filter(|_| is_set_aside);
+    let touched = renamed.map_or(modified.into_std(), |at| at.max(modified.into_std()));
+    SystemTime::now().duration_since(touched).is_ok_and(|age| age >= IS_LEFT)
+}
+
+#[cfg(unix)]
+fn status_changed(it: &Metadata) -> Option<SystemTime> {
+    use cap_std::fs::MetadataExt as _;
+    let seconds = Duration::from_secs(u64::try_from(it.ctime()).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(seconds)
+}
+
+#[cfg(not(unix))]
+fn status_changed(_: &Metadata) -> Option<SystemTime> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const LEFT: &str = ".copydesk-0e6ce55e8c7d4a0a9a86a7d3f5bb7f3e";
+
+    fn ground() -> (tempfile::TempDir, Workspace) {
+        let home = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(home.path(), &[&home.path().join("data")]).unwrap();
+        (home, workspace)
+    }
+
+    fn has(home: &tempfile::TempDir, path: &str, age: Duration) {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "left").unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+    }
+
+    #[test]
+    fn each_way_puts_a_new_file_and_never_replaces_one() {
+        for (way, by) in WAYS.iter().zip(["rename", "link", "claim"]) {
+            let (home, workspace) = ground();
+            let folder = workspace.folder("").unwrap();
+            write(&folder, LEFT, "new", None).unwrap();
+            way(&folder, LEFT, OsStr::new("a.txt")).unwrap();
+            assert_eq!(fs::read_to_string(home.path().join("a.txt")).unwrap(), "new", "{by}");
+            assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "{by} leaves nothing");
+            write(&folder, LEFT, "newer", None).unwrap();
+            let refused = way(&folder, LEFT, OsStr::new("a.txt")).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::AlreadyExists, "{by}");
+            assert_eq!(fs::read_to_string(home.path().join("a.txt")).unwrap(), "new", "{by}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_system_that_knows_no_links_is_no_hindrance() {
+        for errno in
+            [rustix::io::Errno::PERM, rustix::io::Errno::OPNOTSUPP, rustix::io::Errno::INVAL]
+        {
+            assert!(is_unknown(&errno.into()), "{errno}");
+        }
+        for errno in [rustix::io::Errno::EXIST, rustix::io::Errno::NOSPC, rustix::io::Errno::ROFS] {
+            assert!(!is_unknown(&errno.into()), "{errno}");
+        }
+    }
+
+    #[test]
+    fn what_was_left_beside_files_is_removed_and_nothing_else() {
+        let (home, _) = ground();
+        let old = Duration::from_mins(1);
+        let removed = [LEFT.to_owned(), format!("a/b/{LEFT}")];
+        let stays = [
+            format!("data/{LEFT}"),
+            format!(".git/{LEFT}"),
+            ".copydesk-notes".to_owned(),
+            ".copydesk-0e6ce55e8c7d1a0a9a86a7d3f5bb7f3e".to_owned(),
+            ".copydesk-0E6CE55E8C7D4A0A9A86A7D3F5BB7F3E".to_owned(),
+            "a/b.txt".to_owned(),
+        ];
+        for path in removed.iter().chain(&stays) {
+            has(&home, path, old);
+        }
+        // The data folder is known by what it is, so it has to be there.
+        let workspace = Workspace::open(home.path(), &[&home.path().join("data")]).unwrap();
+        let young = ".copydesk-1e6ce55e8c7d4a0a9a86a7d3f5bb7f3e";
+        has(&home, young, Duration::ZERO);
+        assert_eq!(workspace.clear_left_over(), 2);
+        assert!(removed.iter().all(|path| !home.path().join(path).exists()));
+        assert!(stays.iter().all(|path| home.path().join(path).exists()));
+        assert!(home.path().join(young).exists(), "somebody may be writing it");
+    }
+
+    #[test]
+    fn a_second_name_that_a_crash_left_does_not_stop_the_next_edit() {
+        let (home, workspace) = ground();
+        has(&home, "a.txt", Duration::ZERO);
+        fs::hard_link(home.path().join("a.txt"), home.path().join(LEFT)).unwrap();
+        let seen = workspace.look("a.txt").unwrap().unwrap().stamp;
+        workspace.write("a.txt", "new", &seen).unwrap();
+        assert!(!home.path().join(LEFT).exists());
+        // A name that somebody else gave it is left, and the file with it.
+        fs::hard_link(home.path().join("a.txt"), home.path().join("b.txt")).unwrap();
+        assert!(workspace.look("a.txt").is_err());
+    }
+
+    #[test]
+    fn of_a_file_that_was_set_aside_only_what_nobody_needs_is_removed() {
+        let (home, workspace) = ground();
+        let (new, old) = (super::super::stamp("new"), super::super::stamp("old"));
+        let name = || set_aside_name(OsStr::new("a.txt"), &new, &old);
+        let names: Vec<_> = ["new", "old", "old and more"]
+            .map(|text| {
+                let name = name();
+                assert!(is_ours(&name), "{name}");
+                fs::write(home.path().join(&name), text).unwrap();
+                name
+            })
+            .into();
+        let folder = workspace.folder("").unwrap();
+        assert!(names.iter().all(|name| !is_left(&folder, OsStr::new(name))), "they are young");
+        assert!(names.iter().all(|name| settle(&folder, name)));
+        let left: Vec<_> =
+            fs::read_dir(home.path()).unwrap().flatten().map(|it| it.path()).collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(left[0].to_str().unwrap().contains("a.txt.kept-by-copydesk-"), "{left:?}");
+        assert_eq!(fs::read_to_string(&left[0]).unwrap(), "old and more");
+    }
+
+    #[test]
+    fn tools_make_nothing_that_would_be_taken_for_a_file_on_its_way() {
+        let (_home, workspace) = ground();
+        assert!(workspace.check(LEFT, "x").is_err());
+        assert!(workspace.check(".copydesk-notes", "x").is_ok());
+    }
+}

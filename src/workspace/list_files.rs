@@ -1,0 +1,74 @@
+//! Which text files there are to open, by a part of their name.
+
+use std::io::Read as _;
+
+use cap_std::fs::Dir;
+
+use super::resolved_path::check_guarded;
+use super::walk::{WalkEnd, WalkEntry, WalkFlow};
+use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceError, files};
+
+/// Bytes by which a file is taken for text.
+const SNIFFED: u64 = 512;
+
+impl Workspace {
+    /// The text files whose path contains each of the words of `wanted`, whatever the case: at most so many, and only those
+    /// that come `after` a path. What is ignored, guarded or too long to be opened is left out.
+    pub fn texts(
+        &self,
+        wanted: &str,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<GlobResult, WorkspaceError> {
+        let words: Vec<String> = wanted.to_lowercase().split_whitespace().map(Into::into).collect();
+        let mut paths = Vec::new();
+        let mut more = false;
+        let end = self.walk("", &mut |entry| {
+            if after.is_some_and(|after| in_order(entry.path).le(in_order(after))) {
+                return WalkFlow::Go;
+            }
+            let path = entry.path.to_lowercase();
+            if !words.iter().all(|word| path.contains(word.as_str())) || !is_text(self, entry) {
+                return WalkFlow::Go;
+            }
+            if paths.len() == most {
+                more = true;
+                return WalkFlow::Stop;
+            }
+            paths.push(entry.path.to_owned());
+            WalkFlow::Go
+        })?;
+        Ok(GlobResult { paths, is_cut: more || end == WalkEnd::Cut })
+    }
+}
+
+/// What says where a path comes in a walk: folder by folder, so `a/b` before `a.b`.
+fn in_order(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
+}
+
+/// Whether a file looks as if it could be opened; opening it looks more closely.
+fn is_text(workspace: &Workspace, entry: &WalkEntry<'_>) -> bool {
+    let WalkEntry { path, folder, name, .. } = entry;
+    // A name that is no text cannot be asked for.
+    name.to_str().is_some()
+        && check_guarded(path).is_ok()
+        && begins_as_text(workspace, folder, name).unwrap_or(false)
+}
+
+fn begins_as_text(
+    workspace: &Workspace,
+    folder: &Dir,
+    name: &std::ffi::OsStr,
+) -> std::io::Result<bool> {
+    let file = files::open(folder, name)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > LARGEST_FILE || workspace.is_closed(&metadata) {
+        return Ok(false);
+    }
+    let mut beginning = Vec::new();
+    file.take(SNIFFED).read_to_end(&mut beginning)?;
+    Ok(!beginning.contains(&0)
+        // The last character may have been cut in two.
+        && std::str::from_utf8(&beginning).map_or_else(|error| error.error_len().is_none(), |_| true))
+}
