@@ -1,23 +1,23 @@
 //! Copydesk: a document server where every change an AI wants is held, shown as a diff, and applied only when a person says so.
 //!
-//! Read the rooms in this order; each may use only what stands above it (`tests/tidy.rs` holds the table):
+//! The modules in reading order; each may use only what stands above it (`tests/tidy.rs` has the table):
 //!
-//! 1. [`ids`], [`who`]: names of things, and who may do what.
-//! 2. [`document`]: text and how it changes (pure). [`review`]: what a person must decide (pure).
-//! 3. [`store`]: what is remembered. [`auth`]: tokens and the people behind them.
-//! 4. [`room`]: one task owns one document, its requests and the people in it.
-//! 5. [`check`]: what must hold of everything that is kept, looked up.
-//!    `processes`: other programs, and how nothing of them is left behind.
-//!    [`files`]: files of the [`workspace`] that are documents too.
-//!    [`connections`]: what is held in memory for connections, and how they end.
-//! 6. [`llm`]: talk to a model. [`messages`]: be one to other programs (pure). [`tools`]: what a model may do, and the gate. [`agent`]: one run of the loop.
-//! 7. [`export`]: a document as a file for other programs (pure). [`wire`]: every type that leaves the process. [`socket`], [`http`], [`mcp`]: the doors.
-//!    [`webhook`]: tells addresses outside what waits and what was resolved.
-//! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`app`]: what is composed, from which options.
-//!    [`failpoint`]: where tests let it die. [`cpu_pool`]: threads for work that takes long.
+//! 1. [`ids`], [`permissions`]: identifiers, roles and what each role may do.
+//! 2. [`document`]: text and change sets (pure). [`approvals`]: approval requests and decisions (pure).
+//! 3. [`store`]: the database. [`auth`]: tokens and the people behind them.
+//! 4. [`rooms`]: one actor for each open document. [`cpu_pool`]: threads for long work.
+//! 5. [`check`]: verifies every invariant of a data directory. `processes`: child processes and their supervisor.
+//!    [`workspace`]: files below one folder. [`file_sync`]: workspace files that are open as documents.
+//! 6. [`llm`]: models. [`tools`]: what a model may do, and the approval pipeline. [`agent`]: runs and conversations.
+//! 7. [`export`]: documents as files for other programs (pure). [`connections`]: memory held for connections, and how
+//!    they end. [`transport`]: socket.io, REST, the Messages API, MCP, and the types they share.
+//!    [`webhooks`]: deliveries to addresses outside.
+//! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`server`]: options and
+//!    composition. [`failpoint`]: where tests let the process end.
 
 pub mod ids;
 pub mod permissions;
+pub mod transport;
 
 pub mod approvals;
 pub mod document;
@@ -37,13 +37,8 @@ pub mod connections;
 
 pub mod agent;
 pub mod llm;
-pub mod messages;
 pub mod tools;
 
-pub mod mcp;
-pub mod protocol;
-pub mod rest;
-pub mod socketio;
 pub mod webhooks;
 
 pub mod cli;

@@ -32,18 +32,19 @@ use crate::cli::{Command, CommandLine, ExportArgs};
 use crate::config::ServerConfig;
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::export::{ExportFormat, ExportInput};
+use crate::failpoint;
 use crate::file_sync::FileSync;
 use crate::ids::DocumentId;
 use crate::ids::MemberId;
-use crate::rest::guard::AllowedHosts;
 use crate::rooms::clock::WallClock;
 use crate::rooms::event::{RoomEvent, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink};
 use crate::rooms::{ExportSnapshot, NewDocument, RoomRegistry, credits};
-use crate::socketio::{SocketRegistry, SocketState};
 use crate::store::{Store, StoreAccess, StoreOp};
+use crate::transport::rest::middleware::guard::AllowedHosts;
+use crate::transport::socketio::{SocketRegistry, SocketState};
+use crate::transport::{mcp, rest, socketio};
 use crate::webhooks::{AddressPolicy, DeliveryWorker};
-use crate::{failpoint, mcp, rest, socketio};
 
 /// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
@@ -297,7 +298,7 @@ impl Server {
         let hosts = AllowedHosts::new(bound, &config.allowed_hosts);
         let connections = self.connections.clone();
         let router = outside
-            .layer(middleware::from_fn_with_state(hosts, rest::guard::check))
+            .layer(middleware::from_fn_with_state(hosts, rest::middleware::guard::check))
             .layer(middleware::from_fn_with_state(connections, rest::transfer::count));
         (router, io)
     }

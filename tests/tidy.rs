@@ -11,114 +11,146 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which rooms each room may name by `crate::`. `all` is everything but what is listed after a `!`.
-const ROOMS: &[(&str, &str)] = &[
+/// Which modules each module may name by `crate::`. `all` is everything but what is listed after a
+/// `!`. Below `transport` every transport is a module of its own.
+const MODULES: &[(&str, &str)] = &[
     ("failpoint", ""),
     ("cpu_pool", ""),
     ("ids", ""),
-    ("who", "ids"),
+    ("permissions", "ids"),
     ("document", "ids"),
-    ("review", "ids who document"),
-    ("export", "ids who document review"),
-    ("store", "ids who failpoint"),
-    ("auth", "ids who store"),
-    ("room", "ids who document review store auth failpoint cpu_pool"),
-    ("connections", "ids who"),
+    ("approvals", "ids permissions document"),
+    ("export", "ids permissions document approvals"),
+    ("store", "ids permissions failpoint"),
+    ("auth", "ids permissions store"),
+    ("rooms", "ids permissions document approvals store auth failpoint cpu_pool"),
+    ("connections", "ids permissions"),
     ("processes", ""),
     ("workspace", "processes failpoint"),
-    ("files", "ids who document room store workspace failpoint"),
-    ("check", "ids who document review store"),
-    ("llm", "ids processes wire::messages"),
-    ("messages", "ids llm wire::messages"),
-    ("tools", "ids who document review room workspace files wire::messages failpoint"),
+    ("file_sync", "ids permissions document rooms store workspace failpoint"),
+    ("check", "ids permissions document approvals store"),
+    ("llm", "ids processes"),
     (
-        "agent",
-        "ids who document review store auth room workspace llm tools wire::messages failpoint",
+        "tools",
+        "ids permissions document approvals rooms workspace file_sync llm::messages_api failpoint",
     ),
-    ("wire", "ids who"),
-    ("webhook", "ids review room store wire"),
-    ("socket", "all !http !mcp !app !cli !config"),
-    ("http", "all !socket !mcp !app !cli !config"),
-    ("mcp", "all !socket !http !app !cli !config"),
-    ("client", "wire::client wire::server"),
+    ("agent", "ids permissions document approvals store auth rooms workspace llm tools failpoint"),
+    ("transport::protocol", "ids permissions"),
+    ("webhooks", "ids approvals rooms store transport::protocol"),
+    (
+        "transport::socketio",
+        "all !transport::rest !transport::messages_api !transport::mcp !server !cli !config",
+    ),
+    ("transport::rest", "all !transport::socketio !transport::mcp !server !cli !config"),
+    // Shares the middleware and the errors of HTTP with REST, which mounts its routes.
+    ("transport::messages_api", "all !transport::socketio !transport::mcp !server !cli !config"),
+    (
+        "transport::mcp",
+        "all !transport::socketio !transport::rest !transport::messages_api !server !cli !config",
+    ),
+    ("client", "transport::protocol"),
     ("telemetry", ""),
     ("config", "cli"),
-    ("cli", "export who"),
-    ("app", "all"),
+    ("cli", "export permissions"),
+    ("server", "all"),
 ];
 
-/// Files that may name more than their room, and why.
+/// Files that only declare modules or start the program.
+const ROOTS: [&str; 3] = ["lib", "main", "transport::mod"];
+
+/// Files that may name more than their module, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    // The one place where values of the rooms become types of the wire.
-    ("wire/convert", "document review room agent store auth"),
+    // The one place where values of the application become types of the protocol.
+    ("transport/protocol/convert", "document approvals rooms agent store auth"),
 ];
 
 /// Where what may be used: a crate, or a part of the standard library that reaches outside the process.
 const WALLS: &[(&str, &str)] = &[
     ("ammonia", "export/html.rs"),
-    ("anyhow", "app main.rs"),
-    ("axum", "http mcp app"),
-    ("base64", "http/page.rs webhook/signature.rs"),
+    ("anyhow", "server main.rs"),
+    ("axum", "transport server"),
+    ("base64", "transport/rest/middleware/pagination.rs webhooks/signature.rs"),
     ("cap_fs_ext", "workspace"),
     ("cap_std", "workspace"),
     ("clap", "cli.rs main.rs"),
     ("clap_complete", "cli.rs"),
-    ("getrandom", "auth llm/retry.rs webhook/signature.rs"),
-    ("globset", "review/pattern.rs workspace"),
-    ("governor", "http/messages http/way_in.rs socket"),
+    ("getrandom", "auth llm/retry.rs webhooks/signature.rs"),
+    ("globset", "approvals/path_pattern.rs workspace"),
+    (
+        "governor",
+        "transport/messages_api transport/rest/middleware/api_middleware.rs transport/socketio",
+    ),
     ("grep_matcher", "workspace"),
     ("grep_regex", "workspace"),
     ("grep_searcher", "workspace"),
     ("harper_core", "llm"),
-    ("hmac", "messages/canonical.rs webhook/signature.rs"),
-    ("hyper", "app http/transfer.rs"),
-    ("hyper_util", "app"),
+    ("hmac", "transport/messages_api/conversation_hash.rs webhooks/signature.rs"),
+    ("hyper", "server transport/rest/transfer.rs"),
+    ("hyper_util", "server"),
     ("ignore", "workspace"),
-    ("open", "app.rs"),
+    ("open", "server.rs"),
     ("pulldown_cmark", "export"),
-    ("regex", "llm tools/find_and_replace.rs"),
+    ("regex", "llm tools/document/find_and_replace.rs"),
     // Deliveries go to addresses that owners name, and nothing else does.
-    ("reqwest", "llm client webhook"),
-    ("rmcp", "llm/claude mcp"),
+    ("reqwest", "llm client webhooks"),
+    ("rmcp", "llm/claude_cli transport/mcp"),
     ("ropey", "document"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the owner of a file.
-    ("rustix", "processes workspace/beside.rs cpu_pool.rs app/serving.rs"),
-    ("schemars", "http tools wire"),
-    ("similar", "document/diff review/preview.rs"),
-    ("socketioxide", "socket app"),
+    ("rustix", "processes workspace/atomic_write.rs cpu_pool.rs server/serving.rs"),
+    ("schemars", "transport tools llm/messages_api.rs"),
+    ("similar", "document/diff approvals/preview.rs"),
+    ("socketioxide", "transport/socketio server"),
     ("sqlx", "store"),
     ("toml", "config.rs"),
-    ("tower", "http app"),
-    ("tower_http", "http"),
+    ("tower", "transport/rest server"),
+    ("tower_http", "transport/rest"),
     ("tracing_subscriber", "telemetry.rs"),
     ("tree_sitter", "workspace/shell"),
     ("tree_sitter_bash", "workspace/shell"),
-    ("ts_rs", "wire"),
-    ("unicode_segmentation", "document/diff llm/harper tools/find_and_replace.rs"),
+    ("ts_rs", "transport/protocol llm/messages_api.rs"),
+    ("unicode_segmentation", "document/diff llm/harper tools/document/find_and_replace.rs"),
     ("zip", "export"),
     ("std::env", "config.rs"),
     // Which processes a program has left behind is in `/proc`.
-    ("std::fs", "auth/owner.rs config.rs llm/claude llm/scripted.rs processes store"),
+    ("std::fs", "auth/owner.rs config.rs llm/claude_cli llm/scripted.rs processes store"),
     // `copydesk export --out FILE` and `copydesk import FILE`.
-    ("tokio::fs", "app.rs app/remote/import.rs store"),
+    ("tokio::fs", "server.rs server/remote/import.rs store"),
     // The lock of a data directory names its process; a failpoint ends it.
     (
         "std::process",
-        "llm/claude main.rs processes/supervisor.rs store/files.rs workspace/command.rs failpoint.rs",
+        "llm/claude_cli main.rs processes/supervisor.rs store/files.rs workspace/command.rs failpoint.rs",
     ),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write that its caller left alone.
     (
         "tokio::spawn",
-        "app.rs app/workspace.rs agent/session.rs http/once.rs room/rooms.rs socket/connect.rs socket/outbound.rs store/writer.rs",
+        "server.rs server/workspace.rs agent/service.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs",
     ),
 ];
 
-/// Rooms that neither wait nor look at a clock, and what would let them.
-const PURE: &[&str] = &["ids.rs", "who.rs", "document", "export", "messages", "review"];
+/// Modules that neither wait nor look at a clock, and what would let them.
+const PURE: &[&str] = &[
+    "ids.rs",
+    "permissions.rs",
+    "document",
+    "export",
+    "approvals",
+    "transport/messages_api/conversation_cache.rs",
+    "transport/messages_api/conversation_hash.rs",
+    "transport/messages_api/failure.rs",
+    "transport/messages_api/request",
+    "transport/messages_api/server_tool_loop.rs",
+    "transport/messages_api/sse_encoder.rs",
+];
 const IMPURE: [&str; 5] = ["tokio", "tracing", "std::net", "SystemTime", "std::thread"];
 
 /// Lines of code (not blank, not comment, not tests) of a source file.
 const LONGEST_FILE: usize = 400;
+/// Files (and folders) of one folder below `src/`.
+const MOST_FILES: usize = 20;
+/// Places in which types may have the same name, one beside its counterpart in the protocol.
+const MOST_NAMESAKES: usize = 2;
+/// Names that a trait or a macro asks for, or that every tool has.
+const SHARED_NAMES: [&str; 4] = ["Input", "Error", "Rejection", "Item"];
 /// Names that say nothing about what is inside.
 const EMPTY_NAMES: [&str; 8] =
     ["utils", "util", "common", "helpers", "helper", "manager", "service", "misc"];
@@ -136,8 +168,13 @@ impl File {
         self.path.strip_prefix("src/").unwrap_or(&self.path)
     }
 
-    fn room(&self) -> &str {
-        self.place().split('/').next().unwrap_or_default().trim_end_matches(".rs")
+    /// The module of [`MODULES`] it belongs to.
+    fn module(&self) -> String {
+        let mut parts = self.place().split('/').map(|part| part.trim_end_matches(".rs"));
+        match (parts.next().unwrap_or_default(), parts.next()) {
+            ("transport", Some(transport)) => format!("transport::{transport}"),
+            (module, _) => module.to_owned(),
+        }
     }
 
     /// The text without its tests and without comments, line for line.
@@ -208,7 +245,7 @@ fn sources() -> Vec<File> {
     all.into_iter().filter(|file| !is_test(file)).collect()
 }
 
-/// `src/room/tests` for a `#[cfg(test)] mod tests;` in `src/room/mod.rs` (or in `src/room.rs`).
+/// `src/rooms/tests` for a `#[cfg(test)] mod tests;` in `src/rooms/mod.rs` (or in `src/rooms.rs`).
 fn test_modules(file: &File) -> Vec<String> {
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
     let folder =
@@ -230,17 +267,17 @@ fn settle(rule: &str, complaints: &[String]) {
 }
 
 #[test]
-fn rooms_name_only_the_rooms_they_may() {
+fn modules_name_only_the_modules_they_may() {
     let mut complaints = Vec::new();
     for file in sources() {
-        if ["lib", "main"].contains(&file.room()) {
+        if ROOTS.contains(&&*file.module()) {
             continue;
         }
-        let Some((_, allowed)) = ROOMS.iter().find(|(room, _)| *room == file.room()) else {
+        let Some((_, allowed)) = MODULES.iter().find(|(module, _)| *module == file.module()) else {
             complaints.push(format!(
-                "{}: the room `{}` is not in the table",
+                "{}: the module `{}` is not in the table",
                 file.path,
-                file.room()
+                file.module()
             ));
             continue;
         };
@@ -248,31 +285,32 @@ fn rooms_name_only_the_rooms_they_may() {
             .iter()
             .find(|(path, _)| is_in(file.place(), path))
             .map_or("", |(_, more)| more);
-        for (line, name) in named_rooms(&file) {
+        for (line, name) in named_modules(&file) {
             if !may(allowed, &name)
                 && !may(more, &name)
-                && name != file.room()
-                && !name.starts_with(&format!("{}::", file.room()))
+                && name != file.module()
+                && !name.starts_with(&format!("{}::", file.module()))
             {
                 complaints.push(format!("{}:{line} names crate::{name}", file.path));
             }
         }
     }
     settle(
-        "A room names only what stands above it. Move the code to the room that owns it, or change ROOMS in tests/tidy.rs \
+        "A module names only what stands above it. Move the code to the module that owns it, or change MODULES in tests/tidy.rs \
          and docs/architecture.md together:",
         &complaints,
     );
 }
 
 fn may(allowed: &str, name: &str) -> bool {
-    let room = name.split("::").next().unwrap_or_default();
+    let first = name.split("::").next().unwrap_or_default();
+    let module = if first == "transport" { name } else { first };
     let listed = |word: &str| allowed.split(' ').any(|it| it == word);
-    if listed("all") { !listed(&format!("!{room}")) } else { listed(room) || listed(name) }
+    if listed("all") { !listed(&format!("!{module}")) } else { listed(module) || listed(name) }
 }
 
-/// Every `crate::room::module` in the code, with its line.
-fn named_rooms(file: &File) -> Vec<(usize, String)> {
+/// Every `crate::module::part` in the code, with its line.
+fn named_modules(file: &File) -> Vec<(usize, String)> {
     let mut names = Vec::new();
     for (index, line) in file.code().enumerate() {
         for rest in line.split("crate::").skip(1) {
@@ -294,21 +332,21 @@ fn named_rooms(file: &File) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn the_table_has_every_room_once() {
-    let rooms: BTreeSet<String> = sources()
+fn the_table_has_every_module_once() {
+    let modules: BTreeSet<String> = sources()
         .iter()
-        .map(|file| file.room().to_owned())
-        .filter(|room| room != "lib" && room != "main")
+        .map(File::module)
+        .filter(|module| !ROOTS.contains(&module.as_str()))
         .collect();
-    let table: BTreeSet<String> = ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect();
+    let table: BTreeSet<String> = MODULES.iter().map(|(module, _)| (*module).to_owned()).collect();
     assert_eq!(
-        rooms, table,
-        "every room of src/ has one line in ROOMS (tests/tidy.rs), and nothing else has"
+        modules, table,
+        "every module of src/ has one line in MODULES (tests/tidy.rs), and nothing else has"
     );
 }
 
 #[test]
-fn only_main_starts_the_house() {
+fn only_main_starts_the_server() {
     let main = fs::read_to_string(root().join("src/main.rs")).unwrap();
     assert!(
         main.lines().filter(|line| !is_comment(line)).count() <= 40,
@@ -336,7 +374,7 @@ fn crates_stay_behind_their_walls() {
         }
     }
     settle(
-        "Each crate is known in one place. Ask the room behind the wall instead, or move the wall in WALLS (tests/tidy.rs) with a reason:",
+        "Each crate is known in one place. Ask the module behind the wall instead, or move the wall in WALLS (tests/tidy.rs) with a reason:",
         &complaints,
     );
 }
@@ -361,9 +399,11 @@ fn uses(line: &str, what: &str) -> bool {
 }
 
 #[test]
-fn the_pure_rooms_stay_pure() {
+fn the_pure_modules_stay_pure() {
     let mut complaints = Vec::new();
-    for file in sources().iter().filter(|file| PURE.iter().any(|room| is_in(file.place(), room))) {
+    for file in
+        sources().iter().filter(|file| PURE.iter().any(|module| is_in(file.place(), module)))
+    {
         for (index, line) in file.code().enumerate() {
             for word in IMPURE.iter().filter(|word| line.contains(**word)) {
                 complaints.push(format!(
@@ -376,7 +416,7 @@ fn the_pure_rooms_stay_pure() {
         }
     }
     settle(
-        "A pure room has no clock, socket, disk or task; give it what it needs as a value:",
+        "A pure module has no clock, socket, disk or task; give it what it needs as a value:",
         &complaints,
     );
 }
@@ -397,12 +437,62 @@ fn files_are_short_enough_to_read() {
 }
 
 #[test]
+fn folders_are_small_enough_to_see_at_once() {
+    let mut folders: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    for file in files("src").iter().filter(|file| is_rust(file)) {
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        *folders.entry(folder.to_owned()).or_default() += 1;
+    }
+    let complaints: Vec<_> = folders
+        .into_iter()
+        .filter(|(_, count)| *count > MOST_FILES)
+        .map(|(folder, count)| format!("{folder}: {count} files"))
+        .collect();
+    settle(
+        &format!(
+            "A folder has at most {MOST_FILES} files. Give a part of it a folder with a name:"
+        ),
+        &complaints,
+    );
+}
+
+#[test]
+fn a_name_means_one_type() {
+    let mut places: std::collections::BTreeMap<String, Vec<String>> =
+        std::collections::BTreeMap::new();
+    for file in sources() {
+        for line in file.code() {
+            let line = line.trim_start();
+            let line = line
+                .split_once("pub")
+                .map_or(line, |(_, rest)| rest.split_once(' ').map_or(rest, |(_, rest)| rest));
+            let defined = ["struct ", "enum ", "trait ", "type "]
+                .iter()
+                .find_map(|kind| line.strip_prefix(kind))
+                .map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default());
+            if let Some(name) = defined.filter(|name| !SHARED_NAMES.contains(name)) {
+                places.entry(name.to_owned()).or_default().push(file.path.clone());
+            }
+        }
+    }
+    let complaints: Vec<_> = places
+        .into_iter()
+        .filter(|(_, files)| files.len() > MOST_NAMESAKES)
+        .map(|(name, files)| format!("{name}: {}", files.join(", ")))
+        .collect();
+    settle(
+        "A type has a name of its own, at most shared with its counterpart in the protocol:",
+        &complaints,
+    );
+}
+
+#[test]
 fn every_file_says_first_what_it_is() {
     let silent = |file: &&File| !file.text.starts_with("//! ");
     let complaints: Vec<_> =
         sources().iter().filter(silent).map(|file| file.path.clone()).collect();
     settle(
-        "The first line of a file is `//! ` and says in one sentence what the room is:",
+        "The first line of a file is `//! ` and says in one sentence what the module is:",
         &complaints,
     );
 }

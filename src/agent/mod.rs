@@ -3,63 +3,16 @@
 //! [`AgentService`] is the way in. A run is a pure state machine ([`turn`]) driven by [`driver`]; what is said is kept as
 //! a [`transcript`] before anything depends on it, so that a run goes on where it stood after a crash.
 
-pub mod transcript;
-
-mod call;
-mod call_previews;
-mod decide;
-mod decision_updates;
-mod dedup;
-mod executor;
-mod fork;
-mod history;
+pub mod conversation;
+pub mod external_calls;
 mod mode_permission;
-mod model_answer;
 mod models;
-mod prompt;
-mod provider_sessions;
-mod reopen;
-mod response;
-mod run_events;
-mod run_record;
+pub mod requests;
+pub mod run;
 mod scheduler;
-mod selection;
 mod service;
-mod shown_documents;
-mod state_machine;
-mod status;
-mod truncate;
-mod undo_file;
-mod usage;
-mod validate_rules;
-mod waiters;
-
 #[cfg(test)]
-mod budgets;
-#[cfg(test)]
-mod calling;
-#[cfg(test)]
-mod conversation_stories;
-#[cfg(test)]
-mod deciding;
-#[cfg(test)]
-mod editing;
-#[cfg(test)]
-mod fixture;
-#[cfg(test)]
-mod hearing;
-#[cfg(test)]
-mod modes;
-#[cfg(test)]
-mod plans;
-#[cfg(test)]
-mod restarts;
-#[cfg(test)]
-mod unread;
-#[cfg(test)]
-mod watching;
-#[cfg(test)]
-mod workspace;
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
@@ -70,20 +23,20 @@ use crate::store::StoreError;
 
 pub use crate::rooms::settings::PermissionMode;
 pub use crate::tools::SafeTools;
-pub use call::{
+pub use conversation::fork::ConversationFork;
+pub use conversation::history::HistoryPage;
+pub use external_calls::call::{
     CallEvent, CallRequest, CallResult, CallSource, ClientConnection, DedupKey, ExternalCall,
     KeyIssuer,
 };
-pub use fork::ConversationFork;
-pub use history::HistoryPage;
-pub use models::{ChosenModel, ModelCatalog};
-pub use reopen::ReopenOutcome;
-pub use service::AgentService;
-pub use state_machine::RunLimits;
-pub use status::RunStatus;
-pub use waiters::CallHandle;
+pub use external_calls::waiters::CallHandle;
 #[cfg(test)]
-pub use waiters::StagedCall;
+pub use external_calls::waiters::StagedCall;
+pub use models::{ChosenModel, ModelCatalog};
+pub use requests::reopen::ReopenOutcome;
+pub use run::state_machine::RunLimits;
+pub use run::status::RunStatus;
+pub use service::AgentService;
 
 /// Something a person asks of the agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Principal;
 
-use super::run_record::Run;
 use super::{AskError, StopFilter};
+use crate::agent::run::run_record::Run;
 
 /// Runs that may wait behind the one that is working.
 pub const QUEUE_LIMIT: usize = 16;

@@ -19,20 +19,21 @@ use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
 use crate::store::{QueryScope, RunRecord, Store, WriteBatch};
 use crate::tools::ToolRegistry;
 
-use super::call::called;
-use super::executor;
-use super::history::ResultTexts;
 use super::models::{self, ChosenModel, ModelCatalog};
-use super::response::response;
-use super::run_events::RunEvents;
-use super::run_record::{self, Run, RunState};
 use super::scheduler::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
-use super::selection::locate;
-use super::shown_documents::ShownDocuments;
-use super::state_machine::{RunEnd, RunLimits};
-use super::transcript::{AgentObject, EntryKind, TranscriptEntry};
-use super::waiters::CallWaiters;
 use super::{AgentRequest, AskError, AskKind, BypassPolicy, SelectedRange, StopFilter};
+use crate::agent::conversation::history::ResultTexts;
+use crate::agent::conversation::response::response;
+use crate::agent::conversation::shown_documents::ShownDocuments;
+use crate::agent::conversation::transcript::{AgentObject, EntryKind, TranscriptEntry};
+use crate::agent::external_calls::call::called;
+use crate::agent::external_calls::waiters::CallWaiters;
+use crate::agent::run::executor;
+use crate::agent::run::run_events::RunEvents;
+use crate::agent::run::run_record;
+use crate::agent::run::run_record::{Run, RunState};
+use crate::agent::run::selection::locate;
+use crate::agent::run::state_machine::{RunEnd, RunLimits};
 
 /// Bytes of a prompt, of the instructions, and of all earlier turns together.
 const WORDS_LIMIT: usize = 256 * 1024;
@@ -49,7 +50,7 @@ pub struct AgentService {
 }
 
 /// What the runs work with.
-pub(super) struct AgentDeps {
+pub(crate) struct AgentDeps {
     pub store: Store,
     pub clock: WallClock,
     pub rooms: RoomRegistry,

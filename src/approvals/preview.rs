@@ -1,5 +1,9 @@
 //! What people are shown besides the hunks: a unified diff, several, a command, or the plain input.
 
+pub(crate) mod difflib;
+pub(crate) mod preview_hash;
+pub(crate) mod stored_preview;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,8 +14,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use crate::document::diff::{DiffLimits, common_ends};
 use crate::document::utf16_len;
 
-use super::difflib::{EqualLines, MOST_STEPS, matching_blocks};
-use super::stored_preview::StoredPreview;
+use crate::approvals::preview::difflib::{EqualLines, MOST_STEPS, matching_blocks};
+use crate::approvals::preview::stored_preview::StoredPreview;
 
 /// How a preview is to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,9 +18,7 @@ use super::{
     AnswerDelta, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
     messages_stream, names, prices, transport,
 };
-use crate::protocol::messages_api::{
-    ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest,
-};
+use crate::llm::messages_api::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
 
 /// The model asked for when nobody names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{AnswerDelta, AssistantMessage, FailedTryUsage, ModelError};
-use crate::protocol::messages_api::{ContentBlock, StopReason, TokenUsage};
+use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 
 /// Where a model puts its deltas while it works.
 pub(super) struct DeltaSink {

@@ -24,7 +24,7 @@ pub use rules::CorrectionKind;
 
 use super::delta_stream::{self, DeltaPace, DeltaSink};
 use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ToolResultView};
-use crate::protocol::messages_api::{ContentBlock, MessageRole, StopReason, TokenUsage};
+use crate::llm::messages_api::{ContentBlock, MessageRole, StopReason, TokenUsage};
 use plan::{EditPlan, EditTarget};
 
 /// The built-in copy editor.

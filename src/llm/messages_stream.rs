@@ -10,7 +10,7 @@ use super::delta_stream::{self, DeltaSink};
 use super::retry::kind_is_retryable;
 use super::sse_events::{SseEvent, SseSplitter};
 use super::{AnswerDelta, AssistantMessage, ModelError};
-use crate::protocol::messages_api::{
+use crate::llm::messages_api::{
     ApiError, BlockDelta, ContentBlock, MessageDelta, ResponseMessage, StopReason, StreamEvent,
     TokenUsage, UsageDelta,
 };

@@ -7,6 +7,7 @@ pub mod anthropic;
 #[cfg(unix)]
 pub mod claude_cli;
 pub mod harper;
+pub mod messages_api;
 pub mod openai;
 pub mod prices;
 pub mod scripted;
@@ -32,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::protocol::messages_api::{
+use crate::llm::messages_api::{
     CacheControl, ChatMessage, ContentBlock, StopReason, TokenUsage, ToolChoice, ToolDefinition,
 };
 

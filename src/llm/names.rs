@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::protocol::messages_api::{ChatMessage, ContentBlock};
+use crate::llm::messages_api::{ChatMessage, ContentBlock};
 
 /// Characters of the name of a tool.
 const LONGEST_TOOL: usize = 64;

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, transport};
-use crate::protocol::messages_api::TokenUsage;
+use crate::llm::messages_api::TokenUsage;
 
 use request::{CompletionBody, OutputLimitField, ServerDialect};
 use stream::UnopenedThoughts;

@@ -5,7 +5,7 @@
 //! they and dated copies of them stood between the middle of September and the middle of November 2026. A model that is
 //! not here has no price, and only its tokens are shown.
 
-use crate::protocol::messages_api::TokenUsage;
+use crate::llm::messages_api::TokenUsage;
 
 use super::DEFAULT_MAX_TOKENS;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::delta_stream::DeltaSink;
 use super::{AssistantMessage, ModelError, RetryMode};
-use crate::protocol::messages_api::ApiError;
+use crate::llm::messages_api::ApiError;
 
 /// How patient a model is with its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

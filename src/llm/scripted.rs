@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::status_is_retryable;
 use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest};
-use crate::protocol::messages_api::{ContentBlock, TokenUsage};
+use crate::llm::messages_api::{ContentBlock, TokenUsage};
 pub use script::{ModelScript, ScriptError};
 use script::{ScriptBlock, ScriptTurn, TurnEnd, TurnReuse};
 

@@ -15,7 +15,7 @@ use super::{
     AnswerDelta, AssistantMessage, DocumentView, FailedTryUsage, Model, ModelError, ModelRequest,
     SelectionView,
 };
-use crate::protocol::messages_api::{ChatMessage, ContentBlock, ToolDefinition};
+use crate::llm::messages_api::{ChatMessage, ContentBlock, ToolDefinition};
 
 /// Everything a model said, and how it ended.
 #[derive(Debug, PartialEq)]

@@ -12,7 +12,7 @@ use reqwest::{Client, RequestBuilder, Response};
 
 use super::ModelError;
 use super::retry;
-use crate::protocol::messages_api::ApiError;
+use crate::llm::messages_api::ApiError;
 
 /// A connection that says nothing for this long, not even `ping`, is dead.
 const SILENCE_LIMIT: Duration = Duration::from_mins(5);

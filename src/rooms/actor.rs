@@ -4,6 +4,11 @@
 //! durable. If it cannot be kept, every command of the turn is told, and the room goes back to what is durable by loading
 //! it again; while even that fails, it refuses everything.
 
+pub(crate) mod long_work;
+pub(crate) mod queries;
+pub(crate) mod recovery;
+pub(crate) mod turn_effects;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +26,10 @@ use super::event::RoomEvent;
 use super::registry::RoomDeps;
 use super::room_status::RoomStatus;
 use super::state::{AppliedAt, RoomState};
-use super::turn_effects::{TurnEffect, TurnEffects};
-use super::{RoomError, RoomHandle, deadlines, loading, proposals, requests, text};
+use super::{RoomError, RoomHandle};
+use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::persistence::loading;
+use crate::rooms::state::{deadlines, proposals, requests, text};
 
 /// Commands that may wait; a sender waits when it is full.
 const INBOX: usize = 1_024;

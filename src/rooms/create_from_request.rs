@@ -10,9 +10,9 @@ use crate::ids::{DocumentId, RequestId, RuleId, Version};
 use crate::store::{AuditEntry, DocumentRecord, StoreError, StoreOp, UpdateRecord, WriteBatch};
 
 use super::event::ServerEvent;
-use super::requests::writer;
-use super::text::check_length;
 use super::{RoomError, RoomRegistry};
+use crate::rooms::state::requests::writer;
+use crate::rooms::state::text::check_length;
 
 /// A document that an approved request makes.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use crate::store::{FileRecord, StoreOp};
 use super::RoomError;
 use super::event::RoomEvent;
 use super::state::{AppliedAt, RoomState};
-use super::text::{ChangeAuthor, HunkChanges, check_length};
-use super::turn_effects::TurnEffects;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::state::text::{ChangeAuthor, HunkChanges, check_length};
 
 /// The author of changes that were found in a file: nobody knows who made them.
 pub const DISK: &str = "disk";

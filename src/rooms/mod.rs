@@ -9,47 +9,24 @@ pub mod clock;
 pub mod command;
 pub mod event;
 pub mod file;
-pub mod resolved_requests;
+pub mod persistence;
 pub mod settings;
 
 mod actor;
-mod admin;
 mod create_from_request;
-mod cross_room_notices;
-mod deadlines;
-mod decisions;
-mod edits;
 mod event_sink;
-mod export_snapshot;
-mod file_undos;
-mod history;
-mod loading;
-mod locked_ranges;
-mod long_work;
-mod presence;
-mod proposals;
-mod provenance;
-mod queries;
-mod recovery;
 mod registry;
 mod request_index;
-mod request_viewers;
-mod requests;
-mod restore;
 mod room_status;
-mod rules;
 #[cfg(feature = "rehearsal")]
 pub mod simulated_room;
 mod state;
-mod streaming_previews;
 #[cfg(test)]
 mod tests;
-mod text;
-mod turn_effects;
-mod undo;
-mod votes;
 mod workspace_inbox;
 
+use crate::rooms::persistence::history;
+use crate::rooms::state::edits;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
@@ -76,9 +53,9 @@ use settings::DocumentSettings;
 
 pub use create_from_request::NewDocumentFromRequest;
 pub use event_sink::{EncodedEvent, EventSink};
-pub use export_snapshot::ExportSnapshot;
-pub use history::{compare, text_at};
-pub use provenance::{credits, placements};
+pub use persistence::export_snapshot::ExportSnapshot;
+pub use persistence::history::{compare, text_at};
+pub use persistence::provenance::{credits, placements};
 pub use registry::{DocumentReaders, LONGEST_TITLE, NewDocument, RoomRegistry};
 pub use room_status::{RoomStatus, WeakRoomHandle};
 pub use workspace_inbox::DESK;

@@ -22,8 +22,8 @@ use super::command::RoomCommand;
 use super::event::ServerEvent;
 use super::request_index::RequestIndex;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
-use super::text::check_length;
 use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
+use crate::rooms::state::text::check_length;
 
 /// Longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;

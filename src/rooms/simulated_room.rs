@@ -11,12 +11,14 @@ use crate::store::{
     LoadedDocument, RequestRecord, RuleRecord, StoreError, UpdateRecord, WriteBatch,
 };
 
+use super::RoomError;
 use super::command::{ResolvedRequest, RoomCommand};
 use super::event::RoomEvent;
 use super::settings::ServerSettings;
 use super::state::{AppliedAt, RoomState};
-use super::turn_effects::{TurnEffect, TurnEffects};
-use super::{RoomError, deadlines, proposals, restore};
+use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::persistence::restore;
+use crate::rooms::state::{deadlines, proposals};
 
 /// The state of a room, and what the turn under way has led to so far.
 pub struct SimulatedRoom {
@@ -139,7 +141,7 @@ impl SimulatedRoom {
         server: &ServerSettings,
     ) -> Option<ResolvedRequest> {
         let request = self.state.request(id)?;
-        super::requests::settled(&self.state, request, &now(now_ms, server))
+        crate::rooms::state::requests::settled(&self.state, request, &now(now_ms, server))
     }
 
     /// What the turn led to; the next one begins.
@@ -222,7 +224,7 @@ impl SimulatedTurn {
                 TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answer(Ok(())),
                 TurnEffect::Tell(event, _) => tell(SimulatedOutput::All(event)),
                 TurnEffect::Say(said) => {
-                    tell(SimulatedOutput::All(RoomEvent::Said(Arc::new(said))))
+                    tell(SimulatedOutput::All(RoomEvent::Said(Arc::new(said))));
                 }
                 TurnEffect::TellOthers(one, event) => tell(SimulatedOutput::Others(one, event)),
                 TurnEffect::TellOne(one, event) => tell(SimulatedOutput::One(one, event)),

@@ -4,6 +4,23 @@
 //! to tell and what to answer. The state may run ahead of the store only within one turn of the driver; if the turn
 //! cannot be kept, the driver loads again what is durable and puts the people back in ([`RoomState::replace_with`]).
 
+pub(crate) mod admin;
+pub(crate) mod cross_room_notices;
+pub(crate) mod deadlines;
+pub(crate) mod decisions;
+pub(crate) mod edits;
+pub(crate) mod file_undos;
+pub(crate) mod locked_ranges;
+pub(crate) mod presence;
+pub(crate) mod proposals;
+pub(crate) mod request_viewers;
+pub(crate) mod requests;
+pub(crate) mod rules;
+pub(crate) mod streaming_previews;
+pub(crate) mod text;
+pub(crate) mod undo;
+pub(crate) mod votes;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -15,24 +32,24 @@ use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, SessionId, U
 use crate::permissions::Principal;
 use crate::store::{AuditEntry, DocumentRecord, StoreOp};
 
+use super::RoomError;
 use super::command::{
     DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender, RoomCommand,
 };
 use super::event::{CaretPosition, RoomEvent};
 use super::file::{self, FileState};
-use super::long_work::is_long_answer;
-use super::presence::RoomPresence;
-use super::request_viewers::RequestViewers;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
-use super::streaming_previews::{self, StreamingPreviews};
-use super::turn_effects::{TurnEffect, TurnEffects};
-use super::{RoomError, deadlines, locked_ranges, requests, rules};
+use crate::rooms::actor::long_work::is_long_answer;
+use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::state::presence::RoomPresence;
+use crate::rooms::state::request_viewers::RequestViewers;
+use crate::rooms::state::streaming_previews::StreamingPreviews;
 
 /// Requests that have ended and are still remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
 
 /// The moment at which a command is applied.
-pub(super) struct AppliedAt {
+pub(crate) struct AppliedAt {
     /// Milliseconds since 1970.
     pub(super) ms: u64,
     /// The server's settings.
@@ -40,7 +57,7 @@ pub(super) struct AppliedAt {
 }
 
 /// A document, its requests and the people in it.
-pub(super) struct RoomState {
+pub(crate) struct RoomState {
     /// Its version is the one it was loaded at: the newest is the document's.
     pub(super) record: DocumentRecord,
     pub(super) own: OwnSettings,
@@ -316,7 +333,7 @@ impl RoomState {
                 step.answer(reply, result);
             }
             RoomCommand::Push(push, reply) => {
-                let result = self.push(&push, super::text::REBASING, now, step);
+                let result = self.push(&push, crate::rooms::state::text::REBASING, now, step);
                 step.answer(reply, result);
             }
             RoomCommand::Rename(..)

@@ -11,9 +11,9 @@ use crate::store::{DocumentRecord, StoreOp};
 
 use super::RoomError;
 use super::event::{RequestNews, RoomEvent};
-use super::requests::{open_request, place, record, tell_news};
 use super::state::{AppliedAt, RoomState};
-use super::turn_effects::TurnEffects;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::state::requests::{open_request, place, record, tell_news};
 
 /// Where the store keeps the desk's settings. No generated identifier reads like this, and no session owns it, so it is in
 /// no list and nobody can open it.

@@ -21,7 +21,7 @@ use tower::ServiceExt as _;
 use crate::connections::{
     ConnectionArrival, ConnectionRegistry, ConnectionTransport, ObservedStream,
 };
-use crate::rest::transfer::is_websocket_request;
+use crate::transport::rest::transfer::is_websocket_request;
 
 /// Longest head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;

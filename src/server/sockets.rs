@@ -11,7 +11,7 @@ use socketioxide::{ParserConfig, SocketIo};
 use tower::ServiceExt as _;
 
 use crate::connections::MESSAGE_BYTES;
-use crate::socketio::ClosePolling;
+use crate::transport::socketio::ClosePolling;
 
 /// Packets a socket may have waiting before it is cut off and has to resync.
 const SOCKET_BUFFER: usize = 8_192;

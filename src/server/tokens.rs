@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use crate::auth::{Authenticator, TokenGrant};
 use crate::cli::TokenArgs;
 use crate::client::ServerClient;
-use crate::protocol::client::IssueToken;
-use crate::protocol::convert;
-use crate::protocol::server::TokenLine;
 use crate::rooms::clock::WallClock;
+use crate::transport::protocol::client::IssueToken;
+use crate::transport::protocol::convert;
+use crate::transport::protocol::server::TokenLine;
 
 use super::visit;
 

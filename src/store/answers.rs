@@ -5,9 +5,9 @@ use sqlx::{QueryBuilder, Sqlite};
 
 use crate::ids::UserId;
 
-use super::rows::int;
-use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Keys that one statement names.
 const TOGETHER: usize = 500;

@@ -10,12 +10,13 @@ use super::records::{
     DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord, RunRecord,
     SessionRecord, TokenRecord,
 };
-use super::rows::int;
-use super::statement_batch::{BatchError, RowExpectation, StatementBatch};
 use super::{
     RequiredRight, StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live,
-    provenance, snapshots, updates, webhooks,
+    provenance, updates, webhooks,
 };
+use crate::store::queries::snapshots;
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
 /// What the writer knows of the database without looking.
 #[derive(Clone, Debug)]
@@ -95,6 +96,18 @@ async fn cut_at(place: &'static str, script: &mut StatementBatch<'_>) -> Result<
     Ok(())
 }
 
+/// Stores a request, and tells the outbox of it where there are webhooks.
+fn put_request_and_note<'a>(
+    script: &mut StatementBatch<'a>,
+    known: &WriterCache,
+    record: &'a RequestRecord,
+) {
+    if known.webhooks {
+        webhooks::note(script, record);
+    }
+    put_request(script, record);
+}
+
 async fn one<'a>(
     script: &mut StatementBatch<'a>,
     known: &mut WriterCache,
@@ -116,14 +129,9 @@ async fn one<'a>(
             provenance::put(script, document, *version, body);
         }
         StoreOp::ClaimClient { document, client, user } => {
-            claim_client(script, document, client, user)
+            claim_client(script, document, client, user);
         }
-        StoreOp::PutRequest(record) => {
-            if known.webhooks {
-                webhooks::note(script, record);
-            }
-            put_request(script, record);
-        }
+        StoreOp::PutRequest(record) => put_request_and_note(script, known, record),
         StoreOp::AppendDecision(record) => append_decision(script, record),
         StoreOp::BeginUndo(request) => file_undos::begin(script, request),
         StoreOp::EndUndo(request) => file_undos::end(script, request),

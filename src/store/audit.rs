@@ -15,9 +15,10 @@ use sqlx::{Row, SqliteConnection};
 use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
-use super::rows::{self, int};
-use super::statement_batch::StatementBatch;
 use super::{Store, StoreError, apply};
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// What the first line follows.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -2,8 +2,8 @@
 
 use crate::ids::RequestId;
 
-use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
+use crate::store::sqlite::statement_batch::StatementBatch;
 
 impl Store {
     /// Those that were begun and not ended, oldest first.

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::ids::UserId;
 
-use super::rows::int;
-use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// A write that named a key.
 #[derive(Clone, Debug, PartialEq)]

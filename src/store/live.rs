@@ -3,9 +3,10 @@
 use crate::ids::{DocumentId, Version};
 
 use super::records::FileRecord;
-use super::rows::{self, int};
-use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// What the newest document of a path has in common with its file. Whoever still looks after a document that was deleted
 /// does not take its path back.

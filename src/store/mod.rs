@@ -17,25 +17,17 @@ mod error;
 mod file_undos;
 mod files;
 mod idempotency;
-mod inspect;
-mod lists;
 mod live;
-mod log;
 mod provenance;
-mod read;
+pub mod queries;
 mod records;
-mod rows;
-mod snapshots;
 mod sqlite;
-mod statement_batch;
 #[cfg(test)]
 mod tests;
-mod tokens;
-mod transcripts;
 mod updates;
 mod webhooks;
-mod writer;
 
+use crate::store::sqlite::writer;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,20 +41,20 @@ pub use backup::{back_up, restore};
 pub use batch::{QueryScope, RequiredRight, StoreOp, WriteBatch};
 pub use error::StoreError;
 pub use idempotency::IdempotencyRecord;
-pub use inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};
-pub use lists::ListPlace;
-pub use log::LogPiece;
+pub use queries::inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};
+pub use queries::lists::ListPlace;
+pub use queries::log::LogPiece;
+pub use queries::snapshots::{PERMANENT_BYTES, PERMANENT_UPDATES};
+pub use queries::transcripts::{EntrySize, MEASURED, TranscriptCursor, TranscriptSince, fitting};
 pub use records::{
     AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     LoadedDocument, MessageRecord, PAST, RequestRecord, RuleRecord, RunRecord, SessionRecord,
     StartingText, TokenRecord, UpdateRecord,
 };
-pub use snapshots::{PERMANENT_BYTES, PERMANENT_UPDATES};
-pub use transcripts::{EntrySize, MEASURED, TranscriptCursor, TranscriptSince, fitting};
+pub use sqlite::writer::CommitCounts;
 pub use webhooks::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};
-pub use writer::CommitCounts;
 
-use writer::{WriterConnection, WriterMessage};
+use sqlite::writer::{WriterConnection, WriterMessage};
 
 /// Bytes that are stored to find out whether anything can be: more than are free on a disk that is as good as full.
 const TRIED_BYTES: usize = 16 * 1024;

@@ -5,9 +5,9 @@ use sqlx::Row;
 
 use crate::ids::{DocumentId, UserId, Version};
 
-use super::rows::int;
-use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// How many versions of a document are kept worked out: for somebody who asks about a moment ago.
 const KEPT: i64 = 3;

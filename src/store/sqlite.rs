@@ -1,5 +1,9 @@
 //! Connections to the embedded database and its migrations.
 
+pub(crate) mod rows;
+pub(crate) mod statement_batch;
+pub(crate) mod writer;
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::ids::{DocumentId, Version};
 
 use super::records::UpdateRecord;
-use super::rows::int;
-use super::statement_batch::{BatchError, RowExpectation, StatementBatch};
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
 /// Rows in one INSERT; SQLite takes 32,766 values in a statement and PostgreSQL 65,535.
 const ROWS: usize = 1_000;

@@ -9,9 +9,9 @@ use sqlx::sqlite::SqliteRow;
 use crate::ids::{DeliveryId, DocumentId, WebhookId};
 
 use super::records::RequestRecord;
-use super::rows::int;
-use super::statement_batch::StatementBatch;
 use super::{Store, StoreError};
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Deliveries that may wait for one receiver; more are dropped and counted.
 const MOST_WAITING: i64 = 1_000;

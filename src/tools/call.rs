@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ids::{DocumentId, RequestId, Version};
-use crate::protocol::messages_api::ContentBlock;
+use crate::llm::messages_api::ContentBlock;
 
 use super::Tool as _;
-use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
+use crate::tools::document::str_replace_based_edit_tool::StrReplaceBasedEditTool;
 
 /// A call of the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

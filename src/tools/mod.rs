@@ -5,52 +5,23 @@
 //! the room commits what was accepted at the moment of the decision, and `finish` only reports. Tools for the workspace
 //! *act*: people are asked at the [`desk`], and [`Tool::act`] does once what they approved.
 
-pub mod cross_document;
-mod cross_document_consent;
+pub mod conversation;
+pub mod document;
 pub mod document_updates;
-pub mod inbox_approval;
 pub mod pipeline;
 pub mod registry;
-pub mod undo_file;
+pub mod workspace;
 
-#[cfg(unix)]
-mod bash;
 mod call;
-mod create_new_document;
-mod document_path_rules;
-mod early_preparation;
-mod edit;
-mod execute;
-mod exit_plan_mode;
-mod file_warnings;
-mod find_and_replace;
-mod glob;
-mod grep;
-mod insert_at_cursor;
-mod invisible_chars;
-mod list_documents;
-mod lookup;
-mod multi_edit;
-mod open_file;
 mod partial_input;
-mod read;
-mod read_document;
 mod registered_tool;
-mod replacements;
-mod respond_conversation_only;
-mod rule_targets;
 mod schema;
-mod str_replace_based_edit_tool;
-mod suggest_improvements;
-mod template;
-mod text_changes;
 mod text_range;
 mod unread_ranges;
-mod update_document_by_id;
-mod update_full_document;
-mod update_selection;
-mod write;
 
+use crate::tools::document::read_document;
+use crate::tools::pipeline::cross_document;
+use crate::tools::workspace::read;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
@@ -70,8 +41,8 @@ use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 use crate::workspace::{Workspace, WorkspaceError};
 
 pub use call::{DecidedChange, RewrittenRange, ToolCall, ToolOutcome};
-pub use early_preparation::EarlyPreparation;
 pub use partial_input::PartialInput;
+pub use pipeline::early_preparation::EarlyPreparation;
 pub use registry::ToolRegistry;
 pub use unread_ranges::UnreadRanges;
 

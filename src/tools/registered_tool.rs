@@ -6,7 +6,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::ids::DocumentId;
-use crate::protocol::messages_api::ToolDefinition;
+use crate::llm::messages_api::ToolDefinition;
 
 use super::schema::{expected, schema};
 use super::{
@@ -16,7 +16,7 @@ use super::{
 
 /// What the registry knows of a tool.
 #[derive(Debug)]
-pub(super) struct RegisteredTool {
+pub(crate) struct RegisteredTool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
     pub(super) when: &'static str,

@@ -4,40 +4,42 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::file_sync::FileSync;
+use crate::llm::messages_api::ToolDefinition;
 use crate::permissions::Action;
-use crate::protocol::messages_api::ToolDefinition;
 use crate::rooms::command::{OriginRequests, SnapshotWithUpdates};
 use crate::workspace::Workspace;
 
-#[cfg(unix)]
-use super::bash::BashTool;
-use super::create_new_document::CreateNewDocument;
-use super::edit::EditTool;
-use super::exit_plan_mode::ExitPlanMode;
-use super::find_and_replace::FindAndReplace;
-use super::glob::GlobTool;
-use super::grep::GrepTool;
-use super::inbox_approval::{self, AskerState};
-use super::insert_at_cursor::InsertAtCursor;
-use super::list_documents::ListDocuments;
-use super::multi_edit::MultiEdit;
 use super::pipeline::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
-use super::read::ReadTool;
-use super::read_document::ReadDocument;
 use super::registered_tool::RegisteredTool;
-use super::respond_conversation_only::RespondConversationOnly;
 use super::schema::expected;
-use super::str_replace_based_edit_tool::StrReplaceBasedEditTool;
-use super::suggest_improvements::SuggestImprovements;
-use super::update_document_by_id::UpdateDocumentById;
-use super::update_full_document::UpdateFullDocument;
-use super::update_selection::UpdateSelection;
-use super::write::WriteTool;
 use super::{
     ActionPreview, DocumentProposal, EarlyPreparation, FinishedCall, PlanMode, PreparedCall,
     ReplacedText, SafeTools, StreamedField, ToolAnswer, ToolCall, ToolContext, ToolEffect,
-    ToolError, ToolOutcome, ToolScope, cross_document, document_updates, open_file,
+    ToolError, ToolOutcome, ToolScope, document_updates,
 };
+use crate::tools::conversation::exit_plan_mode::ExitPlanMode;
+use crate::tools::conversation::respond_conversation_only::RespondConversationOnly;
+use crate::tools::document::create_new_document::CreateNewDocument;
+use crate::tools::document::find_and_replace::FindAndReplace;
+use crate::tools::document::insert_at_cursor::InsertAtCursor;
+use crate::tools::document::list_documents::ListDocuments;
+use crate::tools::document::read_document::ReadDocument;
+use crate::tools::document::str_replace_based_edit_tool::StrReplaceBasedEditTool;
+use crate::tools::document::suggest_improvements::SuggestImprovements;
+use crate::tools::document::update_document_by_id::UpdateDocumentById;
+use crate::tools::document::update_full_document::UpdateFullDocument;
+use crate::tools::document::update_selection::UpdateSelection;
+use crate::tools::pipeline::inbox_approval;
+use crate::tools::pipeline::inbox_approval::AskerState;
+use crate::tools::pipeline::{cross_document, open_file};
+#[cfg(unix)]
+use crate::tools::workspace::bash::BashTool;
+use crate::tools::workspace::edit::EditTool;
+use crate::tools::workspace::glob::GlobTool;
+use crate::tools::workspace::grep::GrepTool;
+use crate::tools::workspace::multi_edit::MultiEdit;
+use crate::tools::workspace::read::ReadTool;
+use crate::tools::workspace::write::WriteTool;
 
 /// Every tool there is, one line each.
 fn all() -> Vec<RegisteredTool> {
@@ -326,16 +328,14 @@ impl ToolRegistry {
         if tool.ground == ToolScope::Workspace && context.workspace.is_none() {
             return Err(self.unknown_here(context, &call.name));
         }
-        let reads = tool.effect == ToolEffect::Reads;
-        if reads
-            && (context.safe_tools == SafeTools::Ask
-                || inbox_approval::is_ruled(context, call).await?)
+        let asks = context.safe_tools == SafeTools::Ask;
+        if tool.effect == ToolEffect::Reads
+            && (asks || inbox_approval::is_ruled(context, call).await?)
         {
             self.check(tool, context, &call.input)?;
-            let intent =
-                ActionPreview { preview: inbox_approval::looking(&call.input), touched: None };
-            let settled = inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
-            return Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await);
+            let preview = inbox_approval::looking(&call.input);
+            let intent = ActionPreview { preview, touched: None };
+            return self.ask_inbox(tool, context, call, intent, cancel).await;
         }
         let prepared = match ahead {
             Some(EarlyPreparation(prepared)) => prepared?,
@@ -360,22 +360,13 @@ impl ToolRegistry {
             (
                 ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
                 PreparedCall::Act(intent),
-            ) => {
-                let settled =
-                    inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
-                Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await)
-            }
+            ) => self.ask_inbox(tool, context, call, intent, cancel).await,
             (ToolEffect::Proposes, PreparedCall::Propose(proposal)) => {
                 self.look_over(tool, context, &proposal).await?;
                 let gate = self.gate_of(tool, context, call, &proposal.hunks).await?;
-                let verdict = approval::ask(
-                    &ToolContext { gate, ..context.clone() },
-                    call,
-                    (tool.scope)(context, &call.input),
-                    proposal,
-                    cancel,
-                )
-                .await?;
+                let scope = (tool.scope)(context, &call.input);
+                let asking = &ToolContext { gate, ..context.clone() };
+                let verdict = approval::ask(asking, call, scope, proposal, cancel).await?;
                 Ok((tool.finish)(context, &verdict))
             }
             (_, PreparedCall::Propose(_))
@@ -385,6 +376,19 @@ impl ToolRegistry {
                 PreparedCall::Answer(_),
             ) => Err(ToolError::Effect(tool.name)),
         }
+    }
+
+    /// Asks people in the workspace inbox, and executes the call if they approve it.
+    async fn ask_inbox(
+        &self,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
+        intent: ActionPreview,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCall, ToolError> {
+        let settled = inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
+        Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await)
     }
 
     /// What a call would do, if its input is one that the hooks and the tool take.
@@ -426,7 +430,7 @@ impl ToolRegistry {
         let caught_up = if is_newest && base.settings.frozen.is_empty() {
             SnapshotWithUpdates { now: base.clone(), missed: Vec::new(), causes: Vec::new() }
         } else {
-            // Only what says how all of it is to read is held against earlier proposals (`hooks/unread.rs`).
+            // Only what says how all of it is to read is held against earlier proposals (`tools/pipeline/unread.rs`).
             let is_whole = tool.takes == ReplacedText::TheRest;
             let causes = if is_whole { OriginRequests::Named } else { OriginRequests::LeftOut };
             context.room.catch_up(base.version, causes).await?

@@ -8,8 +8,8 @@ use reqwest::{Client, StatusCode};
 use serde_json::json;
 
 use crate::approvals::ApprovalRequest;
-use crate::protocol::convert;
 use crate::store::WebhookDelivery;
+use crate::transport::protocol::convert;
 
 use super::address::{AddressError, AddressPolicy, WebhookAddress};
 use super::signature::{SecretError, SigningSecret};

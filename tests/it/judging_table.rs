@@ -392,10 +392,13 @@ const WAYS: &[(&str, Option<&str>)] = &[
 #[test]
 fn every_way_to_decide_is_known_here() {
     let is_about = |name: &&str| name.contains("approval");
-    let source = include_str!("../../src/http/mod.rs");
+    let source = include_str!("../../src/transport/rest/mod.rs");
     let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
     let routes = routes.filter(|route| route.starts_with("/api/v1/requests"));
     let known: BTreeSet<_> = WAYS.iter().map(|(way, _)| *way).collect();
     let there: BTreeSet<_> = events().into_iter().filter(is_about).chain(routes).collect();
-    assert_eq!(known, there, "tests/it/judging_table.rs, src/socket/mod.rs and src/http/mod.rs");
+    assert_eq!(
+        known, there,
+        "tests/it/judging_table.rs, src/transport/socketio/mod.rs and src/transport/rest/mod.rs"
+    );
 }

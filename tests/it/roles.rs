@@ -1,7 +1,7 @@
 //! Who may do what, at every door: each event, each route and each command is in a table here, for each kind of person.
 //!
 //! A new event or route that is missing in its table fails. `o`wner, `e`ditor, `r`eviewer, `v`iewer, and a `s`tranger: an
-//! editor whose token is for another document. What each role may do is decided in `src/who.rs` and nowhere else.
+//! editor whose token is for another document. What each role may do is decided in `src/permissions.rs` and nowhere else.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
 const MESSAGE: &str =
     r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
 
-/// (route as in `src/http/mod.rs`, request, body, who may); `-`: also who brings no token. `$` as above.
+/// (route as in `src/transport/rest/mod.rs`, request, body, who may); `-`: also who brings no token. `$` as above.
 #[rustfmt::skip]
 const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/healthz", "GET /healthz", "", "oervs-"),
@@ -258,7 +258,7 @@ fn every_event_is_open_to_whom_the_table_says() {
 #[test]
 fn every_event_is_in_the_table_of_roles() {
     let listed: BTreeSet<_> = EVENTS.iter().map(|row| row.0).collect();
-    assert_eq!(listed, events(), "tests/it/roles.rs and src/socket/mod.rs");
+    assert_eq!(listed, events(), "tests/it/roles.rs and src/transport/socketio/mod.rs");
 }
 
 #[test]
@@ -292,11 +292,11 @@ fn every_route_is_open_to_whom_the_table_says() {
 
 #[test]
 fn every_route_is_in_the_table_of_roles() {
-    let source = include_str!("../../src/http/mod.rs");
+    let source = include_str!("../../src/transport/rest/mod.rs");
     let routes: BTreeSet<_> =
         source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1)).collect();
     let listed: BTreeSet<_> = ROUTES.iter().map(|row| row.0).collect();
-    assert_eq!(listed, routes, "tests/it/roles.rs and src/http/mod.rs");
+    assert_eq!(listed, routes, "tests/it/roles.rs and src/transport/rest/mod.rs");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
     };
     let paths = said["paths"].as_object().unwrap();
     let described: BTreeSet<_> = paths.iter().flat_map(operations).collect();
-    assert_eq!(described, listed, "src/http/openapi.rs and tests/it/roles.rs");
+    assert_eq!(described, listed, "src/transport/rest/openapi.rs and tests/it/roles.rs");
     // What is mounted and not said would not be refused with a list of what is.
     for path in paths.keys() {
         let route = path.replace("{version}", "0").replace(['{', '}'], "");

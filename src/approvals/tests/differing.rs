@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::approvals::diff_lines;
-use crate::approvals::difflib::{MOST_STEPS, matching_blocks};
+use crate::approvals::preview::difflib::{MOST_STEPS, matching_blocks};
 use crate::document::diff::DiffLimits;
 
 #[derive(Deserialize)]

@@ -198,7 +198,7 @@ impl FlowReader<'_> {
             Event::Start(tag) => self.start(tag, &range),
             Event::End(tag) => self.finish(tag, &range),
             Event::Text(text) if self.block == Some(ParagraphKind::Code) => {
-                self.lines(&text, &range)
+                self.lines(&text, &range);
             }
             Event::Text(text) => self.text(&text, &range, 0),
             Event::Code(text) => self.text(&text, &(range.start + 1..range.end), CODE),

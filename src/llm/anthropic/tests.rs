@@ -7,8 +7,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::llm::messages_api::MessageRole;
 use crate::llm::testing::{MockProvider, asks, hear, json_answer, read_request, refusal, stream};
-use crate::protocol::messages_api::MessageRole;
 
 fn model(provider: &MockProvider) -> AnthropicModel {
     AnthropicModel::new(AnthropicSettings {

@@ -27,8 +27,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::llm::messages_api::ContentBlock;
 use crate::processes::{EnvironmentTag, stop_marked};
-use crate::protocol::messages_api::ContentBlock;
 
 use super::delta_stream::{self, DeltaSink};
 use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ModelThread};

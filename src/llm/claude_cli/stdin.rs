@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::messages_api::{ChatMessage, ContentBlock, MessageRole, ToolDefinition};
+use crate::llm::messages_api::{ChatMessage, ContentBlock, MessageRole, ToolDefinition};
 
 use super::super::ModelRequest;
 
@@ -135,8 +135,8 @@ fn said(message: &ChatMessage) -> String {
 mod tests {
     use super::*;
     use crate::llm::AssistantMessage;
+    use crate::llm::messages_api::{StopReason, TokenUsage};
     use crate::llm::testing::{asks, told};
-    use crate::protocol::messages_api::{StopReason, TokenUsage};
 
     fn called() -> AssistantMessage {
         AssistantMessage {

@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::protocol::messages_api::{ContentBlock, StopReason, TokenUsage};
+use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 
 use super::super::messages_stream::AnswerReader;
 use super::super::{AnswerDelta, AssistantMessage, ModelError};

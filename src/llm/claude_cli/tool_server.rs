@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::protocol::messages_api::{ContentBlock, ToolDefinition};
+use crate::llm::messages_api::{ContentBlock, ToolDefinition};
 
 use super::super::ModelRequest;
 use super::stdin;
@@ -205,8 +205,8 @@ mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
     use super::*;
+    use crate::llm::messages_api::ChatMessage;
     use crate::llm::testing::asks;
-    use crate::protocol::messages_api::ChatMessage;
 
     /// A door with the tools of a small request, and whoever came to it.
     struct ToolServerFixture {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::llm::ModelError;
 use crate::llm::delta_stream::{input, mint_call_id};
-use crate::protocol::messages_api::ContentBlock;
+use crate::llm::messages_api::ContentBlock;
 
 /// Identifiers shorter than this are counters that begin anew in every answer.
 const SHORTEST_ID: usize = 4;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::llm::ModelError;
+use crate::llm::messages_api::ApiError;
 use crate::llm::retry;
-use crate::protocol::messages_api::ApiError;
 
 /// Reads the body of an error.
 pub(super) fn read(text: &str) -> Option<ApiError> {

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::llm::{ModelRequest, names, prices};
-use crate::protocol::messages_api::{
+use crate::llm::messages_api::{
     ChatMessage, ContentBlock, MessageRole, ToolChoice, ToolDefinition,
 };
+use crate::llm::{ModelRequest, names, prices};
 
 /// What a server takes, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,11 +13,11 @@ use tokio::time::{Instant, timeout_at};
 
 use super::errors;
 use crate::llm::delta_stream::{self, DeltaSink};
+use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 use crate::llm::openai::calls::{CallStep, StreamedCalls};
 use crate::llm::openai::reasoning_filter::{TextOpening, ThoughtEndFinder};
 use crate::llm::sse_events::{SseEvent, SseSplitter};
 use crate::llm::{AnswerDelta, AssistantMessage, ModelError};
-use crate::protocol::messages_api::{ContentBlock, StopReason, TokenUsage};
 
 /// Bytes of one answer; far above any limit of tokens, so that a runaway server cannot fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
@@ -238,7 +238,7 @@ impl<'a> CompletionReader<'a> {
             // The line ends that some models write around their calls.
             Some(CompletionBlock::Call(_)) if text.trim().is_empty() => return,
             Some(CompletionBlock::Call(_)) | None => {
-                self.blocks.push(CompletionBlock::Text(text.clone()))
+                self.blocks.push(CompletionBlock::Text(text.clone()));
             }
         }
         if !self.leave_thoughts(false, deltas) {

@@ -3,8 +3,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::llm::messages_api::StopReason;
 use crate::llm::testing::{MockProvider, asks, hear, json_answer, refusal, stream, told};
-use crate::protocol::messages_api::StopReason;
 
 fn settings(provider: &MockProvider) -> OpenAiSettings {
     OpenAiSettings {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::llm::delta_stream::DeltaPace;
-use crate::protocol::messages_api::StopReason;
+use crate::llm::messages_api::StopReason;
 
 /// A script that was read and checked.
 #[derive(Debug)]

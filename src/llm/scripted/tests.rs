@@ -2,8 +2,8 @@ use futures_util::StreamExt;
 use serde_json::json;
 
 use super::*;
+use crate::llm::messages_api::StopReason;
 use crate::llm::testing::{asks, hear, told};
-use crate::protocol::messages_api::StopReason;
 
 fn scripted(turns: &serde_json::Value) -> ScriptedModel {
     let text = json!({"turns": turns}).to_string();

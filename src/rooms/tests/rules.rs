@@ -13,8 +13,8 @@ use crate::approvals::{
 use crate::rooms::RoomError;
 use crate::rooms::command::{ApprovalMode, ProposalOutcome, SettingsChange};
 use crate::rooms::event::RoomEvent;
-use crate::rooms::rules::MOST_RULES;
 use crate::rooms::settings::OwnSettings;
+use crate::rooms::state::rules::MOST_RULES;
 use crate::store::{SessionRecord, StoreOp};
 
 const OLD: &str = "It was cold. It was late. It was dark.";

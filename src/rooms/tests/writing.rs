@@ -36,7 +36,7 @@ async fn pushes_that_wait_together_are_one_message_that_comes_before_their_answe
     for name in ["ana", "bo", "cy"] {
         let (answers, heard) = (Arc::clone(&answers), desk.listener("ana"));
         let reply = ReplySender::new(move |version| {
-            answers.lock().unwrap().push((version.unwrap(), heard()))
+            answers.lock().unwrap().push((version.unwrap(), heard()));
         });
         let push = push(name, Version(3), &[edit(&text, 0, 0, "x")]);
         desk.room.send(RoomCommand::Push(push, reply)).await;

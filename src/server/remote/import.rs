@@ -18,7 +18,7 @@ const LARGEST: u64 = 32 * 1024 * 1024;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Makes a document of each file. Nothing is made before all of them were read.
-pub(in crate::server) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
+pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
     if args.title.is_some() && args.file.len() > 1 {
         bail!("--title is for one file; several get their names as titles");
     }

@@ -17,7 +17,7 @@ use super::{client, open, say, say_json, style, text_of};
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Says what comes to wait and what is resolved, until it is interrupted. A server that goes away meanwhile is waited for.
-pub(in crate::server) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
+pub(crate) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     let document = args.document.as_deref();
     let mut watching = KnownRequests::default();

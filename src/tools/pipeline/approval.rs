@@ -8,9 +8,10 @@ use crate::ids::RequestId;
 use crate::rooms::command::{NewApprovalRequest, ProposalOutcome, ResolvedRequest};
 use crate::rooms::{RoomError, RoomHandle};
 use crate::tools::document_updates::TextDifference;
+use crate::tools::pipeline::cross_document;
 use crate::tools::{
     ApprovalWait, DocumentProposal, ProposalResult, RewrittenRange, ToolCall, ToolContext,
-    ToolError, cross_document,
+    ToolError,
 };
 
 /// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.

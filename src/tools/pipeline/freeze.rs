@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_rewrite_of_the_whole_is_confined_where_words_repeat() {
-        use crate::tools::text_changes::confined;
+        use crate::tools::document::text_changes::confined;
         let (base, text) = (Text::new("very very good"), Text::new("very good"));
         let range = confined(&base, &text, EditableRange::Only(5, 10)).unwrap();
         assert_eq!((range.start, range.old.as_str(), range.new.as_str()), (5, "very ", ""));

@@ -4,8 +4,19 @@
 
 pub mod approval;
 pub mod audit;
+pub mod cross_document;
+pub(crate) mod cross_document_consent;
+pub(crate) mod document_path_rules;
+pub(crate) mod early_preparation;
+pub(crate) mod execute;
+pub(crate) mod file_warnings;
 pub mod format;
 pub mod freeze;
+pub mod inbox_approval;
+pub(crate) mod invisible_chars;
+pub(crate) mod lookup;
+pub(crate) mod open_file;
+pub(crate) mod rule_targets;
 pub mod unread;
 pub mod validate;
 

@@ -6,7 +6,7 @@ const range = (from: number, to: number) => ({ from, to })
 
 it('moves a passage with its words; the edges are outside, and one whose words are gone is gone', () => {
   const changes = ChangeSet.of([{ from: 2, insert: 'x' }, { from: 7, to: 9 }], 10)
-  // As in `src/room/settings.rs`.
+  // As in `src/rooms/settings.rs`.
   expect(follow([range(2, 5), range(7, 9)], changes)).toEqual([range(3, 6)])
 })
 

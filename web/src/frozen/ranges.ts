@@ -1,4 +1,4 @@
-/** Frozen passages: ranges of the text no tool may touch. Pure; the server moves them by the same rule (`src/room/settings.rs`). */
+/** Frozen passages: ranges of the text no tool may touch. Pure; the server moves them by the same rule (`src/rooms/settings.rs`). */
 import type { ChangeDesc } from '@codemirror/state'
 import type { Range } from '../wire/types.ts'
 

@@ -1,4 +1,4 @@
-// Written from src/wire by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
+// Written from src/transport/protocol by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
 
 export type Handshake = { 
 /**

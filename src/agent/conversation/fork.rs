@@ -1,0 +1,205 @@
+//! Conversations are begun anew, and continued from an earlier run; nothing that was said is lost for others. Also: how runs
+//! ended while their session was away.
+
+#[cfg(test)]
+mod stories;
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::permissions::{Action, Principal};
+use crate::rooms::event::{RunEvent, RunEventKind};
+use crate::store::{AuditEntry, MessageRecord, RunRecord, StoreOp, TranscriptCursor, WriteBatch};
+
+use super::history::ResultTexts;
+use super::response::{end, how_it_ended};
+use super::transcript::{AgentObject, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use crate::agent::run::run_events::RunEvents;
+use crate::agent::run::run_record;
+use crate::agent::run::run_record::Run;
+use crate::agent::scheduler::{ConversationLock, QueueKey, WorkerNeed};
+use crate::agent::service::{AgentDeps, AgentService};
+use crate::agent::{AskError, AskKind};
+
+/// How long to wait for the end of a run to be told.
+const A_MOMENT: Duration = Duration::from_millis(5);
+/// Ends of runs that a session is told at a time when it comes back.
+const MOST_UNHEARD: u32 = 100;
+
+/// A session, and the document its conversation is about.
+type ConversationKey = (SessionId, Option<DocumentId>);
+
+/// An earlier run from which a conversation is to go on.
+#[derive(Clone, Debug)]
+pub struct ConversationFork {
+    /// The session whose conversation it becomes; the caller has checked that it is the person's own.
+    pub session: SessionId,
+    /// The document the conversation is about.
+    pub document: Option<DocumentId>,
+    /// The session that asked for the run; without a document the caller has checked that it is the person's own.
+    pub from: SessionId,
+    /// The run.
+    pub run: RunId,
+}
+
+impl AgentService {
+    /// The same as [`Self::said_before`] from a place on: at most so many entries, each with its own. One that cannot be
+    /// read any more is none.
+    pub async fn said_from(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        from: &TranscriptCursor,
+        limit: u32,
+    ) -> Result<Vec<(TranscriptCursor, Option<TranscriptEntry>)>, AskError> {
+        let store = &self.shared.store;
+        let said = match document {
+            Some(document) => store.conversations_from(document, from, limit).await?,
+            None => store.messages_from(session, None, from, limit).await?,
+        };
+        let read = |(place, it): (TranscriptCursor, MessageRecord)| {
+            let session = SessionId::from(place.session.clone());
+            let entry = run_record::entry(&session, it.at_ms, it.body);
+            (place, entry)
+        };
+        Ok(said.into_iter().map(read).collect())
+    }
+
+    /// The session's conversation about a document, or about none, begins anew: the model forgets it, the record stays.
+    ///
+    /// # Errors
+    /// [`AskError::Busy`] while a run of it is at work or waits.
+    pub async fn clear(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        by: &Principal,
+    ) -> Result<(), AskError> {
+        let of = (session.clone(), document.cloned());
+        self.begin_anew(&of, by, None, WriteBatch::new()).await
+    }
+
+    /// The session's conversation goes on from where an earlier run ended, whoever had asked for that.
+    ///
+    /// # Errors
+    /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it, or a run of the
+    /// conversation that would be left, is at work or waits.
+    pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> Result<(), AskError> {
+        let ConversationFork { session, document, from, run } = fork;
+        let store = &self.shared.store;
+        let record = store.run(&RunRecord::key(&from, &run)).await?.ok_or(AskError::NoRun)?;
+        if record.document != document {
+            return Err(AskError::NoRun);
+        }
+        if record.finished_ms.is_none() {
+            return Err(AskError::Busy);
+        }
+        let said =
+            self.shared.said_until(&from, document.as_ref(), &run, CONVERSATION_LIMIT).await?;
+        let said = said.ok_or(AskError::NoRun)?;
+        let past = run_record::past(&session, document.as_ref(), &from, &said)?;
+        self.begin_anew(&(session, document), by, Some((from, run)), past.into()).await
+    }
+
+    async fn begin_anew(
+        &self,
+        of: &ConversationKey,
+        by: &Principal,
+        from: Option<(SessionId, RunId)>,
+        past: WriteBatch,
+    ) -> Result<(), AskError> {
+        if !by.may(Action::Ask, of.1.as_ref()) {
+            return Err(AskError::NotAllowed);
+        }
+        let key = QueueKey::conversation(of.0.clone(), of.1.clone());
+        while self.shared.queues().seize(&key)? == ConversationLock::NotYet {
+            sleep(A_MOMENT).await;
+        }
+        let begun = self.shared.begin_anew(of, by, from, past).await;
+        // Whoever asked meanwhile goes on now.
+        self.employ(WorkerNeed::Needed, key);
+        begun
+    }
+
+    /// How runs of the session ended that it was not told of, as it would have been told.
+    pub async fn unheard(&self, session: &SessionId) -> Result<Vec<RunEvent>, AskError> {
+        let mut unheard = Vec::new();
+        for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
+            let (state, at_ms) = (record.state.clone(), record.finished_ms.unwrap_or_default());
+            match Run::read(record) {
+                Ok(run) => unheard.extend(self.shared.end_of(&run, &state, at_ms).await?),
+                Err(error) => {
+                    tracing::error!(%error, "a stored run cannot be read; nobody is told of its end");
+                }
+            }
+        }
+        Ok(unheard)
+    }
+}
+
+impl AgentDeps {
+    async fn begin_anew(
+        &self,
+        (session, document): &ConversationKey,
+        by: &Principal,
+        from: Option<(SessionId, RunId)>,
+        past: WriteBatch,
+    ) -> Result<(), AskError> {
+        let room = match document {
+            Some(document) => self.rooms.open(document).await?,
+            None => self.private_room(session, by).await?,
+        };
+        let at_ms = self.clock.now_ms();
+        let run = from.as_ref().map(|(_, run)| run.clone());
+        let kept = EntryKind::Cleared { name: by.name.clone(), from: run };
+        let entry =
+            TranscriptEntry { session: session.clone(), run: RunId::generate(), at_ms, kept };
+        let mut batch = WriteBatch::from(run_record::append(document.as_ref(), &entry)?);
+        batch.extend(past.ops().iter().cloned());
+        batch.push(StoreOp::Audit(AuditEntry {
+            at_ms,
+            actor: by.user.to_string(),
+            action: if from.is_some() { "transcript.fork" } else { "transcript.clear" }.to_owned(),
+            document: document.clone(),
+            request: None,
+            detail: json!({ "session": session, "from": from }),
+        }));
+        self.store.commit(batch).await?;
+        let clock = self.clock.clone();
+        let (session, run, document) = (session.clone(), entry.run.clone(), document.clone());
+        let voice = RunEvents { room, session, run, clock, document };
+        for shown in entry.shown() {
+            voice.show(shown).await;
+        }
+        Ok(())
+    }
+
+    /// What is said at the end of a run that is over.
+    async fn end_of(&self, run: &Run, state: &str, at_ms: u64) -> Result<Vec<RunEvent>, AskError> {
+        let ask = &run.ask;
+        let (session, document) = (&ask.session, ask.document.as_ref());
+        let said = self.said_in(session, document, &ask.run, ResultTexts::LeftOut).await?;
+        let now = match self.room(run).await {
+            Ok(room) => room.read().await.ok(),
+            Err(_) => None,
+        };
+        let (subtype, message) = end(&said, state);
+        let AgentObject(kind, subtype, content) = AgentObject::result(subtype, message, &run.spent);
+        let mut sayings = vec![RunEventKind::Agent(kind, subtype, content)];
+        if ask.kind == AskKind::Ask {
+            sayings.push(RunEventKind::Response(how_it_ended(&said, state, now.as_ref())));
+        }
+        sayings.push(RunEventKind::Over);
+        let says = |saying| RunEvent {
+            session: ask.session.clone(),
+            run: ask.run.clone(),
+            document: ask.document.clone(),
+            at_ms,
+            saying,
+        };
+        Ok(sayings.into_iter().map(says).collect())
+    }
+}

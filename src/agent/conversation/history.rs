@@ -1,0 +1,388 @@
+//! What is read of a conversation again: never all of a long one, only what is needed, and that in pieces.
+
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::permissions::Action;
+use crate::rooms::RoomHandle;
+use crate::store::{
+    EntrySize, MEASURED, MessageRecord, RunRecord, TranscriptCursor, TranscriptSince, fitting,
+};
+
+use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use crate::agent::run::run_record;
+use crate::agent::run::run_record::{QUEUED, Run};
+use crate::agent::service::{AgentDeps, AgentService};
+use crate::agent::{AgentRequest, AskError};
+
+/// Bytes of one page of a conversation for people; a single entry may be longer.
+const PAGE: u64 = 512 * 1024;
+/// Entries and bytes that are read first when a run is looked for: most are the newest, and short.
+const FIRST: HistoryChunk = HistoryChunk { entries: 16, bytes: 64 * 1024 };
+/// How much more is read each time a run is not found.
+const GROWTH: u64 = 4;
+/// What is read at once at most.
+const LARGEST: HistoryChunk = HistoryChunk { entries: MEASURED, bytes: 1024 * 1024 };
+/// Bytes of an entry, and of all of them together, that are read only for the decisions in them.
+const DECISIONS: (u64, u64) = (16 * 1024, 256 * 1024);
+
+/// What is needed of the results of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultTexts {
+    /// Everything.
+    Kept,
+    /// All but what the model was told, which may be long.
+    LeftOut,
+}
+
+/// How much of a conversation is read at once.
+#[derive(Clone, Copy, Debug)]
+struct HistoryChunk {
+    entries: u64,
+    bytes: u64,
+}
+
+impl HistoryChunk {
+    fn next(self) -> Self {
+        Self {
+            entries: LARGEST.entries.min(self.entries * GROWTH),
+            bytes: LARGEST.bytes.min(self.bytes * GROWTH),
+        }
+    }
+}
+
+/// Part of a conversation, for people.
+#[derive(Debug)]
+pub struct HistoryPage {
+    /// In order.
+    pub entries: Vec<TranscriptEntry>,
+    /// Before which there is more.
+    pub before: Option<TranscriptCursor>,
+}
+
+impl AgentService {
+    /// The newest of what was asked, answered, called and decided, or the newest before a place: about a document by
+    /// everybody, which is the conversation its people see; without one by the session.
+    pub async fn said_before(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        before: Option<&TranscriptCursor>,
+    ) -> Result<HistoryPage, AskError> {
+        let store = &self.shared.store;
+        let mut said = if let Some(document) = document {
+            store.conversations_before(document, before, PAGE).await?
+        } else {
+            let before = before.map(|place| place.seq);
+            let sizes =
+                store.sizes(session, None, TranscriptSince::NewBeginning, before, MEASURED).await?;
+            let places = places(fitting(&sizes, PAGE, |it| it.bytes));
+            store.messages_at(session, None, &places).await?
+        };
+        // Results go with the answer that made the calls.
+        if said.len() > 1 && holds_results(&said[0].1) {
+            said.remove(0);
+        }
+        let first = said.first().map(|(place, _)| place.clone());
+        let is_more = match (&first, document) {
+            (None, _) => false,
+            (Some(first), Some(document)) => {
+                !store.conversations_before(document, Some(first), 0).await?.is_empty()
+            }
+            (Some(first), None) => {
+                let before = Some(first.seq);
+                !store
+                    .sizes(session, None, TranscriptSince::NewBeginning, before, 1)
+                    .await?
+                    .is_empty()
+            }
+        };
+        let entries = said.into_iter().filter_map(read).map(|(_, entry)| entry).collect();
+        Ok(HistoryPage { entries, before: first.filter(|_| is_more) })
+    }
+}
+
+impl AgentDeps {
+    /// What a run goes on from: the newest of its conversation, as much as a model is sent; of what was before that the
+    /// decisions; and all of the run itself.
+    pub(crate) async fn remembered(&self, run: &Run) -> Result<Vec<TranscriptEntry>, AskError> {
+        let (session, document) = (&run.ask.session, run.ask.document.as_ref());
+        let sizes = self
+            .store
+            .sizes(session, document, TranscriptSince::NewBeginning, None, MEASURED)
+            .await?;
+        let newest = fitting(&sizes, CONVERSATION_LIMIT as u64, |it| it.bytes);
+        let earlier = self.at(session, document, &decisions(&sizes[newest.len()..])).await?;
+        let mut entries: Vec<TranscriptEntry> =
+            earlier.into_iter().map(|(_, entry)| entry).collect();
+        // They are never sent: what is sent begins with a prompt.
+        entries.retain(|entry| matches!(entry.kept, EntryKind::Results { .. }));
+        let newest = self.at(session, document, &places(newest)).await?;
+        entries.extend(newest.into_iter().map(|(_, entry)| entry));
+        let own = self.said_by(run, ResultTexts::Kept).await?;
+        entries.retain(|entry| entry.run != run.ask.run);
+        entries.extend(own);
+        Ok(entries)
+    }
+
+    /// Takes out of what earlier runs were told the words and titles of other documents that not everybody who will hear this
+    /// one may read: rights change, and the conversation may have been somebody else's. Whether there was anything.
+    pub(crate) async fn keep_apart(
+        &self,
+        run: &Run,
+        entries: &mut [TranscriptEntry],
+        room: &RoomHandle,
+    ) -> Result<bool, AskError> {
+        let AgentRequest { principal, run, .. } = &run.ask;
+        let mut of = transcript::elsewhere(entries, run);
+        if of.is_empty() {
+            return Ok(false);
+        }
+        // A private document is its session's alone.
+        let readers = match room.unlisted_owner() {
+            None => Some(self.rooms.readers(room.document()).await?),
+            Some(_) => None,
+        };
+        let may_hear = |id: &DocumentId| {
+            principal.may(Action::Read, Some(id))
+                && readers.as_ref().is_none_or(|readers| readers.may_all_read(id))
+        };
+        of.retain(|id| !may_hear(id));
+        Ok(!of.is_empty() && transcript::keep_apart(entries, run, &of))
+    }
+
+    /// The entries of a run that is not over yet; none if it has not begun.
+    pub(crate) async fn said_by(
+        &self,
+        run: &Run,
+        texts: ResultTexts,
+    ) -> Result<Vec<TranscriptEntry>, AskError> {
+        let (ask, key) = (&run.ask, RunRecord::key(&run.ask.session, &run.ask.run));
+        match self.store.run(&key).await? {
+            Some(record) if record.state != QUEUED => {
+                self.said_in(&ask.session, ask.document.as_ref(), &ask.run, texts).await
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The entries of a run.
+    pub(crate) async fn said_in(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        run: &RunId,
+        texts: ResultTexts,
+    ) -> Result<Vec<TranscriptEntry>, AskError> {
+        let (mut before, mut found, mut most) = (None, Vec::new(), FIRST);
+        loop {
+            let piece = self.piece(session, document, before, most).await?;
+            most = most.next();
+            let Some((first, _)) = piece.first() else { break };
+            before = Some(first.seq);
+            let mut own: Vec<TranscriptEntry> = piece.into_iter().map(|(_, entry)| entry).collect();
+            own.retain(|entry| entry.run == *run);
+            if texts == ResultTexts::LeftOut {
+                own.iter_mut().for_each(transcript::leave_out_texts);
+            }
+            let is_all = own.first().is_some_and(|it| matches!(it.kept, EntryKind::Prompt { .. }));
+            found.splice(0..0, own);
+            if is_all {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The conversation that a run belongs to, up to its end: its newest runs, as many as fit into `bytes`. `None`: the
+    /// run is not there.
+    pub(crate) async fn said_until(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        run: &RunId,
+        bytes: usize,
+    ) -> Result<Option<Vec<TranscriptEntry>>, AskError> {
+        let (mut before, mut found, mut most) = (None, Vec::new(), FIRST);
+        let (mut is_begun, mut size) = (false, 0);
+        'looking: loop {
+            let piece = self.piece(session, document, before, most).await?;
+            most = most.next();
+            let Some((first, _)) = piece.first() else { break };
+            before = Some(first.seq);
+            for (_, entry) in piece.into_iter().rev() {
+                if is_begun && (size > bytes || matches!(entry.kept, EntryKind::Cleared { .. })) {
+                    break 'looking;
+                }
+                let is_own = entry.run == *run;
+                is_begun |= is_own && matches!(entry.kept, EntryKind::Prompt { .. });
+                if is_own || !found.is_empty() {
+                    size += transcript::size(&entry);
+                    found.push(entry);
+                }
+            }
+        }
+        found.reverse();
+        Ok(is_begun.then(|| transcript::recent(&found, run, bytes).to_vec()))
+    }
+
+    /// The newest entries of all conversations of a session about something, or the newest before a place.
+    async fn piece(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        before: Option<u64>,
+        most: HistoryChunk,
+    ) -> Result<Vec<(TranscriptCursor, TranscriptEntry)>, AskError> {
+        let (mut before, mut most) = (before, most);
+        loop {
+            let HistoryChunk { entries, bytes } = most;
+            let sizes =
+                self.store.sizes(session, document, TranscriptSince::Ever, before, entries).await?;
+            most = most.next();
+            let places = places(fitting(&sizes, bytes, |it| it.bytes));
+            let piece = self.at(session, document, &places).await?;
+            // What cannot be read is nothing, but what is before it is not.
+            match places.last() {
+                Some(last) if piece.is_empty() => before = Some(*last),
+                _ => return Ok(piece),
+            }
+        }
+    }
+
+    async fn at(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        places: &[u64],
+    ) -> Result<Vec<(TranscriptCursor, TranscriptEntry)>, AskError> {
+        let messages = self.store.messages_at(session, document, places).await?;
+        Ok(messages.into_iter().filter_map(read).collect())
+    }
+}
+
+/// A message as it is read back. What this program did not write is left out.
+fn read(
+    (place, message): (TranscriptCursor, MessageRecord),
+) -> Option<(TranscriptCursor, TranscriptEntry)> {
+    let session = SessionId::from(place.session.clone());
+    run_record::entry(&session, message.at_ms, message.body).map(|entry| (place, entry))
+}
+
+fn places(sizes: &[EntrySize]) -> Vec<u64> {
+    sizes.iter().map(|size| size.seq).collect()
+}
+
+/// The places where decisions may be told, of what is too old to be sent. What tells of decisions is short; what was read
+/// for a call is long.
+fn decisions(older: &[EntrySize]) -> Vec<u64> {
+    let (most, together) = DECISIONS;
+    let mut left = together;
+    let short = older.iter().filter(|size| size.role == "user" && size.bytes <= most);
+    let fits = |size: &&EntrySize| {
+        let rest = left.checked_sub(size.bytes);
+        left = rest.unwrap_or_default();
+        rest.is_some()
+    };
+    short.take_while(fits).map(|size| size.seq).collect()
+}
+
+fn holds_results(message: &MessageRecord) -> bool {
+    message.body["kind"] == "results"
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::agent::conversation::decision_updates::DecisionUpdates;
+    use crate::agent::tests::fixture::{TestAgent, owner, rewrites, says};
+    use crate::approvals::{Decision, RequestVerdict};
+    use crate::store::WriteBatch;
+    use crate::tools::ToolOutcome;
+
+    use super::*;
+
+    /// Runs that each were asked with so many bytes, and read so many, as they are kept.
+    async fn long_runs(stage: &TestAgent, runs: usize, (asked, bytes): (usize, usize)) {
+        for number in 0..runs {
+            let outcome = ToolOutcome {
+                tool_use_id: "toolu_1".into(),
+                text: "x".repeat(bytes),
+                ..ToolOutcome::default()
+            };
+            let text = "?".repeat(asked);
+            let kept = [
+                EntryKind::Prompt {
+                    name: "Ada".into(),
+                    text,
+                    door: None,
+                    news: DecisionUpdates::default(),
+                },
+                EntryKind::Results { answers: vec![outcome] },
+            ];
+            for kept in kept {
+                let run = RunId::from(format!("long_{number}"));
+                let entry = TranscriptEntry {
+                    session: stage.session.clone(),
+                    run,
+                    at_ms: number as u64,
+                    kept,
+                };
+                let append = run_record::append(Some(stage.room.document()), &entry).unwrap();
+                stage.store.commit(WriteBatch::from(append)).await.unwrap();
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_run_reads_what_a_model_is_sent_and_older_decisions() {
+        let mut stage = TestAgent::with("It was dark.").await;
+        stage.model.plays([rewrites("It was very dark."), says("Done.")]);
+        stage.ask("Make it darker").await;
+        stage.decide(RequestVerdict::Approve).await;
+        stage.response().await;
+        long_runs(&stage, 30, (10, 100_000)).await;
+        let run = Run::new(stage.question("And now?"), 0);
+        let entries = stage.agents.shared.remembered(&run).await.unwrap();
+        let bytes: usize = entries.iter().map(transcript::size).sum();
+        assert!((200_000..450_000).contains(&bytes), "{bytes}");
+        assert_eq!(transcript::decided(&entries).count(), 1, "the decision is long ago");
+        let sent = transcript::recent(&entries, &run.ask.run, usize::MAX);
+        assert_eq!(sent[0].run.as_str(), "long_27", "what is sent begins with a prompt");
+    }
+
+    #[tokio::test]
+    async fn people_are_told_a_long_conversation_page_by_page() {
+        let stage = TestAgent::with("").await;
+        long_runs(&stage, 20, (90_000, 100_000)).await;
+        let (mut before, mut told) = (None, Vec::new());
+        loop {
+            let of = Some(stage.room.document());
+            let page = stage.agents.said_before(&stage.session, of, before.as_ref()).await.unwrap();
+            let bytes: usize = page.entries.iter().map(transcript::size).sum();
+            assert!(bytes as u64 <= PAGE, "{bytes}");
+            assert!(matches!(page.entries[0].kept, EntryKind::Prompt { .. }));
+            told.splice(0..0, page.entries);
+            before = page.before;
+            if before.is_none() {
+                break;
+            }
+        }
+        let numbers: Vec<u64> = told.iter().map(|entry| entry.at_ms).collect();
+        let expected: Vec<u64> = (0..20).flat_map(|number| [number, number]).collect();
+        assert_eq!(numbers, expected);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_waits_while_much_is_said_is_taken_up_whole() {
+        let mut stage = TestAgent::with("It was dark.").await;
+        stage.model.plays([rewrites("It was very dark."), says("Done.")]);
+        stage.ask("Make it darker").await;
+        let request = stage.request().await;
+        long_runs(&stage, 30, (10, 100_000)).await;
+        stage.restart().await;
+        let approve = Decision::plain(RequestVerdict::Approve);
+        stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+        assert_eq!(stage.response().await.message, "Done.");
+        let words = stage.words();
+        let asked = words.iter().filter(|word| *word == "prompt").count();
+        assert_eq!(asked, 1, "it was not asked a second time");
+    }
+}

@@ -1,0 +1,11 @@
+//! The conversation a run belongs to: transcript, history, prompt, and what is left out of it.
+
+pub(crate) mod decision_updates;
+pub(crate) mod fork;
+pub(crate) mod history;
+pub(crate) mod prompt;
+pub(crate) mod provider_sessions;
+pub(crate) mod response;
+pub(crate) mod shown_documents;
+pub mod transcript;
+pub(crate) mod truncate;

@@ -1,0 +1,85 @@
+//! Conversations that a model remembers by itself: which one a run goes on from.
+//!
+//! Each run has a thread of its own, which begins where the one of the run before ends. So what people take out of a
+//! conversation is not in the next thread either. Its name is in the record of the run, where a restart and the next question
+//! find it. Where another model answered last, a new thread is begun.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::RunId;
+use crate::llm;
+use crate::store::RunRecord;
+
+use super::transcript::{EntryKind, TranscriptEntry};
+use crate::agent::models::ChosenModel;
+use crate::agent::run::run_record::Run;
+use crate::agent::service::AgentDeps;
+use crate::agent::{AskError, ConversationMode};
+
+/// A conversation that a model remembers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderSession {
+    /// Its name, a UUID.
+    id: String,
+    /// The thread of the run before.
+    from: Option<String>,
+}
+
+impl Run {
+    /// The name of the run, unique on this server.
+    pub fn full_name(&self) -> String {
+        RunRecord::key(&self.ask.session, &self.ask.run).to_string()
+    }
+
+    /// The thread as it is now; it has begun once something was answered.
+    pub fn thread_now(&self, entries: &[TranscriptEntry]) -> Option<llm::ModelThread> {
+        let ProviderSession { id, from } = self.thread.clone()?;
+        let answered = |entry: &TranscriptEntry| {
+            entry.run == self.ask.run && matches!(entry.kept, EntryKind::Answer { .. })
+        };
+        Some(llm::ModelThread { id, from, begun: entries.iter().any(answered) })
+    }
+}
+
+/// Names the thread of a run whose model keeps them, if it has none yet. `said` is the conversation so far.
+pub async fn choose(
+    shared: &AgentDeps,
+    run: &mut Run,
+    chosen: &ChosenModel,
+    said: &[TranscriptEntry],
+) -> Result<(), AskError> {
+    if run.ask.outside().is_some() || !chosen.model.keeps_threads() {
+        run.thread = None;
+        return Ok(());
+    }
+    if run.thread.is_some() {
+        return Ok(());
+    }
+    let before = match run.ask.conversation {
+        ConversationMode::Continue => said,
+        ConversationMode::Fresh => &[],
+    };
+    let known = match previous(before, &run.ask.run) {
+        Some(previous) => {
+            let record = shared.store.run(&RunRecord::key(&run.ask.session, previous)).await?;
+            let previous = record.and_then(|record| Run::read(record).ok());
+            previous.filter(|it| it.model == run.model).and_then(|it| it.thread)
+        }
+        None => None,
+    };
+    let id = uuid::Uuid::new_v4().to_string();
+    run.thread = Some(ProviderSession { id, from: known.map(|thread| thread.id) });
+    Ok(())
+}
+
+/// The run before, of those in which a model took part. Of a long one the beginning may not be here.
+fn previous<'a>(before: &'a [TranscriptEntry], run: &RunId) -> Option<&'a RunId> {
+    let is_call =
+        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });
+    let calls: Vec<&RunId> = before.iter().filter(is_call).map(|entry| &entry.run).collect();
+    before
+        .iter()
+        .rev()
+        .map(|entry| &entry.run)
+        .find(|other| *other != run && !calls.contains(other))
+}

@@ -1,0 +1,633 @@
+//! What was asked, answered, called and decided: how it is kept, what the model is sent, what people are shown. Pure.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ids::{DocumentId, RequestId, RunId, SessionId};
+use crate::llm::messages_api::{ChatMessage, ContentBlock, MessageRole, StopReason};
+use crate::store::CLEAR;
+use crate::tools::{ToolCall, ToolOutcome};
+
+use super::decision_updates::DecisionUpdates;
+use crate::agent::external_calls::call::CallSource;
+use crate::agent::run::usage::UsageTotals;
+
+/// One entry of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TranscriptEntry {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The run it belongs to.
+    pub run: RunId,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    /// What it holds.
+    pub kept: EntryKind,
+}
+
+/// What an entry holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EntryKind {
+    /// A person asked; a run begins with it.
+    Prompt {
+        /// The name others see.
+        name: String,
+        /// What was typed, word for word.
+        text: String,
+        /// The way an outside caller came in: no model took part, and none is told of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        door: Option<CallSource>,
+        /// What the model was told with it of earlier changes.
+        #[serde(default, skip_serializing_if = "DecisionUpdates::is_nothing")]
+        news: DecisionUpdates,
+    },
+    /// The model answered.
+    Answer {
+        /// Its blocks, to be sent back unchanged.
+        content: Vec<ContentBlock>,
+        /// Why it stopped.
+        stop: StopReason,
+    },
+    /// The conversation begins anew here; nothing of this reaches the model.
+    Cleared {
+        /// The name of whoever wanted that, as others see it.
+        name: String,
+        /// The run from which it goes on, if it does not begin with nothing.
+        #[serde(default)]
+        from: Option<RunId>,
+    },
+    /// Every call of the answer before was answered, in the same order.
+    Results {
+        /// One for each call.
+        answers: Vec<ToolOutcome>,
+    },
+    /// The run ended; nothing of it reaches the model.
+    End {
+        /// The subtype of the `result`.
+        subtype: String,
+        /// For people.
+        message: String,
+        /// Why there is no proper answer.
+        code: Option<String>,
+        /// What the run used.
+        #[serde(default)]
+        spent: UsageTotals,
+    },
+}
+
+impl EntryKind {
+    /// Who speaks, as the store calls it.
+    pub fn role(&self) -> &'static str {
+        match self {
+            Self::Prompt { .. } | Self::Results { .. } => "user",
+            Self::Answer { .. } => "assistant",
+            Self::End { .. } => "result",
+            Self::Cleared { .. } => CLEAR,
+        }
+    }
+}
+
+/// Bytes of JSON of a conversation that the model is sent; of a longer one older runs are left out, and older results of
+/// the run that is under way.
+pub const CONVERSATION_LIMIT: usize = 400_000;
+
+/// The entries of one run.
+pub fn of_run(entries: &[TranscriptEntry], run: &RunId) -> Vec<TranscriptEntry> {
+    entries.iter().filter(|entry| entry.run == *run).cloned().collect()
+}
+
+/// Every call that people were asked about, newest first: its request, what had become of that when the model was told, and
+/// what the model said it does.
+pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote<'_>> {
+    let outcomes = entries.iter().rev().flat_map(|entry| {
+        let answers = match &entry.kept {
+            EntryKind::Results { answers } => answers.as_slice(),
+            EntryKind::Cleared { .. }
+            | EntryKind::Prompt { .. }
+            | EntryKind::Answer { .. }
+            | EntryKind::End { .. } => &[],
+        };
+        answers.iter().map(|outcome| (entry.at_ms, outcome))
+    });
+    outcomes.filter_map(|(kept_ms, outcome)| {
+        let about = |name: &str| outcome.about.get(name).and_then(Value::as_str);
+        let (request, status) = match &outcome.change {
+            Some(change) => (change.request.clone(), change.status.as_str()),
+            None => (RequestId::from(about("request_id")?), about("status")?),
+        };
+        // Other calls of the same answer may have waited for people long after this one was answered.
+        let at_ms = about("timestamp").and_then(stamped_ms).unwrap_or(kept_ms);
+        Some(DecisionNote { request, status, what: outcome.explanation.as_deref(), at_ms })
+    })
+}
+
+/// What the model was told of a request.
+#[derive(Debug)]
+pub struct DecisionNote<'e> {
+    /// The request.
+    pub request: RequestId,
+    /// What had become of it, as the wire calls it.
+    pub status: &'e str,
+    /// What the model said it does, if it said so.
+    pub what: Option<&'e str>,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+fn stamped_ms(stamp: &str) -> Option<u64> {
+    let stamp: jiff::Timestamp = stamp.parse().ok()?;
+    u64::try_from(stamp.as_millisecond()).ok()
+}
+
+/// Whether people have approved a plan in these entries.
+pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a TranscriptEntry>) -> bool {
+    entries.any(|entry| match &entry.kept {
+        EntryKind::Results { answers } => answers.iter().any(|answer| answer.plan.is_some()),
+        EntryKind::Cleared { .. }
+        | EntryKind::Prompt { .. }
+        | EntryKind::Answer { .. }
+        | EntryKind::End { .. } => false,
+    })
+}
+
+/// The conversation as the model is sent it: earlier prompts as they were typed, the prompt of `run` as `prompt`
+/// (with its context), every call answered, and no two messages of the same side in a row.
+pub fn messages(
+    entries: &[TranscriptEntry],
+    run: &RunId,
+    prompt: &[ContentBlock],
+) -> Vec<ChatMessage> {
+    let mut messages: Vec<ChatMessage> = Vec::new();
+    let mut open: Vec<ToolCall> = Vec::new();
+    let is_call =
+        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });
+    // Providers ask for the turn that was declined to be left out, with what was asked: a model that reads it declines on
+    // (platform.claude.com, "Handle streaming refusals").
+    let is_untold =
+        |entry: &&TranscriptEntry| is_call(entry) || (entry.run != *run && is_refusal(entry));
+    // Several may be under way at once, and between the entries of a model's own run.
+    let untold: Vec<&RunId> = entries.iter().filter(is_untold).map(|entry| &entry.run).collect();
+    for entry in entries.iter().filter(|entry| !untold.contains(&&entry.run)) {
+        match &entry.kept {
+            EntryKind::Prompt { text, news, .. } => {
+                answer_open_calls(&mut messages, &mut open);
+                let content = if entry.run == *run {
+                    prompt.to_vec()
+                } else {
+                    let news = (!news.is_nothing()).then(|| news.as_told());
+                    news.into_iter().chain([text.clone()]).map(ContentBlock::text).collect()
+                };
+                append(&mut messages, MessageRole::User, content);
+            }
+            EntryKind::Answer { content, .. } => {
+                answer_open_calls(&mut messages, &mut open);
+                open = content.iter().filter_map(ToolCall::of).collect();
+                let mut content = content.clone();
+                if entry.run != *run {
+                    // Reasoning is needed while its own turn goes on, and refused by any other model.
+                    content.retain(|block| !is_reasoning(block));
+                }
+                append(&mut messages, MessageRole::Assistant, content);
+            }
+            EntryKind::Results { answers } => {
+                open.clear();
+                append(
+                    &mut messages,
+                    MessageRole::User,
+                    answers.iter().map(result_block).collect(),
+                );
+            }
+            EntryKind::Cleared { .. } | EntryKind::End { .. } => {}
+        }
+    }
+    answer_open_calls(&mut messages, &mut open);
+    messages
+}
+
+/// What stands in place of another document's words that not everybody who hears the model may read.
+const KEPT_APART: &str =
+    "[Left out: not everybody here may read that document. Read it again if you need it]";
+
+/// The other documents of which earlier runs read, wrote or listed anything, each once.
+pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentId> {
+    let earlier = entries.iter().filter(|entry| entry.run != *run);
+    let named = earlier.flat_map(|entry| match &entry.kept {
+        EntryKind::Results { answers } => answers.iter().flat_map(told_of).collect(),
+        EntryKind::Answer { content, .. } => {
+            content.iter().filter_map(ToolCall::of).filter_map(|it| it.elsewhere()).collect()
+        }
+        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => Vec::new(),
+    });
+    named.collect()
+}
+
+/// Takes out of earlier runs what they read, wrote or listed of these documents; whether there was anything.
+pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
+    let mut is_any = false;
+    for entry in entries.iter_mut().filter(|entry| entry.run != *run) {
+        match &mut entry.kept {
+            EntryKind::Results { answers } => {
+                let answers =
+                    answers.iter_mut().filter(|it| told_of(it).iter().any(|id| of.contains(id)));
+                for answer in answers {
+                    is_any |= answer.note.replace(KEPT_APART.to_owned()).is_some();
+                    let about = |name: &str| answer.about.get(name).and_then(Value::as_str);
+                    if let Some(id) = about("document_id") {
+                        // What people are told has the title in it.
+                        answer.text = format!("({id}): {}.", about("status").unwrap_or("done"));
+                    }
+                }
+            }
+            EntryKind::Answer { content, .. } => {
+                for block in content {
+                    let call = ToolCall::of(block)
+                        .filter(|it| it.elsewhere().is_some_and(|id| of.contains(&id)));
+                    if let (Some(call), ContentBlock::ToolUse { input, .. }) = (call, block) {
+                        *input = call.shown_input();
+                        is_any = true;
+                    }
+                }
+            }
+            EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => {}
+        }
+    }
+    is_any
+}
+
+/// The documents that a result's note is about; of an older one it says so in what people were told.
+fn told_of(outcome: &ToolOutcome) -> Vec<DocumentId> {
+    let named = || outcome.about.get("document_id").and_then(Value::as_str).map(DocumentId::from);
+    if outcome.of.is_empty() { named().into_iter().collect() } else { outcome.of.clone() }
+}
+
+/// Takes the reasoning out of all answers, because another model goes on.
+pub fn forget_reasoning(entries: &mut [TranscriptEntry]) {
+    for entry in entries {
+        if let EntryKind::Answer { content, .. } = &mut entry.kept {
+            content.retain(|block| !is_reasoning(block));
+        }
+    }
+}
+
+fn is_refusal(entry: &TranscriptEntry) -> bool {
+    match &entry.kept {
+        EntryKind::Answer { stop, .. } => *stop == StopReason::Refusal,
+        EntryKind::End { subtype, .. } => subtype == "refusal",
+        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::Results { .. } => false,
+    }
+}
+
+fn is_reasoning(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::Thinking { .. } | ContentBlock::RedactedThinking { .. })
+}
+
+/// What the model is told where a result has no text, such as that of an empty file.
+const NOTHING: &str = "(empty)";
+
+fn result_block(outcome: &ToolOutcome) -> ContentBlock {
+    let texts = std::iter::once(&outcome.text).chain(&outcome.note);
+    // Providers refuse texts without a letter, and the conversation with them.
+    let said = texts.filter(|text| !text.trim().is_empty()).cloned();
+    let mut content: Vec<_> = said.map(ContentBlock::text).collect();
+    if content.is_empty() {
+        content.push(ContentBlock::text(NOTHING));
+    }
+    let (tool_use_id, is_error) = (outcome.tool_use_id.clone(), outcome.is_error);
+    ContentBlock::ToolResult { tool_use_id, content, is_error }
+}
+
+fn answer_open_calls(messages: &mut Vec<ChatMessage>, open: &mut Vec<ToolCall>) {
+    let results: Vec<_> = open
+        .drain(..)
+        .map(|call| ContentBlock::tool_error(call.id, "This call was not executed"))
+        .collect();
+    if !results.is_empty() {
+        append(messages, MessageRole::User, results);
+    }
+}
+
+fn append(messages: &mut Vec<ChatMessage>, role: MessageRole, content: Vec<ContentBlock>) {
+    if content.is_empty() {
+        return;
+    }
+    match messages.last_mut() {
+        Some(last) if last.role == role => last.content.extend(content),
+        _ => messages.push(ChatMessage { role, content }),
+    }
+}
+
+/// Bytes of JSON that an entry takes.
+pub fn size(entry: &TranscriptEntry) -> usize {
+    struct EntryCount(usize);
+    impl std::io::Write for EntryCount {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = EntryCount(0);
+    serde_json::to_writer(&mut count, &entry.kept).map_or(0, |()| count.0)
+}
+
+/// The newest runs that fit into `budget` bytes of JSON; `run`, the newest, always stays.
+pub fn recent<'e>(
+    entries: &'e [TranscriptEntry],
+    run: &RunId,
+    budget: usize,
+) -> &'e [TranscriptEntry] {
+    let mut sum = 0;
+    let mut keep_from = entries.len();
+    for (index, entry) in entries.iter().enumerate().rev() {
+        sum += size(entry);
+        if sum > budget && entry.run != *run {
+            break;
+        }
+        if matches!(entry.kept, EntryKind::Prompt { .. }) {
+            keep_from = index;
+        }
+    }
+    &entries[keep_from..]
+}
+
+/// Takes out what only the model was told by results, for those who ask what came of a run.
+pub fn leave_out_texts(entry: &mut TranscriptEntry) {
+    if let EntryKind::Results { answers } = &mut entry.kept {
+        for answer in answers {
+            (answer.text, answer.note) = (String::new(), None);
+        }
+    }
+}
+
+/// One of seed 1's objects, live and in `transcript:get`: type, subtype, content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentObject(pub &'static str, pub &'static str, pub Value);
+
+impl AgentObject {
+    /// What a person typed.
+    pub fn prompt(name: &str, text: &str) -> Self {
+        Self("user", "prompt", json!({"text": text, "name": name}))
+    }
+
+    /// More of a text block that is still being written.
+    pub fn text_delta(text: &str) -> Self {
+        Self("assistant", "text_delta", json!({"text": text}))
+    }
+
+    /// A complete text block.
+    pub fn text(text: &str) -> Self {
+        Self("assistant", "text", json!({"text": text}))
+    }
+
+    /// A call of the model.
+    pub fn tool_use(call: &ToolCall) -> Self {
+        let ToolCall { id, name, .. } = call;
+        let input = call.shown_input();
+        Self("assistant", "tool_use", json!({"id": id, "name": name, "input": input}))
+    }
+
+    /// The answer to a call.
+    pub fn tool_result(answer: &ToolOutcome) -> Self {
+        let mut content = answer.about.clone();
+        content.insert("tool_use_id".into(), json!(answer.tool_use_id));
+        content.insert("content".into(), json!(answer.text));
+        content.insert("is_error".into(), json!(answer.is_error));
+        Self("user", "tool_result", Value::Object(content))
+    }
+
+    /// Somebody began a conversation anew, or from an earlier run.
+    pub fn cleared(name: &str, from: Option<&RunId>) -> Self {
+        Self("user", "clear", json!({"name": name, "from": from}))
+    }
+
+    /// The end of a run, and what it used: `{message, model?, usage?, cost_usd?}`.
+    pub fn result(subtype: &str, message: &str, spent: &UsageTotals) -> Self {
+        // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static str`.
+        const SUBTYPES: [&str; 6] =
+            ["success", "error", "cancelled", "max_tokens", "refusal", "limit"];
+        let subtype = SUBTYPES.into_iter().find(|known| *known == subtype).unwrap_or("error");
+        let mut content = spent.shown().unwrap_or_else(|| json!({}));
+        content["message"] = json!(message);
+        Self("result", subtype, content)
+    }
+}
+
+impl TranscriptEntry {
+    /// What people are shown of it, in order.
+    pub fn shown(&self) -> Vec<AgentObject> {
+        match &self.kept {
+            EntryKind::Prompt { name, text, .. } => vec![AgentObject::prompt(name, text)],
+            EntryKind::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
+            EntryKind::Results { answers } => {
+                answers.iter().map(AgentObject::tool_result).collect()
+            }
+            EntryKind::Cleared { name, from } => vec![AgentObject::cleared(name, from.as_ref())],
+            EntryKind::End { subtype, message, spent, .. } => {
+                vec![AgentObject::result(subtype, message, spent)]
+            }
+        }
+    }
+}
+
+fn shown_block(block: &ContentBlock) -> Option<AgentObject> {
+    match block {
+        ContentBlock::Text { text, .. } => Some(AgentObject::text(text)),
+        ContentBlock::ToolUse { .. } => {
+            ToolCall::of(block).map(|call| AgentObject::tool_use(&call))
+        }
+        ContentBlock::ToolResult { .. }
+        | ContentBlock::Thinking { .. }
+        | ContentBlock::RedactedThinking { .. }
+        | ContentBlock::Other(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(run: &str, kept: EntryKind) -> TranscriptEntry {
+        TranscriptEntry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
+    }
+
+    fn prompt(run: &str, text: &str) -> TranscriptEntry {
+        entry(
+            run,
+            EntryKind::Prompt {
+                name: "Ada".into(),
+                text: text.into(),
+                door: None,
+                news: DecisionUpdates::default(),
+            },
+        )
+    }
+
+    fn answer(run: &str, content: Vec<ContentBlock>) -> TranscriptEntry {
+        entry(run, EntryKind::Answer { content, stop: StopReason::EndTurn })
+    }
+
+    fn call(id: &str) -> ContentBlock {
+        ContentBlock::tool_use(id, "tool", json!({}))
+    }
+
+    #[test]
+    fn only_the_current_prompt_carries_its_context() {
+        let entries = [
+            prompt("1", "First"),
+            answer("1", vec![ContentBlock::text("Yes.")]),
+            prompt("2", "Second"),
+        ];
+        let context = [ContentBlock::text("Document"), ContentBlock::text("Second")];
+        let messages = messages(&entries, &"2".into(), &context);
+        assert_eq!(messages[0], ChatMessage::user("First"));
+        assert_eq!(messages[2].content, context);
+    }
+
+    #[test]
+    fn reasoning_is_sent_back_within_its_own_run_only() {
+        let thought = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
+        let said = || vec![thought.clone(), ContentBlock::text("Yes.")];
+        let mut entries =
+            [prompt("1", "First"), answer("1", said()), prompt("2", "Second"), answer("2", said())];
+        let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+        assert_eq!(sent[1].content, [ContentBlock::text("Yes.")]);
+        assert_eq!(sent[3].content, said());
+        forget_reasoning(&mut entries);
+        let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+        assert_eq!(sent[3].content, [ContentBlock::text("Yes.")]);
+    }
+
+    #[test]
+    fn what_was_refused_is_not_sent_back() {
+        let refused = EntryKind::Answer {
+            content: vec![ContentBlock::text("I can't.")],
+            stop: StopReason::Refusal,
+        };
+        let silent = EntryKind::End {
+            subtype: "refusal".into(),
+            message: String::new(),
+            code: None,
+            spent: UsageTotals::default(),
+        };
+        for refused in [refused, silent] {
+            let entries = [prompt("1", "First"), entry("1", refused), prompt("2", "Second")];
+            let sent = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+            assert_eq!(sent, [ChatMessage::user("Second")]);
+        }
+    }
+
+    #[test]
+    fn a_result_always_has_words() {
+        let outcome = |text: &str, note: Option<&str>| ToolOutcome {
+            text: text.into(),
+            note: note.map(str::to_owned),
+            ..ToolOutcome::default()
+        };
+        let told = |outcome| {
+            let ContentBlock::ToolResult { content, .. } = result_block(&outcome) else { panic!() };
+            content.iter().filter_map(|it| it.as_text().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(outcome("", None)), [NOTHING]);
+        assert_eq!(told(outcome(" \n", Some("Note"))), ["Note"]);
+        assert_eq!(told(outcome("Text", Some(""))), ["Text"]);
+    }
+
+    #[test]
+    fn what_others_may_not_read_is_left_out_of_earlier_runs() {
+        let input = json!({"document_id": "doc_b", "new_content": "Secret", "explanation": ""});
+        let call = |id: &str| ContentBlock::tool_use(id, "update_document_by_id", input.clone());
+        let read = |id: &str, of: &[&str]| ToolOutcome {
+            tool_use_id: id.into(),
+            text: "“B” was read".into(),
+            note: Some("Secret".into()),
+            of: of.iter().map(|it| (*it).into()).collect(),
+            ..ToolOutcome::default()
+        };
+        let round = |run: &str, of: &[&str]| {
+            let results = EntryKind::Results { answers: vec![read("1", of), read("2", &[])] };
+            [prompt(run, "Do"), answer(run, vec![call("1")]), entry(run, results)]
+        };
+        let mut entries = [round("1", &["doc_c", "doc_b"]), round("2", &["doc_b"])].concat();
+        let named: Vec<_> = elsewhere(&entries, &"2".into()).into_iter().collect();
+        assert_eq!(named, ["doc_b".into(), "doc_c".into()]);
+        let before = entries.clone();
+        assert!(!keep_apart(&mut entries, &"2".into(), &["doc_d".into()].into()));
+        assert_eq!(entries, before);
+        assert!(keep_apart(&mut entries, &"2".into(), &["doc_b".into()].into()));
+        let sent = serde_json::to_string(&messages(&entries[..3], &"3".into(), &[])).unwrap();
+        assert_eq!(
+            sent.matches("Secret").count(),
+            1,
+            "what is not of another document stays: {sent}"
+        );
+        assert!(sent.contains("doc_b") && sent.contains("Left out"), "{sent}");
+        assert_eq!(entries[3..], before[3..], "the run that goes on keeps what it read");
+    }
+
+    #[test]
+    fn a_call_that_was_left_without_an_answer_gets_one_before_the_next_prompt() {
+        let entries =
+            [prompt("1", "First"), answer("1", vec![call("a"), call("b")]), prompt("2", "Second")];
+        let messages = messages(&entries, &"2".into(), &[ContentBlock::text("Second")]);
+        assert_eq!(messages.len(), 3);
+        let ids = messages[2].content.iter().map(|block| match block {
+            ContentBlock::ToolResult { tool_use_id, is_error: true, .. } => tool_use_id.as_str(),
+            _ => "text",
+        });
+        assert_eq!(ids.collect::<Vec<_>>(), ["a", "b", "text"]);
+    }
+
+    #[test]
+    fn a_result_and_the_note_about_the_text_go_together() {
+        let note = Some("The document is now at version 3.".into());
+        let outcome = ToolOutcome {
+            tool_use_id: "a".into(),
+            text: "Applied".into(),
+            note,
+            ..ToolOutcome::default()
+        };
+        let entries = [
+            prompt("1", "First"),
+            answer("1", vec![call("a")]),
+            entry("1", EntryKind::Results { answers: vec![outcome] }),
+            entry(
+                "1",
+                EntryKind::End {
+                    subtype: "cancelled".into(),
+                    message: String::new(),
+                    code: None,
+                    spent: UsageTotals::default(),
+                },
+            ),
+            prompt("2", "Second"),
+        ];
+        let messages = messages(&entries, &"1".into(), &[ContentBlock::text("First")]);
+        // The results and the next prompt are one message: two of the same side in a row are refused.
+        assert_eq!(messages.len(), 3);
+        let ContentBlock::ToolResult { content, .. } = &messages[2].content[0] else { panic!() };
+        assert_eq!(content.len(), 2);
+        assert_eq!(messages[2].content[1].as_text(), Some("Second"));
+    }
+
+    #[test]
+    fn older_runs_are_left_out_whole() {
+        let long = "x".repeat(1_000);
+        let mut entries = Vec::new();
+        for run in ["1", "2", "3"] {
+            entries.push(prompt(run, &long));
+            entries.push(answer(run, vec![ContentBlock::text("Yes.")]));
+        }
+        let runs = |budget| {
+            let kept = recent(&entries, &"3".into(), budget);
+            kept.iter().map(|entry| entry.run.to_string()).collect::<String>()
+        };
+        assert_eq!(runs(100_000), "112233");
+        assert_eq!(runs(2_600), "2233");
+        assert_eq!(runs(10), "33");
+    }
+}

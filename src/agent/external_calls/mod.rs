@@ -1,0 +1,5 @@
+//! Tool calls made by other programs: waiting callers, duplicates, and the calls themselves.
+
+pub(crate) mod call;
+pub(crate) mod dedup;
+pub(crate) mod waiters;

@@ -1,0 +1,176 @@
+//! What calls did to files is taken back: by people, and after a crash in the middle of it found out, never repeated.
+
+use std::sync::Arc;
+
+use crate::approvals::{ApprovalRequest, DecisionError, FileUndoOutcome, FoundFile};
+use crate::failpoint;
+use crate::ids::RequestId;
+use crate::permissions::{Action, Principal};
+use crate::rooms::command::{UndoChange, UndoFileChange};
+use crate::rooms::{DESK, RoomError, RoomHandle};
+use crate::tools::ToolError;
+use crate::tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
+
+use crate::agent::service::AgentDeps;
+use crate::agent::{AgentService, AskError};
+
+impl AgentService {
+    /// Takes back what was accepted: changes of a text in the room that owns the request, what a call did to a file here.
+    pub async fn undo_in(
+        &self,
+        room: &RoomHandle,
+        wish: UndoChange,
+        by: Principal,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        if room.document().as_str() != DESK {
+            return room.undo(wish, by).await;
+        }
+        if self.shared.stop.is_cancelled() {
+            return Err(RoomError::Closed);
+        }
+        // Whoever asked may be gone before it is over.
+        let (shared, desk) = (Arc::clone(&self.shared), room.clone());
+        let undone = self.see_through(async move { shared.undo(&desk, wish, by).await });
+        undone.await.unwrap_or(Err(RoomError::Closed))
+    }
+
+    /// Finds out what came of the undos that a crash interrupted. Where nobody can look, they stay as they are.
+    pub(crate) async fn settle_undos(&self) -> Result<(), AskError> {
+        let shared = &self.shared;
+        for id in shared.store.undos().await? {
+            let Some(request) = shared.kept_request(&id).await? else { continue };
+            match shared.look_back(&request).await {
+                Ok(reversed) => {
+                    shared.desk().await?.end_undo(id, reversed).await?;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, request.id = %id, "what came of an undo cannot be found out");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AgentDeps {
+    async fn undo(
+        &self,
+        desk: &RoomHandle,
+        wish: UndoChange,
+        by: Principal,
+    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+        let UndoChange { request: id, hunks, force, seen: _ } = wish;
+        if hunks.is_some() {
+            return Err(invalid("this request has no single changes to undo"));
+        }
+        let mut request = self.kept_request(&id).await?.ok_or(RoomError::NoRequest)?;
+        let settings = desk.read().await?.settings;
+        request.set_policy(&settings.requirements(std::iter::empty()));
+        let change = FileChange::of(&request.reversible(&by)?)
+            .ok_or_else(|| invalid("what the file read before is not known"))?;
+        let now = self.tools.standing(&change.path).await.map_err(impossible)?;
+        check_live(&change, &now, &by)?;
+        let since = change.compare(&now);
+        if since == FileSinceCall::Changed && !force {
+            return Err(conflict(change, &now).await);
+        }
+        let (stamp, forced) = (now.stamp.clone(), since == FileSinceCall::Changed);
+        let found = FoundFile { stamp, units: change.units(&now), forced };
+        let undoing = UndoFileChange { request: id.clone(), found };
+        desk.begin_undo(undoing, by.clone()).await?;
+        failpoint::pass("tools.undoing");
+        let done = if since == FileSinceCall::TakenBack {
+            Ok(())
+        } else {
+            self.put_back(&change, &now, &by).await
+        };
+        failpoint::pass("tools.undone");
+        if let Err(error) = done {
+            desk.end_undo(id, FileUndoOutcome::Not(error.to_string())).await?;
+            return Err(impossible(error));
+        }
+        desk.end_undo(id, FileUndoOutcome::Done).await
+    }
+
+    /// Puts back what the file read before: by the person's own change of the text where people have it open, else on the disk.
+    async fn put_back(
+        &self,
+        change: &FileChange,
+        now: &CurrentFile,
+        by: &Principal,
+    ) -> Result<(), ToolError> {
+        let (Some((room, reading)), Some(before)) = (&now.live, &change.before) else {
+            return self.tools.put_back(change.clone(), now.stamp.clone()).await;
+        };
+        let plain = before.strip_prefix('\u{feff}').unwrap_or(before);
+        room.edit(&self.store, reading.version, plain, by).await?;
+        self.tools.write_through(room.document()).await;
+        Ok(())
+    }
+
+    /// What came of an undo that was begun: told from what the file reads.
+    async fn look_back(&self, request: &ApprovalRequest) -> Result<FileUndoOutcome, ToolError> {
+        let mut done = request.clone();
+        done.reversal = None;
+        let change = done.written().ok().as_ref().and_then(FileChange::of);
+        let change = change.ok_or_else(|| ToolError::Failed("no file was changed".into()))?;
+        let now = self.tools.standing(&change.path).await?;
+        let found = request.reversal.as_ref().map(|reversal| reversal.found.as_str());
+        Ok(if change.compare(&now) == FileSinceCall::TakenBack {
+            FileUndoOutcome::Done
+        } else if found == Some(now.stamp.as_str()) {
+            FileUndoOutcome::Not("the server stopped before the file was changed".into())
+        } else {
+            FileUndoOutcome::Not("the server stopped, and the file reads otherwise now".into())
+        })
+    }
+
+    /// A request without a document, as it is kept.
+    pub(crate) async fn kept_request(
+        &self,
+        id: &RequestId,
+    ) -> Result<Option<ApprovalRequest>, RoomError> {
+        let kept = self.store.request(id).await;
+        let kept = kept.map_err(|error| RoomError::Store(Arc::new(error)))?;
+        let Some(record) = kept.filter(|record| record.document.is_none()) else {
+            return Ok(None);
+        };
+        let read = serde_json::from_str(&record.body);
+        read.map(Some).map_err(|error| {
+            RoomError::Invalid(format!("the request that is kept cannot be read: {error}"))
+        })
+    }
+}
+
+/// Whether `by` may change the text of the document that the file is, and a change of it can do what is wanted.
+fn check_live(change: &FileChange, now: &CurrentFile, by: &Principal) -> Result<(), RoomError> {
+    let Some(document) = now.document() else { return Ok(()) };
+    if !by.may(Action::Write, Some(document)) {
+        return Err(RoomError::NotAllowed);
+    }
+    if change.before.is_none() {
+        let path = &change.path;
+        return Err(RoomError::Input(format!(
+            "{path} was made by this call and is open as a document; it can be removed once nobody has it open"
+        )));
+    }
+    Ok(())
+}
+
+async fn conflict(change: FileChange, now: &CurrentFile) -> RoomError {
+    match changed_since(change, now).await {
+        Ok(file) => DecisionError::FileChanged { file: Box::new(file) }.into(),
+        Err(error) => impossible(error),
+    }
+}
+
+fn invalid(reason: &'static str) -> RoomError {
+    DecisionError::InvalidDecision { reason }.into()
+}
+
+fn impossible(error: ToolError) -> RoomError {
+    match error {
+        ToolError::Room(error) => error,
+        error => RoomError::Input(format!("this cannot be undone: {error}")),
+    }
+}

@@ -1,0 +1,38 @@
+//! What owners say in advance is looked at before a room keeps it: rooms do not know which tools there are.
+
+use crate::rooms::command::{NewRule, SettingsChange};
+use crate::rooms::{RoomError, RoomHandle};
+
+use crate::agent::AgentService;
+
+impl AgentService {
+    /// Refuses a rule that could never hold for anything.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`], with the tools there are.
+    pub fn check_rule(&self, new: &NewRule) -> Result<(), RoomError> {
+        let has_path = new.remember.path.is_some();
+        self.shared.tools.check_ruled(&new.tool, has_path).map_err(RoomError::Invalid)
+    }
+
+    /// Refuses policies for tools that there are not. Those that a document has already may stay: somebody sends the whole
+    /// list again to change another one.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`], with the tools there are; those of reading the room.
+    pub async fn check_policies(
+        &self,
+        configure: &SettingsChange,
+        room: &RoomHandle,
+    ) -> Result<(), RoomError> {
+        for policy in configure.own.policies.iter().flatten() {
+            let Some(tool) = &policy.tool else { continue };
+            let Err(reason) = self.shared.tools.check_asked_about(tool) else { continue };
+            let known = room.read().await?.settings.policies;
+            if !known.iter().any(|it| it.tool.as_ref() == Some(tool)) {
+                return Err(RoomError::Invalid(reason));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,465 @@
+//! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
+
+mod model_request;
+mod pending_answer;
+mod plan_mode;
+mod selection_tracking;
+mod tool_context;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::failpoint;
+use crate::ids::{RequestId, RunId};
+use crate::llm::messages_api::ContentBlock;
+use crate::rooms::command::{DocumentSnapshot, StreamingPreviewScope};
+use crate::rooms::{RoomError, text_at};
+use crate::store::{AuditEntry, StoreOp, WriteBatch};
+use crate::tools::ToolCall;
+use crate::tools::ToolScope;
+use crate::tools::UnreadRanges;
+use crate::tools::pipeline::audit::ActivityLine;
+use crate::tools::pipeline::cross_document::ReadDocuments;
+use crate::tools::pipeline::format::stamp_outcome;
+
+use super::run_events::RunEvents;
+use super::run_record::{self, Run, RunState};
+use super::state_machine::{RunAction, RunEnd, RunInput, RunMachine};
+use crate::agent::conversation::prompt::{DOCUMENT_LIMIT, PromptContext};
+use crate::agent::conversation::provider_sessions;
+use crate::agent::conversation::shown_documents::ShownDocument;
+use crate::agent::conversation::transcript;
+use crate::agent::conversation::transcript::{AgentObject, EntryKind, TranscriptEntry};
+use crate::agent::models::ChosenModel;
+use crate::agent::scheduler::QueuedRun;
+use crate::agent::service::AgentDeps;
+use crate::agent::{AskError, ConversationMode, PermissionMode};
+
+use pending_answer::PendingAnswer;
+
+/// Works on a run until it is over; the caller says how it ended.
+pub async fn drive(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
+    let QueuedRun { run, cancel } = job;
+    let worked = async {
+        let mut driver = RunExecutor::begin(shared, run, cancel.clone()).await?;
+        let worked = driver.go().await;
+        driver.let_go().await.and(worked)
+    };
+    worked.await.unwrap_or_else(|failure: RunFailure| failure.into())
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+enum RunFailure {
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error("The selected text is no longer in the document")]
+    Selection,
+    #[error("There is no model {0} any more")]
+    Model(String),
+    #[error("The person who asked may no longer ask here")]
+    NotAllowed,
+}
+
+impl From<RoomError> for RunFailure {
+    fn from(error: RoomError) -> Self {
+        Self::Ask(error.into())
+    }
+}
+
+impl From<serde_json::Error> for RunFailure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Ask(AskError::Unwritable(error))
+    }
+}
+
+impl From<RunFailure> for RunEnd {
+    fn from(failure: RunFailure) -> Self {
+        let code = match &failure {
+            RunFailure::Selection => "invalid_selection",
+            RunFailure::Model(_) => "unknown_model",
+            RunFailure::NotAllowed => "not_allowed",
+            RunFailure::Ask(AskError::Room(RoomError::NoDocument)) => "not_found",
+            RunFailure::Ask(AskError::Room(_)) => "document_unavailable",
+            RunFailure::Ask(AskError::Store(_)) => "store_failed",
+            RunFailure::Ask(_) => "internal",
+        };
+        Self::error(code, failure.to_string())
+    }
+}
+
+/// UTF-16 units of a document that are shown even where the question is too long with them.
+const LEAST_SHOWN: usize = 8_000;
+
+struct RunExecutor<'a> {
+    shared: &'a AgentDeps,
+    run: &'a mut Run,
+    cancel: CancellationToken,
+    voice: RunEvents,
+    chosen: ChosenModel,
+    /// The conversation as far as the model may be sent it, this run's entries last.
+    entries: Vec<TranscriptEntry>,
+    /// The document as the model was told of it last.
+    known: Option<DocumentSnapshot>,
+    /// What of that it has not read.
+    unread: UnreadRanges,
+    /// What is selected in it.
+    selection: Option<(usize, usize)>,
+    /// The document as the model knew it when it made the calls of this turn.
+    base: Option<DocumentSnapshot>,
+    /// What of that it had not read.
+    base_unread: UnreadRanges,
+    /// What was selected in that.
+    base_selection: Option<(usize, usize)>,
+    /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
+    prompt: Vec<ContentBlock>,
+    /// UTF-16 units of the document that they show at most.
+    most_shown: usize,
+    /// The document with which the conversation begins, if it began earlier.
+    seen: Option<ShownDocument>,
+    /// Marks text of the document as data.
+    tag: Arc<str>,
+    /// Outcomes of this turn that people have been told of.
+    told: usize,
+    /// Lines for the audit log that wait to be kept with their results.
+    audit: Vec<(RequestId, ActivityLine)>,
+    /// The names of the requests of the latest calls, by the calls' own.
+    names: HashMap<String, RequestId>,
+    /// What the model has read of other documents.
+    read: Arc<ReadDocuments>,
+    /// The calls of this turn may have been made before a restart.
+    taken_up: bool,
+    /// The answer that they are in, until the first of them is made.
+    held: Option<PendingAnswer>,
+}
+
+/// The model that began to answer, if it is still there. Another one must not be shown its reasoning.
+fn choose(
+    shared: &AgentDeps,
+    run: &mut Run,
+    mut entries: Vec<TranscriptEntry>,
+) -> Result<(ChosenModel, Vec<TranscriptEntry>), RunFailure> {
+    if run.ask.outside().is_some() {
+        let default = shared.models.choose(None).ok_or(RunFailure::Model(String::new()))?;
+        return Ok((default, entries));
+    }
+    let asked = run.ask.model.as_deref();
+    let began = run.model.as_deref().and_then(|name| shared.models.choose(Some(name)));
+    let chosen = began
+        .or_else(|| shared.models.choose(asked))
+        .ok_or_else(|| RunFailure::Model(asked.unwrap_or_default().to_owned()))?;
+    let name = Some(chosen.full_name());
+    if run.model.is_some() && run.model != name {
+        transcript::forget_reasoning(&mut entries);
+    }
+    run.model = name;
+    Ok((chosen, entries))
+}
+
+impl<'a> RunExecutor<'a> {
+    async fn begin(
+        shared: &'a AgentDeps,
+        run: &'a mut Run,
+        cancel: CancellationToken,
+    ) -> Result<Self, RunFailure> {
+        let voice = shared.voice(run, shared.room(run).await?);
+        let mut entries = shared.remembered(run).await?;
+        let is_apart = shared.keep_apart(run, &mut entries, &voice.room).await?;
+        let (chosen, entries) = choose(shared, run, entries)?;
+        // A thread that a model keeps by itself has it all.
+        let said = if is_apart { &[] } else { &*entries };
+        provider_sessions::choose(shared, run, &chosen, said).await?;
+        let mut driver = Self {
+            shared,
+            run,
+            cancel,
+            voice,
+            chosen,
+            entries,
+            known: None,
+            unread: UnreadRanges::default(),
+            selection: None,
+            base: None,
+            base_unread: UnreadRanges::default(),
+            base_selection: None,
+            prompt: Vec::new(),
+            most_shown: DOCUMENT_LIMIT,
+            seen: None,
+            tag: uuid::Uuid::new_v4().simple().to_string().into(),
+            told: 0,
+            read: Arc::default(),
+            audit: Vec::new(),
+            names: HashMap::new(),
+            taken_up: false,
+            held: None,
+        };
+        driver.ask_aloud().await?;
+        driver.look().await?;
+        Ok(driver)
+    }
+
+    async fn go(&mut self) -> Result<RunEnd, RunFailure> {
+        let said = transcript::of_run(&self.entries, &self.run.ask.run);
+        let limits = self.shared.limits;
+        let (mut turn, effects) = match self.run.ask.outside() {
+            Some(outside) => RunMachine::take_up_call(limits, &said, &outside.call),
+            None => RunMachine::take_up(limits, &said),
+        };
+        let mut todo = VecDeque::from(effects);
+        while let Some(effect) = todo.pop_front() {
+            let event = match effect {
+                RunAction::Keep(kept) => {
+                    self.keep(kept, WriteBatch::new()).await?;
+                    continue;
+                }
+                _ if self.cancel.is_cancelled() && !matches!(effect, RunAction::Finish(_)) => {
+                    RunInput::Cancelled { partial: String::new() }
+                }
+                RunAction::CallModel => self.call_model().await?,
+                RunAction::RunTool(index, call) => self.run_tool(index, &call).await?,
+                RunAction::Finish(_) if self.is_given_up() => return Ok(RunEnd::cancelled()),
+                RunAction::Finish(end) => return Ok(end),
+            };
+            todo.extend(turn.on(event));
+        }
+        Ok(RunEnd::error("internal", "The run stopped without an end"))
+    }
+
+    /// Keeps and shows what was asked, unless an earlier process did.
+    async fn ask_aloud(&mut self) -> Result<(), RunFailure> {
+        let ask = &self.run.ask;
+        if !transcript::of_run(&self.entries, &ask.run).is_empty() {
+            self.taken_up = true;
+            return Ok(());
+        }
+        let door = ask.outside().map(|outside| outside.door);
+        let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
+        let mut batch = WriteBatch::from(self.run.put(RunState::Running)?);
+        if ask.conversation == ConversationMode::Fresh && !self.entries.is_empty() {
+            let cleared = EntryKind::Cleared { name: ask.principal.name.clone(), from: None };
+            let entry = TranscriptEntry {
+                session: ask.session.clone(),
+                run: RunId::generate(),
+                at_ms: self.shared.clock.now_ms(),
+                kept: cleared,
+            };
+            batch.push(run_record::append(ask.document.as_ref(), &entry)?);
+            self.entries.clear();
+        }
+        let news = self.news().await?;
+        self.keep(EntryKind::Prompt { name, text, door, news }, batch).await
+    }
+
+    /// Reads the document, finds the selection in it, and words the prompt.
+    async fn look(&mut self) -> Result<(), RunFailure> {
+        self.bring_content().await?;
+        if self.ground() == ToolScope::Document {
+            self.known = Some(self.voice.room.read().await?);
+        }
+        if self.run.ask.outside().is_some() {
+            // The caller knows what it has read, and nothing else.
+            self.base = self.base_of_calls().await?;
+            self.known.clone_from(&self.base);
+            return Ok(());
+        }
+        self.find_selection().await?;
+        // What it was shown before, it may have left out since.
+        self.seen = if self.run.thread.is_some() { None } else { self.seen() };
+        self.word();
+        self.base = self.base_of_calls().await?;
+        Ok(())
+    }
+
+    /// Words the prompt. Of a document that is too long the model knows only what it is shown.
+    fn word(&mut self) {
+        let ask = &self.run.ask;
+        let news = self.told_with_the_prompt();
+        let mut tools = self.shared.tools.occasions(self.ground());
+        tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
+        let briefing = PromptContext {
+            instructions: ask.instructions.as_deref(),
+            document: self.known.as_ref(),
+            most: self.most_shown,
+            seen: self.seen.as_ref(),
+            selection: self.selection.filter(|(start, end)| start != end),
+            history: &ask.history,
+            news: &news,
+            prompt: &ask.prompt,
+            planning: ask.permission_mode == PermissionMode::ToolApproval,
+            tools: &tools,
+            tag: &self.tag,
+        };
+        let (prompt, shown) = (briefing.blocks(), briefing.shown());
+        if let (Some(known), Some((from, to))) = (&self.known, shown) {
+            self.unread = UnreadRanges::all(known.text.len());
+            self.unread.read(from, to);
+        }
+        self.prompt = prompt;
+    }
+
+    /// Shows half as much of the document, around what is selected; `false`: there is none, or little is shown as it is.
+    fn show_less(&mut self) -> bool {
+        let Some(known) = &self.known else { return false };
+        let shown = self.most_shown.min(known.text.len());
+        if shown <= LEAST_SHOWN {
+            return false;
+        }
+        self.most_shown = shown / 2;
+        self.seen = None;
+        self.word();
+        true
+    }
+
+    /// Brings the private document to the text that came with the request, once.
+    async fn bring_content(&mut self) -> Result<(), RunFailure> {
+        let Some(content) = self.run.ask.content.take() else { return Ok(()) };
+        self.voice.room.replace(content, self.run.ask.principal.clone()).await?;
+        let put = self.run.put(RunState::Running)?;
+        self.shared.store.commit(put).await.map_err(AskError::from)?;
+        Ok(())
+    }
+
+    /// The text that calls left over from an earlier process are about.
+    async fn base_of_calls(&self) -> Result<Option<DocumentSnapshot>, RunFailure> {
+        let (Some(now), Some(version)) = (&self.known, self.run.base) else { return Ok(None) };
+        if now.version == version {
+            return Ok(Some(now.clone()));
+        }
+        let document = self.voice.room.document();
+        let person = self.run.ask.principal.user.as_str();
+        match text_at(&self.shared.store, document, version, person).await {
+            Ok(text) => Ok(Some(DocumentSnapshot { version, text, ..now.clone() })),
+            Err(RoomError::NoDocument) => Ok(None),
+            Err(error) => Err(AskError::from(error).into()),
+        }
+    }
+
+    /// Appends to the transcript, durably, and only then tells people. An answer may wait for its first call.
+    async fn keep(&mut self, mut kept: EntryKind, mut batch: WriteBatch) -> Result<(), RunFailure> {
+        self.let_go().await?;
+        let ask = &self.run.ask;
+        let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
+        if let EntryKind::Results { answers } = &mut kept {
+            // Calls that were left out, because the run was cancelled or there were too many, met no hook.
+            for answer in answers {
+                stamp_outcome(answer, &session, at_ms);
+            }
+        }
+        let entry = TranscriptEntry { session, run, at_ms, kept };
+        match &entry.kept {
+            EntryKind::Answer { content, .. } => {
+                failpoint::pass("agent.answering");
+                // What people have seen being written keeps its name.
+                let name = |call: ToolCall| {
+                    self.names.remove(&call.id).unwrap_or_else(RequestId::generate)
+                };
+                self.run.calls = content.iter().filter_map(ToolCall::of).map(name).collect();
+                self.run.base = self.base.as_ref().map(|reading| reading.version);
+                self.run.selection = self.base_selection;
+                if let Some(first) = self.takes_along(&entry) {
+                    return self.hold(entry, &first).await;
+                }
+                batch.extend(self.answered(&entry)?);
+            }
+            EntryKind::Results { .. } => {
+                batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
+                let lines = std::mem::take(&mut self.audit);
+                batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
+            }
+            EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {
+                batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
+            }
+        }
+        self.shared.store.commit(batch).await.map_err(AskError::from)?;
+        failpoint::pass(match entry.kept {
+            EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {
+                "agent.asked"
+            }
+            EntryKind::Answer { .. } => "agent.answered",
+            EntryKind::Results { .. } => "agent.reported",
+        });
+        self.show(&entry).await;
+        if matches!(entry.kept, EntryKind::Results { .. }) {
+            self.taken_up = false;
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Tells people what they have not been told of it yet.
+    async fn show(&mut self, entry: &TranscriptEntry) {
+        for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
+            self.voice.show(shown).await;
+        }
+    }
+
+    async fn run_tool(&mut self, index: usize, call: &ToolCall) -> Result<RunInput, RunFailure> {
+        self.voice.room = self.shared.room(self.run).await?;
+        // A turn keeps its requests' names with its calls, so there is one for each.
+        let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
+        let context = self.context(request.clone(), self.shared.desk().await?);
+        let tools = &self.shared.tools;
+        let made_before =
+            if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
+        let finished = if let Some(finished) = made_before {
+            finished
+        } else {
+            // An answer that is held is kept only if the person who asked may still ask then.
+            if self.held.is_none() {
+                self.check_asker().await?;
+            }
+            let ahead = self.held.as_mut().and_then(|held| held.ahead.take());
+            tools.call_with(&context, call, ahead, &self.cancel).await
+        };
+        self.let_go().await?;
+        // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.
+        self.voice.room.unsketch(StreamingPreviewScope::One(request.clone())).await;
+        if let Some(now) = finished.now {
+            self.learn(now, finished.unread.clone()).await;
+        }
+        if let Some((document, reading)) = finished.read {
+            if self.run.ask.outside().is_some() {
+                self.run.told = Some((document.clone(), reading.version));
+            }
+            Arc::make_mut(&mut self.read).insert(document, (reading, finished.unread));
+        }
+        if self.run.ask.outside().is_some() {
+            self.run.base = self.known.as_ref().map(|known| known.version);
+        }
+        self.audit.extend(finished.audit.map(|line| (request, line)));
+        self.voice.show(AgentObject::tool_result(&finished.outcome)).await;
+        self.told += 1;
+        Ok(RunInput::Ran(finished.outcome))
+    }
+
+    /// The model has been told how the document reads now; the selection goes with its words.
+    async fn learn(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
+        if let Some(before) = &self.known {
+            self.selection = self.moved(self.selection, before.version, now.version).await;
+        }
+        self.known = Some(now);
+        self.unread = unread;
+    }
+
+    fn audited(&self, (request, line): (RequestId, ActivityLine), at_ms: u64) -> StoreOp {
+        StoreOp::Audit(AuditEntry {
+            at_ms,
+            actor: self.run.ask.principal.user.to_string(),
+            action: line.action.to_owned(),
+            document: self.run.ask.document.clone(),
+            request: Some(request),
+            detail: line.detail,
+        })
+    }
+
+    /// Whether an outside caller has taken back its call.
+    fn is_given_up(&self) -> bool {
+        self.run.ask.outside().is_some() && self.cancel.is_cancelled()
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.shared.clock.now_ms()
+    }
+}

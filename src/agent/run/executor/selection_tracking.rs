@@ -1,0 +1,42 @@
+//! Where what was selected is by now.
+
+use crate::ids::Version;
+use crate::rooms::command::OriginRequests;
+
+use super::super::selection::{follow, locate};
+use super::{RunExecutor, RunFailure};
+
+impl RunExecutor<'_> {
+    /// After a restart from where it was, because an accepted change may have replaced the words.
+    pub(crate) async fn find_selection(&mut self) -> Result<(), RunFailure> {
+        let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
+            return Ok(());
+        };
+        if let Some(base) = self.run.base {
+            self.base_selection = self.run.selection;
+            self.selection = self.moved(self.run.selection, base, known.version).await;
+            return Ok(());
+        }
+        self.selection = locate(known, selected);
+        if self.selection.is_none() && !selected.is_caret() {
+            return Err(RunFailure::Selection);
+        }
+        Ok(())
+    }
+
+    /// Where a range of version `from` is in version `to`; `None`: nobody knows any more.
+    pub(crate) async fn moved(
+        &self,
+        range: Option<(usize, usize)>,
+        from: Version,
+        to: Version,
+    ) -> Option<(usize, usize)> {
+        let range = range?;
+        if from == to {
+            return Some(range);
+        }
+        let updates = self.voice.room.catch_up(from, OriginRequests::LeftOut).await.ok()?.missed;
+        let count = usize::try_from(to.0.checked_sub(from.0)?).ok()?;
+        follow(range, updates.get(..count)?)
+    }
+}

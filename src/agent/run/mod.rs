@@ -1,0 +1,11 @@
+//! One run: the record, the state machine, the executor that drives it, and the events it publishes.
+
+pub(crate) mod call_previews;
+pub(crate) mod executor;
+pub(crate) mod model_answer;
+pub(crate) mod run_events;
+pub(crate) mod run_record;
+pub(crate) mod selection;
+pub(crate) mod state_machine;
+pub(crate) mod status;
+pub(crate) mod usage;

@@ -1,0 +1,715 @@
+//! One run as a pure state machine: what happened goes in, what to do next comes out.
+//!
+//! Every call of a turn is answered, in block order and in one message, before the model is called again; a run that
+//! is cancelled answers the calls it leaves behind, because a conversation with an unanswered call cannot go on.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use crate::llm::AssistantMessage;
+use crate::llm::messages_api::{ContentBlock, StopReason};
+use crate::tools::{ToolCall, ToolOutcome};
+
+use super::usage::UsageTotals;
+use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
+
+/// How much one run may do.
+#[derive(Clone, Copy, Debug)]
+pub struct RunLimits {
+    /// Answers of the model.
+    pub rounds: usize,
+    /// Calls in one answer; those beyond are refused, not run. They wait for people one after the other, so this also
+    /// bounds how many requests one answer can make.
+    pub calls_per_turn: usize,
+    /// Tokens sent and received, those from a cache included.
+    pub tokens: u64,
+    /// Milliseconds in which the model is waited for; people may take as long as they like.
+    pub model_ms: u64,
+    /// Input tokens of one call; of a longer conversation the oldest part is left out.
+    pub input_tokens: u64,
+}
+
+impl RunLimits {
+    /// How a run ends that has used this much; `None` if it may go on.
+    pub fn passed(&self, spent: &UsageTotals) -> Option<RunEnd> {
+        if spent.tokens() >= self.tokens {
+            let tokens = spent.tokens();
+            return Some(RunEnd::limit(format!("The run stopped after {tokens} tokens")));
+        }
+        (spent.model_ms >= self.model_ms).then(|| self.out_of_time())
+    }
+
+    /// How a run ends whose model took too long altogether.
+    pub fn out_of_time(&self) -> RunEnd {
+        let minutes = self.model_ms / 60_000;
+        RunEnd::limit(format!("The run stopped after {minutes} minutes of waiting for the model"))
+    }
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self {
+            rounds: 50,
+            calls_per_turn: 16,
+            tokens: 5_000_000,
+            model_ms: 60 * 60 * 1_000,
+            input_tokens: 160_000,
+        }
+    }
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunInput {
+    /// The model gave a complete answer.
+    Answered(AssistantMessage),
+    /// The model gave none; people may have seen the beginning of one.
+    Failed {
+        /// What people have read so far.
+        partial: String,
+        /// How the run ends.
+        end: RunEnd,
+    },
+    /// A call was answered.
+    Ran(ToolOutcome),
+    /// A person stopped the run.
+    Cancelled {
+        /// What people have read so far of an answer.
+        partial: String,
+    },
+}
+
+/// What to do next, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunAction {
+    /// Call the model with the transcript as it stands.
+    CallModel,
+    /// Append to the transcript; durable before the next effect begins.
+    Keep(EntryKind),
+    /// Run a call; `index` is its place in the turn.
+    RunTool(usize, ToolCall),
+    /// The run is over.
+    Finish(RunEnd),
+}
+
+/// How a run ends: the subtype of its `result` and a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEnd {
+    /// Which way.
+    pub kind: RunEndKind,
+    /// For people.
+    pub message: String,
+    /// For programs, when it is not a success: `model_error`, `cancelled`, …
+    pub code: Option<&'static str>,
+}
+
+/// The ways a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEndKind {
+    /// The model said all it wanted to.
+    Success,
+    /// Something failed.
+    Error,
+    /// A person stopped it.
+    Cancelled,
+    /// The model's answer was longer than allowed.
+    MaxTokens,
+    /// The model declined.
+    Refusal,
+    /// The run did all it may.
+    Limit,
+}
+
+impl RunEndKind {
+    /// The subtype on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Cancelled => "cancelled",
+            Self::MaxTokens => "max_tokens",
+            Self::Refusal => "refusal",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+impl RunEnd {
+    /// The model is done (seed 1's words).
+    pub fn success() -> Self {
+        Self { kind: RunEndKind::Success, message: "Conversation complete".into(), code: None }
+    }
+
+    /// The call of an outside caller was answered.
+    pub fn called() -> Self {
+        Self { kind: RunEndKind::Success, message: "The call was answered".into(), code: None }
+    }
+
+    /// Something failed.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind: RunEndKind::Error, message: message.into(), code: Some(code) }
+    }
+
+    /// A person stopped it.
+    pub fn cancelled() -> Self {
+        Self::other(RunEndKind::Cancelled, "The run was cancelled")
+    }
+
+    /// The run did all it may.
+    pub fn limit(message: impl Into<String>) -> Self {
+        Self::other(RunEndKind::Limit, message)
+    }
+
+    fn other(kind: RunEndKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), code: Some(kind.as_str()) }
+    }
+}
+
+/// A run between two events.
+#[derive(Debug)]
+pub struct RunMachine {
+    limits: RunLimits,
+    rounds: usize,
+    /// Somebody else's agent made the only call; there is no model to go on with.
+    is_call: bool,
+    /// People have got something from this run: words, a change, a question of its own.
+    heard: bool,
+    /// Calls in an answer during which the provider took a break; they are lost unless the rest of it makes them again.
+    left_out: usize,
+    state: MachineState,
+}
+
+#[derive(Debug)]
+enum MachineState {
+    /// The model is asked.
+    Calling,
+    /// The first call of `left` is being run.
+    Running { index: usize, left: VecDeque<ToolCall>, answers: Vec<ToolOutcome> },
+    /// Nothing more happens.
+    Over,
+}
+
+impl RunMachine {
+    /// Takes a run up where its transcript ends. `said` holds the entries of this run, the prompt first: a run that
+    /// has just begun is nothing special.
+    pub fn take_up(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
+        let rounds =
+            said.iter().filter(|entry| matches!(entry.kept, EntryKind::Answer { .. })).count();
+        let heard = said.iter().any(|entry| is_something(&entry.kept));
+        let mut turn = Self {
+            limits,
+            rounds,
+            is_call: false,
+            heard,
+            left_out: 0,
+            state: MachineState::Calling,
+        };
+        let effects = match said.last().map(|entry| &entry.kept) {
+            Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
+            Some(EntryKind::End { .. }) => turn.over(Vec::new(), RunEnd::success()),
+            Some(
+                EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::Results { .. },
+            )
+            | None => turn.call_again(Vec::new()),
+        };
+        (turn, effects)
+    }
+
+    /// Takes a call up that an outside caller made. It is the run's only answer, as if a model had given it.
+    pub fn take_up_call(
+        limits: RunLimits,
+        said: &[TranscriptEntry],
+        call: &ToolCall,
+    ) -> (Self, Vec<RunAction>) {
+        let state = MachineState::Calling;
+        let mut turn = Self { limits, rounds: 0, is_call: true, heard: true, left_out: 0, state };
+        let ToolCall { id, name, input } = call.clone();
+        let content = vec![ContentBlock::ToolUse { id, name, input }];
+        let effects = match said.last().map(|entry| &entry.kept) {
+            Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
+            Some(EntryKind::Results { .. } | EntryKind::End { .. }) => {
+                turn.over(Vec::new(), RunEnd::called())
+            }
+            Some(EntryKind::Cleared { .. } | EntryKind::Prompt { .. }) | None => {
+                let mut effects = vec![RunAction::Keep(EntryKind::Answer {
+                    content: content.clone(),
+                    stop: StopReason::ToolUse,
+                })];
+                effects.extend(turn.after_answer(&content, &StopReason::ToolUse));
+                effects
+            }
+        };
+        (turn, effects)
+    }
+
+    /// What to do now. An event that does not fit the state (a late answer after a cancel) is ignored.
+    pub fn on(&mut self, event: RunInput) -> Vec<RunAction> {
+        match (std::mem::replace(&mut self.state, MachineState::Over), event) {
+            (MachineState::Calling, RunInput::Answered(answer)) => self.answered(answer),
+            (MachineState::Calling, RunInput::Failed { partial, end }) => {
+                self.over(keep_text(partial), end)
+            }
+            (MachineState::Calling, RunInput::Cancelled { partial }) => {
+                self.over(keep_text(partial), RunEnd::cancelled())
+            }
+            (MachineState::Running { index, mut left, mut answers }, RunInput::Ran(answer)) => {
+                left.pop_front();
+                self.heard |= is_outcome(&answer);
+                answers.push(answer);
+                self.next_call(index + 1, left, answers)
+            }
+            (MachineState::Running { left, mut answers, .. }, RunInput::Cancelled { .. }) => {
+                answers.extend(left.into_iter().map(|call| {
+                    ToolOutcome::failed(
+                        call.id,
+                        "The run was cancelled; this call was not executed",
+                    )
+                }));
+                self.over(
+                    vec![RunAction::Keep(EntryKind::Results { answers })],
+                    RunEnd::cancelled(),
+                )
+            }
+            (state, _) => {
+                self.state = state;
+                Vec::new()
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: AssistantMessage) -> Vec<RunAction> {
+        self.rounds += 1;
+        let stop = answer.stop_reason;
+        let details = answer.stop_details.as_ref().map(why).unwrap_or_default();
+        let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
+        let told = answer.calls_left_out + answer.content.iter().filter(|it| is_call(it)).count();
+        let content: Vec<_> =
+            answer.content.into_iter().filter(|block| worth_keeping(block, &stop)).collect();
+        let made = content.iter().filter(|block| is_call(block)).count();
+        let paused = std::mem::take(&mut self.left_out);
+        let left_out = told - made + if made > 0 { 0 } else { paused };
+        if stop == StopReason::PauseTurn {
+            self.left_out = left_out;
+        }
+        self.heard |= content.iter().any(is_words);
+        let mut effects = Vec::new();
+        if !content.is_empty() {
+            effects.push(RunAction::Keep(EntryKind::Answer {
+                content: content.clone(),
+                stop: stop.clone(),
+            }));
+        }
+        effects.extend(self.after_answer(&content, &stop));
+        if let Some(RunAction::Finish(end)) = effects.last_mut() {
+            if end.kind == RunEndKind::Success {
+                *end = self.owned_up(left_out);
+            }
+            end.message.push_str(&details);
+        }
+        effects
+    }
+
+    /// How a run ends whose model says that it is done: not without a word for people, and not as if a call had been made
+    /// that was not.
+    fn owned_up(&self, left_out: usize) -> RunEnd {
+        match (left_out, self.heard) {
+            (0, true) => RunEnd::success(),
+            (0, false) => {
+                RunEnd::error("model_silent", "The model gave no answer; ask again, in other words")
+            }
+            _ => RunEnd::error(
+                "model_incomplete",
+                "The model began a change and did not finish asking for it, so nothing was done about that; ask again",
+            ),
+        }
+    }
+
+    fn after_answer(&mut self, content: &[ContentBlock], stop: &StopReason) -> Vec<RunAction> {
+        let calls: VecDeque<ToolCall> = content.iter().filter_map(ToolCall::of).collect();
+        if !calls.is_empty() {
+            return self.next_call(0, calls, Vec::new());
+        }
+        let end = match stop {
+            // The provider took a break: it goes on when it is sent what it said so far.
+            StopReason::PauseTurn if !content.is_empty() => return self.call_again(Vec::new()),
+            StopReason::Other(why) if why == UNFINISHED => {
+                RunEnd::error("interrupted", "The answer broke off")
+            }
+            StopReason::EndTurn
+            | StopReason::ToolUse
+            | StopReason::StopSequence
+            | StopReason::PauseTurn
+            | StopReason::Other(_) => RunEnd::success(),
+            StopReason::MaxTokens => {
+                RunEnd::other(RunEndKind::MaxTokens, "The model's answer was cut: it is too long")
+            }
+            StopReason::ModelContextWindowExceeded => RunEnd::other(
+                RunEndKind::MaxTokens,
+                "The model's answer was cut: document and conversation no longer fit into its context; begin a new conversation",
+            ),
+            StopReason::Refusal => {
+                RunEnd::other(RunEndKind::Refusal, "The model declined to answer")
+            }
+        };
+        self.over(Vec::new(), end)
+    }
+
+    fn next_call(
+        &mut self,
+        mut index: usize,
+        mut left: VecDeque<ToolCall>,
+        mut answers: Vec<ToolOutcome>,
+    ) -> Vec<RunAction> {
+        while let Some(call) = left.front() {
+            if index < self.limits.calls_per_turn {
+                let effect = RunAction::RunTool(index, call.clone());
+                self.state = MachineState::Running { index, left, answers };
+                return vec![effect];
+            }
+            let limit = self.limits.calls_per_turn;
+            answers.push(ToolOutcome::failed(
+                call.id.clone(),
+                format!("Too many calls in one turn (at most {limit}); this one was not executed"),
+            ));
+            left.pop_front();
+            index += 1;
+        }
+        self.call_again(vec![RunAction::Keep(EntryKind::Results { answers })])
+    }
+
+    fn call_again(&mut self, mut effects: Vec<RunAction>) -> Vec<RunAction> {
+        if self.is_call {
+            return self.over(effects, RunEnd::called());
+        }
+        if self.rounds >= self.limits.rounds {
+            let message = format!("The run stopped after {} answers of the model", self.rounds);
+            return self.over(effects, RunEnd::limit(message));
+        }
+        self.state = MachineState::Calling;
+        effects.push(RunAction::CallModel);
+        effects
+    }
+
+    fn over(&mut self, mut effects: Vec<RunAction>, end: RunEnd) -> Vec<RunAction> {
+        self.state = MachineState::Over;
+        effects.push(RunAction::Finish(end));
+        effects
+    }
+}
+
+/// What a provider says of why its model declined: ` (cyber): …`. The explanation is meant for people.
+fn why(details: &Value) -> String {
+    let said = |name: &str| details[name].as_str().map(str::trim).filter(|it| !it.is_empty());
+    let category = said("category").map(|it| format!(" ({it})")).unwrap_or_default();
+    let explanation = said("explanation").map(|it| it.chars().take(LONGEST_EXPLANATION));
+    let explanation = explanation.map(|it| format!(": {}", it.collect::<String>()));
+    category + &explanation.unwrap_or_default()
+}
+
+/// Characters of an explanation that people are told.
+const LONGEST_EXPLANATION: usize = 500;
+
+/// Why an answer ends that nobody completed. How its run ends is kept right after it; should the server stop in between, this
+/// tells that it did not end well.
+const UNFINISHED: &str = "unfinished";
+
+/// What people have read stays in the conversation even if the answer was never completed.
+fn keep_text(partial: String) -> Vec<RunAction> {
+    if partial.trim().is_empty() {
+        return Vec::new();
+    }
+    let content = vec![ContentBlock::text(partial)];
+    vec![RunAction::Keep(EntryKind::Answer {
+        content,
+        stop: StopReason::Other(UNFINISHED.to_owned()),
+    })]
+}
+
+/// Whether an entry holds anything for people that the run said or did.
+fn is_something(kept: &EntryKind) -> bool {
+    match kept {
+        EntryKind::Answer { content, .. } => content.iter().any(is_words),
+        EntryKind::Results { answers } => answers.iter().any(is_outcome),
+        EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => false,
+    }
+}
+
+fn is_words(block: &ContentBlock) -> bool {
+    block.as_text().is_some_and(|text| !text.trim().is_empty())
+}
+
+/// Whether a call said something to people, or asked them; what is only read is nothing to them.
+fn is_outcome(answer: &ToolOutcome) -> bool {
+    answer.said.is_some() || answer.change.is_some() || answer.about.contains_key("request_id")
+}
+
+/// Empty texts are refused by providers, and a call is only real when the model stopped for it.
+fn worth_keeping(block: &ContentBlock, stop: &StopReason) -> bool {
+    match block {
+        ContentBlock::Text { text, .. } => !text.is_empty(),
+        ContentBlock::ToolUse { .. } => *stop == StopReason::ToolUse,
+        ContentBlock::ToolResult { .. }
+        | ContentBlock::Thinking { .. }
+        | ContentBlock::RedactedThinking { .. }
+        | ContentBlock::Other(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::llm::messages_api::TokenUsage;
+
+    use super::*;
+    use crate::agent::conversation::decision_updates::DecisionUpdates;
+
+    const LIMITS: RunLimits = RunLimits {
+        rounds: 3,
+        calls_per_turn: 2,
+        tokens: 1_000,
+        model_ms: 60_000,
+        input_tokens: 500,
+    };
+
+    fn asked() -> Vec<TranscriptEntry> {
+        let (name, text, news) = ("Ada".into(), "Hello".into(), DecisionUpdates::default());
+        let kept = EntryKind::Prompt { name, text, door: None, news };
+        vec![TranscriptEntry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
+    }
+
+    fn began() -> RunMachine {
+        let (turn, effects) = RunMachine::take_up(LIMITS, &asked());
+        assert_eq!(effects, [RunAction::CallModel]);
+        turn
+    }
+
+    fn answer(calls: usize, stop_reason: StopReason) -> RunInput {
+        let mut content = vec![ContentBlock::text("Well."), ContentBlock::text("")];
+        content
+            .extend((0..calls).map(|n| ContentBlock::tool_use(n.to_string(), "tool", json!({}))));
+        RunInput::Answered(AssistantMessage {
+            content,
+            stop_reason,
+            stop_sequence: None,
+            stop_details: None,
+            usage: TokenUsage::default(),
+            model: String::new(),
+            calls_left_out: 0,
+            notice: None,
+        })
+    }
+
+    fn ran(id: &str) -> RunInput {
+        RunInput::Ran(ToolOutcome {
+            tool_use_id: id.into(),
+            text: "ok".into(),
+            ..ToolOutcome::default()
+        })
+    }
+
+    fn results(effect: &RunAction) -> Vec<(&str, bool)> {
+        match effect {
+            RunAction::Keep(EntryKind::Results { answers }) => {
+                answers.iter().map(|it| (it.tool_use_id.as_str(), it.is_error)).collect()
+            }
+            other => panic!("no results: {other:?}"),
+        }
+    }
+
+    fn ends(effects: &[RunAction]) -> Option<RunEndKind> {
+        match effects.last() {
+            Some(RunAction::Finish(end)) => Some(end.kind),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn calls_run_in_block_order_and_are_answered_in_one_message() {
+        let mut turn = began();
+        let effects = turn.on(answer(2, StopReason::ToolUse));
+        assert!(
+            matches!(&effects[0], RunAction::Keep(EntryKind::Answer { content, .. }) if content.len() == 3)
+        );
+        assert!(matches!(&effects[1], RunAction::RunTool(0, call) if call.id == "0"));
+        let effects = turn.on(ran("0"));
+        assert!(matches!(&effects[..], [RunAction::RunTool(1, call)] if call.id == "1"));
+        let effects = turn.on(ran("1"));
+        assert_eq!(results(&effects[0]), [("0", false), ("1", false)]);
+        assert_eq!(effects[1..], [RunAction::CallModel]);
+    }
+
+    #[test]
+    fn calls_beyond_the_limit_are_answered_but_not_run() {
+        let mut turn = began();
+        turn.on(answer(4, StopReason::ToolUse));
+        turn.on(ran("0"));
+        let effects = turn.on(ran("1"));
+        let expected = [("0", false), ("1", false), ("2", true), ("3", true)];
+        assert_eq!(results(&effects[0]), expected);
+    }
+
+    #[test]
+    fn every_stop_reason_but_tool_use_ends_the_run_without_executing_anything() {
+        let cases = [
+            (StopReason::EndTurn, RunEndKind::Error),
+            (StopReason::StopSequence, RunEndKind::Error),
+            (StopReason::Other("new".into()), RunEndKind::Error),
+            (StopReason::MaxTokens, RunEndKind::MaxTokens),
+            (StopReason::ModelContextWindowExceeded, RunEndKind::MaxTokens),
+            (StopReason::Refusal, RunEndKind::Refusal),
+        ];
+        for (stop, kind) in cases {
+            let effects = began().on(answer(1, stop.clone()));
+            assert_eq!((effects.len(), ends(&effects)), (2, Some(kind)), "{stop:?}");
+            assert!(
+                matches!(&effects[0], RunAction::Keep(EntryKind::Answer { content, .. }) if content.len() == 1)
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_that_was_not_made_and_an_answer_without_words_are_no_success() {
+        let told = |event: RunInput, turn: &mut RunMachine| match turn.on(event).pop() {
+            Some(RunAction::Finish(end)) => end.code,
+            other => panic!("no end: {other:?}"),
+        };
+        let of = |content: Vec<ContentBlock>, calls_left_out| match answer(0, StopReason::EndTurn) {
+            RunInput::Answered(answer) => {
+                RunInput::Answered(AssistantMessage { content, calls_left_out, ..answer })
+            }
+            other => panic!("{other:?}"),
+        };
+        let words = || vec![ContentBlock::text("I tighten it.")];
+        assert_eq!(told(of(words(), 0), &mut began()), None);
+        assert_eq!(told(of(words(), 1), &mut began()), Some("model_incomplete"));
+        assert_eq!(told(of(vec![ContentBlock::text(" ")], 0), &mut began()), Some("model_silent"));
+        assert_eq!(told(of(Vec::new(), 0), &mut began()), Some("model_silent"));
+
+        let silent_call = |outcome: ToolOutcome| {
+            let mut turn = began();
+            let content = vec![ContentBlock::tool_use("0", "tool", json!({}))];
+            let RunInput::Answered(calls) = answer(0, StopReason::ToolUse) else { panic!() };
+            turn.on(RunInput::Answered(AssistantMessage { content, ..calls }));
+            turn.on(RunInput::Ran(outcome));
+            told(of(Vec::new(), 0), &mut turn)
+        };
+        assert_eq!(silent_call(ToolOutcome::default()), Some("model_silent"), "it has only read");
+        let said = ToolOutcome { said: Some("Hello.".into()), ..ToolOutcome::default() };
+        assert_eq!(silent_call(said), None);
+    }
+
+    #[test]
+    fn a_pause_is_followed_by_another_call_within_the_rounds() {
+        let mut turn = began();
+        for _ in 0..2 {
+            let effects = turn.on(answer(0, StopReason::PauseTurn));
+            assert_eq!(effects.last(), Some(&RunAction::CallModel));
+        }
+        assert_eq!(ends(&turn.on(answer(0, StopReason::PauseTurn))), Some(RunEndKind::Limit));
+    }
+
+    #[test]
+    fn a_call_that_is_lost_in_a_pause_is_owned_up_to() {
+        let mut turn = began();
+        assert_eq!(turn.on(answer(1, StopReason::PauseTurn)).last(), Some(&RunAction::CallModel));
+        let effects = turn.on(answer(0, StopReason::EndTurn));
+        let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+        assert_eq!(end.code, Some("model_incomplete"));
+        // It is made again.
+        let mut turn = began();
+        turn.on(answer(1, StopReason::PauseTurn));
+        turn.on(answer(1, StopReason::ToolUse));
+        turn.on(ran("0"));
+        assert_eq!(ends(&turn.on(answer(0, StopReason::EndTurn))), Some(RunEndKind::Success));
+    }
+
+    #[test]
+    fn a_refusal_says_what_it_was_about() {
+        for (details, told) in [
+            (json!({"type": "refusal", "category": "bio"}), " (bio)"),
+            (json!({"category": "bio", "explanation": "It may harm. "}), " (bio): It may harm."),
+            (json!({"category": null, "explanation": ""}), ""),
+        ] {
+            let RunInput::Answered(mut declined) = answer(0, StopReason::Refusal) else { panic!() };
+            declined.stop_details = Some(details);
+            let effects = began().on(RunInput::Answered(declined));
+            let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
+            assert_eq!(end.message, format!("The model declined to answer{told}"));
+        }
+    }
+
+    #[test]
+    fn tokens_and_time_have_their_limits() {
+        let mut spent = UsageTotals::default();
+        assert_eq!(LIMITS.passed(&spent), None);
+        spent.model_ms = 60_000;
+        let end = LIMITS.passed(&spent).expect("too long");
+        assert_eq!(end.kind, RunEndKind::Limit);
+        assert_eq!(end.message, "The run stopped after 1 minutes of waiting for the model");
+        let usage = TokenUsage {
+            cache_read_input_tokens: 600,
+            output_tokens: 400,
+            ..TokenUsage::default()
+        };
+        let end =
+            LIMITS.passed(&UsageTotals { usage, ..UsageTotals::default() }).expect("too much");
+        assert_eq!(end.message, "The run stopped after 1000 tokens");
+    }
+
+    #[test]
+    fn a_run_ends_after_its_rounds_with_every_call_answered() {
+        let mut turn = began();
+        for _ in 0..2 {
+            turn.on(answer(1, StopReason::ToolUse));
+            assert_eq!(turn.on(ran("0")).last(), Some(&RunAction::CallModel));
+        }
+        turn.on(answer(1, StopReason::ToolUse));
+        let effects = turn.on(ran("0"));
+        assert_eq!(results(&effects[0]), [("0", false)]);
+        assert_eq!(ends(&effects), Some(RunEndKind::Limit));
+    }
+
+    #[test]
+    fn cancelling_answers_what_is_left_and_nothing_happens_afterwards() {
+        let mut turn = began();
+        turn.on(answer(2, StopReason::ToolUse));
+        turn.on(ran("0"));
+        let effects = turn.on(RunInput::Cancelled { partial: String::new() });
+        assert_eq!(results(&effects[0]), [("0", false), ("1", true)]);
+        assert_eq!(ends(&effects), Some(RunEndKind::Cancelled));
+        assert_eq!(turn.on(ran("1")), []);
+    }
+
+    #[test]
+    fn what_people_have_read_is_kept_when_the_model_fails() {
+        let end = RunEnd::error("model_error", "gone");
+        let effects = began().on(RunInput::Failed { partial: "Half".into(), end: end.clone() });
+        let content = vec![ContentBlock::text("Half")];
+        let kept = EntryKind::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };
+        assert_eq!(effects, [RunAction::Keep(kept.clone()), RunAction::Finish(end.clone())]);
+        let mut said = asked();
+        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        let resumed = RunMachine::take_up(LIMITS, &said).1;
+        assert_eq!(ends(&resumed), Some(RunEndKind::Error), "the server stopped in between");
+        let silent = began().on(RunInput::Failed { partial: " ".into(), end: end.clone() });
+        assert_eq!(silent, [RunAction::Finish(end)]);
+    }
+
+    #[test]
+    fn an_interrupted_turn_runs_its_calls_again_from_the_first() {
+        let mut said = asked();
+        let content = vec![ContentBlock::tool_use("7", "tool", json!({}))];
+        let kept = EntryKind::Answer { content, stop: StopReason::ToolUse };
+        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        let (_, effects) = RunMachine::take_up(LIMITS, &said);
+        assert!(matches!(&effects[..], [RunAction::RunTool(0, call)] if call.id == "7"));
+        let kept = EntryKind::Answer {
+            content: vec![ContentBlock::text("Bye")],
+            stop: StopReason::EndTurn,
+        };
+        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        assert_eq!(ends(&RunMachine::take_up(LIMITS, &said).1), Some(RunEndKind::Success));
+    }
+}

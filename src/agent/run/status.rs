@@ -1,0 +1,72 @@
+//! Runs as somebody sees them who did not stay to listen: how far they are, and what came of them.
+
+use crate::ids::{RequestId, RunId, SessionId};
+use crate::rooms::RoomError;
+use crate::rooms::event::RunResponse;
+use crate::store::RunRecord;
+
+use super::run_record::Run;
+use crate::agent::conversation::history::ResultTexts;
+use crate::agent::conversation::response::how_it_ended;
+use crate::agent::{AgentService, AskError};
+
+/// A run, as it is now.
+#[derive(Debug)]
+pub struct RunStatus {
+    /// How far it is. Its name in the store is not the run's own.
+    pub record: RunRecord,
+    /// What was asked.
+    pub prompt: String,
+    /// Requests of it that wait for people, oldest first.
+    pub waiting: Vec<RequestId>,
+    /// What came of it, once it has ended.
+    pub response: Option<RunResponse>,
+}
+
+impl AgentService {
+    /// A run of a session; the caller has checked that the session is the person's own.
+    pub async fn look(
+        &self,
+        session: &SessionId,
+        name: &RunId,
+    ) -> Result<Option<RunStatus>, AskError> {
+        let shared = &self.shared;
+        let Some(record) = shared.store.run(&RunRecord::key(session, name)).await? else {
+            return Ok(None);
+        };
+        let run = Run::read(record.clone())?;
+        let room = match shared.room(&run).await {
+            // The document is gone; what was said about it is not.
+            Err(RoomError::NoDocument) => None,
+            opened => Some(opened?),
+        };
+        // It may wait in the room of another document, at the desk, or in that of a file.
+        let waiting = shared.store.open_requests_of(session, name).await?;
+        let mut told = None;
+        if record.finished_ms.is_some() {
+            let document = run.ask.document.as_ref();
+            let said = shared.said_in(session, document, name, ResultTexts::LeftOut).await?;
+            let now = match &room {
+                Some(room) => room.read().await.ok(),
+                None => None,
+            };
+            told = Some(how_it_ended(&said, &record.state, now.as_ref()));
+        }
+        Ok(Some(RunStatus { record, prompt: run.ask.prompt, waiting, response: told }))
+    }
+
+    /// Waits until a run has ended; of one that is not there, not at all.
+    pub async fn over(&self, session: &SessionId, name: &RunId) -> Result<(), AskError> {
+        let mut ended = self.shared.ended.subscribe();
+        loop {
+            // Looked at after listening began, so that no end is missed.
+            let run = self.shared.store.run(&RunRecord::key(session, name)).await?;
+            if run.is_none_or(|run| run.finished_ms.is_some()) {
+                return Ok(());
+            }
+            if ended.changed().await.is_err() {
+                return Err(AskError::Closed);
+            }
+        }
+    }
+}

@@ -1,0 +1,649 @@
+//! A small theatre for stories about runs: a real store in memory, real rooms, and a model that plays a part.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt as _, StreamExt as _};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::approvals::{self, Decision, RequestVerdict};
+use crate::auth::{Authenticator, TokenSecret};
+use crate::document::utf16_len;
+use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
+use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
+use crate::llm::{AnswerDelta, AssistantMessage, FailedTryUsage, Model, ModelError, ModelRequest};
+use crate::permissions::{Principal, Role};
+use crate::rooms::clock::WallClock;
+use crate::rooms::command::{JoiningMember, OpenedDocument, PushRequest, StreamingPreview};
+use crate::rooms::event::{
+    RequestNews, RequestUpdate, RoomEvent, RunEvent, RunEventKind, RunResponse,
+};
+use crate::rooms::settings::{ApprovalSwitch, ServerSettings};
+use crate::rooms::{EncodedEvent, EventSink, NewDocument, RoomError, RoomHandle, RoomRegistry};
+use crate::store::{Store, WriteBatch};
+use crate::tools::ToolRegistry;
+use crate::workspace::Workspace;
+
+use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
+use crate::agent::run::run_record;
+use crate::agent::run::run_record::{Run, RunState};
+use crate::agent::{
+    AgentRequest, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
+    PermissionMode, RunLimits, SafeTools, SelectedRange,
+};
+
+/// How long a story waits for something that is never said before it fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the model does when it is called.
+#[derive(Clone, Debug)]
+pub enum ScriptedReply {
+    /// Gives this answer.
+    Answer(Vec<ContentBlock>, StopReason),
+    /// Begins with these words, then fails.
+    Fail(&'static str, ModelError),
+    /// Begins with these words, then says nothing more until it is stopped.
+    Hang(&'static str),
+    /// Writes this, waits until it may go on, and then plays something else.
+    Writes(Vec<AnswerDelta>, Arc<Notify>, Box<ScriptedReply>),
+}
+
+/// The model says something.
+pub fn says(text: &str) -> ScriptedReply {
+    ScriptedReply::Answer(vec![ContentBlock::text(text)], StopReason::EndTurn)
+}
+
+/// The model calls tools; the calls are named `toolu_1`, `toolu_2`, …
+pub fn calls<const N: usize>(calls: [(&str, Value); N]) -> ScriptedReply {
+    let block = |(index, (name, input))| {
+        ContentBlock::tool_use(format!("toolu_{}", index + 1), name, input)
+    };
+    ScriptedReply::Answer(calls.into_iter().enumerate().map(block).collect(), StopReason::ToolUse)
+}
+
+/// `update_full_document`.
+pub fn rewrites(text: &str) -> ScriptedReply {
+    let input = json!({"new_content": text, "explanation": "Rewrote it."});
+    calls([("update_full_document", input)])
+}
+
+/// `update_selection`.
+pub fn replaces(start: i64, end: i64, text: &str) -> ScriptedReply {
+    calls([("update_selection", selection(start, end, text))])
+}
+
+/// The model begins `update_full_document` as call `toolu_1` and waits in the middle of it.
+pub fn writes(text: &str, go_on: &Arc<Notify>, then: ScriptedReply) -> ScriptedReply {
+    let json = json!({"explanation": "Rewrote it.", "new_content": text}).to_string();
+    let begun = json.trim_end_matches("\"}").to_owned();
+    let name = "update_full_document".to_owned();
+    let deltas = vec![
+        AnswerDelta::ToolUse { index: 0, id: "toolu_1".into(), name },
+        AnswerDelta::ToolInput { index: 0, partial_json: begun },
+    ];
+    ScriptedReply::Writes(deltas, Arc::clone(go_on), Box::new(then))
+}
+
+/// The input of `update_selection`.
+pub fn selection(start: i64, end: i64, text: &str) -> Value {
+    let range = json!({"start": start, "end": end});
+    json!({"new_text": text, "selection_range": range, "explanation": "Shorter."})
+}
+
+/// A model that plays its part, one play for each call, and remembers what it was asked.
+#[derive(Default)]
+pub struct MockModel {
+    part: Mutex<VecDeque<ScriptedReply>>,
+    asked: Mutex<Vec<ModelRequest>>,
+    called: Notify,
+    /// What each answer costs.
+    pub usage: Mutex<TokenUsage>,
+    /// What it counts, one number for each time it is asked to.
+    pub counts: Mutex<VecDeque<u64>>,
+    /// Told when it begins to count, if it never comes to an end with that.
+    pub counts_forever: Mutex<Option<Arc<Notify>>>,
+}
+
+impl MockModel {
+    /// More to play.
+    pub fn plays(&self, part: impl IntoIterator<Item = ScriptedReply>) {
+        self.part.lock().unwrap().extend(part);
+    }
+
+    /// What it was asked, call by call.
+    pub fn asked(&self) -> Vec<ModelRequest> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// Waits until it was called `count` times.
+    pub async fn called(&self, count: usize) {
+        while self.asked().len() < count {
+            self.called.notified().await;
+        }
+    }
+
+    /// The tool results and notes of the latest call, in order.
+    pub fn told(&self) -> Vec<(String, bool)> {
+        let asked = self.asked();
+        let last = asked.last().and_then(|request| request.messages.last()).expect("a call");
+        let result = |block: &ContentBlock| match block {
+            ContentBlock::ToolResult { content, is_error, .. } => {
+                let texts: Vec<_> = content.iter().filter_map(ContentBlock::as_text).collect();
+                Some((texts.join("\n"), *is_error))
+            }
+            _ => None,
+        };
+        last.content.iter().filter_map(result).collect()
+    }
+}
+
+impl Model for MockModel {
+    fn name(&self) -> &'static str {
+        "actor"
+    }
+
+    fn stream(
+        &self,
+        request: ModelRequest,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+        self.asked.lock().unwrap().push(request);
+        self.called.notify_one();
+        let play = self.part.lock().unwrap().pop_front();
+        let usage = *self.usage.lock().unwrap();
+        play.expect("the model was called once too often").stream(usage, cancel)
+    }
+
+    fn count(&self, _: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+        if let Some(began) = &*self.counts_forever.lock().unwrap() {
+            began.notify_one();
+            return std::future::pending().boxed();
+        }
+        let count = self.counts.lock().unwrap().pop_front();
+        async move { Ok(count) }.boxed()
+    }
+}
+
+impl ScriptedReply {
+    fn stream(
+        self,
+        usage: TokenUsage,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+        match self {
+            ScriptedReply::Writes(deltas, go_on, then) => {
+                let rest = stream::once(async move {
+                    go_on.notified().await;
+                    then.stream(usage, cancel)
+                });
+                stream::iter(deltas.into_iter().map(Ok)).chain(rest.flatten()).boxed()
+            }
+            ScriptedReply::Answer(content, stop_reason) => {
+                let texts: Vec<_> = content
+                    .iter()
+                    .filter_map(|block| {
+                        block.as_text().map(|text| Ok(AnswerDelta::Text(text.into())))
+                    })
+                    .collect();
+                let model = "actor".into();
+                let answer = AssistantMessage {
+                    content,
+                    stop_reason,
+                    stop_sequence: None,
+                    stop_details: None,
+                    usage,
+                    model,
+                    calls_left_out: 0,
+                    notice: None,
+                };
+                stream::iter(texts).chain(stream::iter([Ok(AnswerDelta::Done(answer))])).boxed()
+            }
+            ScriptedReply::Fail(words, error) => {
+                stream::iter([Ok(AnswerDelta::Text(words.into())), Err(error)]).boxed()
+            }
+            ScriptedReply::Hang(words) => {
+                let end = stream::once(async move {
+                    cancel.cancelled().await;
+                    let lost = FailedTryUsage { model: "actor".into(), usage };
+                    stream::iter([Ok(AnswerDelta::Lost(lost)), Err(ModelError::Cancelled)])
+                });
+                stream::iter([Ok(AnswerDelta::Text(words.into()))]).chain(end.flatten()).boxed()
+            }
+        }
+    }
+}
+
+struct EventRecorder(mpsc::UnboundedSender<RoomEvent>);
+
+impl EventSink for EventRecorder {
+    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
+        if !members.is_empty() {
+            self.0.send(event.clone()).ok();
+        }
+    }
+}
+
+/// One server with one document and one person in it.
+pub struct TestAgent {
+    /// Plays its part.
+    pub model: Arc<MockModel>,
+    /// What is kept.
+    pub store: Store,
+    /// What time it is.
+    pub clock: WallClock,
+    /// The rooms.
+    pub rooms: RoomRegistry,
+    /// The runs.
+    pub agents: AgentService,
+    /// The document's room.
+    pub room: RoomHandle,
+    /// The session that asks.
+    pub session: SessionId,
+    /// Everything that was said, in order.
+    pub said: Vec<RunEvent>,
+    heard: mpsc::UnboundedReceiver<RoomEvent>,
+    runs: usize,
+    /// The workspace, if there is one.
+    folder: Option<TempDir>,
+}
+
+impl TestAgent {
+    /// A document with this text.
+    pub async fn with(text: &str) -> Self {
+        let store = Store::in_memory().await.unwrap();
+        let clock = WallClock::standing_at(1_700_000_000_000);
+        let secret = TokenSecret::chosen("the-owner-of-the-stage").unwrap();
+        Authenticator::new(store.clone()).set_owner(&secret, clock.now_ms()).await.unwrap();
+        let model = Arc::new(MockModel::default());
+        let (rooms, agents, heard) = open(&store, &clock, &model, None);
+        let new = NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None };
+        let room = rooms.create(new, &owner()).await.unwrap();
+        let session = SessionId::generate();
+        let (said, runs) = (Vec::new(), 0);
+        let folder = None;
+        let stage =
+            Self { model, store, clock, rooms, agents, room, session, said, heard, runs, folder };
+        stage.enter(&stage.room).await;
+        stage
+    }
+
+    /// The same on a server with other tools or hooks.
+    pub async fn with_tools(text: &str, tools: ToolRegistry) -> Self {
+        let mut stage = Self::with(text).await;
+        let (store, rooms, models) = (stage.store.clone(), stage.rooms.clone(), stage.models());
+        let clock = stage.clock.clone();
+        stage.agents =
+            AgentService::with_tools(tools, store, rooms, models, BypassPolicy::Allowed, clock);
+        stage
+    }
+
+    /// The same on a server with other limits.
+    pub async fn with_limits(text: &str, limits: RunLimits) -> Self {
+        let mut stage = Self::with(text).await;
+        let (store, rooms, clock) = (stage.store.clone(), stage.rooms.clone(), stage.clock.clone());
+        let agents = AgentService::new(store, rooms, stage.models(), BypassPolicy::Allowed, clock);
+        stage.agents = agents.with_limits(limits);
+        stage
+    }
+
+    /// A server with a workspace that holds these files; the owner watches the desk, and what runs there say.
+    pub async fn in_workspace(files: &[(&str, &str)]) -> Self {
+        let mut stage = Self::with("").await;
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            std::fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        stage.folder = Some(folder);
+        stage.restart().await;
+        stage
+    }
+
+    /// Where a file of the workspace is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.as_ref().unwrap().path().join(name)
+    }
+
+    /// What a file of the workspace reads; `None`: it is not there.
+    pub fn file(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.path(name)).ok()
+    }
+
+    /// Somebody else writes to a file of the workspace.
+    pub fn overwrites(&self, name: &str, content: &str) {
+        std::fs::write(self.path(name), content).unwrap();
+    }
+
+    /// The room of requests without a document.
+    pub async fn desk(&self) -> RoomHandle {
+        self.rooms.desk().await.unwrap()
+    }
+
+    /// Work without a document, not yet asked for.
+    pub fn errand(&mut self, prompt: &str) -> AgentRequest {
+        let question = self.question(prompt);
+        AgentRequest { document: None, kind: AskKind::Run, ..question }
+    }
+
+    /// Asks for work without a document.
+    pub async fn run(&mut self, prompt: &str) -> RunId {
+        let ask = self.errand(prompt);
+        self.agents.ask(ask).await.unwrap()
+    }
+
+    /// Decides a request at the desk, as the owner.
+    pub async fn decides(
+        &self,
+        request: &approvals::ApprovalRequest,
+        decision: Decision,
+    ) -> Result<Arc<approvals::ApprovalRequest>, RoomError> {
+        self.decides_as(owner(), request, decision).await
+    }
+
+    /// The same as somebody else.
+    pub async fn decides_as(
+        &self,
+        by: Principal,
+        request: &approvals::ApprovalRequest,
+        decision: Decision,
+    ) -> Result<Arc<approvals::ApprovalRequest>, RoomError> {
+        self.agents.decide_in(&self.desk().await, request.id().clone(), decision, by).await
+    }
+
+    /// Waits for the next request at the desk and decides it.
+    pub async fn settles(&mut self, verdict: RequestVerdict) -> Arc<approvals::ApprovalRequest> {
+        let request = self.request().await;
+        self.decides(&request, Decision::plain(verdict)).await.unwrap()
+    }
+
+    /// Waits until a run is over; how it ended.
+    pub async fn result(&mut self) -> &'static str {
+        loop {
+            if let RoomEvent::Said(said) = self.hear().await
+                && let RunEventKind::Agent("result", subtype, _) = said.saying
+            {
+                return subtype;
+            }
+        }
+    }
+
+    /// Waits for what is new about a request besides its state.
+    pub async fn news(&mut self) -> RequestUpdate {
+        loop {
+            if let RoomEvent::RequestUpdated(update) = self.hear().await
+                && update.news != RequestNews::Nothing
+            {
+                return update;
+            }
+        }
+    }
+
+    /// The only model.
+    pub fn models(&self) -> ModelCatalog {
+        ModelCatalog::new(Arc::clone(&self.model) as Arc<dyn Model>, [])
+    }
+
+    /// The owner watches a room.
+    pub async fn enter(&self, room: &RoomHandle) -> OpenedDocument {
+        let member = JoiningMember { id: MemberId::generate(), principal: owner() };
+        room.open(member, None).await.unwrap()
+    }
+
+    /// The server stops and starts again; runs are taken up.
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        self.start().await;
+    }
+
+    /// The server is killed and started again: nothing is tidied up before.
+    pub async fn crash(&mut self) {
+        self.agents.shutdown().await;
+        self.start().await;
+    }
+
+    /// The server stops.
+    pub async fn stop(&mut self) {
+        self.agents.shutdown().await;
+        self.rooms.close().await;
+    }
+
+    /// The server starts again; runs are taken up.
+    pub async fn start(&mut self) {
+        let folder = self.folder.as_ref().map(TempDir::path);
+        let (rooms, agents, heard) = open(&self.store, &self.clock, &self.model, folder);
+        let document = self.room.document().clone();
+        (self.rooms, self.agents, self.heard) = (rooms, agents, heard);
+        self.room = self.rooms.open(&document).await.unwrap();
+        self.enter(&self.room).await;
+        if self.folder.is_some() {
+            self.enter(&self.desk().await).await;
+            let private = self.agents.private_room(&self.session, &owner()).await.unwrap();
+            self.enter(&private).await;
+        }
+        self.agents.resume().await.unwrap();
+    }
+
+    /// A question about the document, not yet asked.
+    pub fn question(&mut self, prompt: &str) -> AgentRequest {
+        self.runs += 1;
+        AgentRequest {
+            session: self.session.clone(),
+            run: RunId::from(format!("run_{}", self.runs)),
+            principal: owner(),
+            prompt: prompt.into(),
+            document: Some(self.room.document().clone()),
+            content: None,
+            selection: None,
+            history: Vec::new(),
+            instructions: None,
+            conversation: ConversationMode::Continue,
+            model: None,
+            kind: AskKind::Ask,
+            safe_tools: SafeTools::AtOnce,
+            permission_mode: PermissionMode::Sdk,
+        }
+    }
+
+    /// Asks about the document.
+    pub async fn ask(&mut self, prompt: &str) -> RunId {
+        let ask = self.question(prompt);
+        self.agents.ask(ask).await.unwrap()
+    }
+
+    /// Asks about a selection.
+    pub async fn ask_about(&mut self, start: usize, end: usize, prompt: &str) -> RunId {
+        let selection = Some(SelectedRange { start, end, text: None });
+        let ask = AgentRequest { selection, ..self.question(prompt) };
+        self.agents.ask(ask).await.unwrap()
+    }
+
+    /// Leaves a run in the store as a crash would right after the model's answer was kept.
+    pub async fn leave_behind(&self, ask: AgentRequest, answer: ScriptedReply) {
+        let ScriptedReply::Answer(content, stop) = answer else { panic!("no answer") };
+        let mut run = Run::new(ask, self.clock.now_ms());
+        run.base = Some(Version(0));
+        run.calls = content.iter().map(|_| RequestId::generate()).collect();
+        let ask = &run.ask;
+        let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
+        let news = crate::agent::conversation::decision_updates::DecisionUpdates::default();
+        let prompt = EntryKind::Prompt { name, text, door: None, news };
+        let kept = [prompt, EntryKind::Answer { content, stop }];
+        let mut batch = WriteBatch::from(run.put(RunState::Running).unwrap());
+        for kept in kept {
+            let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), run.created_ms);
+            let entry = TranscriptEntry { session, run, at_ms, kept };
+            batch.push(run_record::append(ask.document.as_ref(), &entry).unwrap());
+        }
+        self.store.commit(batch).await.unwrap();
+    }
+
+    /// Somebody types at the very beginning of the document.
+    pub async fn types_first(&self, text: &str) {
+        self.types(&[text]).await;
+    }
+
+    /// Somebody types so many letters at the very beginning, each an update of its own.
+    pub async fn types_letters(&self, count: usize) {
+        for letters in vec!["x"; count].chunks(4_000) {
+            self.types(letters).await;
+        }
+    }
+
+    async fn types(&self, texts: &[&str]) {
+        let now = self.room.read().await.unwrap();
+        let mut len = now.text.len();
+        let updates = texts.iter().map(|text| {
+            let changes = json!([[0, text], len]).to_string();
+            len += utf16_len(text);
+            ("typist".into(), changes.into())
+        });
+        let push = PushRequest {
+            member: MemberId::generate(),
+            principal: owner(),
+            base: now.version,
+            updates: updates.collect(),
+        };
+        self.room.push(push).await.unwrap();
+    }
+
+    /// Waits for a request.
+    pub async fn request(&mut self) -> Arc<approvals::ApprovalRequest> {
+        loop {
+            if let RoomEvent::Requested(request) = self.hear().await {
+                return request;
+            }
+        }
+    }
+
+    /// Waits until a run says something of this kind.
+    pub async fn hears(&mut self, subtype: &str) {
+        while !self.said.iter().any(|said| word(said) == subtype) {
+            self.hear().await;
+        }
+    }
+
+    /// Waits until people see what the model is writing.
+    pub async fn sketch(&mut self) -> Arc<StreamingPreview> {
+        loop {
+            if let RoomEvent::Sketched(sketch) = self.hear().await {
+                return sketch;
+            }
+        }
+    }
+
+    /// Waits until people see that nothing came of it.
+    pub async fn unsketched(&mut self) -> Arc<StreamingPreview> {
+        loop {
+            if let RoomEvent::Unsketched(sketch) = self.hear().await {
+                return sketch;
+            }
+        }
+    }
+
+    /// Waits for a request and approves or rejects it.
+    pub async fn decide(&mut self, verdict: RequestVerdict) {
+        self.decide_with(Decision::plain(verdict)).await;
+    }
+
+    /// Waits for a request and rejects it with a reason.
+    pub async fn reject(&mut self, feedback: &str) {
+        let feedback = Some(feedback.to_owned());
+        self.decide_with(Decision { feedback, ..Decision::plain(RequestVerdict::Reject) }).await;
+    }
+
+    /// Waits for a request and decides it.
+    pub async fn decide_with(&mut self, decision: Decision) {
+        let request = self.request().await;
+        self.room.decide(request.id().clone(), decision, owner()).await.unwrap();
+    }
+
+    /// Waits for the answer to a question.
+    pub async fn response(&mut self) -> RunResponse {
+        loop {
+            if let RoomEvent::Said(said) = self.hear().await
+                && let RunEventKind::Response(response) = &said.saying
+            {
+                return response.clone();
+            }
+        }
+    }
+
+    /// The document's text.
+    pub async fn text(&self) -> String {
+        self.room.read().await.unwrap().text.to_string()
+    }
+
+    /// What was asked and answered about the document, as its people see it.
+    pub async fn record(&self) -> Vec<TranscriptEntry> {
+        let of = Some(self.room.document());
+        self.agents.said_before(&self.session, of, None).await.unwrap().entries
+    }
+
+    /// What was said so far: one word for each thing.
+    pub fn words(&self) -> Vec<String> {
+        let shown = |word: &String| word != "text_delta" && word != "over";
+        self.said.iter().map(word).filter(shown).collect()
+    }
+
+    async fn hear(&mut self) -> RoomEvent {
+        let event = timeout(PATIENCE, self.heard.recv()).await.expect("something is said");
+        let event = event.expect("the rooms are open");
+        if let RoomEvent::Said(said) = &event {
+            self.said.push((**said).clone());
+        }
+        event
+    }
+}
+
+fn word(said: &RunEvent) -> String {
+    match &said.saying {
+        RunEventKind::StreamStart => "start".into(),
+        RunEventKind::StreamChunk(_) => "chunk".into(),
+        RunEventKind::StreamEnd => "end".into(),
+        RunEventKind::Agent("result", subtype, _) => format!("result:{subtype}"),
+        RunEventKind::Agent(_, subtype, _) => (*subtype).into(),
+        RunEventKind::Response(_) => "response".into(),
+        RunEventKind::Over => "over".into(),
+    }
+}
+
+/// The owner of the server.
+pub fn owner() -> Principal {
+    Principal { user: "usr_owner".into(), name: "Ada".into(), role: Role::Owner, document: None }
+}
+
+fn open(
+    store: &Store,
+    clock: &WallClock,
+    model: &Arc<MockModel>,
+    folder: Option<&Path>,
+) -> (RoomRegistry, AgentService, mpsc::UnboundedReceiver<RoomEvent>) {
+    let (ears, heard) = mpsc::unbounded_channel();
+    let settings = ServerSettings {
+        approvals: ApprovalSwitch::On,
+        timeout_ms: 300_000,
+        permission_mode: PermissionMode::Sdk,
+    };
+    let rooms =
+        RoomRegistry::new(store.clone(), Arc::new(EventRecorder(ears)), settings, clock.clone());
+    let models = ModelCatalog::new(Arc::clone(model) as Arc<dyn Model>, []);
+    let (store, clock) = (store.clone(), clock.clone());
+    let tools = match folder {
+        Some(folder) => {
+            let workspace = Workspace::open(folder, &[]).unwrap();
+            ToolRegistry::default().in_workspace(workspace).with_commands()
+        }
+        None => ToolRegistry::default(),
+    };
+    let agents =
+        AgentService::with_tools(tools, store, rooms.clone(), models, BypassPolicy::Allowed, clock);
+    (rooms, agents, heard)
+}

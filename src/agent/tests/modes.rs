@@ -1,0 +1,250 @@
+//! Stories about what is not started, what nobody has to approve, and decisions that are taken back.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::approvals::{Decision, RequestVerdict};
+use crate::auth::{Authenticator, NewToken, TokenGrant};
+use crate::permissions::{Principal, Role};
+use crate::rooms::command::{SettingsChange, UndoChange};
+use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
+use crate::tools::ToolRegistry;
+use crate::tools::pipeline::{HOOKS, HookDenial, HookLists};
+
+use super::fixture::{TestAgent, owner, rewrites, says, writes};
+use crate::agent::{
+    AgentRequest, AgentService, AskError, BypassPolicy, PermissionMode, SelectedRange,
+};
+
+fn editor() -> Principal {
+    Principal { user: "usr_ed".into(), name: "Ed".into(), role: Role::Editor, document: None }
+}
+
+/// Somebody with a token of their own.
+async fn invited(stage: &TestAgent) -> (Authenticator, NewToken) {
+    let auth = Authenticator::new(stage.store.clone());
+    let now_ms = stage.clock.now_ms();
+    let grant = TokenGrant::read("editor", "Ed", None, None, now_ms).unwrap();
+    let issued = auth.issue(grant, &owner().user, now_ms).await.unwrap();
+    (auth, issued)
+}
+
+#[tokio::test]
+async fn an_owner_may_bypass_approvals_where_the_server_allows_it() {
+    let mut stage = TestAgent::with("Old.").await;
+    stage.model.plays([rewrites("New."), says("Done.")]);
+    let permission_mode = PermissionMode::BypassPermissions;
+    let ask = AgentRequest { permission_mode, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.response().await;
+    assert_eq!(stage.text().await, "New.");
+}
+
+#[tokio::test]
+async fn nobody_else_may() {
+    let mut stage = TestAgent::with("Old.").await;
+    let permission_mode = PermissionMode::BypassPermissions;
+    let ask = AgentRequest { permission_mode, ..stage.question("Rewrite") };
+    let by_editor = AgentRequest { principal: editor(), ..ask.clone() };
+    let refused = stage.agents.ask(by_editor).await;
+    assert!(matches!(refused, Err(AskError::BypassNotAllowed)), "{refused:?}");
+    let strict = AgentService::new(
+        stage.store.clone(),
+        stage.rooms.clone(),
+        stage.models(),
+        BypassPolicy::Forbidden,
+        stage.clock.clone(),
+    );
+    let refused = strict.ask(ask).await;
+    assert!(matches!(refused, Err(AskError::BypassNotAllowed)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_run_ends_where_its_askers_token_does_and_what_waits_for_people_stays() {
+    let mut stage = TestAgent::with("Old.").await;
+    let (auth, issued) = invited(&stage).await;
+    stage.model.plays([rewrites("New."), says("And now for something else.")]);
+    let ask = AgentRequest { principal: issued.principal, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    let request = stage.request().await;
+    auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
+    let approve = Decision::plain(RequestVerdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    let response = stage.response().await;
+    assert_eq!(response.error.map(|error| error.0), Some("not_allowed".to_owned()));
+    assert_eq!((stage.text().await.as_str(), stage.model.asked().len()), ("New.", 1));
+}
+
+#[tokio::test]
+async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
+    let mut stage = TestAgent::with("Old.").await;
+    let (auth, issued) = invited(&stage).await;
+    let go_on = Arc::new(Notify::new());
+    stage.model.plays([writes("New.", &go_on, rewrites("New."))]);
+    let ask = AgentRequest { principal: issued.principal, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.sketch().await;
+    auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
+    go_on.notify_one();
+    // Somebody types at that very moment.
+    stage.types_first("Very ").await;
+    let response = stage.response().await;
+    assert_eq!(response.error.map(|error| error.0), Some("not_allowed".to_owned()));
+    assert!(stage.room.requests().await.unwrap().is_empty());
+    assert_eq!(stage.text().await, "Very Old.");
+    // What the model said is kept and shown all the same, once.
+    let said = stage.words();
+    assert_eq!(said.iter().filter(|word| *word == "tool_use").count(), 1, "{said:?}");
+    assert_eq!(stage.record().await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_bypass_ends_where_its_askers_token_does() {
+    let mut stage = TestAgent::with("Old.").await;
+    stage.model.plays([rewrites("New.")]);
+    let stranger = Principal { user: "usr_gone".into(), ..owner() };
+    let permission_mode = PermissionMode::BypassPermissions;
+    let ask = AgentRequest { permission_mode, principal: stranger, ..stage.question("Rewrite") };
+    stage.agents.ask(ask).await.unwrap();
+    stage.response().await;
+    assert_eq!((stage.text().await.as_str(), stage.model.asked().len()), ("Old.", 0));
+}
+
+#[tokio::test]
+async fn a_document_without_approvals_is_changed_at_once() {
+    let mut stage = TestAgent::with("Old.").await;
+    let own = OwnSettings { approvals: Some(ApprovalSwitch::Off), ..OwnSettings::default() };
+    stage.room.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
+    stage.model.plays([rewrites("New."), says("Done.")]);
+    stage.ask("Rewrite").await;
+    let response = stage.response().await;
+    assert_eq!(response.updates[0].1, "approved");
+    assert_eq!(stage.text().await, "New.");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_refused_before_anything_is_kept() {
+    let mut stage = TestAgent::with("Old.").await;
+    let ask = stage.question("Rewrite");
+    let viewer = Principal { role: Role::Viewer, ..editor() };
+    let beyond = Some(SelectedRange { start: 2, end: 9, text: None });
+    let mcp = PermissionMode::McpProxy;
+    let cases = [
+        (AgentRequest { prompt: " ".into(), ..ask.clone() }, "the prompt is empty"),
+        (AgentRequest { prompt: "x".repeat(300_000), ..ask.clone() }, "the prompt is too long"),
+        (AgentRequest { principal: viewer, ..ask.clone() }, "you may not do that"),
+        (
+            AgentRequest { model: Some("gpt".into()), ..ask.clone() },
+            "there is no model gpt; available: actor",
+        ),
+        (AgentRequest { permission_mode: mcp, ..ask.clone() }, "mcpProxy needs the Claude CLI"),
+        (AgentRequest { selection: beyond, ..ask.clone() }, "the selection does not fit"),
+        (
+            AgentRequest { document: Some("doc_x".into()), ..ask.clone() },
+            "there is no such document",
+        ),
+    ];
+    for (ask, words) in cases {
+        let error = stage.agents.ask(ask).await.unwrap_err().to_string();
+        assert!(error.starts_with(words), "{error}");
+    }
+    assert_eq!(stage.store.unfinished_runs().await.unwrap().len(), 0);
+    // The name of a refused run is free again.
+    stage.model.plays([says("Here.")]);
+    stage.agents.ask(ask).await.unwrap();
+    assert_eq!(stage.response().await.message, "Here.");
+}
+
+#[tokio::test]
+async fn asking_again_with_the_same_name_while_it_runs_starts_nothing_new() {
+    let mut stage = TestAgent::with("Old.").await;
+    stage.model.plays([rewrites("New."), says("Done.")]);
+    let ask = stage.question("Rewrite");
+    stage.agents.ask(ask.clone()).await.unwrap();
+    stage.request().await;
+    stage.agents.ask(ask.clone()).await.unwrap();
+    let other = AgentRequest { prompt: "Something else".into(), ..ask };
+    assert!(matches!(stage.agents.ask(other).await, Err(AskError::Duplicate { .. })));
+    assert_eq!(stage.store.unfinished_runs().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_selection_whose_words_are_gone_ends_the_run() {
+    let mut stage = TestAgent::with("One two three.").await;
+    stage.model.plays([rewrites("Nothing."), says("Done.")]);
+    stage.ask("Rewrite").await;
+    let request = stage.request().await;
+    stage.ask_about(4, 7, "Translate this").await;
+    let approve = Decision::plain(RequestVerdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    stage.response().await;
+    let (code, _) = stage.response().await.error.unwrap();
+    assert_eq!((code.as_str(), stage.model.asked().len()), ("invalid_selection", 2));
+}
+
+#[tokio::test]
+async fn a_caret_that_is_nowhere_does_no_harm() {
+    let mut stage = TestAgent::with("Short.").await;
+    stage.model.plays([says("Hello.")]);
+    let selection = Some(SelectedRange { start: 90, end: 90, text: Some(String::new()) });
+    let ask = AgentRequest { selection, ..stage.question("Hello") };
+    stage.agents.ask(ask).await.unwrap();
+    assert_eq!(stage.response().await.message, "Hello.");
+    assert_eq!(stage.model.asked()[0].document.as_ref().unwrap().selection, None);
+}
+
+#[tokio::test]
+async fn a_selection_follows_its_words_while_the_run_waits() {
+    let mut stage = TestAgent::with("One two three.").await;
+    stage.model.plays([rewrites("And one two three."), says("Done."), says("Zwei.")]);
+    stage.ask("Rewrite").await;
+    let request = stage.request().await;
+    stage.ask_about(4, 7, "Translate this").await;
+    let approve = Decision::plain(RequestVerdict::Approve);
+    stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
+    stage.response().await;
+    stage.response().await;
+    let selection = stage.model.asked()[2].document.clone().unwrap().selection.unwrap();
+    assert_eq!((selection.from, selection.to), (8, 11));
+}
+
+#[tokio::test]
+async fn the_model_hears_at_its_next_turn_of_what_was_taken_back() {
+    let mut stage = TestAgent::with("Old.").await;
+    stage.model.plays([rewrites("New."), says("Done."), says("I see.")]);
+    stage.ask("Rewrite").await;
+    let request = stage.request().await.id().clone();
+    let approve = Decision::plain(RequestVerdict::Approve);
+    stage.room.decide(request.clone(), approve, owner()).await.unwrap();
+    stage.response().await;
+    let undo = UndoChange { request: request.clone(), hunks: None, force: false, seen: None };
+    stage.room.undo(undo, owner()).await.unwrap();
+    stage.ask("Why?").await;
+    stage.response().await;
+    let prompt = format!("{:?}", stage.model.asked()[2].messages.last());
+    let line = format!("- {request} (Rewrote it.) was approved and is pending now");
+    assert!(prompt.contains(&line), "{prompt}");
+}
+
+#[tokio::test]
+async fn a_hook_that_panics_denies_the_call() {
+    let hooks = HookLists { proposed: &[|_| panic!("on purpose")], ..HOOKS };
+    let mut stage = TestAgent::with_tools("Old.", ToolRegistry::default().with_hooks(hooks)).await;
+    stage.model.plays([rewrites("New."), says("Sorry.")]);
+    stage.ask("Rewrite").await;
+    stage.response().await;
+    let told = "This call could not be checked; it was not executed".to_owned();
+    assert_eq!(stage.model.told(), [(told, true)]);
+}
+
+#[tokio::test]
+async fn a_hook_that_fails_denies_the_call() {
+    let hooks = HookLists { before: &[|_| Err(HookDenial("Not today".into()))], ..HOOKS };
+    let mut stage = TestAgent::with_tools("Old.", ToolRegistry::default().with_hooks(hooks)).await;
+    stage.model.plays([rewrites("New."), says("Sorry.")]);
+    stage.ask("Rewrite").await;
+    stage.response().await;
+    assert_eq!(stage.model.told(), [("Not today".to_owned(), true)]);
+    assert_eq!(stage.text().await, "Old.");
+}

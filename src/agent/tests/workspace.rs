@@ -1,0 +1,80 @@
+//! Stories about work without a document: people decide at the desk, and what they approved is done once.
+
+mod commands;
+mod editing;
+mod recovery;
+mod repeating;
+mod undoing;
+mod writing;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::approvals::{ApprovalRequest, Decision, RequestVerdict};
+use crate::permissions::{Principal, Role};
+use crate::rooms::RoomError;
+
+use super::fixture::{ScriptedReply, TestAgent, calls, owner, says};
+use crate::agent::{AgentRequest, PermissionMode, SafeTools, StopFilter};
+
+/// The model writes a file, then says that it is done.
+fn writes(path: &str, content: &str) -> [ScriptedReply; 2] {
+    [calls([("Write", json!({"file_path": path, "content": content}))]), says("Done.")]
+}
+
+/// A server whose model will write this, and the request for it.
+async fn writing(
+    files: &[(&str, &str)],
+    path: &str,
+    content: &str,
+) -> (TestAgent, Arc<ApprovalRequest>) {
+    let mut stage = TestAgent::in_workspace(files).await;
+    stage.model.plays(writes(path, content));
+    stage.run("Write it").await;
+    let request = stage.request().await;
+    (stage, request)
+}
+
+fn approve() -> Decision {
+    Decision::plain(RequestVerdict::Approve)
+}
+
+fn reject() -> Decision {
+    Decision::plain(RequestVerdict::Reject)
+}
+
+fn edit(input: Value) -> Decision {
+    Decision::plain(RequestVerdict::Edit { input })
+}
+
+fn person(role: Role) -> Principal {
+    Principal {
+        user: format!("usr_{}", role.as_str()).into(),
+        name: "Eve".into(),
+        role,
+        document: None,
+    }
+}
+
+/// A request as it is on the disk.
+async fn kept(stage: &TestAgent, request: &ApprovalRequest) -> ApprovalRequest {
+    let record = stage.store.request(request.id()).await.unwrap().unwrap();
+    serde_json::from_str(&record.body).unwrap()
+}
+
+/// The code that a decision was refused with.
+fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
+    match decided {
+        Err(RoomError::Decision(error)) => error.code(),
+        Err(RoomError::Input(_)) => "invalid_decision",
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What the model was told of its only call.
+fn told(stage: &TestAgent) -> (String, bool) {
+    let mut told = stage.model.told();
+    assert_eq!(told.len(), 1, "{told:?}");
+    told.remove(0)
+}

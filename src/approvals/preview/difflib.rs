@@ -1,0 +1,217 @@
+//! Which lines two texts have in common, as Python's `difflib` finds them, so that a diff reads as the one that seed 1's clients know.
+//!
+//! A port of `SequenceMatcher` with `isjunk=None`: the longest run of equal lines first, then what lies on either side of it. A
+//! line that is more than a hundredth of a text of 200 lines or more begins no run (`autojunk`). On texts that are much alike
+//! this can take the square of their length and more, so it is given up after so many steps, the same number every time.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Steps that a comparison may take: some tens of milliseconds.
+pub(crate) const MOST_STEPS: usize = 4_000_000;
+/// Shorter texts have no popular lines.
+const AUTOJUNK_LINES: usize = 200;
+/// Lines of either text that are looked up in the other one, each for itself.
+const MOST_REPLACED: usize = 16;
+
+/// A run of equal lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct EqualLines {
+    /// First line in the old text.
+    pub(crate) old: usize,
+    /// First line in the new text.
+    pub(crate) new: usize,
+    /// How many lines.
+    pub(crate) len: usize,
+}
+
+/// The runs of equal lines, in order, no two of them adjacent in both texts; `None`: it takes more than `steps`.
+pub(crate) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<EqualLines>> {
+    both_ends(old, new).or_else(|| by_longest(old, new, steps))
+}
+
+/// The runs at the start and at the end, where these are all: as in most proposals, some lines in the middle are replaced by others
+/// that stand nowhere else.
+///
+/// Then each run lies at one end of the old text and at one end of the new one. None is longer than the longer of these two, and
+/// none as long comes before it, so it is found first, and the other one in what is left.
+fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<EqualLines>> {
+    let (head, tail) = same_ends(old, new);
+    let (old_end, new_end) = (old.len() - tail, new.len() - tail);
+    let (replaced, by) = (&old[head..old_end], &new[head..new_end]);
+    let is_short = |lines: &[&str]| (1..=MOST_REPLACED).contains(&lines.len());
+    let is_none_in = |other: &[&str], lines: &[&str]| !lines.iter().any(|it| other.contains(it));
+    // Popular lines begin no run, so where there may be some, even what is the same is not always found.
+    let holds = new.len() < AUTOJUNK_LINES
+        && is_short(replaced)
+        && is_short(by)
+        && is_none_in(new, replaced)
+        && is_none_in(old, by);
+    let ends = [
+        EqualLines { old: 0, new: 0, len: head },
+        EqualLines { old: old_end, new: new_end, len: tail },
+    ];
+    holds.then(|| ends.into_iter().filter(|block| block.len > 0).collect())
+}
+
+/// How many lines are the same at the start, and of the others at the end.
+fn same_ends(old: &[&str], new: &[&str]) -> (usize, usize) {
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let head = old.iter().zip(new).take_while(same).count();
+    let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
+    (head, rest.take_while(same).count())
+}
+
+fn by_longest(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<EqualLines>> {
+    let mut matcher = LineMatcher::of(old, new, steps);
+    let mut queue = vec![(0..old.len(), 0..new.len())];
+    let mut found = Vec::new();
+    while let Some((o, n)) = queue.pop() {
+        let block = matcher.longest(o.clone(), n.clone())?;
+        if block.len == 0 {
+            continue;
+        }
+        found.push(block);
+        let (o_end, n_end) = (block.old + block.len, block.new + block.len);
+        if o.start < block.old && n.start < block.new {
+            queue.push((o.start..block.old, n.start..block.new));
+        }
+        if o_end < o.end && n_end < n.end {
+            queue.push((o_end..o.end, n_end..n.end));
+        }
+    }
+    found.sort_unstable();
+    Some(joined(found))
+}
+
+fn joined(found: Vec<EqualLines>) -> Vec<EqualLines> {
+    let mut blocks: Vec<EqualLines> = Vec::new();
+    for block in found {
+        match blocks.last_mut() {
+            Some(last) if (last.old + last.len, last.new + last.len) == (block.old, block.new) => {
+                last.len += block.len;
+            }
+            _ => blocks.push(block),
+        }
+    }
+    blocks
+}
+
+struct LineMatcher {
+    /// Equal lines have the same number.
+    old: Vec<usize>,
+    new: Vec<usize>,
+    /// By a line's number, where it stands in the new text; nowhere, if it is popular.
+    places: Vec<Vec<usize>>,
+    /// By a place in the new text, plus one: how long a run ends there, at the line of the old text that is looked at and at the
+    /// one before.
+    runs: Vec<usize>,
+    runs_before: Vec<usize>,
+    steps_left: usize,
+}
+
+impl LineMatcher {
+    fn of<'t>(old: &[&'t str], new: &[&'t str], steps: usize) -> Self {
+        let mut numbers: HashMap<&'t str, usize> = HashMap::new();
+        let mut number = |line: &&'t str| {
+            let next = numbers.len();
+            *numbers.entry(*line).or_insert(next)
+        };
+        // Most of the lines are the same at both ends, and need not be looked up twice.
+        let (head, tail) = same_ends(old, new);
+        let middle = &new[head..new.len() - tail];
+        let old: Vec<usize> = old.iter().map(&mut number).collect();
+        let middle: Vec<usize> = middle.iter().map(&mut number).collect();
+        let new = [&old[..head], &middle, &old[old.len() - tail..]].concat();
+        let mut places = vec![Vec::new(); numbers.len()];
+        for (place, &line) in new.iter().enumerate() {
+            places[line].push(place);
+        }
+        if new.len() >= AUTOJUNK_LINES {
+            let most = new.len() / 100 + 1;
+            places.iter_mut().filter(|it| it.len() > most).for_each(Vec::clear);
+        }
+        let runs = vec![0; new.len() + 1];
+        Self { old, new, places, runs_before: runs.clone(), runs, steps_left: steps }
+    }
+
+    /// The longest run of equal lines in two stretches: of several the first in the old text, then the first in the new one.
+    fn longest(&mut self, old: Range<usize>, new: Range<usize>) -> Option<EqualLines> {
+        let mut best = EqualLines { old: old.start, new: new.start, len: 0 };
+        let Self { old: lines, places, runs, runs_before, steps_left, .. } = self;
+        let mut noted: &[usize] = &[];
+        for at in old.clone() {
+            let all = &places[lines[at]];
+            let within = |end: usize| all.partition_point(|&place| place < end);
+            let here = &all[within(new.start)..within(new.end)];
+            *steps_left = steps_left.checked_sub(1 + here.len())?;
+            let mut longest_here = 0;
+            for &place in here {
+                let len = runs_before[place] + 1;
+                runs[place + 1] = len;
+                longest_here = longest_here.max(len);
+                if len > best.len {
+                    best = EqualLines { old: at + 1 - len, new: place + 1 - len, len };
+                }
+            }
+            for &place in noted {
+                runs_before[place + 1] = 0;
+            }
+            noted = here;
+            std::mem::swap(runs, runs_before);
+            // What goes on from here, or begins later, gets no longer.
+            if longest_here + (old.end - at - 1) <= best.len {
+                break;
+            }
+        }
+        for &place in noted {
+            runs_before[place + 1] = 0;
+        }
+        Some(self.extended(best, &old, &new))
+    }
+
+    /// With the popular lines on either side.
+    fn extended(
+        &self,
+        mut block: EqualLines,
+        old: &Range<usize>,
+        new: &Range<usize>,
+    ) -> EqualLines {
+        let same = |o: usize, n: usize| self.old[o] == self.new[n];
+        while block.old > old.start && block.new > new.start && same(block.old - 1, block.new - 1) {
+            block = EqualLines { old: block.old - 1, new: block.new - 1, len: block.len + 1 };
+        }
+        while block.old + block.len < old.end
+            && block.new + block.len < new.end
+            && same(block.old + block.len, block.new + block.len)
+        {
+            block.len += 1;
+        }
+        block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_in_the_middle_is_found_as_any_other_change_is() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let mut found = 0;
+        for _ in 0..20_000 {
+            // Few lines, so that many of them are there more than once.
+            let mut lines = |kinds: &[&'static str]| -> Vec<&str> {
+                (0..random.usize(0..5)).map(|_| kinds[random.usize(0..kinds.len())]).collect()
+            };
+            let (head, tail) = (lines(&["a", "b"]), lines(&["a", "b"]));
+            let (replaced, by) = (lines(&["a", "x", "y"]), lines(&["b", "z"]));
+            let (old, new) =
+                ([&*head, &*replaced, &*tail].concat(), [&*head, &*by, &*tail].concat());
+            let Some(ends) = both_ends(&old, &new) else { continue };
+            found += 1;
+            assert_eq!(Some(ends), by_longest(&old, &new, MOST_STEPS), "{old:?} {new:?}");
+        }
+        assert!(found > 1_000, "{found}");
+    }
+}

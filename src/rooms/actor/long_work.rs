@@ -1,0 +1,256 @@
+//! What of a room's work takes long, and how it is done away from the threads that serve connections.
+//!
+//! A room's state is handed to the pool ([`cpu_pool`]) together with what is to be done, and comes back with the result. While
+//! it is away this room waits, as it does while the store works; other rooms do not.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cpu_pool::{self, JobLost};
+use crate::document::{Document, RebaseBudget, Text};
+use crate::ids::{DocumentId, MemberId, Version};
+use crate::store::StoreError;
+
+use super::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::RoomActor;
+use crate::rooms::command::{PushRequest, RoomCommand};
+use crate::rooms::event::RoomEvent;
+use crate::rooms::settings::OwnSettings;
+use crate::rooms::state::text::REBASING;
+use crate::rooms::state::{RoomState, SinceSnapshot};
+use crate::rooms::{EventSink, RoomError};
+
+/// What being behind may cost a push where everybody waits for it: some 0.5 ms.
+const SHORT_REBASING: RebaseBudget = RebaseBudget { steps: 50_000 };
+/// Bytes of updates that are read and applied where everybody waits.
+const SHORT_BYTES: usize = 64 * 1024;
+/// Sections of updates that are applied where everybody waits, some 0.3 µs each.
+const SHORT_SECTIONS: usize = 2_000;
+/// Positions (hunks, carets, frozen ranges) that are moved over updates where everybody waits, some 50 ns each and update.
+const SHORT_MOVES: usize = 10_000;
+/// Hunks of requests that are decided, kept or told where everybody waits, some 1 µs each.
+const SHORT_HUNKS: usize = 500;
+/// UTF-16 units of a text that is copied or compared where everybody waits.
+const SHORT_TEXT: usize = 128 * 1024;
+/// Updates that are followed where everybody waits, some 5 µs each.
+const SHORT_UPDATES: usize = 100;
+
+/// Whether to follow so many updates, with so many bytes in all, takes long.
+pub(crate) fn is_long_log(updates: usize, bytes: usize) -> bool {
+    updates > SHORT_UPDATES || bytes > SHORT_BYTES
+}
+
+/// Whether a text of so many units, with requests of so many hunks, takes long to write down.
+pub(crate) fn is_long_answer(units: usize, hunks: usize) -> bool {
+    units > SHORT_TEXT || hunks > SHORT_HUNKS
+}
+
+/// Whether to map so many hunks over so many updates takes long.
+pub(crate) fn is_long_arrival(hunks: usize, missed: u64) -> bool {
+    hunks > SHORT_HUNKS
+        || missed > SHORT_UPDATES as u64
+        || hunks as u64 * missed > SHORT_MOVES as u64
+}
+
+/// Whether an event takes long to encode.
+fn is_long_event(event: &RoomEvent) -> bool {
+    match event {
+        RoomEvent::Updates { updates, drop, put, .. } => {
+            let bytes: usize = updates.iter().map(|update| update.changes.len()).sum();
+            bytes > SHORT_BYTES || drop.len() + put.len() > SHORT_HUNKS
+        }
+        RoomEvent::Requested(request) | RoomEvent::Resolved(request) => {
+            request.hunks.len() > SHORT_HUNKS
+        }
+        RoomEvent::RequestUpdated(update) => update.changed.len() > SHORT_HUNKS,
+        _ => false,
+    }
+}
+
+impl RoomState {
+    /// Hunks of open requests and of sketches.
+    pub(crate) fn hunk_count(&self) -> usize {
+        let open: usize = self.open.values().map(|request| request.hunks.len()).sum();
+        open + self.sketches.hunk_count()
+    }
+
+    /// What has to be moved over each update.
+    fn position_count(&self) -> usize {
+        self.hunk_count() + self.presence.caret_count() + self.own.frozen.len()
+    }
+
+    /// Whether a push takes long even if it is not behind.
+    fn is_long_push(&self, push: &PushRequest) -> bool {
+        let bytes: usize = push.updates.iter().map(|(_, changes)| changes.len()).sum();
+        if bytes > SHORT_BYTES || push.updates.len() * self.position_count() > SHORT_MOVES {
+            return true;
+        }
+        // Sections are divided by commas; so are words, and then it is thought longer than it is.
+        let commas = |json: &str| json.bytes().filter(|byte| *byte == b',').count() + 1;
+        let sections: usize = push.updates.iter().map(|(_, changes)| commas(changes)).sum();
+        sections > SHORT_SECTIONS
+    }
+
+    /// Whether a command takes long.
+    fn is_long(&self, command: &RoomCommand) -> bool {
+        let about = command.request().and_then(|id| self.request(id));
+        let hunks = about.map_or(0, |request| request.hunks.len());
+        match command {
+            RoomCommand::Merge(..) | RoomCommand::Replace(..) | RoomCommand::Restore(..) => {
+                self.document.text().len() > SHORT_TEXT || self.hunk_count() > SHORT_HUNKS
+            }
+            RoomCommand::Decide(..)
+            | RoomCommand::Withdraw(..)
+            | RoomCommand::Undo(..)
+            | RoomCommand::Reopen(..)
+            | RoomCommand::LookAgain(..)
+            | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
+            _ => false,
+        }
+    }
+
+    /// Stands where the state was while that is away, with what is asked of it then.
+    fn stand_in(&self) -> Self {
+        let (own, open) = (OwnSettings::default(), BTreeMap::new());
+        let document = Document::new(Text::default(), self.version());
+        let mut stand_in =
+            Self::new(self.record.clone(), own, document, open, SinceSnapshot::default());
+        // If the work is lost, these people are still here.
+        stand_in.presence = self.presence.clone();
+        stand_in.focuses = self.focuses.clone();
+        stand_in.file.clone_from(&self.file);
+        stand_in
+    }
+}
+
+impl RoomActor {
+    /// Commits updates of a client, away if that takes long.
+    pub(crate) async fn push(
+        &mut self,
+        push: PushRequest,
+        step: &mut TurnEffects,
+    ) -> Result<Version, RoomError> {
+        let now = self.now();
+        if !self.state.is_long_push(&push) {
+            match self.state.push_and_tell(&push, SHORT_REBASING, &now, step) {
+                // Nothing was changed, so it can be tried again.
+                Err(RoomError::TooCostly) => {}
+                done => return done,
+            }
+        }
+        let person = push.principal.user.to_string();
+        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
+            state.push_and_tell(&push, REBASING, &now, step)
+        };
+        self.away(&person, step, work).await?
+    }
+
+    /// Lets the state carry out a command that needs nothing more from the store, away if that takes long.
+    pub(crate) async fn carry_out_command(&mut self, command: RoomCommand, step: &mut TurnEffects) {
+        let now = self.now();
+        if !self.state.is_long(&command) {
+            return self.state.apply(command, &now, step);
+        }
+        let person = command.by().map_or_else(|| self.state.id().to_string(), ToString::to_string);
+        let work =
+            move |state: &mut RoomState, step: &mut TurnEffects| state.apply(command, &now, step);
+        // If it is lost, so is the command, which answers that by itself.
+        self.away(&person, step, work).await.ok();
+    }
+
+    /// Does `work` with the state on a thread of the pool. `person`: see [`cpu_pool::run`].
+    pub(crate) async fn away<T: Send + 'static>(
+        &mut self,
+        person: &str,
+        step: &mut TurnEffects,
+        work: impl FnOnce(&mut RoomState, &mut TurnEffects) -> T + Send + 'static,
+    ) -> Result<T, RoomError> {
+        let stand_in = self.state.stand_in();
+        let mut state = std::mem::replace(&mut self.state, stand_in);
+        let mut taken = std::mem::take(step);
+        let job = move || {
+            let made = work(&mut state, &mut taken);
+            (state, taken, made)
+        };
+        match cpu_pool::run(person, job).await {
+            Ok((state, taken, made)) => {
+                self.state = state;
+                *step = taken;
+                Ok(made)
+            }
+            Err(lost) => Err(self.start_again(lost).await),
+        }
+    }
+
+    /// The state, or what was to be told of it, was lost: goes back to what is durable.
+    pub(crate) async fn start_again(&mut self, lost: JobLost) -> RoomError {
+        tracing::error!(error = %lost, room.id = %self.state.id(), "long work was lost");
+        self.broken = Some(Arc::new(StoreError::Closed));
+        self.reload().await;
+        RoomError::Lost(lost)
+    }
+
+    /// Keeps a snapshot of the text in this step, if it is time for one or `now`.
+    pub(crate) async fn snapshot(&mut self, now: bool, step: &mut TurnEffects) {
+        if !now && !self.state.snapshot_is_due() {
+            return;
+        }
+        let state = &self.state;
+        if !is_long_answer(state.document.text().len(), state.hunk_count()) {
+            return self.state.snapshot(step);
+        }
+        let room = self.state.id().to_string();
+        self.away(&room, step, RoomState::snapshot).await.ok();
+    }
+
+    /// Tells one member; a long event is encoded away.
+    pub(crate) async fn tell_one(&mut self, one: MemberId, event: RoomEvent) {
+        if !is_long_event(&event) {
+            return self.tell(&[one], &event);
+        }
+        let (outlet, document) = (Arc::clone(&self.shared.outlet), self.state.id().clone());
+        let room = document.to_string();
+        let encode = move || {
+            let ready = outlet.ready(&document, &event);
+            (event, ready)
+        };
+        if let Ok((event, ready)) = cpu_pool::run(&room, encode).await {
+            self.tell_ready(&[one], &event, &ready);
+        }
+    }
+
+    /// Lets the outlet encode what will be told; long ones away.
+    pub(crate) fn make_ready(
+        &self,
+        outputs: Vec<TurnEffect>,
+    ) -> impl Future<Output = Result<Vec<TurnEffect>, JobLost>> + Send + use<> {
+        let (outlet, document) = (Arc::clone(&self.shared.outlet), self.state.id().clone());
+        async move { encode(outlet, document, outputs).await }
+    }
+}
+
+/// Has the outlet encode every event for everybody.
+async fn encode(
+    outlet: Arc<dyn EventSink>,
+    document: DocumentId,
+    outputs: Vec<TurnEffect>,
+) -> Result<Vec<TurnEffect>, JobLost> {
+    if outputs.is_empty() {
+        return Ok(outputs);
+    }
+    // The store's writer comes first.
+    tokio::task::yield_now().await;
+    let long =
+        |output: &TurnEffect| matches!(output, TurnEffect::Tell(event, _) if is_long_event(event));
+    let (long, room) = (outputs.iter().any(long), document.to_string());
+    let encode = move || {
+        let mut outputs = outputs;
+        for output in &mut outputs {
+            if let TurnEffect::Tell(event, ready) = output {
+                *ready = outlet.ready(&document, event);
+            }
+        }
+        outputs
+    };
+    cpu_pool::run_if(long, &room, encode).await
+}

@@ -1,0 +1,214 @@
+//! What the gate, votes and rules need of the store: what was missed, who may decide now, which sessions are over, how a rule
+//! ended.
+
+use std::sync::Arc;
+
+use crate::approvals::{ApprovalRequest, ApprovalRule};
+use crate::auth;
+use crate::document::Update;
+use crate::ids::{ClientId, RequestId, RuleId, Version};
+use crate::permissions::Principal;
+
+use super::long_work::is_long_arrival;
+use super::turn_effects::TurnEffects;
+use crate::rooms::RoomError;
+use crate::rooms::actor::RoomActor;
+use crate::rooms::command::{
+    CommitPrefix, NewApprovalRequest, OriginRequests, ProposalOutcome, ReplySender, RoomCommand,
+    SettingsChange, SnapshotWithUpdates, StreamingPreview,
+};
+use crate::rooms::persistence::{loading, restore};
+use crate::rooms::settings::DocumentSettings;
+use crate::rooms::state::RoomState;
+use crate::rooms::state::{proposals, rules, streaming_previews, votes};
+
+/// Requests that are named as the causes of what was missed.
+const MOST_CAUSES: usize = 64;
+
+impl RoomActor {
+    /// Holds a change for people to decide, or lets a rule of somebody who may still decide it do so.
+    pub(crate) async fn propose(
+        &mut self,
+        new: NewApprovalRequest,
+        step: &mut TurnEffects,
+    ) -> Result<ProposalOutcome, RoomError> {
+        let older = self.older(new.base_version, step).await?;
+        let people = if self.state.rules.is_empty() {
+            Vec::new()
+        } else {
+            self.end_rules_of_old_sessions(step).await?;
+            // Rights may have been taken away since the rules were made, and even since this run began.
+            auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
+        };
+        let now = self.now();
+        let behind = self.state.version().0.saturating_sub(new.base_version.0);
+        if !is_long_arrival(new.hunks.len(), behind) {
+            return proposals::propose(&mut self.state, new, older, &people, &now, step);
+        }
+        let person = new.requester.user.to_string();
+        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
+            proposals::propose(state, new, older, &people, &now, step)
+        };
+        self.away(&person, step, work).await?
+    }
+
+    /// Shows what the model has written so far.
+    pub(crate) async fn sketch(
+        &mut self,
+        sketch: StreamingPreview,
+        step: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
+        let older = self.older(sketch.base_version, step).await?;
+        let behind = self.state.version().0.saturating_sub(sketch.base_version.0);
+        if !is_long_arrival(sketch.hunks.len(), behind) {
+            return streaming_previews::show(&mut self.state, sketch, older, step);
+        }
+        let room = self.state.id().to_string();
+        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
+            streaming_previews::show(state, sketch, older, step)
+        };
+        self.away(&room, step, work).await?
+    }
+
+    /// The same, kept together with what comes before it. That may be kept on a condition, so nobody else's words are in
+    /// the same transaction.
+    pub(crate) async fn propose_after(
+        &mut self,
+        preface: CommitPrefix,
+        new: NewApprovalRequest,
+        reply: ReplySender<ProposalOutcome>,
+        step: &mut TurnEffects,
+    ) {
+        if let Err(error) = self.flush(step).await {
+            return reply.send(Err(error));
+        }
+        step.begin_with(preface);
+        let result = self.propose(new, step).await;
+        step.answer(reply, result);
+        // If it cannot be kept, whoever proposes is told.
+        self.flush(step).await.ok();
+    }
+
+    /// Makes sure that the state knows whose the clients are.
+    pub(crate) async fn recognise(&mut self, clients: Vec<ClientId>) -> Result<(), RoomError> {
+        if clients.is_empty() {
+            return Ok(());
+        }
+        let owners = self.shared.store.client_owners(self.state.id(), &clients).await;
+        let mut owners = owners.map_err(RoomError::store)?;
+        for client in clients {
+            let owner = owners.remove(&client);
+            self.state.remember_client(client, owner);
+        }
+        Ok(())
+    }
+
+    /// Whether votes that were cast earlier matter to a command.
+    pub(crate) fn counts_votes(&self, command: &RoomCommand) -> bool {
+        match command {
+            RoomCommand::Decide(id, ..) => votes::any_vote(&self.state, id),
+            RoomCommand::Recount => self.has_votes(),
+            _ => false,
+        }
+    }
+
+    /// Votes were cast by people who could decide then. Whether they still can is looked at when their votes are needed,
+    /// and when somebody's token ends.
+    pub(crate) async fn recount(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
+        let now = self.now();
+        let people = auth::holders(&self.shared.store, now.ms).await.map_err(RoomError::store)?;
+        votes::recount(&mut self.state, &people, &now, step);
+        Ok(())
+    }
+
+    fn has_votes(&self) -> bool {
+        self.state.open.keys().any(|id| votes::any_vote(&self.state, id))
+    }
+
+    /// Other settings; with them, votes of people whom a policy leaves out are gone.
+    pub(crate) async fn configure(
+        &mut self,
+        configure: SettingsChange,
+        by: &Principal,
+        step: &mut TurnEffects,
+    ) -> Result<DocumentSettings, RoomError> {
+        let settings = self.state.configure(configure, by, &self.now(), step)?;
+        if self.has_votes() {
+            // If that cannot be looked up now, it is when somebody decides.
+            self.recount(step).await.ok();
+        }
+        Ok(settings)
+    }
+
+    /// The updates between a version and the log at hand.
+    pub(crate) async fn older(
+        &mut self,
+        since: Version,
+        step: &mut TurnEffects,
+    ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+        if since < self.state.document.tail_start() {
+            self.flush(step).await?;
+        }
+        loading::older(&self.shared.store, &self.state, since).await
+    }
+
+    /// What happened to the document and, if that is wanted, the requests it came of.
+    pub(crate) async fn catch_up(
+        &mut self,
+        missed: Result<Vec<Arc<Update>>, RoomError>,
+        wanted: OriginRequests,
+    ) -> Result<SnapshotWithUpdates, RoomError> {
+        let missed = missed?;
+        let mut causes: Vec<Arc<ApprovalRequest>> = Vec::new();
+        let asked_about = missed.iter().rev().filter(|_| wanted == OriginRequests::Named);
+        for origin in asked_about.filter_map(|update| update.origin.as_deref()) {
+            let id = RequestId::from(origin);
+            if causes.len() == MOST_CAUSES || causes.iter().any(|known| *known.id() == id) {
+                continue;
+            }
+            let cause = match self.state.request(&id) {
+                Some(known) => Ok(Arc::clone(known)),
+                None => loading::request(&self.shared.store, &self.state, &id).await.map(Arc::new),
+            };
+            match cause {
+                Ok(cause) => causes.push(cause),
+                // Founded by a request of the desk.
+                Err(RoomError::NoRequest) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(SnapshotWithUpdates { now: self.state.reading(&self.now()), missed, causes })
+    }
+
+    /// Ends the rules whose session nobody can go on with.
+    pub(crate) async fn end_rules_of_old_sessions(
+        &mut self,
+        step: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
+        let now = self.now();
+        let for_sessions = self.state.rules.values().filter(|rule| rules::is_for_session(rule));
+        let mut sessions: Vec<_> = for_sessions.map(|rule| rule.session.clone()).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        let over = loading::sessions_over(&self.shared.store, sessions, now.ms).await?;
+        rules::end_with_sessions(&mut self.state, &over, &now, step);
+        Ok(())
+    }
+
+    /// Refuses to revoke a rule that is not in force: it has ended, or never was in this document.
+    pub(crate) async fn check_in_force(
+        &mut self,
+        id: &RuleId,
+        step: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
+        if self.state.rules.contains_key(id) {
+            return Ok(());
+        }
+        // It may have ended in this very turn.
+        self.flush(step).await?;
+        let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
+        let record = record.filter(|record| record.document == self.state.about());
+        let ApprovalRule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;
+        Err(ended.map_or(RoomError::NoRule, RoomError::RuleEnded))
+    }
+}

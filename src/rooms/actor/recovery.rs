@@ -1,0 +1,134 @@
+//! A turn could not be kept: the room goes back to what is durable, and people learn what they missed.
+
+use std::sync::Arc;
+
+use crate::ids::MemberId;
+use crate::store::StoreError;
+
+use super::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::RoomActor;
+use crate::rooms::event::{DocumentChange, RoomEvent, RunEvent};
+use crate::rooms::persistence::loading;
+use crate::rooms::state::{deadlines, proposals, streaming_previews};
+use crate::rooms::{EncodedEvent, RoomError};
+
+impl RoomActor {
+    /// Nothing was kept: goes back to what is durable, then answers.
+    pub(crate) async fn take_back(
+        &mut self,
+        outputs: Vec<TurnEffect>,
+        error: Arc<StoreError>,
+    ) -> RoomError {
+        let room = self.state.id();
+        if let StoreError::NotAllowed(_) = *error {
+            // Nothing is wrong with the store.
+            tracing::info!(%error, room.id = %room, "a change is not allowed any more");
+        } else {
+            tracing::error!(%error, room.id = %room, "a change could not be kept");
+        }
+        let mut answers = Vec::new();
+        for output in outputs {
+            match output {
+                TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answers.push(answer),
+                TurnEffect::Leave(member) => self.audience.retain(|other| *other != member),
+                TurnEffect::Say(said) => self.say(said),
+                TurnEffect::Tell(..)
+                | TurnEffect::TellOthers(..)
+                | TurnEffect::TellOne(..)
+                | TurnEffect::Join(_)
+                | TurnEffect::Resolved(_) => {}
+            }
+        }
+        self.broken = Some(Arc::clone(&error));
+        self.reload().await;
+        for answer in answers {
+            answer(Err(Arc::clone(&error)));
+        }
+        RoomError::not_kept(error)
+    }
+
+    /// Starts again from what is durable.
+    pub(crate) async fn reload(&mut self) {
+        // Clients have sent updates that were made on versions of a moment ago.
+        match loading::load_recent(&self.shared.store, self.state.id(), self.told).await {
+            Ok(fresh) => {
+                // They are drawn again with the next words.
+                for event in streaming_previews::forget(&mut self.state) {
+                    self.tell(&self.audience, &event);
+                }
+                self.state.replace_with(fresh);
+                self.state.presence.keep_only(&self.audience);
+                let now = self.now();
+                deadlines::agree_with_focus(&mut self.state, &now);
+                self.broken = None;
+                self.tell_what_was_missed().await;
+                self.answer_the_forgotten().await;
+            }
+            Err(RoomError::NoDocument) => {
+                // Somebody else deleted it.
+                self.state.record.deleted = true;
+                self.state.open.clear();
+                self.broken = None;
+                self.tell(&self.audience, &RoomEvent::Changed(DocumentChange::Deleted));
+                for reply in self.waiters.drain().flat_map(|(_, replies)| replies) {
+                    reply.send(Err(RoomError::NoDocument));
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, room.id = %self.state.id(), "cannot be loaded again");
+            }
+        }
+    }
+
+    /// Tells what somebody else wrote to the store, if anybody did, and who is here.
+    async fn tell_what_was_missed(&mut self) {
+        let (from, newest) = (self.told, self.state.version());
+        if from != newest {
+            let missed = loading::older(&self.shared.store, &self.state, from).await;
+            let missed = missed.and_then(|older| proposals::missed(&self.state, from, older));
+            // Where they cannot be told, the next update shows people a gap, and they load the document again.
+            let updates = missed.unwrap_or_default();
+            let event = RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
+            self.tell(&self.audience, &event);
+            for request in self.state.open.values() {
+                self.tell(&self.audience, &RoomEvent::Requested(Arc::clone(request)));
+            }
+        }
+        self.told = newest;
+        self.tell(&self.audience, &RoomEvent::Peers(self.state.presence.peers().to_vec()));
+    }
+
+    /// Tells everyone what a run says.
+    pub(crate) fn say(&self, said: RunEvent) {
+        self.tell(&self.audience, &RoomEvent::Said(Arc::new(said)));
+    }
+
+    /// Tells those of `members` whom it concerns.
+    pub(crate) fn tell(&self, members: &[MemberId], event: &RoomEvent) {
+        self.tell_ready(members, event, &EncodedEvent::default());
+    }
+
+    pub(crate) fn tell_ready(&self, members: &[MemberId], event: &RoomEvent, ready: &EncodedEvent) {
+        let members = self.state.listeners(members, event);
+        if !members.is_empty() || event.concerns_others() {
+            self.shared.outlet.tell(self.state.id(), &members, event, ready);
+        }
+    }
+
+    /// Answers those who wait for a request that is not open after all.
+    async fn answer_the_forgotten(&mut self) {
+        let open = &self.state.open;
+        let gone: Vec<_> =
+            self.waiters.extract_if(|request, _| !open.contains_key(request)).collect();
+        let mut step = TurnEffects::default();
+        for (request, replies) in gone {
+            for reply in replies {
+                self.register(request.clone(), reply, &mut step).await;
+            }
+        }
+        let (_, outputs) = step.into_parts();
+        for output in outputs {
+            self.carry_out(output);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Older versions of a text: what it was, what is different now, and how it becomes that again.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::cpu_pool;
+use crate::document::diff::{DiffLimits, DraftPart, diff_whole};
+use crate::document::provenance::{
+    FormerPlace, PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement,
+};
+use crate::document::{ChangeSet, Text, TextEdit, utf16_len};
+use crate::ids::{ClientId, DocumentId, Version};
+use crate::permissions::Principal;
+use crate::store::{LogPiece, PERMANENT_BYTES, PERMANENT_UPDATES, StartingText, Store, StoreOp};
+
+use super::loading::PIECE;
+use crate::rooms::actor::long_work::{is_long_answer, is_long_log};
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::command::{RoomCommand, TextRestore};
+use crate::rooms::state::text::{ChangeAuthor, HunkChanges, PUSH_LIMITS};
+use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::{RoomError, RoomHandle};
+
+/// What there may be between two snapshots of a room.
+const BETWEEN: LogPiece = LogPiece { updates: 4_000, bytes: 64 * 1024 * 1024 };
+/// How long a comparison looks for small differences.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// How often to try again when somebody wrote while the texts were compared.
+const ATTEMPTS: usize = 5;
+
+/// The text of a document at a version, which must be durable; of an older one than the document has, the newest. `person`
+/// asks for it: see [`cpu_pool::run`].
+///
+/// # Errors
+/// [`RoomError::NoDocument`] also for a deleted one.
+pub async fn text_at(
+    store: &Store,
+    document: &DocumentId,
+    version: Version,
+    person: &str,
+) -> Result<Text, RoomError> {
+    let start = store.starting_text(document, version).await.map_err(RoomError::store)?;
+    let StartingText { record, snapshot, text } = start.ok_or(RoomError::NoDocument)?;
+    let long = is_long_answer(text.len(), 0);
+    let mut text = cpu_pool::run_if(long, person, move || Text::new(&text)).await?;
+    let (mut at, mut since) = (snapshot, ReplayedText::default());
+    while at < record.version {
+        let piece = store.piece(document, at, record.version, PIECE).await;
+        let piece = piece.map_err(RoomError::store)?;
+        at = at.plus(piece.len());
+        let bytes = piece.iter().map(|update| update.changes.len()).sum();
+        since = since.and(piece.len(), bytes);
+        let id = document.clone();
+        let follow = move || super::restore::follow(&id, &mut text, &piece).map(|()| text);
+        text = cpu_pool::run_if(is_long_log(since.updates, bytes), person, follow).await??;
+        if since.is_far(&text) {
+            keep(store, document, at, &text, since.bytes, person).await?;
+            since = ReplayedText::default();
+        }
+    }
+    Ok(text)
+}
+
+/// What was replayed since a text that is kept.
+#[derive(Clone, Copy, Default)]
+struct ReplayedText {
+    updates: usize,
+    bytes: usize,
+}
+
+impl ReplayedText {
+    fn and(self, updates: usize, bytes: usize) -> Self {
+        Self { updates: self.updates + updates, bytes: self.bytes + bytes }
+    }
+
+    /// Whether that is more than there is between two permanent snapshots: written by a version of the program without them.
+    fn is_far(self, text: &Text) -> bool {
+        let bytes = PERMANENT_BYTES.max(2 * text.len() as u64) + BETWEEN.bytes;
+        self.updates as u64 >= PERMANENT_UPDATES + BETWEEN.updates || self.bytes as u64 >= bytes
+    }
+}
+
+/// Keeps a text for good, so that it need not be worked out again.
+async fn keep(
+    store: &Store,
+    document: &DocumentId,
+    version: Version,
+    text: &Text,
+    bytes: usize,
+    person: &str,
+) -> Result<(), RoomError> {
+    let copied = text.clone();
+    let text = cpu_pool::run(person, move || copied.to_string()).await?;
+    let (document, replayed_bytes) = (document.clone(), bytes as u64);
+    let snapshot =
+        StoreOp::PutSnapshot { document, version, text, replayed_bytes, permanent: true };
+    if let Err(error) = store.commit(snapshot).await {
+        tracing::debug!(%error, "an older text could not be kept; it will be worked out again");
+    }
+    Ok(())
+}
+
+/// What turns the text of one version into that of another, word by word, in order and disjoint; positions are of `from`.
+///
+/// # Errors
+/// As [`text_at`].
+pub async fn compare(
+    store: &Store,
+    document: &DocumentId,
+    from: Version,
+    to: Version,
+    person: &str,
+) -> Result<Vec<DraftPart>, RoomError> {
+    let old = text_at(store, document, from, person).await?;
+    let new = text_at(store, document, to, person).await?;
+    difference(&old, &new, person).await
+}
+
+/// On a thread of the pool: comparing long texts takes longer than other people should have to wait.
+pub(crate) async fn difference(
+    old: &Text,
+    new: &Text,
+    person: &str,
+) -> Result<Vec<DraftPart>, RoomError> {
+    let (old, new) = (old.clone(), new.clone());
+    let compared = cpu_pool::run(person, move || {
+        let (old, new) = (old.to_string(), new.to_string());
+        let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
+        diff_whole(&old, &new, &limits).into_iter().flat_map(|hunk| hunk.parts).collect()
+    });
+    Ok(compared.await?)
+}
+
+/// The same, as no more changes than one update may hold: those closest to each other become one, with the words between.
+pub(crate) async fn difference_in_one_update(
+    old: &Text,
+    new: &Text,
+    person: &str,
+) -> Result<Vec<DraftPart>, RoomError> {
+    let parts = difference(old, new, person).await?;
+    // Each change is a section, and so is what stays before it; one more stays at the end.
+    let most = (PUSH_LIMITS.max_sections - 1) / 2;
+    if parts.len() <= most {
+        return Ok(parts);
+    }
+    let old = old.clone();
+    let merged = cpu_pool::run(person, move || merge_closest(parts, &old, most)).await?;
+    merged.ok_or_else(|| RoomError::Invalid("the texts could not be compared".to_owned()))
+}
+
+/// At most `most` changes of `old` that come to the same: neighbours with the fewest units between them become one. `None`:
+/// they are not changes of `old`.
+fn merge_closest(parts: Vec<DraftPart>, old: &Text, most: usize) -> Option<Vec<DraftPart>> {
+    let mut gaps: Vec<(usize, usize)> = parts
+        .windows(2)
+        .enumerate()
+        .map(|(at, pair)| (pair[1].from - pair[0].to, at + 1))
+        .collect();
+    gaps.sort_unstable();
+    let mut is_merged = vec![false; parts.len()];
+    for (_, at) in gaps.into_iter().take(parts.len().saturating_sub(most)) {
+        is_merged[at] = true;
+    }
+    let mut merged: Vec<DraftPart> = Vec::with_capacity(most);
+    for (part, is_merged) in parts.into_iter().zip(is_merged) {
+        match merged.last_mut().filter(|_| is_merged) {
+            Some(last) => {
+                let between = old.slice(last.to..part.from).ok()?;
+                for (words, more) in
+                    [(&mut last.base, &part.base), (&mut last.insert, &part.insert)]
+                {
+                    words.push_str(&between);
+                    words.push_str(more);
+                }
+                last.to = part.to;
+            }
+            None => merged.push(part),
+        }
+    }
+    Some(merged)
+}
+
+/// Compares the old text with the newest and has the room apply what is different, unless somebody was faster.
+pub(crate) async fn bring_back(
+    room: &RoomHandle,
+    store: &Store,
+    version: Version,
+    only_at: Option<Version>,
+    by: &Principal,
+) -> Result<Version, RoomError> {
+    let mut last = Err(RoomError::Resync);
+    for _ in 0..ATTEMPTS {
+        let now = room.read().await?;
+        if version > now.version {
+            return Err(RoomError::Ahead { asked: version, newest: now.version });
+        }
+        if only_at.is_some_and(|only| only != now.version) {
+            return Err(RoomError::Resync);
+        }
+        let person = by.user.as_str();
+        let old = text_at(store, room.document(), version, person).await?;
+        let parts = difference_in_one_update(&now.text, &old, person).await?;
+        let edits = parts.into_iter().map(TextEdit::from).collect();
+        let wanted = Box::new(TextRestore { version, base: now.version, edits });
+        last = room.ask(|reply| RoomCommand::Restore(wanted, by.clone(), reply)).await;
+        if !matches!(last, Err(RoomError::Resync)) {
+            break;
+        }
+    }
+    last
+}
+
+/// Makes the text again what it was, by one update; its words go back to whoever wrote them.
+pub(crate) fn restore(
+    state: &mut RoomState,
+    wanted: &TextRestore,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Version, RoomError> {
+    state.exists()?;
+    let TextRestore { version, base, edits } = wanted;
+    if *base != state.version() {
+        return Err(RoomError::Resync);
+    }
+    if edits.is_empty() {
+        return Ok(state.version());
+    }
+    let changes = ChangeSet::of(state.document.text().len(), edits)
+        .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    let author = ChangeAuthor {
+        client: ClientId::from("ai:restore"),
+        user: &by.user,
+        origin: None,
+        placements: Some(placements(*version, edits)),
+    };
+    state.commit(&changes, &author, HunkChanges::default(), now, step)?;
+    let detail = json!({ "version": version, "made": state.version() });
+    step.keep(state.audit("document.restore", by.user.as_str(), None, detail, now));
+    Ok(state.version())
+}
+
+/// The text after the edits is that of `version`, so what they insert stands where it stood then.
+fn placements(version: Version, edits: &[TextEdit]) -> UpdatePlacements {
+    let (mut grown, mut shrunk) = (0, 0);
+    let mut placed = Vec::new();
+    for TextEdit { from, to, insert } in edits {
+        let (start, len) = (from + grown - shrunk, utf16_len(insert));
+        (grown, shrunk) = (grown + len, shrunk + to - from);
+        if len > 0 {
+            let origin = PlacementOrigin::Stood(FormerPlace { version, at: start });
+            placed.push(WordPlacement { from: start, to: start + len, hunk: None, origin });
+        }
+    }
+    UpdatePlacements {
+        act: ServerAct::Restored(version),
+        requester: None,
+        unasked: false,
+        rule: None,
+        placed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_closest_to_each_other_become_one_and_come_to_the_same() {
+        let old = "a😀b.c.d".to_owned() + &"x".repeat(10) + "e.f";
+        let new = "A😀B.C.D".to_owned() + &"x".repeat(10) + "E.F";
+        let part = |at: usize, base: &str| {
+            let insert = base.to_uppercase();
+            DraftPart { from: at, to: at + 1, base: base.to_owned(), insert }
+        };
+        let parts: Vec<_> = [(0, "a"), (3, "b"), (5, "c"), (7, "d"), (18, "e"), (20, "f")]
+            .map(|(at, base)| part(at, base))
+            .into();
+        for most in 1..=parts.len() {
+            let text = Text::new(&old);
+            let merged = merge_closest(parts.clone(), &text, most).unwrap();
+            assert_eq!(merged.len(), most);
+            assert!(merged.iter().all(|it| text.slice(it.from..it.to).unwrap() == it.base));
+            let edits: Vec<_> = merged.into_iter().map(TextEdit::from).collect();
+            let mut text = text;
+            ChangeSet::of(text.len(), &edits).unwrap().apply(&mut text).unwrap();
+            assert_eq!(text.to_string(), new, "{most}");
+        }
+        let two = merge_closest(parts, &Text::new(&old), 2).unwrap();
+        assert_eq!((two[0].to, two[1].from), (8, 18), "not over the long stretch between");
+    }
+}

@@ -1,0 +1,218 @@
+//! What a room reads from the store: the document, what is open, and what reaches further back than the log at hand.
+
+use std::sync::Arc;
+
+use crate::approvals::{ApprovalRequest, ApprovalRequirement};
+use crate::auth;
+use crate::cpu_pool;
+use crate::document::Update;
+use crate::failpoint;
+use crate::ids::{DocumentId, RequestId, SessionId, Version};
+use crate::permissions::Action;
+use crate::store::{LogPiece, QueryScope, StartingText, Store};
+
+use super::history;
+use super::restore::{self, RestoringState};
+use crate::rooms::actor::long_work::{is_long_answer, is_long_log};
+use crate::rooms::state::RoomState;
+use crate::rooms::{RoomError, workspace_inbox};
+
+/// How far back a client or a proposal may be and still be brought up to date by updates.
+const REACH: u64 = 20_000;
+/// Bytes of updates that are read back for one answer; where there are more, the client gets the whole text.
+const REACH_BYTES: u64 = 32 * 1024 * 1024;
+/// How far back an ended request may be and still be undone or proposed again.
+const LONG_REACH: u64 = 200_000;
+
+/// How much of a log is read at a time: some milliseconds of work.
+pub(crate) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 1024 };
+/// How many updates are at hand after a room was loaded again, because a turn could not be kept.
+const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
+
+/// Loads a document, its open requests, its rules and its frozen ranges.
+pub(crate) async fn load(store: &Store, id: &DocumentId) -> Result<RoomState, RoomError> {
+    load_from(store, id, Version(u64::MAX)).await
+}
+
+/// The same, with some of the newest updates at hand, of those that lead to `told`.
+pub(crate) async fn load_recent(
+    store: &Store,
+    id: &DocumentId,
+    told: Version,
+) -> Result<RoomState, RoomError> {
+    let at_hand = store.reachable(id, told, RECENT).await.map_err(RoomError::store)?;
+    load_from(store, id, at_hand).await
+}
+
+/// Loads a room with a log that reaches back to `at_hand` at least, or as far as is kept in memory.
+async fn load_from(
+    store: &Store,
+    id: &DocumentId,
+    at_hand: Version,
+) -> Result<RoomState, RoomError> {
+    let start = store.starting_text(id, Version(u64::MAX)).await.map_err(RoomError::store)?;
+    let mut start = start.ok_or(RoomError::NoDocument)?;
+    let scope =
+        if *id == workspace_inbox::id() { QueryScope::Desk } else { QueryScope::Document(id) };
+    let open = store.open_requests(scope).await.map_err(RoomError::store)?;
+    let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
+    let floor = restore::floor(&start.record.settings, &open, at_hand)?;
+    if floor < start.snapshot {
+        let older = store.starting_text(id, floor).await.map_err(RoomError::store)?;
+        let StartingText { snapshot, text, .. } = older.ok_or(RoomError::NoDocument)?;
+        start = StartingText { record: start.record, snapshot, text };
+    }
+    failpoint::pass("room.loading");
+    let mut state = replay(store, id, start, open).await?;
+    let rules = store.rules(scope).await.map_err(RoomError::store)?;
+    for rule in rules.into_iter().map(restore::rule) {
+        let rule = rule?;
+        state.rules.insert(rule.id().clone(), Arc::new(rule));
+    }
+    Ok(state)
+}
+
+/// Follows the log piece by piece, so that no more of it is in memory than a room keeps.
+async fn replay(
+    store: &Store,
+    id: &DocumentId,
+    start: StartingText,
+    open: Vec<ApprovalRequest>,
+) -> Result<RoomState, RoomError> {
+    let newest = start.record.version;
+    let hunks: usize = open.iter().map(|request| request.hunks.len()).sum();
+    let long = is_long_answer(start.text.len(), hunks);
+    let begin = move || RestoringState::new(start, open);
+    let mut restoring = cpu_pool::run_if(long, id.as_str(), begin).await??;
+    while restoring.version() < newest {
+        let piece = store.piece(id, restoring.version(), newest, PIECE).await;
+        let piece = piece.map_err(RoomError::store)?;
+        let bytes = piece.iter().map(|update| update.changes.len()).sum();
+        let long = is_long_log(piece.len() * (1 + hunks / 10), bytes);
+        let follow = move || restoring.follow(piece).map(|()| restoring);
+        restoring = cpu_pool::run_if(long, id.as_str(), follow).await??;
+    }
+    Ok(restoring.finish())
+}
+
+/// The updates between a version and the log at hand; `None` if they reach back too far, by number or by bytes, or the
+/// version is not there yet. Everything that has left the log at hand must be durable.
+pub(crate) async fn older(
+    store: &Store,
+    state: &RoomState,
+    since: Version,
+) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+    let (start, newest) = (state.document.tail_start(), state.version());
+    if since >= start {
+        return Ok((since <= newest).then(Vec::new));
+    }
+    if newest.0 - since.0 > REACH {
+        return Ok(None);
+    }
+    let in_memory = state.document.log_size_bytes() as u64;
+    let reach = LogPiece { updates: REACH, bytes: REACH_BYTES.saturating_sub(in_memory) };
+    if store.reachable(state.id(), start, reach).await.map_err(RoomError::store)? > since {
+        return Ok(None);
+    }
+    let (mut at, mut older) = (since, Vec::new());
+    while at < start {
+        let piece = store.piece(state.id(), at, start, PIECE).await.map_err(RoomError::store)?;
+        at = at.plus(piece.len());
+        older.extend(piece.into_iter().map(|update| Arc::new(restore::update(update))));
+        // Others have their turn.
+        tokio::task::yield_now().await;
+    }
+    Ok(Some(older))
+}
+
+/// A request of this document that the room no longer has at hand.
+pub(crate) async fn request(
+    store: &Store,
+    state: &RoomState,
+    id: &RequestId,
+) -> Result<ApprovalRequest, RoomError> {
+    let record = store.request(id).await.map_err(RoomError::store)?;
+    let record = record.filter(|record| record.document == state.about());
+    restore::request(&record.ok_or(RoomError::NoRequest)?)
+}
+
+/// An ended request, mapped over everything that was committed since it ended. All of that must be durable.
+pub(crate) async fn caught_up(
+    store: &Store,
+    state: &RoomState,
+    mut ended: ApprovalRequest,
+) -> Result<ApprovalRequest, RoomError> {
+    let (then, newest) = (ended.version, state.version());
+    if then == newest {
+        return Ok(ended);
+    }
+    if newest.0.saturating_sub(then.0) > LONG_REACH {
+        let reason = "too much was written since; this can no longer be taken up again";
+        return Err(RoomError::Invalid(reason.to_owned()));
+    }
+    let id = state.id();
+    let (mut at, mut text) = (then, history::text_at(store, id, then, id.as_str()).await?);
+    while at < newest {
+        // What the room remembers need not be read back.
+        let piece: Vec<Box<str>> = if let Some(newer) = state.document.since(at) {
+            newer.map(|update| update.changes).collect()
+        } else {
+            let piece = store.piece(id, at, newest, PIECE).await.map_err(RoomError::store)?;
+            piece.into_iter().map(|update| update.changes).collect()
+        };
+        at = at.plus(piece.len());
+        let bytes = piece.iter().map(|changes| changes.len()).sum();
+        let long = is_long_log(piece.len() * (1 + ended.hunks.len() / 10), bytes);
+        let follow = move || {
+            let followed =
+                restore::catch_up(&mut ended, &mut text, piece.iter().map(|changes| &**changes));
+            followed.map(|()| (ended, text))
+        };
+        (ended, text) = cpu_pool::run_if(long, id.as_str(), follow).await??;
+    }
+    Ok(ended)
+}
+
+/// Refuses if fewer people could decide requests of a document than must agree: they never could.
+pub(crate) async fn check_people(
+    store: &Store,
+    document: &DocumentId,
+    consents: &[ApprovalRequirement],
+    now_ms: u64,
+) -> Result<(), RoomError> {
+    for consent in consents {
+        let people = auth::deciders(store, document, consent.action(), now_ms).await;
+        if people.map_err(RoomError::store)?.len() < consent.people() {
+            return Err(RoomError::Invalid(too_few(*consent)));
+        }
+    }
+    Ok(())
+}
+
+fn too_few(consent: ApprovalRequirement) -> String {
+    let names = consent.policies().into_iter().map(|policy| format!("`{}`", policy.as_str()));
+    let names: Vec<_> = names.collect();
+    let (policies, need) = match names.as_slice() {
+        [one] => (format!("the policy {one}"), "needs"),
+        several => (several.join(" and "), "together need"),
+    };
+    let count = if consent.people() > 2 { "three" } else { "two" };
+    let people = if consent.action() == Action::Overrule { "owners" } else { "people" };
+    format!("{policies} {need} {count} {people} who could decide; issue another token first")
+}
+
+/// Those of the sessions that nobody can go on with.
+pub(crate) async fn sessions_over(
+    store: &Store,
+    sessions: Vec<SessionId>,
+    now_ms: u64,
+) -> Result<Vec<SessionId>, RoomError> {
+    let mut over = Vec::new();
+    for id in sessions {
+        let session = store.session(&id).await.map_err(RoomError::store)?;
+        if session.is_none_or(|session| session.is_over(now_ms)) {
+            over.push(id);
+        }
+    }
+    Ok(over)
+}

@@ -1,0 +1,8 @@
+//! Loading, restoring and reading what the store holds of a document.
+
+pub(crate) mod export_snapshot;
+pub(crate) mod history;
+pub(crate) mod loading;
+pub(crate) mod provenance;
+pub mod resolved_requests;
+pub(crate) mod restore;

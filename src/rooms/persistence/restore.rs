@@ -1,0 +1,159 @@
+//! From what was kept to a room as it was, everything mapped to the newest version one update at a time. Pure.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::approvals::{ApprovalRequest, ApprovalRule};
+use crate::document::{ChangeLimits, ChangeSet, Document, Text, Update};
+use crate::ids::{DocumentId, Version};
+use crate::store::{
+    DocumentRecord, RequestRecord, RuleRecord, StartingText, StoreError, UpdateRecord,
+};
+
+use crate::rooms::RoomError;
+use crate::rooms::settings::OwnSettings;
+use crate::rooms::state::requests;
+use crate::rooms::state::{RoomState, SinceSnapshot};
+
+/// A document's settings as they are kept: the ranges are of `version`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StoredSettings {
+    own: OwnSettings,
+    version: Version,
+}
+
+/// The oldest version that anything kept has its positions in, or `at_hand` if nothing is older.
+pub(crate) fn floor(
+    settings: &Value,
+    requests: &[ApprovalRequest],
+    at_hand: Version,
+) -> Result<Version, RoomError> {
+    let kept = kept_settings(settings)?;
+    let frozen = if kept.own.frozen.is_empty() { at_hand } else { kept.version };
+    let oldest = requests.iter().map(|request| request.version).min();
+    Ok(oldest.unwrap_or(at_hand).min(frozen).min(at_hand))
+}
+
+/// A room that is being restored from its [`floor`] on, the log piece by piece.
+pub(crate) struct RestoringState {
+    record: DocumentRecord,
+    own: OwnSettings,
+    /// The version that frozen ranges are of.
+    settings_of: Version,
+    document: Document,
+    open: Vec<ApprovalRequest>,
+    unsnapshotted: SinceSnapshot,
+}
+
+impl RestoringState {
+    /// Begins with a text that is kept, and the open requests.
+    pub(crate) fn new(start: StartingText, open: Vec<ApprovalRequest>) -> Result<Self, RoomError> {
+        let StartingText { record, snapshot, text } = start;
+        let StoredSettings { own, version: settings_of } = kept_settings(&record.settings)?;
+        let document = Document::new(Text::new(&text), snapshot);
+        let unsnapshotted = SinceSnapshot::default();
+        Ok(Self { record, own, settings_of, document, open, unsnapshotted })
+    }
+
+    /// The version it has reached.
+    pub(crate) fn version(&self) -> Version {
+        self.document.version()
+    }
+
+    /// Follows the next updates.
+    pub(crate) fn follow(&mut self, updates: Vec<UpdateRecord>) -> Result<(), RoomError> {
+        for update in updates {
+            let update = self::update(update);
+            let change = change(self.record.id.as_str(), &update.changes)?;
+            let origin = update.origin.as_deref();
+            let committed = self.document.commit(&change, &update.client, origin);
+            committed.map_err(|error| corrupt(self.record.id.as_str(), &error))?;
+            let (version, text) = (self.document.version(), self.document.text());
+            for request in self.open.iter_mut().filter(|request| request.version < version) {
+                requests::advance(request, &change, text, self.record.updated_ms);
+            }
+            if self.settings_of < version {
+                self.own.follow(&change);
+            }
+            self.unsnapshotted.add(&update);
+        }
+        Ok(())
+    }
+
+    /// The room, once everything is followed.
+    pub(crate) fn finish(self) -> RoomState {
+        let Self { record, own, settings_of: _, document, open, unsnapshotted } = self;
+        let open = open.into_iter().map(|request| (request.id().clone(), Arc::new(request)));
+        RoomState::new(record, own, document, open.collect(), unsnapshotted)
+    }
+}
+
+/// The room of a document that was loaded from its [`floor`] on, with its open requests.
+#[cfg(feature = "rehearsal")]
+pub(crate) fn room(
+    loaded: crate::store::LoadedDocument,
+    open: Vec<ApprovalRequest>,
+) -> Result<RoomState, RoomError> {
+    let crate::store::LoadedDocument { record, snapshot, text, updates } = loaded;
+    let mut restoring = RestoringState::new(StartingText { record, snapshot, text }, open)?;
+    restoring.follow(updates)?;
+    Ok(restoring.finish())
+}
+
+/// A request that ended at the version of `text`, brought up to date by the `changes` since, as is the text; how it ended stays.
+pub(crate) fn catch_up<'a>(
+    ended: &mut ApprovalRequest,
+    text: &mut Text,
+    changes: impl IntoIterator<Item = &'a str>,
+) -> Result<(), RoomError> {
+    for json in changes {
+        let change = change(ended.id().as_str(), json)?;
+        change.apply(text).map_err(|error| corrupt(ended.id().as_str(), &error))?;
+        requests::advance(ended, &change, text, 0);
+    }
+    Ok(())
+}
+
+/// Brings the text of a document up to date by the updates since.
+pub(crate) fn follow(
+    document: &DocumentId,
+    text: &mut Text,
+    updates: &[UpdateRecord],
+) -> Result<(), RoomError> {
+    for update in updates {
+        let applied = change(document.as_str(), &update.changes)?.apply(text);
+        applied.map_err(|error| corrupt(document.as_str(), &error))?;
+    }
+    Ok(())
+}
+
+/// A request as it was kept.
+pub(crate) fn request(record: &RequestRecord) -> Result<ApprovalRequest, RoomError> {
+    serde_json::from_str(&record.body).map_err(|error| corrupt(record.id.as_str(), &error))
+}
+
+/// A rule as it was kept.
+pub(crate) fn rule(record: RuleRecord) -> Result<ApprovalRule, RoomError> {
+    serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
+}
+
+/// An update as it was told.
+pub(crate) fn update(record: UpdateRecord) -> Update {
+    let UpdateRecord { client, changes, author: _, at_ms: _, origin } = record;
+    Update { client, changes, origin }
+}
+
+fn kept_settings(value: &Value) -> Result<StoredSettings, RoomError> {
+    StoredSettings::deserialize(value).map_err(|error| corrupt("settings", &error))
+}
+
+fn change(what: &str, json: &str) -> Result<ChangeSet, RoomError> {
+    ChangeSet::parse(json, &ChangeLimits::NONE).map_err(|error| corrupt(what, &error))
+}
+
+fn corrupt(what: &str, reason: &impl ToString) -> RoomError {
+    RoomError::store(StoreError::Corrupt { what: what.to_owned(), reason: reason.to_string() })
+}

@@ -1,0 +1,60 @@
+//! People who are where something was asked, and may read the document it is about: they are told of its request too, though
+//! they have not opened that. Known as long as the server runs; after a restart it is in their list of what is open.
+
+use crate::ids::{MemberId, RequestId};
+use crate::permissions::Action;
+
+use crate::rooms::actor::RoomActor;
+use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::command::RoomCommand;
+use crate::rooms::event::{PeerInfo, RoomEvent};
+use crate::rooms::{EncodedEvent, RoomHandle};
+
+impl RoomHandle {
+    /// Tells of a request of this room also those people of `asking` who may read this document.
+    pub async fn tell_also(&self, asking: &RoomHandle, request: &RequestId) {
+        // Where nobody can be asked who is there, nobody is there to be told.
+        let people = asking.ask(RoomCommand::People).await.unwrap_or_default();
+        let may_read = |peer: &PeerInfo| peer.principal.may(Action::Read, Some(self.document()));
+        let members: Vec<_> = people.into_iter().filter(may_read).map(|peer| peer.member).collect();
+        if !members.is_empty() {
+            self.send(RoomCommand::Witness(request.clone(), members)).await;
+        }
+    }
+}
+
+impl RoomActor {
+    /// From here on these members are told of the request, if it is still open.
+    pub(crate) fn witness(
+        &mut self,
+        request: RequestId,
+        members: Vec<MemberId>,
+        step: &mut TurnEffects,
+    ) {
+        let Some(open) = self.state.open.get(&request) else { return };
+        // Whoever is here has been told.
+        for member in members.iter().filter(|member| !self.audience.contains(member)) {
+            step.then(TurnEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
+        }
+        self.witnesses.insert(request, members);
+    }
+
+    /// Tells the witnesses of a request what everybody here is told of it.
+    pub(crate) fn tell_witnesses(&mut self, event: &RoomEvent, ready: &EncodedEvent) {
+        let (request, is_over) = match event {
+            RoomEvent::Requested(request) => (request.id(), false),
+            RoomEvent::RequestUpdated(update) => (update.request.id(), false),
+            RoomEvent::Resolved(request) => (request.id(), true),
+            _ => return,
+        };
+        let Some(members) = self.witnesses.get(request) else { return };
+        let elsewhere = |member: &&MemberId| !self.audience.contains(member);
+        let members: Vec<_> = members.iter().filter(elsewhere).cloned().collect();
+        if is_over {
+            self.witnesses.remove(request);
+        }
+        if !members.is_empty() {
+            self.shared.outlet.tell(self.state.id(), &members, event, ready);
+        }
+    }
+}

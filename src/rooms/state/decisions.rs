@@ -1,0 +1,181 @@
+//! People decide a request, or it ends without a decision. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::{
+    ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, Person,
+};
+use crate::document::provenance::ServerAct;
+use crate::failpoint;
+use crate::ids::{HunkId, RequestId};
+use crate::permissions::{Action, Principal};
+use crate::store::{DecisionRecord, StoreOp};
+
+use super::requests::{
+    move_scope, open_request, place, placements, put, record, tell, tell_hunks, writer,
+};
+use super::text::{ChangeAuthor, HunkChanges, check_length};
+use super::{locked_ranges, rules, streaming_previews};
+use crate::rooms::RoomError;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::settings::frozen_by;
+use crate::rooms::state::{AppliedAt, RoomState};
+
+/// Takes a decision: all of it, or nothing and the reason why.
+pub(crate) fn decide(
+    state: &mut RoomState,
+    id: &RequestId,
+    decision: &Decision,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let known = state.request(id).ok_or(RoomError::NoRequest)?;
+    let mut request = ApprovalRequest::clone(known);
+    let held = locked_ranges::hold_back(state, &mut request, decision);
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings);
+    let text = state.document.text();
+    let mut outcome = request.decide(decision, by, text, now.ms, &requirements)?;
+    locked_ranges::let_go(&mut request, &held, &mut outcome);
+    check(state, &outcome)?;
+    rules::check(state, &outcome)?;
+    carry_out(state, request, &outcome, decision, by, now, step)
+}
+
+/// What the request itself cannot know: how long the text may be, and what is frozen.
+pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
+    let Some(changes) = &outcome.changes else { return Ok(()) };
+    if changes.new_len() > changes.len() {
+        check_length(changes.new_len())?;
+    }
+    let frozen = |range: crate::document::ChangedRange<'_>| {
+        frozen_by(&state.own.frozen, (range.from_a, range.to_a)).is_some()
+    };
+    if changes.changed_ranges().any(frozen) {
+        return Err(DecisionError::InvalidDecision { reason: FROZEN }.into());
+    }
+    Ok(())
+}
+
+const FROZEN: &str =
+    "these words were frozen after this was proposed; no change by a tool may touch them";
+
+/// Carries out a decision that was checked: `request` is as decided, and nothing has happened yet.
+pub(crate) fn carry_out(
+    state: &mut RoomState,
+    mut request: ApprovalRequest,
+    outcome: &DecisionOutcome,
+    decision: &Decision,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let id = request.id().clone();
+    let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
+    match &outcome.changes {
+        Some(changes) => {
+            let rule = decision.rule.clone();
+            let placements = Some(placements(&request, ServerAct::Accepted, outcome, rule));
+            let author =
+                ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
+            state.commit(changes, &author, hunks, now, step)?;
+            move_scope(&mut request, changes);
+        }
+        None => tell_hunks(state, hunks, step),
+    }
+    keep_decision(state, &request, outcome, decision, by, now, step);
+    for rule in request.granted(outcome) {
+        rules::remember(state, &ApprovalRule { at_ms: now.ms, ..rule }, now, step);
+    }
+    let request = Arc::new(request);
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    tell(state, &request, &outcome.decided, Some(by), now, step);
+    failpoint::pass("room.decided");
+    Ok(request)
+}
+
+fn keep_decision(
+    state: &RoomState,
+    request: &ApprovalRequest,
+    outcome: &DecisionOutcome,
+    decision: &Decision,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    let body = serde_json::to_value(decision).unwrap_or_default();
+    let detail = json!({
+        "decision": body,
+        "decided": outcome.decided,
+        "status": request.status.as_str(),
+    });
+    step.keep(StoreOp::AppendDecision(DecisionRecord {
+        request: request.id().clone(),
+        hunk: None,
+        user: by.user.clone(),
+        name: by.name.clone(),
+        at_ms: now.ms,
+        body,
+    }));
+    step.keep(state.audit("request.decide", by.user.as_str(), Some(request.id()), detail, now));
+}
+
+/// The person who asked takes it back, or its run was cancelled.
+pub(crate) fn withdraw(
+    state: &mut RoomState,
+    id: &RequestId,
+    by: Option<&Principal>,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = open_request(state, id)?;
+    let requester = &request.proposal.requester.user;
+    let document = Some(state.id());
+    if !by.is_none_or(|by| by.user == *requester || by.may(Action::Overrule, document)) {
+        return Err(RoomError::NotAllowed);
+    }
+    let dropped = request.cancel(by.map(Person::from), now.ms).unwrap_or_default();
+    Ok(end(state, request, dropped, "request.withdraw", by, now, step))
+}
+
+/// Every open request ends, because the document does.
+pub(crate) fn end_all(
+    state: &mut RoomState,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    for event in streaming_previews::forget(state) {
+        step.tell(event);
+    }
+    for request in std::mem::take(&mut state.open).into_values() {
+        let mut request = Arc::unwrap_or_clone(request);
+        let dropped = request.cancel(Some(Person::from(by)), now.ms).unwrap_or_default();
+        end(state, request, dropped, "request.cancel", Some(by), now, step);
+    }
+}
+
+/// A request ends without having been decided.
+pub(crate) fn end(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    dropped: Vec<HunkId>,
+    action: &str,
+    by: Option<&Principal>,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
+    let request = Arc::new(request);
+    let actor = by.map_or("server", |by| by.user.as_str());
+    let detail = json!({ "status": request.status.as_str(), "hunks": dropped });
+    step.keep(state.audit(action, actor, Some(request.id()), detail, now));
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    tell_hunks(state, HunkChanges { drop: dropped, put: Vec::new() }, step);
+    tell(state, &request, &[], by, now, step);
+    request
+}

@@ -1,0 +1,88 @@
+//! What calls did to files is taken back, and calls are proposed again: what the desk keeps and tells of it. Pure.
+//!
+//! The file itself is none of the room's business: whoever writes it begins here, durably, and says here what came of it.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::{ApprovalRequest, FileUndoOutcome};
+use crate::failpoint;
+use crate::ids::RequestId;
+use crate::permissions::Principal;
+use crate::store::StoreOp;
+
+use crate::rooms::RoomError;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::command::UndoFileChange;
+use crate::rooms::event::RequestNews;
+use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::workspace_inbox::retell;
+
+/// What a call did to a file begins to be taken back, by the policy of today; everybody sees that nobody else can.
+pub(crate) fn begin(
+    state: &mut RoomState,
+    undoing: UndoFileChange,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let UndoFileChange { request: id, found } = undoing;
+    state.exists()?;
+    let mut request = ApprovalRequest::clone(state.request(&id).ok_or(RoomError::NoRequest)?);
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings);
+    request.set_policy(&requirements);
+    let file = &request.proposal.preview.file_path;
+    let detail = json!({ "file": file, "found": found.stamp, "force": found.forced });
+    request.begin_reversal(by, found, now.ms, &requirements)?;
+    step.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
+    let request = retell(state, request, RequestNews::Aftermath, step);
+    step.keep(StoreOp::BeginUndo(id));
+    Ok(request)
+}
+
+/// It is over, and everybody is told.
+pub(crate) fn end(
+    state: &mut RoomState,
+    id: &RequestId,
+    reversed: &FileUndoOutcome,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    let Some(reversal) = request.reversal.clone() else { return Ok(Arc::new(request)) };
+    if !request.end_reversal(reversed, now.ms) {
+        return Ok(Arc::new(request));
+    }
+    let file = &request.proposal.preview.file_path;
+    let (action, actor, detail) = match reversed {
+        FileUndoOutcome::Done => {
+            let detail = json!({ "file": file, "force": reversal.forced });
+            ("request.undo", reversal.by.user.as_str(), detail)
+        }
+        FileUndoOutcome::Not(why) => {
+            ("request.undo.fail", "server", json!({ "file": file, "why": why }))
+        }
+    };
+    step.keep(state.audit(action, actor, Some(id), detail, now));
+    step.keep(StoreOp::EndUndo(id.clone()));
+    failpoint::pass("room.undone");
+    Ok(retell(state, request, RequestNews::Aftermath, step))
+}
+
+/// A person has proposed a request again: whoever looks at it is led to the newer one.
+pub(crate) fn repeated(
+    state: &mut RoomState,
+    id: &RequestId,
+    again: RequestId,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
+    let detail = json!({ "again": again });
+    request.repeated_as(again);
+    step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
+    Ok(retell(state, request, RequestNews::Aftermath, step))
+}

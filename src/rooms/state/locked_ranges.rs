@@ -1,0 +1,85 @@
+//! Changes that were proposed before their words were frozen: they stay open, and say why. Pure.
+
+use std::sync::Arc;
+
+use crate::approvals::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkStatus};
+use crate::ids::HunkId;
+
+use super::requests::{place, put, record, tell_hunks};
+use super::text::HunkChanges;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::settings::frozen_by;
+use crate::rooms::state::RoomState;
+
+/// Why such a change cannot be accepted, for people.
+const WHY: &str = "These words were frozen after this was proposed.";
+
+fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
+    let touches = |(from, to)| frozen_by(&state.own.frozen, (from, to)).is_some();
+    hunk.status == HunkStatus::Pending
+        && hunk.parts.iter().any(|part| touches((part.from, part.to)))
+}
+
+/// Keeps what a decision accepts without naming it from taking frozen words along: it leaves alone what is in conflict, and so
+/// these. Returns them for [`let_go`]; none if nothing else would be left to accept, which is then refused as it was asked for.
+pub(crate) fn hold_back(
+    state: &RoomState,
+    request: &mut ApprovalRequest,
+    decision: &Decision,
+) -> Vec<HunkId> {
+    if !decision.accepts_the_rest() {
+        return Vec::new();
+    }
+    let named = |hunk: &Hunk| decision.hunks.iter().flatten().any(|it| it.id == hunk.id);
+    let rest = request.hunks.iter().filter(|it| it.status == HunkStatus::Pending && !named(it));
+    let (held, others): (Vec<&Hunk>, Vec<&Hunk>) = rest.partition(|hunk| is_frozen(state, hunk));
+    if others.is_empty() && decision.hunks.is_none() {
+        return Vec::new();
+    }
+    let held: Vec<HunkId> = held.into_iter().map(|hunk| hunk.id.clone()).collect();
+    for hunk in request.hunks.iter_mut().filter(|hunk| held.contains(&hunk.id)) {
+        hunk.status = HunkStatus::Conflict;
+    }
+    held
+}
+
+/// What was held back is pending again, and says why it still is.
+pub(crate) fn let_go(
+    request: &mut ApprovalRequest,
+    held: &[HunkId],
+    outcome: &mut DecisionOutcome,
+) {
+    for hunk in request.hunks.iter_mut().filter(|hunk| held.contains(&hunk.id)) {
+        if hunk.status.is_open() && !hunk.parts.iter().any(|part| part.conflict) {
+            hunk.status = HunkStatus::Pending;
+            hunk.reason = Some(WHY.to_owned());
+        }
+        if !outcome.put.contains(&hunk.id) {
+            outcome.put.push(hunk.id.clone());
+        }
+    }
+}
+
+/// The changes that frozen words keep from being accepted say so, the others no longer do: other words are frozen than before,
+/// or a change is back, or no longer in conflict.
+pub(crate) fn say_why(state: &mut RoomState, step: &mut TurnEffects) {
+    let open: Vec<Arc<ApprovalRequest>> = state.open.values().cloned().collect();
+    for mut request in open {
+        let news = |hunk: &&Hunk| {
+            let says = hunk.reason.as_deref() == Some(WHY);
+            hunk.status == HunkStatus::Pending && says != is_frozen(state, hunk)
+        };
+        let ids: Vec<HunkId> =
+            request.hunks.iter().filter(news).map(|hunk| hunk.id.clone()).collect();
+        if ids.is_empty() {
+            continue;
+        }
+        for hunk in Arc::make_mut(&mut request).hunks.iter_mut().filter(|it| ids.contains(&it.id)) {
+            let said = hunk.reason.take();
+            hunk.reason = said.is_none().then(|| WHY.to_owned());
+        }
+        step.keep(record(state, &request));
+        tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &ids) }, step);
+        place(state, request);
+    }
+}

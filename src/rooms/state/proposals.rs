@@ -1,0 +1,257 @@
+//! A tool wants to change the text: the change is held for people to decide, or goes back to the model. Pure.
+
+use std::sync::Arc;
+
+use crate::approvals::{
+    ApprovalRequest, ApprovalRequirement, ArrivedHunks, Decision, DecisionOutcome,
+    DecisionRequirements, Hunk, PeopleAsked, Person, PreviewKind, ProposedCall, RequestTimes,
+    RequestVerdict, UnaskedReason,
+};
+use crate::document::{ChangeSet, Update};
+use crate::ids::Version;
+use crate::permissions::{Action, Principal, Role};
+
+use super::rules::OwnerRuling;
+use super::{decisions, requests, rules};
+use crate::rooms::RoomError;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome};
+use crate::rooms::settings::{ApprovalSwitch, DocumentSettings, frozen_by, frozen_words};
+use crate::rooms::state::{AppliedAt, RoomState};
+
+/// Requests a document may have open.
+pub(crate) const MOST_OPEN: usize = 128;
+/// Of these, one person's: nobody shuts a document, or the desk, for the others.
+pub(crate) const MOST_OPEN_EACH: usize = 64;
+
+/// Holds a change, mapped from the version it was made on to now. `older` holds the updates between that version and
+/// the log at hand; `None`: they are no longer to be had. `people` hold a good token now, if there are rules.
+pub(crate) fn propose(
+    state: &mut RoomState,
+    new: NewApprovalRequest,
+    older: Option<Vec<Arc<Update>>>,
+    people: &[Principal],
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<ProposalOutcome, RoomError> {
+    state.exists()?;
+    if let Some(known) = state.request(&new.id) {
+        // Proposed before a crash and asked again after it; people may have decided meanwhile.
+        return Ok(proposed(state, Arc::clone(known), now));
+    }
+    check_room(state, &new.requester)?;
+    let missed = missed(state, new.base_version, older)?;
+    let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
+    let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    let has_hunks = !new.hunks.is_empty();
+    // What an owner must approve is applied at once only for an owner.
+    let waits = new.preview.kind == PreviewKind::Command
+        && !new.requester.may(Action::Command, state.about().as_ref());
+    // What somebody proposes again is decided by people, whatever else would decide it.
+    let is_again = new.again_of.is_some();
+    let gate = if is_again { ApprovalMode::People } else { new.gate };
+    let settings = state.in_force(now);
+    let request = match arrive(state, new, &missed, &settings, now)? {
+        ArrivalOutcome::Conflicted(told) => return Ok(ProposalOutcome::Conflicted(told)),
+        ArrivalOutcome::Request(request) => *request,
+    };
+    if has_hunks && request.hunks.is_empty() {
+        return Ok(ProposalOutcome::Unchanged);
+    }
+    if let Some(told) = frozen(state, &request.hunks) {
+        return Ok(ProposalOutcome::Frozen(told));
+    }
+    let ruled = rules::judge(state, &request, now, step);
+    if let OwnerRuling::Deny(told) = ruled {
+        return Ok(ProposalOutcome::Denied(told));
+    }
+    let waits = waits || matches!(ruled, OwnerRuling::Ask);
+    let unasked = match gate {
+        ApprovalMode::Ask => {
+            (settings.approvals == ApprovalSwitch::Off).then_some(UnaskedReason::ApprovalsOff)
+        }
+        ApprovalMode::People => None,
+        ApprovalMode::Bypass => Some(UnaskedReason::Bypass),
+    };
+    if let Some(why) = unasked.filter(|_| !waits) {
+        return apply_at_once(state, request, why, now, step);
+    }
+    let request = Arc::new(request);
+    requests::announce(state, &request, now, step);
+    let request = match (ruled, gate) {
+        (OwnerRuling::Ask, _) | (_, ApprovalMode::People) => request,
+        (OwnerRuling::Open | OwnerRuling::Deny(_), ApprovalMode::Ask | ApprovalMode::Bypass) => {
+            rules::decide(state, request, people, now, step)
+        }
+    };
+    Ok(proposed(state, request, now))
+}
+
+/// Whether there is room for one more request, and for one more of this person.
+fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
+    let of = |request: &&Arc<ApprovalRequest>| request.proposal.requester.user == requester.user;
+    if state.open.values().filter(of).count() >= MOST_OPEN_EACH {
+        return Err(RoomError::TooManyRequests { limit: MOST_OPEN_EACH });
+    }
+    if state.open.len() >= MOST_OPEN {
+        return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
+    }
+    Ok(())
+}
+
+/// What became of a request at once.
+fn proposed(state: &RoomState, request: Arc<ApprovalRequest>, now: &AppliedAt) -> ProposalOutcome {
+    match requests::settled(state, &request, now) {
+        Some(settled) => ProposalOutcome::Resolved(Box::new(settled)),
+        None => ProposalOutcome::Waiting(request),
+    }
+}
+
+/// The updates since the version the tool read.
+pub(crate) fn missed(
+    state: &RoomState,
+    base: Version,
+    older: Option<Vec<Arc<Update>>>,
+) -> Result<Vec<Arc<Update>>, RoomError> {
+    if base > state.version() {
+        return Err(RoomError::Ahead { asked: base, newest: state.version() });
+    }
+    let older = older.ok_or(RoomError::Resync)?;
+    let start = state.document.tail_start().max(base);
+    let newer = state.document.since(start).ok_or(RoomError::Resync)?;
+    let missed: Vec<_> = older.into_iter().chain(newer.map(Arc::new)).collect();
+    if base.plus(missed.len()) == state.version() { Ok(missed) } else { Err(RoomError::Resync) }
+}
+
+enum ArrivalOutcome {
+    Request(Box<ApprovalRequest>),
+    /// People had changed all of it before it arrived; what the model is told.
+    Conflicted(String),
+}
+
+fn arrive(
+    state: &RoomState,
+    new: NewApprovalRequest,
+    missed: &[ChangeSet],
+    settings: &DocumentSettings,
+    now: &AppliedAt,
+) -> Result<ArrivalOutcome, RoomError> {
+    let NewApprovalRequest {
+        id,
+        tool,
+        input,
+        tool_use,
+        session,
+        run,
+        requester,
+        prompt,
+        base_version,
+        base,
+        hunks,
+        scope,
+        explanation,
+        preview,
+        touched,
+        source,
+        gate: _,
+        deadline_ms,
+        taken_up: _,
+        again_of,
+    } = new;
+    let arrival = ArrivedHunks::map(&id, hunks, &base, missed)
+        .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    if let Some(refusal) = arrival.refusal() {
+        return Ok(ArrivalOutcome::Conflicted(refusal.text));
+    }
+    let proposal = ProposedCall {
+        id,
+        tool,
+        input,
+        tool_use,
+        session,
+        run,
+        document: state.about(),
+        requester: Person::from(&requester),
+        prompt,
+        base_version,
+        scope,
+        explanation,
+        preview,
+        touched,
+        source,
+        policy: settings.policy.into(),
+        again_of,
+    };
+    let clock = RequestTimes { deadline_ms, ..RequestTimes::start(now.ms, settings.timeout_ms) };
+    let mut request = ApprovalRequest::open(proposal, arrival, state.version(), clock);
+    request.set_policy(&settings.requirements(std::iter::empty()));
+    for change in missed {
+        requests::move_scope(&mut request, change);
+    }
+    Ok(ArrivalOutcome::Request(Box::new(request)))
+}
+
+/// What the model is told if its change would touch words that no tool may touch.
+fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
+    let parts = hunks.iter().flat_map(|hunk| &hunk.parts);
+    let touched = parts.filter_map(|part| frozen_by(&state.own.frozen, (part.from, part.to)));
+    let mut touched: Vec<_> = touched.collect();
+    touched.sort_unstable();
+    touched.dedup();
+    if touched.is_empty() {
+        return None;
+    }
+    let words = touched
+        .into_iter()
+        .map(|range| (range, state.document.text().slice(range.0..range.1).unwrap_or_default()));
+    Some(frozen_words(words))
+}
+
+/// Approvals are off, or the run was started with `bypassPermissions`: applied at once; logged, shown and undoable all
+/// the same. What cannot be applied waits for people.
+fn apply_at_once(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    why: UnaskedReason,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<ProposalOutcome, RoomError> {
+    let by = requester(&request);
+    let decision = Decision::plain(RequestVerdict::Approve);
+    let mut approved = request.clone();
+    approved.proposal.policy = ApprovalRequirement::default();
+    let checked = check_at_once(state, &mut approved, &decision, &by, now);
+    let request = Arc::new(request);
+    requests::announce(state, &request, now, step);
+    let outcome = match checked {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            tracing::warn!(%error, request.id = %request.id(), "cannot be applied at once");
+            return Ok(ProposalOutcome::Waiting(request));
+        }
+    };
+    if let Some(closed) = &mut approved.closed {
+        closed.unasked = Some(why);
+    }
+    let ended = decisions::carry_out(state, approved, &outcome, &decision, &by, now, step)?;
+    Ok(proposed(state, ended, now))
+}
+
+fn check_at_once(
+    state: &RoomState,
+    request: &mut ApprovalRequest,
+    decision: &Decision,
+    by: &Principal,
+    now: &AppliedAt,
+) -> Result<DecisionOutcome, RoomError> {
+    let nothing = DecisionRequirements::default();
+    let outcome = request.decide(decision, by, state.document.text(), now.ms, &nothing)?;
+    decisions::check(state, &outcome)?;
+    Ok(DecisionOutcome { asked: PeopleAsked::Nobody, ..outcome })
+}
+
+/// The person who asked, with the right to have it applied that the settings or the run gave.
+fn requester(request: &ApprovalRequest) -> Principal {
+    let Person { user, name } = request.proposal.requester.clone();
+    Principal { user, name, role: Role::Owner, document: None }
+}

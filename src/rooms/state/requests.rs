@@ -1,0 +1,259 @@
+//! Requests in a room: where they are kept while they live, how they move, and what is told of them. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::{ApprovalRequest, DecisionError, DecisionOutcome, Hunk, PeopleAsked};
+use crate::document::provenance::{ServerAct, UpdatePlacements};
+use crate::document::{ChangeSet, InsertSide, Text};
+use crate::failpoint;
+use crate::ids::{ClientId, HunkId, RequestId, RuleId};
+use crate::permissions::Principal;
+use crate::store::{RequestRecord, StoreOp};
+
+use super::text::HunkChanges;
+use super::{deadlines, decisions, file_undos, streaming_previews, undo};
+use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::command::{ResolvedRequest, RoomCommand};
+use crate::rooms::event::{RequestNews, RequestUpdate, RoomEvent};
+use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::{RoomError, workspace_inbox};
+
+/// Applies a command about a request there is.
+pub(crate) fn apply(
+    state: &mut RoomState,
+    command: RoomCommand,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    match command {
+        RoomCommand::Decide(id, decision, by, reply) => {
+            let result = decisions::decide(state, &id, &decision, &by, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Withdraw(id, by, reply) => {
+            let result = decisions::withdraw(state, &id, by.as_ref(), now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Focus(id, member, focus, reply) => {
+            let result = deadlines::look(state, &id, &member, focus, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Extend(id, by, reply) => {
+            let result = deadlines::extend(state, &id, &by, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Undo(wish, by, reply) => {
+            let result = undo::undo(state, &wish, &by, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Reopen(wish, by, reply) => {
+            let result = undo::reopen(state, &wish, &by, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::LookAgain(id, fresh, reply) => {
+            let result = workspace_inbox::look_again(state, &id, *fresh, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Begin(id, reply) => {
+            let result = workspace_inbox::begin(state, &id, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Done(id, report, reply) => {
+            let result = workspace_inbox::done(state, &id, report, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::BeginUndo(undoing, by, reply) => {
+            let result = file_undos::begin(state, *undoing, &by, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::EndUndo(id, reversed, reply) => {
+            let result = file_undos::end(state, &id, &reversed, now, step);
+            step.answer(reply, result);
+        }
+        RoomCommand::Repeated(id, again, by, reply) => {
+            let result = file_undos::repeated(state, &id, again, &by, now, step);
+            step.answer(reply, result);
+        }
+        _ => {}
+    }
+}
+
+/// A new request: kept, and told to everyone, once, completely.
+pub(crate) fn announce(
+    state: &mut RoomState,
+    request: &Arc<ApprovalRequest>,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    let proposal = &request.proposal;
+    let detail = json!({ "tool": proposal.tool, "hunks": request.hunks.len() });
+    let actor = proposal.requester.user.as_str();
+    step.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
+    step.keep(record(state, request));
+    state.open.insert(request.id().clone(), Arc::clone(request));
+    step.tell(RoomEvent::Requested(Arc::clone(request)));
+    streaming_previews::become_request(state, request.id(), step);
+    failpoint::pass("room.proposed");
+}
+
+/// A request as it is kept.
+pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
+    let proposal = &request.proposal;
+    StoreOp::PutRequest(RequestRecord {
+        id: proposal.id.clone(),
+        document: state.about(),
+        session: proposal.session.clone(),
+        run: proposal.run.clone(),
+        status: request.status.as_str().to_owned(),
+        open: request.status.is_open(),
+        created_ms: request.clock.created_ms,
+        expires_ms: request.clock.expires_ms,
+        // A request holds strings, numbers and JSON values: nothing that cannot be written.
+        body: serde_json::to_string(request).unwrap_or_default(),
+    })
+}
+
+/// Puts a request where it belongs: among the open ones, or the ended.
+pub(crate) fn place(state: &mut RoomState, request: Arc<ApprovalRequest>) {
+    if request.status.is_open() {
+        state.ended.retain(|other| other.id() != request.id());
+        state.open.insert(request.id().clone(), request);
+    } else {
+        state.open.remove(request.id());
+        state.focuses.forget(request.id());
+        state.remember(request);
+    }
+}
+
+/// Moves a request over one update that led to the text `after`; returns the hunks that have another status now.
+pub(crate) fn advance(
+    request: &mut ApprovalRequest,
+    change: &ChangeSet,
+    after: &Text,
+    now_ms: u64,
+) -> Vec<HunkId> {
+    let changed = request.rebase(change, after, now_ms);
+    move_scope(request, change);
+    changed
+}
+
+/// Moves the range a request was asked to change. Outward: what is typed at its edges belongs to it.
+pub(crate) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
+    if let Some((from, to)) = &mut request.proposal.scope {
+        *from = change.map_pos(*from, InsertSide::Before);
+        *to = change.map_pos(*to, InsertSide::After);
+    }
+}
+
+/// Who writes what was accepted.
+pub(crate) fn writer(request: &RequestId) -> ClientId {
+    ClientId::from(format!("ai:{request}"))
+}
+
+/// What an update of the request puts into the text, as it is kept beside the update; `rule` accepted it, if one did.
+pub(crate) fn placements(
+    request: &ApprovalRequest,
+    act: ServerAct,
+    outcome: &DecisionOutcome,
+    rule: Option<RuleId>,
+) -> UpdatePlacements {
+    let requester = Some(request.proposal.requester.user.clone());
+    let unasked = outcome.asked == PeopleAsked::Nobody;
+    UpdatePlacements { act, requester, unasked, rule, placed: outcome.placed.clone() }
+}
+
+/// Hunks as they are told.
+pub(crate) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
+    let hunks = request.hunks_named(ids).into_iter();
+    hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
+}
+
+/// Hunks change and the text does not.
+pub(crate) fn tell_hunks(state: &RoomState, hunks: HunkChanges, step: &mut TurnEffects) {
+    let HunkChanges { drop, put } = hunks;
+    if drop.is_empty() && put.is_empty() {
+        return;
+    }
+    let from = state.version();
+    step.tell(RoomEvent::Updates { from, updates: Vec::new(), drop, put });
+}
+
+/// Tells what became of a request: it ended, or it changed.
+pub(crate) fn tell(
+    state: &RoomState,
+    request: &Arc<ApprovalRequest>,
+    changed: &[HunkId],
+    by: Option<&Principal>,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    if let Some(settled) = settled(state, request, now) {
+        step.tell(RoomEvent::Resolved(Arc::clone(request)));
+        step.then(TurnEffect::Resolved(Box::new(settled)));
+        return;
+    }
+    let changed = request.hunks_named(changed).into_iter();
+    let looking = state.focuses.on(request.id());
+    step.tell(RoomEvent::RequestUpdated(RequestUpdate {
+        request: Arc::clone(request),
+        changed: changed.map(|hunk| (hunk.id.clone(), hunk.status)).collect(),
+        by: by.cloned(),
+        focused: looking.iter().filter_map(|member| state.principal_of(member)).collect(),
+        news: RequestNews::Nothing,
+    }));
+}
+
+/// Tells what is new about a request besides its state.
+pub(crate) fn tell_news(
+    state: &RoomState,
+    request: &Arc<ApprovalRequest>,
+    news: RequestNews,
+    step: &mut TurnEffects,
+) {
+    let looking = state.focuses.on(request.id());
+    step.tell(RoomEvent::RequestUpdated(RequestUpdate {
+        request: Arc::clone(request),
+        changed: Vec::new(),
+        by: None,
+        focused: looking.iter().filter_map(|member| state.principal_of(member)).collect(),
+        news,
+    }));
+}
+
+/// How a request ended, and the document as it is; nothing while it is open.
+pub(crate) fn settled(
+    state: &RoomState,
+    request: &Arc<ApprovalRequest>,
+    now: &AppliedAt,
+) -> Option<ResolvedRequest> {
+    let resolution = request.resolution()?;
+    let is_current = resolution.version == state.version();
+    let scope = request.proposal.scope.filter(|_| is_current);
+    let request = Arc::clone(request);
+    Some(ResolvedRequest { resolution, reading: state.reading(now), scope, request })
+}
+
+/// A copy of a request that is open.
+pub(crate) fn open_request(
+    state: &RoomState,
+    id: &RequestId,
+) -> Result<ApprovalRequest, RoomError> {
+    match state.open.get(id) {
+        Some(request) => Ok(ApprovalRequest::clone(request)),
+        None => Err(why_not_open(state, id)),
+    }
+}
+
+fn why_not_open(state: &RoomState, id: &RequestId) -> RoomError {
+    let Some(request) = state.request(id) else { return RoomError::NoRequest };
+    let closed = request.closed.as_ref();
+    DecisionError::AlreadyResolved {
+        status: request.status,
+        hunk: None,
+        by: closed.and_then(|closed| closed.by.clone()),
+        at_ms: closed.map(|closed| closed.at_ms),
+    }
+    .into()
+}

@@ -1,0 +1,257 @@
+//! Rules: kept with the decision that makes them or as an owner makes them, asked when a proposal arrives, ended by people or
+//! with their session. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::{
+    self, ApprovalRequest, ApprovalRule, Decision, DecisionOutcome, EVERY_TOOL, PLAN_TOOL, Person,
+    RuleEffect, RuleEnd, RuleScope, RuleSubject,
+};
+use crate::ids::{RuleId, SessionId};
+use crate::permissions::{Action, Principal};
+use crate::store::{RuleRecord, StoreOp};
+
+use super::admin::LONGEST_TOOL;
+use super::decisions;
+use crate::rooms::RoomError;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::command::NewRule;
+use crate::rooms::event::RoomEvent;
+use crate::rooms::state::{AppliedAt, RoomState};
+
+/// Rules a document may have in force.
+pub(crate) const MOST_RULES: usize = 100;
+
+/// A rule as it is kept.
+pub(crate) fn record(rule: &ApprovalRule) -> RuleRecord {
+    RuleRecord {
+        id: rule.id().clone(),
+        document: rule.document.clone(),
+        session: rule.session.clone(),
+        created_ms: rule.at_ms,
+        ended_ms: rule.ended.as_ref().map(|ended| ended.at_ms),
+        // A rule holds strings and numbers: nothing that cannot be written.
+        body: serde_json::to_value(rule).unwrap_or_default(),
+    }
+}
+
+/// Refuses a decision whose rule there is no room for.
+pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
+    if outcome.rule.is_some() { check_room(state) } else { Ok(()) }
+}
+
+fn check_room(state: &RoomState) -> Result<(), RoomError> {
+    if state.rules.len() < MOST_RULES {
+        return Ok(());
+    }
+    let reason = format!("this document already has {MOST_RULES} rules; revoke some first");
+    Err(RoomError::Invalid(reason))
+}
+
+/// What owners have ruled about a request that arrives.
+pub(crate) enum OwnerRuling {
+    /// Nothing.
+    Open,
+    /// People are to be asked.
+    Ask,
+    /// It is not to be done; what the model is told.
+    Deny(String),
+}
+
+/// Whether a request may be made at all, and whether people have to be asked. What is denied is logged.
+pub(crate) fn judge(
+    state: &RoomState,
+    request: &ApprovalRequest,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> OwnerRuling {
+    let extent = request.proposed_extent();
+    let matter = request.matter(&extent);
+    match approvals::ruling(state.rules.values().map(AsRef::as_ref), &matter) {
+        None => OwnerRuling::Open,
+        Some(rule) if rule.effect == RuleEffect::Deny => {
+            let RuleSubject { tool, file, units, .. } = matter;
+            let run = &request.proposal.run;
+            let detail = json!({
+                "rule": rule.id(), "tool": tool, "file": file, "units": units, "run": run,
+            });
+            let actor = request.proposal.requester.user.as_str();
+            step.keep(state.audit("rule.deny", actor, None, detail, now));
+            OwnerRuling::Deny(rule.denial())
+        }
+        Some(_) => OwnerRuling::Ask,
+    }
+}
+
+/// Keeps a rule that an owner makes.
+pub(crate) fn add(
+    state: &mut RoomState,
+    new: NewRule,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRule>, RoomError> {
+    state.exists()?;
+    let document = state.about();
+    if !by.may(Action::Manage, document.as_ref()) {
+        return Err(RoomError::NotAllowed);
+    }
+    let NewRule { mut remember, effect, over, tool, session } = new;
+    let invalid = |reason: &str| Err(RoomError::Invalid(reason.to_owned()));
+    if tool.is_empty() || tool.len() > LONGEST_TOOL {
+        return invalid("a rule names a tool of 1 to 100 characters, or * for every tool");
+    }
+    if remember.path.is_some() && document.is_some() {
+        return invalid("a path pattern is for work without a document");
+    }
+    match effect {
+        RuleEffect::Allow if tool == EVERY_TOOL => return invalid("a rule allows one tool"),
+        RuleEffect::Allow if tool == PLAN_TOOL => {
+            return invalid("plans are asked about every time");
+        }
+        RuleEffect::Allow if over.is_some() => {
+            return invalid("`over` is for rules that deny or ask");
+        }
+        RuleEffect::Allow if remember.max_units == Some(0) => {
+            return invalid("a rule that allows nothing is none");
+        }
+        RuleEffect::Deny | RuleEffect::Ask if remember.max_units.is_some() => {
+            return invalid("`max_units` is for rules that allow");
+        }
+        RuleEffect::Allow | RuleEffect::Ask | RuleEffect::Deny => {}
+    }
+    remember.scope = if document.is_some() { RuleScope::Document } else { RuleScope::Workspace };
+    let (by, request) = (Person::from(by), None);
+    let rule = ApprovalRule {
+        remember,
+        effect,
+        over,
+        tool,
+        session,
+        document,
+        request,
+        by,
+        at_ms: now.ms,
+        ended: None,
+    };
+    if let Some(known) = state.rules.values().find(|known| known.repeats(&rule)) {
+        return Ok(Arc::clone(known));
+    }
+    check_room(state)?;
+    let record = record(&rule);
+    step.keep(state.audit("rule.create", rule.by.user.as_str(), None, record.body.clone(), now));
+    step.keep(StoreOp::PutRule(record));
+    let rule = Arc::new(rule);
+    state.rules.insert(rule.id().clone(), Arc::clone(&rule));
+    tell(state, step);
+    Ok(rule)
+}
+
+/// Keeps the rule that a decision made, in the same transaction. What the person allows already is not kept twice.
+pub(crate) fn remember(
+    state: &mut RoomState,
+    rule: &ApprovalRule,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    if state.rules.values().any(|known| known.repeats(rule)) {
+        return;
+    }
+    let record = record(rule);
+    let (actor, request) = (rule.by.user.as_str(), rule.request.as_ref());
+    step.keep(state.audit("rule.create", actor, request, record.body.clone(), now));
+    step.keep(StoreOp::PutRule(record));
+    state.rules.insert(rule.id().clone(), Arc::new(rule.clone()));
+    tell(state, step);
+}
+
+/// Lets the rules decide a request that has just been announced, each as its maker would by an ordinary approval. `people`
+/// are all who hold a good token now. What no rule decides, or cannot be applied, waits for people.
+pub(crate) fn decide(
+    state: &mut RoomState,
+    mut request: Arc<ApprovalRequest>,
+    people: &[Principal],
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
+    let deciding = request.deciding_rules(state.rules.values().map(AsRef::as_ref), people);
+    for (rule, maker) in deciding {
+        if !request.status.is_open() {
+            break;
+        }
+        let decision = Decision::by_rule(rule.clone());
+        match decisions::decide(state, request.id(), &decision, &maker, now, step) {
+            Ok(decided) => request = decided,
+            Err(error) => {
+                tracing::warn!(%error, rule.id = %rule, request.id = %request.id(), "a rule cannot decide");
+            }
+        }
+    }
+    request
+}
+
+/// Ends a rule: by its maker, or an owner.
+pub(crate) fn revoke(
+    state: &mut RoomState,
+    id: &RuleId,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<(), RoomError> {
+    let rule = state.rules.get(id).ok_or(RoomError::NoRule)?;
+    if !rule.may_be_revoked_by(by) {
+        return Err(RoomError::NotAllowed);
+    }
+    end(state, id, Some(by), now, step);
+    tell(state, step);
+    Ok(())
+}
+
+/// Ends the rules for sessions that are over.
+pub(crate) fn end_with_sessions(
+    state: &mut RoomState,
+    over: &[SessionId],
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    let ends = |rule: &&Arc<ApprovalRule>| is_for_session(rule) && over.contains(&rule.session);
+    let ended: Vec<RuleId> =
+        state.rules.values().filter(ends).map(|rule| rule.id().clone()).collect();
+    for id in &ended {
+        end(state, id, None, now, step);
+    }
+    if !ended.is_empty() {
+        tell(state, step);
+    }
+}
+
+/// Whether a rule lives only as long as its session.
+pub(crate) fn is_for_session(rule: &ApprovalRule) -> bool {
+    match rule.remember.scope {
+        RuleScope::Session => true,
+        RuleScope::Document | RuleScope::Workspace => false,
+    }
+}
+
+fn end(
+    state: &mut RoomState,
+    id: &RuleId,
+    by: Option<&Principal>,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    let Some(mut rule) = state.rules.remove(id) else { return };
+    Arc::make_mut(&mut rule).ended = Some(RuleEnd { by: by.map(Person::from), at_ms: now.ms });
+    let (action, actor) = match by {
+        Some(by) => ("rule.revoke", by.user.as_str()),
+        None => ("rule.expire", "server"),
+    };
+    step.keep(state.audit(action, actor, rule.request.as_ref(), json!({ "rule": id }), now));
+    step.keep(StoreOp::PutRule(record(&rule)));
+}
+
+fn tell(state: &RoomState, step: &mut TurnEffects) {
+    step.tell(RoomEvent::Rules(state.rules.values().cloned().collect()));
+}

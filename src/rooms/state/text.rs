@@ -1,0 +1,357 @@
+//! The text changes: updates of clients, changes made by the server, and everything that moves with the words. Pure.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use crate::approvals::Hunk;
+use crate::document::provenance::UpdatePlacements;
+use crate::document::{
+    ChangeLimits, ChangeSet, IncomingUpdate, PushError, RebaseBudget, Text, Update,
+};
+use crate::failpoint;
+use crate::ids::{ClientId, HunkId, RequestId, UserId, Version};
+use crate::store::{StoreOp, UpdateRecord};
+
+use super::{locked_ranges, requests};
+use crate::rooms::RoomError;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::command::PushRequest;
+use crate::rooms::event::RoomEvent;
+use crate::rooms::state::{AppliedAt, RoomState};
+
+/// Longest text of a document, in UTF-16 code units.
+const LONGEST_TEXT: usize = 8 * 1024 * 1024;
+/// What one push may be, all its updates together.
+pub(crate) const PUSH_LIMITS: ChangeLimits =
+    ChangeLimits { max_sections: 100_000, max_inserted: LONGEST_TEXT, max_length: LONGEST_TEXT };
+/// Updates of one push: fewer than the log at hand holds, so that what a push committed is still there afterwards.
+const MOST_UPDATES: usize = 5_000;
+/// Editor instances of one push; a client is one, and continues at most a few earlier ones after a reconnect.
+pub(crate) const MOST_CLIENTS: usize = 32;
+/// Editor instances whose owners a room remembers; of others it asks the store.
+const KNOWN_CLIENTS: usize = 4_096;
+/// What being behind may cost one push: some 0.1 s. Beyond it the client is told to catch up first and moves its updates
+/// itself, which costs the room nothing.
+pub(crate) const REBASING: RebaseBudget = RebaseBudget { steps: 10_000_000 };
+/// A snapshot is kept after so many updates, so that loading replays few.
+const SNAPSHOT_UPDATES: usize = 2_000;
+/// A snapshot is kept after so many bytes of updates, so that loading replays few.
+const SNAPSHOT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Who makes a change of the text, and why.
+pub(crate) struct ChangeAuthor<'a> {
+    pub(crate) client: ClientId,
+    pub(crate) user: &'a UserId,
+    /// The request it comes from, which takes care of its own hunks.
+    pub(crate) origin: Option<&'a RequestId>,
+    /// What it puts into the text, if that is not simply the person's own.
+    pub(crate) placements: Option<UpdatePlacements>,
+}
+
+/// Hunks that change together with the text.
+#[derive(Default)]
+pub(crate) struct HunkChanges {
+    /// No longer open.
+    pub(crate) drop: Vec<HunkId>,
+    /// Elsewhere, or in another state, than by being mapped through the update.
+    pub(crate) put: Vec<(RequestId, Hunk)>,
+}
+
+/// The hunks of each request whose status is another because of updates.
+type TouchedHunks = BTreeMap<RequestId, Vec<HunkId>>;
+
+/// Refuses a text that is too long to be a document, in UTF-16 code units.
+pub(crate) fn check_length(len: usize) -> Result<(), RoomError> {
+    if len > LONGEST_TEXT {
+        let reason = format!("the text has {len} UTF-16 units; a document may have {LONGEST_TEXT}");
+        return Err(RoomError::Invalid(reason));
+    }
+    Ok(())
+}
+
+impl RoomState {
+    /// Commits updates of a client; returns the version after them. Refuses with [`RoomError::TooCostly`], and changes nothing,
+    /// if moving them to the newest version costs more than `budget`.
+    pub(crate) fn push(
+        &mut self,
+        push: &PushRequest,
+        budget: RebaseBudget,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) -> Result<Version, RoomError> {
+        self.exists()?;
+        self.check_clients(push)?;
+        if push.updates.len() > MOST_UPDATES {
+            let reason = format!("a push has at most {MOST_UPDATES} updates");
+            return Err(RoomError::Invalid(reason));
+        }
+        let from = self.version();
+        // A clone makes the next change of the text copy what it shares, so only if it is needed.
+        let replayed = self.has_positions() && push.updates.len() > 1;
+        let before = replayed.then(|| self.document.text().clone());
+        let incoming: Vec<_> = push
+            .updates
+            .iter()
+            .map(|(client, changes)| IncomingUpdate { client, changes })
+            .collect();
+        let committed =
+            self.document.push(push.base, &incoming, &PUSH_LIMITS, budget).map_err(push_error)?;
+        let updates: Vec<_> = committed.map(Arc::new).collect();
+        self.claim_clients(push, step);
+        if updates.is_empty() {
+            // Everything had been committed before; its author only did not hear of it.
+            return Ok(self.version());
+        }
+        self.keep(from, &updates, &push.principal.user, now, step);
+        let touched = self.follow_all(before, from, &updates, now);
+        step.tell(RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
+        self.tell_touched(touched, now, step);
+        failpoint::pass("room.pushed");
+        Ok(self.version())
+    }
+
+    /// As [`Self::push`]; where words are frozen, says what that means for open requests.
+    pub(crate) fn push_and_tell(
+        &mut self,
+        push: &PushRequest,
+        budget: RebaseBudget,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) -> Result<Version, RoomError> {
+        let pushed = self.push(push, budget, now, step);
+        if !self.own.frozen.is_empty() {
+            locked_ranges::say_why(self, step);
+        }
+        pushed
+    }
+
+    pub(crate) fn knows_client(&self, client: &ClientId) -> bool {
+        self.clients.contains_key(client)
+    }
+
+    /// Whose the client is, as the store knows it.
+    pub(crate) fn remember_client(&mut self, client: ClientId, owner: Option<UserId>) {
+        self.clients.insert(client, owner);
+    }
+
+    /// Forgets whose the clients are when they are too many; the store knows. Everything must be kept.
+    pub(crate) fn forget_clients(&mut self) {
+        if self.clients.len() > KNOWN_CLIENTS {
+            self.clients.clear();
+        }
+    }
+
+    fn check_clients(&self, push: &PushRequest) -> Result<(), RoomError> {
+        let clients: HashSet<_> = push.updates.iter().map(|(client, _)| client).collect();
+        if clients.len() > MOST_CLIENTS {
+            let reason = format!("the updates of a push have at most {MOST_CLIENTS} clientIDs");
+            return Err(RoomError::Invalid(reason));
+        }
+        let foreign = |owner: &UserId| *owner != push.principal.user;
+        let taken = clients
+            .into_iter()
+            .filter_map(|client| self.clients.get(client)?.as_ref())
+            .any(foreign);
+        if taken { Err(RoomError::ForeignClient) } else { Ok(()) }
+    }
+
+    /// The first push with a client's name claims it for the person.
+    fn claim_clients(&mut self, push: &PushRequest, step: &mut TurnEffects) {
+        let mut news = false;
+        for (client, _) in &push.updates {
+            if !matches!(self.clients.get(client), Some(Some(_))) {
+                let user = push.principal.user.clone();
+                self.clients.insert(client.clone(), Some(user.clone()));
+                step.keep(StoreOp::ClaimClient {
+                    document: self.id().clone(),
+                    client: client.clone(),
+                    user,
+                });
+            }
+            news |= self.presence.writes_as(&push.member, client);
+        }
+        if news {
+            step.tell(RoomEvent::Peers(self.presence.peers().to_vec()));
+        }
+    }
+
+    /// Commits a change made by the server to the newest version, and tells everyone, together with the hunk changes
+    /// that belong to it. Changes nothing if it is refused.
+    pub(crate) fn commit(
+        &mut self,
+        change: &ChangeSet,
+        author: &ChangeAuthor<'_>,
+        hunks: HunkChanges,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
+        if change.new_len() > change.len() {
+            check_length(change.new_len())?;
+        }
+        let from = self.version();
+        let origin = author.origin.map(RequestId::as_str);
+        let committed = self.document.commit(change, &author.client, origin);
+        let update =
+            committed.map_err(|source| RoomError::BadUpdate { index: 0, source }).map(Arc::new)?;
+        let updates = vec![update];
+        self.keep(from, &updates, author.user, now, step);
+        if let Some(placements) = &author.placements {
+            step.keep(StoreOp::PutPlacements {
+                document: self.id().clone(),
+                version: from.next(),
+                // Names and numbers: nothing that cannot be written.
+                body: serde_json::to_value(placements).unwrap_or_default(),
+            });
+        }
+        let HunkChanges { drop, put } = hunks;
+        step.tell(RoomEvent::Updates { from, updates, drop, put });
+        let mut touched = TouchedHunks::new();
+        let after = self.document.text().clone();
+        self.follow(change, &after, author.origin, now, &mut touched);
+        self.tell_touched(touched, now, step);
+        Ok(())
+    }
+
+    /// Adds updates to what is kept.
+    fn keep(
+        &mut self,
+        from: Version,
+        updates: &[Arc<Update>],
+        author: &UserId,
+        now: &AppliedAt,
+        step: &mut TurnEffects,
+    ) {
+        let records = updates.iter().map(|update| UpdateRecord {
+            client: update.client.clone(),
+            changes: update.changes.clone(),
+            author: author.clone(),
+            at_ms: now.ms,
+            origin: update.origin.clone(),
+        });
+        step.append(&self.record.id, from, records);
+        self.record.updated_ms = now.ms;
+        for update in updates {
+            self.unsnapshotted.add(update);
+        }
+    }
+
+    /// Whether anything has to move when the text changes.
+    fn has_positions(&self) -> bool {
+        !self.open.is_empty()
+            || !self.sketches.is_empty()
+            || !self.own.frozen.is_empty()
+            || self.presence.caret_count() > 0
+    }
+
+    /// Moves everything that has a position over updates that were just committed. `before` is the text before them; for
+    /// a single one it is not needed.
+    fn follow_all(
+        &mut self,
+        before: Option<Text>,
+        from: Version,
+        updates: &[Arc<Update>],
+        now: &AppliedAt,
+    ) -> TouchedHunks {
+        let mut touched = TouchedHunks::new();
+        if !self.has_positions() {
+            return touched;
+        }
+        debug_assert_eq!(from.plus(updates.len()), self.version(), "nothing came between");
+        let only_one = updates.len() == 1;
+        let mut text = before.filter(|_| !only_one).unwrap_or_else(|| self.document.text().clone());
+        for update in updates {
+            // The document has just read and applied the same bytes, so neither fails.
+            let Ok(change) = update.change_set() else { continue };
+            if !only_one && change.apply(&mut text).is_err() {
+                continue;
+            }
+            self.follow(&change, &text, None, now, &mut touched);
+        }
+        touched
+    }
+
+    /// Moves everything but one request over one update that led to the text `after`.
+    fn follow(
+        &mut self,
+        change: &ChangeSet,
+        after: &Text,
+        except: Option<&RequestId>,
+        now: &AppliedAt,
+        touched: &mut TouchedHunks,
+    ) {
+        self.presence.map(change);
+        self.own.follow(change);
+        self.sketches.follow(change, after);
+        for (id, request) in self.open.iter_mut().filter(|(id, _)| Some(*id) != except) {
+            let request = Arc::make_mut(request);
+            let mut changed = requests::advance(request, change, after, now.ms);
+            if except.is_some() {
+                // Somebody else's request may have wanted the same.
+                changed.extend(request.settle_what_is_done(change, after, now.ms));
+            }
+            if !changed.is_empty() {
+                touched.entry(id.clone()).or_default().extend(changed);
+            }
+        }
+    }
+
+    /// Tells once what became of requests, however many updates touched them.
+    fn tell_touched(&mut self, touched: TouchedHunks, now: &AppliedAt, step: &mut TurnEffects) {
+        for (id, mut changed) in touched {
+            let Some(request) = self.open.get(&id).cloned() else { continue };
+            changed.sort_unstable();
+            changed.dedup();
+            let hunks = request.hunks_named(&changed);
+            let done = hunks.iter().filter(|hunk| hunk.is_already_there());
+            let done: Vec<HunkId> = done.map(|hunk| hunk.id.clone()).collect();
+            if !request.status.is_open() || !done.is_empty() {
+                // Nothing of it is left to decide, or less than the text alone would tell whoever loads it.
+                step.keep(requests::record(self, &request));
+                requests::place(self, Arc::clone(&request));
+            }
+            let put = requests::put(&request, &done);
+            requests::tell_hunks(self, HunkChanges { drop: Vec::new(), put }, step);
+            requests::tell(self, &request, &changed, None, now, step);
+        }
+    }
+
+    /// Whether it is time to keep a snapshot.
+    pub(crate) fn snapshot_is_due(&self) -> bool {
+        let since = self.unsnapshotted;
+        !self.is_deleted() && (since.updates >= SNAPSHOT_UPDATES || since.bytes >= SNAPSHOT_BYTES)
+    }
+
+    /// Keeps the text as it is now, and with it what has positions, so that loading never has to reach further back.
+    pub(crate) fn snapshot(&mut self, step: &mut TurnEffects) {
+        if self.unsnapshotted.updates == 0 || self.is_deleted() {
+            return;
+        }
+        let since = std::mem::take(&mut self.unsnapshotted);
+        step.keep(StoreOp::PutSnapshot {
+            document: self.id().clone(),
+            version: self.version(),
+            text: self.document.text().to_string(),
+            replayed_bytes: since.bytes as u64,
+            permanent: false,
+        });
+        for request in self.open.values() {
+            step.keep(requests::record(self, request));
+        }
+        if !self.own.frozen.is_empty() {
+            self.record.settings = self.settings_as_kept();
+            step.keep(StoreOp::PutDocument(self.record.clone()));
+        }
+        failpoint::pass("room.snapshot");
+    }
+}
+
+fn push_error(error: PushError) -> RoomError {
+    match error {
+        PushError::Ahead { base, version } => RoomError::Ahead { asked: base, newest: version },
+        // The client asks for what it missed and sends its updates again on top of that.
+        PushError::TooOld { .. } | PushError::NotTheSame { .. } => RoomError::Resync,
+        PushError::TooCostly { .. } => RoomError::TooCostly,
+        PushError::Invalid { index, source } => RoomError::BadUpdate { index, source },
+        PushError::TooMany { .. } => RoomError::Invalid(error.to_string()),
+    }
+}

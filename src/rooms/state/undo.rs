@@ -1,0 +1,119 @@
+//! What was accepted is taken back, what was refused is proposed again. Pure.
+//!
+//! The driver has brought the request up to the newest version before ([`crate::rooms::persistence::loading::caught_up`]).
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::{ApprovalRequest, TouchedPolicy, UndoScope};
+use crate::document::provenance::ServerAct;
+use crate::failpoint;
+use crate::ids::{HunkId, RequestId};
+use crate::permissions::Principal;
+
+use super::proposals::MOST_OPEN;
+use super::requests::{move_scope, place, placements, put, record, tell, tell_hunks, writer};
+use super::text::{ChangeAuthor, HunkChanges};
+use crate::rooms::RoomError;
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::command::{ProposeAgain, UndoChange};
+use crate::rooms::event::RoomEvent;
+use crate::rooms::state::{AppliedAt, RoomState};
+
+/// Takes accepted hunks back by one update; they are open again.
+pub(crate) fn undo(
+    state: &mut RoomState,
+    wish: &UndoChange,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let mut request = current(state, &wish.request, now)?;
+    let touched = match &wish.seen {
+        _ if !wish.force => TouchedPolicy::Refuse,
+        None => TouchedPolicy::Overwrite,
+        Some(seen) => TouchedPolicy::OverwriteSeen(seen),
+    };
+    let scope = UndoScope { hunks: wish.hunks.as_deref(), touched };
+    let settings = state.in_force(now);
+    let requirements = state.requirements(&settings);
+    let outcome = request.undo(scope, by, state.document.text(), now.ms, &requirements)?;
+    let hunks = HunkChanges { drop: Vec::new(), put: put(&request, &outcome.put) };
+    match &outcome.changes {
+        Some(changes) => {
+            let id = request.id().clone();
+            let placements = Some(placements(&request, ServerAct::TakenBack, &outcome, None));
+            let author =
+                ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
+            state.commit(changes, &author, hunks, now, step)?;
+            move_scope(&mut request, changes);
+        }
+        None => tell_hunks(state, hunks, step),
+    }
+    let detail = json!({ "hunks": outcome.put, "force": wish.force });
+    step.keep(state.audit("request.undo", by.user.as_str(), Some(request.id()), detail, now));
+    failpoint::pass("room.undone");
+    Ok(open_again(state, request, &outcome.put, by, now, step))
+}
+
+/// Makes hunks that were refused, ran out of time or lost their words open again, on today's text.
+pub(crate) fn reopen(
+    state: &mut RoomState,
+    wish: &ProposeAgain,
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let id = &wish.request;
+    let mut request = current(state, id, now)?;
+    if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {
+        return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
+    }
+    let again = request.reopen(wish.hunks.as_deref(), by, state.document.text())?;
+    request.restate(&state.requirements(&state.in_force(now)));
+    let detail = json!({ "hunks": again });
+    step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
+    tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, step);
+    Ok(open_again(state, request, &again, by, now, step))
+}
+
+/// Keeps a request that has open hunks again, and tells it like a new one.
+fn open_again(
+    state: &mut RoomState,
+    mut request: ApprovalRequest,
+    again: &[HunkId],
+    by: &Principal,
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
+    if !state.focuses.any(request.id()) {
+        // Somebody looked when it ended.
+        request.clock.paused_ms = None;
+    }
+    let request = Arc::new(request);
+    step.keep(record(state, &request));
+    place(state, Arc::clone(&request));
+    // What was forced over deleted words has nothing to change once it is taken back.
+    if request.status.is_open() {
+        step.tell(RoomEvent::Requested(Arc::clone(&request)));
+    }
+    tell(state, &request, again, Some(by), now, step);
+    request
+}
+
+/// The request at the newest version, decided by the policy of today.
+fn current(
+    state: &RoomState,
+    id: &RequestId,
+    now: &AppliedAt,
+) -> Result<ApprovalRequest, RoomError> {
+    state.exists()?;
+    let request = state.request(id).ok_or(RoomError::NoRequest)?;
+    if request.version != state.version() {
+        return Err(RoomError::Invalid("the document has just changed; try again".to_owned()));
+    }
+    let mut request = ApprovalRequest::clone(request);
+    request.set_policy(&state.requirements(&state.in_force(now)));
+    Ok(request)
+}

@@ -1,0 +1,37 @@
+//! Votes of people who may no longer decide are taken back. Pure.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::ApprovalRequest;
+use crate::ids::RequestId;
+use crate::permissions::Principal;
+
+use super::requests::{place, record, tell};
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::state::{AppliedAt, RoomState};
+
+/// Whether somebody has voted on a request and it was not enough yet.
+pub(crate) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
+    state.open.get(id).is_some_and(|request| request.voters().next().is_some())
+}
+
+/// Takes back the votes of everybody who may not decide any more. `people` are all who hold a good token now.
+pub(crate) fn recount(
+    state: &mut RoomState,
+    people: &[Principal],
+    now: &AppliedAt,
+    step: &mut TurnEffects,
+) {
+    let gone = |request: &&Arc<ApprovalRequest>| !request.lost_voters(people).is_empty();
+    let miscounted: Vec<_> = state.open.values().filter(gone).cloned().collect();
+    for mut request in miscounted {
+        let lost = Arc::make_mut(&mut request).keep_votes(people);
+        let detail = json!({ "voters": lost });
+        step.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
+        step.keep(record(state, &request));
+        place(state, Arc::clone(&request));
+        tell(state, &request, &[], None, now, step);
+    }
+}

@@ -1,0 +1,262 @@
+//! What is kept, as it is, damage included: for whoever checks it. Everything is of one moment, also while a server writes.
+
+use std::collections::BTreeMap;
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, Sqlite, Transaction};
+
+use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
+
+use crate::store::audit;
+use crate::store::audit::AuditFlaw;
+use crate::store::records::{
+    AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
+    SessionRecord, TokenRecord, UpdateRecord,
+};
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::{Store, StoreError};
+
+/// What keeps the logs append-only (`migrations`).
+const GUARDS: [&str; 8] = [
+    "updates_stay",
+    "updates_remain",
+    "placements_stay",
+    "placements_remain",
+    "decisions_stay",
+    "decisions_remain",
+    "audit_stays",
+    "audit_remains",
+];
+
+/// A row that could be read, or why it could not.
+pub type InspectedRow<T> = Result<T, StoreError>;
+
+/// How often something was done to a request, by the request and the action.
+pub type AuditCounts = BTreeMap<(String, String), u64>;
+
+/// What was read in the audit log.
+#[derive(Debug, Default)]
+pub struct AuditFacts {
+    /// Everything that breaks the chain.
+    pub flaws: Vec<AuditFlaw>,
+    /// How often each thing was done to each request.
+    pub accounted: AuditCounts,
+    /// The lines about rules, and about what rules decided; oldest first.
+    pub about_rules: Vec<AuditRecord>,
+    /// The lines about requests: who asked, who decided; oldest first.
+    pub about_requests: Vec<AuditRecord>,
+}
+
+/// The store at one moment.
+#[derive(Debug)]
+pub struct StoreInspection {
+    moment: Transaction<'static, Sqlite>,
+}
+
+impl Store {
+    /// Holds on to this moment until the inspection is dropped.
+    pub async fn inspect(&self) -> Result<StoreInspection, StoreError> {
+        Ok(StoreInspection { moment: self.readers().begin().await? })
+    }
+}
+
+impl StoreInspection {
+    /// What SQLite itself finds wrong with the file: pages, indexes, references.
+    pub async fn integrity(&mut self) -> Result<Vec<String>, StoreError> {
+        let lines: Vec<String> =
+            sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *self.moment).await?;
+        let mut found: Vec<_> = lines.into_iter().filter(|line| line != "ok").collect();
+        let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut *self.moment).await?;
+        for row in dangling {
+            let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(2)?);
+            let row: Option<i64> = row.try_get(1)?;
+            let row = row.map(|row| format!(" {row}")).unwrap_or_default();
+            found.push(format!("row{row} of {table} refers to nothing in {parent}"));
+        }
+        Ok(found)
+    }
+
+    /// Which of the triggers that keep the logs append-only are gone.
+    pub async fn missing_guards(&mut self) -> Result<Vec<&'static str>, StoreError> {
+        let there: Vec<String> =
+            sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+                .fetch_all(&mut *self.moment)
+                .await?;
+        Ok(GUARDS.into_iter().filter(|guard| there.iter().all(|name| name != guard)).collect())
+    }
+
+    /// Walks the whole audit log.
+    pub async fn audit(&mut self) -> Result<AuditFacts, StoreError> {
+        let mut walk = audit::AuditWalk::default();
+        let mut told = AuditFacts::default();
+        let mut after = 0;
+        loop {
+            let page = sqlx::query("SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT 1000")
+                .bind(after)
+                .fetch_all(&mut *self.moment)
+                .await?;
+            let Some(last) = page.last() else { break };
+            after = last.try_get("seq")?;
+            for row in &page {
+                let line = walk.step(row)?;
+                told.about_requests.extend(line.clone().filter(is_about_a_request));
+                told.about_rules.extend(line.filter(is_about_a_rule));
+                let action: Option<String> = row.try_get("action").ok();
+                let request: Option<String> = row.try_get("request").ok().flatten();
+                if let (Some(action), Some(request)) = (action, request) {
+                    *told.accounted.entry((request, action)).or_default() += 1;
+                }
+            }
+        }
+        let head: Option<String> = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1")
+            .bind(audit::HEAD)
+            .fetch_optional(&mut *self.moment)
+            .await?;
+        told.flaws = walk.end(head.as_deref());
+        Ok(told)
+    }
+
+    /// Requests whose effect on a file is being taken back.
+    pub async fn undos(&mut self) -> Result<Vec<RequestId>, StoreError> {
+        let found: Vec<String> =
+            sqlx::query_scalar("SELECT request FROM undos").fetch_all(&mut *self.moment).await?;
+        Ok(found.into_iter().map(RequestId::from).collect())
+    }
+
+    /// All documents: deleted and private ones too.
+    pub async fn documents(&mut self) -> Result<Vec<InspectedRow<DocumentRecord>>, StoreError> {
+        self.every("SELECT * FROM documents ORDER BY id", rows::document).await
+    }
+
+    /// The texts that are kept of a document, oldest first.
+    pub async fn snapshots(
+        &mut self,
+        document: &DocumentId,
+    ) -> Result<Vec<(Version, String)>, StoreError> {
+        let query = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
+        self.bodies(query, document).await
+    }
+
+    /// What the updates of a document put into it, by the version they made, as the room writes it.
+    pub async fn placements(
+        &mut self,
+        document: &DocumentId,
+    ) -> Result<Vec<(Version, String)>, StoreError> {
+        let query = "SELECT version, body FROM placements WHERE document = $1 ORDER BY version";
+        self.bodies(query, document).await
+    }
+
+    /// Who wrote every span of a document, at the versions for which that is kept.
+    pub async fn provenance(
+        &mut self,
+        document: &DocumentId,
+    ) -> Result<Vec<(Version, String)>, StoreError> {
+        let query = "SELECT version, body FROM provenance WHERE document = $1 ORDER BY version";
+        self.bodies(query, document).await
+    }
+
+    /// Up to `limit` updates of a document after a version, with the versions they claim to make, gaps or not.
+    pub async fn log(
+        &mut self,
+        document: &DocumentId,
+        after: Version,
+        limit: u32,
+    ) -> Result<Vec<(Version, UpdateRecord)>, StoreError> {
+        let found = sqlx::query(
+            "SELECT version, client, changes, author, at_ms, origin FROM updates
+             WHERE document = $1 AND version > $2 ORDER BY version LIMIT $3",
+        )
+        .bind(document.as_str())
+        .bind(int(after.0))
+        .bind(i64::from(limit))
+        .fetch_all(&mut *self.moment)
+        .await?;
+        let read = |row: &SqliteRow| {
+            let version: i64 = row.try_get("version")?;
+            Ok((Version(version.unsigned_abs()), rows::update(row)?))
+        };
+        found.iter().map(read).collect()
+    }
+
+    /// Whose the editor instances of a document are.
+    pub async fn clients(
+        &mut self,
+        document: &DocumentId,
+    ) -> Result<BTreeMap<ClientId, UserId>, StoreError> {
+        let rows: Vec<(String, String)> =
+            sqlx::query_as("SELECT client, user_id FROM clients WHERE document = $1")
+                .bind(document.as_str())
+                .fetch_all(&mut *self.moment)
+                .await?;
+        Ok(rows.into_iter().map(|(client, user)| (client.into(), user.into())).collect())
+    }
+
+    /// All requests, oldest first.
+    pub async fn requests(&mut self) -> Result<Vec<InspectedRow<RequestRecord>>, StoreError> {
+        self.every("SELECT * FROM requests ORDER BY id", rows::request).await
+    }
+
+    /// All decisions, oldest first.
+    pub async fn decisions(&mut self) -> Result<Vec<InspectedRow<DecisionRecord>>, StoreError> {
+        self.every("SELECT request AS id, * FROM decisions ORDER BY seq", rows::decision).await
+    }
+
+    /// All tokens.
+    pub async fn tokens(&mut self) -> Result<Vec<InspectedRow<TokenRecord>>, StoreError> {
+        self.every("SELECT * FROM tokens ORDER BY id", rows::token).await
+    }
+
+    /// All rules, oldest first: ended ones too.
+    pub async fn rules(&mut self) -> Result<Vec<InspectedRow<RuleRecord>>, StoreError> {
+        self.every("SELECT * FROM rules ORDER BY id", rows::rule).await
+    }
+
+    /// All files of workspaces that are documents, or were.
+    pub async fn files(&mut self) -> Result<Vec<InspectedRow<FileRecord>>, StoreError> {
+        self.every("SELECT path AS id, * FROM live_files ORDER BY path", rows::file).await
+    }
+
+    /// All sessions.
+    pub async fn sessions(&mut self) -> Result<Vec<InspectedRow<SessionRecord>>, StoreError> {
+        self.every("SELECT * FROM sessions ORDER BY id", rows::session).await
+    }
+
+    async fn bodies(
+        &mut self,
+        query: &'static str,
+        document: &DocumentId,
+    ) -> Result<Vec<(Version, String)>, StoreError> {
+        let rows: Vec<(i64, String)> =
+            sqlx::query_as(query).bind(document.as_str()).fetch_all(&mut *self.moment).await?;
+        let read = |(version, body): (i64, String)| (Version(version.unsigned_abs()), body);
+        Ok(rows.into_iter().map(read).collect())
+    }
+
+    async fn every<T>(
+        &mut self,
+        query: &'static str,
+        read: fn(&SqliteRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<InspectedRow<T>>, StoreError> {
+        let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
+        // Which row it was is not in the reason.
+        let read = |row: &SqliteRow| {
+            read(row).map_err(|error| {
+                let id: String = row.try_get("id").unwrap_or_else(|_| "a row".to_owned());
+                StoreError::Corrupt { what: id, reason: error.to_string() }
+            })
+        };
+        Ok(found.iter().map(read).collect())
+    }
+}
+
+/// Whether a line says who asked for a request, or what became of it.
+fn is_about_a_request(line: &AuditRecord) -> bool {
+    line.entry.action.starts_with("request.")
+}
+
+/// Whether a line says what became of a rule, or what a rule did.
+fn is_about_a_rule(line: &AuditRecord) -> bool {
+    let entry = &line.entry;
+    entry.action.starts_with("rule.") || entry.detail["decision"]["rule"].is_string()
+}

@@ -1,0 +1,105 @@
+//! Lists: what a person may see of them, page by page.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use sqlx::Row as _;
+
+use crate::ids::{ClientId, DocumentId, RequestId, RunId, SessionId, UserId};
+
+use crate::store::records::DocumentRecord;
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::{Store, StoreError};
+
+/// Names that are looked up by one statement; SQLite takes 32,766 values in one.
+pub(crate) const NAMED: usize = 500;
+
+/// An entry of the list of documents: when it was changed last, in milliseconds since 1970, and its name.
+pub type ListPlace = (u64, String);
+
+impl Store {
+    /// The documents people can open from the list, last changed first: no private texts, no deleted ones. At most `limit`
+    /// of them, after the entry `after`; of somebody who may see one document `only`, that one.
+    pub async fn documents(
+        &self,
+        only: Option<&DocumentId>,
+        after: Option<&ListPlace>,
+        limit: u32,
+    ) -> Result<Vec<DocumentRecord>, StoreError> {
+        let (at_ms, id) = after.map_or((i64::MAX, "~"), |(at_ms, id)| (int(*at_ms), id.as_str()));
+        let query = match only {
+            Some(_) => sqlx::query(
+                "SELECT * FROM documents WHERE id = $4
+                 AND unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
+                 LIMIT $3",
+            ),
+            None => sqlx::query(
+                "SELECT * FROM documents
+                 WHERE unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
+                 ORDER BY updated_ms DESC, id DESC LIMIT $3",
+            ),
+        };
+        let query = query.bind(at_ms).bind(id.to_owned()).bind(i64::from(limit));
+        let query = match only {
+            Some(only) => query.bind(only.to_string()),
+            None => query,
+        };
+        self.all(query, rows::document).await
+    }
+
+    /// The documents in which something waits for a decision, in order of their names.
+    pub async fn documents_with_open_requests(&self) -> Result<Vec<DocumentId>, StoreError> {
+        let query = sqlx::query(
+            "SELECT DISTINCT document FROM requests
+             WHERE is_open AND document IS NOT NULL ORDER BY document",
+        );
+        self.all(query, |row| Ok(row.try_get::<String, _>("document")?.into())).await
+    }
+
+    /// The requests of a run that wait for a decision, oldest first.
+    pub async fn open_requests_of(
+        &self,
+        session: &SessionId,
+        run: &RunId,
+    ) -> Result<Vec<RequestId>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id FROM requests WHERE is_open AND session = $1 AND run = $2 ORDER BY id",
+        )
+        .bind(session.to_string())
+        .bind(run.to_string());
+        self.all(query, |row| Ok(row.try_get::<String, _>("id")?.into())).await
+    }
+
+    /// The people these editor instances belong to; one with which nobody has pushed is not there.
+    pub async fn client_owners(
+        &self,
+        document: &DocumentId,
+        clients: &[ClientId],
+    ) -> Result<HashMap<ClientId, UserId>, StoreError> {
+        let mut owners = HashMap::new();
+        for some in clients.chunks(NAMED) {
+            let list = places(some.len(), 2);
+            // Made of a constant and of places alone.
+            let sql = sqlx::AssertSqlSafe(format!(
+                "SELECT client, user_id FROM clients WHERE document = $1 AND client IN ({list})"
+            ));
+            let query = sqlx::query_as::<_, (String, String)>(sql).bind(document.to_string());
+            let query = some.iter().fold(query, |query, client| query.bind(client.to_string()));
+            let found = query.fetch_all(self.readers()).await?;
+            owners.extend(found.into_iter().map(|(client, user)| (client.into(), user.into())));
+        }
+        Ok(owners)
+    }
+}
+
+/// `$first, $first+1, …`: so many places of a statement.
+pub(crate) fn places(count: usize, first: usize) -> String {
+    let mut places = String::new();
+    for place in first..first + count {
+        let comma = if place == first { "" } else { ", " };
+        // Writing to a String cannot fail.
+        write!(places, "{comma}${place}").ok();
+    }
+    places
+}

@@ -1,0 +1,174 @@
+//! Reading documents: a text to start from, and the log from there on, piece by piece.
+
+use sqlx::SqliteConnection;
+
+use crate::ids::{DocumentId, Version};
+
+use crate::store::records::{LoadedDocument, StartingText, UpdateRecord};
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::{Store, StoreError};
+
+/// How much of a log is read at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogPiece {
+    /// Updates at most.
+    pub updates: u64,
+    /// Bytes of JSON after which no further update is added; the first one is read whatever its length.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// A document with its text: the newest snapshot and what came after. Deleted ones are not there.
+    pub async fn load(&self, id: &DocumentId) -> Result<Option<LoadedDocument>, StoreError> {
+        self.load_at(id, Version(u64::MAX)).await
+    }
+
+    /// The same, up to `version` at most. Holds everything between in memory; [`Store::starting_text`] and
+    /// [`Store::piece`] do not.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when the log has a gap or there is no snapshot to start from.
+    pub async fn load_at(
+        &self,
+        id: &DocumentId,
+        version: Version,
+    ) -> Result<Option<LoadedDocument>, StoreError> {
+        let Some(start) = self.starting_text(id, version).await? else { return Ok(None) };
+        let StartingText { record, snapshot, text } = start;
+        let updates = self.updates(id, snapshot, record.version).await?;
+        Ok(Some(LoadedDocument { record, snapshot, text, updates }))
+    }
+
+    /// The newest text that is kept of a document at `version` or before, and the document's record; its `version` is the
+    /// newest one, `version` at most. Deleted ones are not there.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when there is no text to start from.
+    pub async fn starting_text(
+        &self,
+        id: &DocumentId,
+        version: Version,
+    ) -> Result<Option<StartingText>, StoreError> {
+        // One transaction, so that record and snapshot are of the same moment; the log only grows.
+        let mut moment = self.readers().begin().await?;
+        let row = sqlx::query("SELECT * FROM documents WHERE id = $1 AND deleted = FALSE")
+            .bind(id.as_str())
+            .fetch_optional(&mut *moment)
+            .await?;
+        let Some(mut record) = row.map(|row| rows::document(&row)).transpose()? else {
+            return Ok(None);
+        };
+        record.version = record.version.min(version);
+        let snapshot: Option<(i64, String)> = sqlx::query_as(
+            "SELECT version, content FROM snapshots WHERE document = $1 AND version <= $2
+             ORDER BY version DESC LIMIT 1",
+        )
+        .bind(id.as_str())
+        .bind(int(record.version.0))
+        .fetch_optional(&mut *moment)
+        .await?;
+        let (snapshot, text) =
+            snapshot.ok_or_else(|| StoreError::corrupt(format!("{id}"), "it has no text"))?;
+        let snapshot = Version(snapshot.unsigned_abs());
+        Ok(Some(StartingText { record, snapshot, text }))
+    }
+
+    /// The updates that lead from version `from` to version `to`, one per version, whatever their size.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
+    pub async fn updates(
+        &self,
+        document: &DocumentId,
+        from: Version,
+        to: Version,
+    ) -> Result<Vec<UpdateRecord>, StoreError> {
+        let mut connection = self.readers().acquire().await?;
+        between(&mut connection, document, from, to).await
+    }
+
+    /// The first of the updates that lead from version `from` to version `to`: as many as fit into `most`, and at least one
+    /// if there is any.
+    ///
+    /// # Errors
+    /// As [`Store::updates`].
+    pub async fn piece(
+        &self,
+        document: &DocumentId,
+        from: Version,
+        to: Version,
+        most: LogPiece,
+    ) -> Result<Vec<UpdateRecord>, StoreError> {
+        let end = to.min(Version(from.0.saturating_add(most.updates)));
+        let mut connection = self.readers().acquire().await?;
+        // Lengths are read without the texts themselves.
+        let lengths: Vec<i64> = sqlx::query_scalar(
+            "SELECT OCTET_LENGTH(changes) FROM updates
+             WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
+        )
+        .bind(document.as_str())
+        .bind(int(from.0))
+        .bind(int(end.0))
+        .fetch_all(&mut *connection)
+        .await?;
+        let mut bytes = 0;
+        let fits = |length: &&i64| {
+            bytes += length.unsigned_abs();
+            bytes <= most.bytes
+        };
+        let fitting = lengths.iter().take_while(fits).count().max(1);
+        // As far as it should reach, so that a gap is seen.
+        let end = if fitting >= lengths.len() { end } else { from.plus(fitting) };
+        between(&mut connection, document, from, end).await
+    }
+
+    /// The oldest version, within the newest `most.updates`, from which the log up to `to` has at most `most.bytes` bytes.
+    pub async fn reachable(
+        &self,
+        document: &DocumentId,
+        to: Version,
+        most: LogPiece,
+    ) -> Result<Version, StoreError> {
+        let lengths: Vec<i64> = sqlx::query_scalar(
+            "SELECT OCTET_LENGTH(changes) FROM updates
+             WHERE document = $1 AND version <= $2 ORDER BY version DESC LIMIT $3",
+        )
+        .bind(document.as_str())
+        .bind(int(to.0))
+        .bind(int(most.updates))
+        .fetch_all(self.readers())
+        .await?;
+        let mut bytes = 0;
+        let fits = |length: &&i64| {
+            bytes += length.unsigned_abs();
+            bytes <= most.bytes
+        };
+        let fitting = lengths.iter().take_while(fits).count();
+        Ok(Version(to.0.saturating_sub(fitting as u64)))
+    }
+}
+
+async fn between(
+    db: &mut SqliteConnection,
+    document: &DocumentId,
+    from: Version,
+    to: Version,
+) -> Result<Vec<UpdateRecord>, StoreError> {
+    let found = sqlx::query(
+        "SELECT client, changes, author, at_ms, origin FROM updates
+         WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
+    )
+    .bind(document.as_str())
+    .bind(int(from.0))
+    .bind(int(to.0))
+    .fetch_all(db)
+    .await?;
+    // Versions are unique, so as many rows as versions means that none is missing.
+    let expected = to.0.saturating_sub(from.0);
+    if found.len() as u64 != expected {
+        let reason = format!("{} updates between {from} and {to}", found.len());
+        return Err(StoreError::corrupt(format!("the log of {document}"), &reason));
+    }
+    found.iter().map(rows::update).collect()
+}

@@ -1,0 +1,9 @@
+//! What can be read from the store: single records, lists, the log, snapshots, transcripts, and everything for a check.
+
+pub(crate) mod inspect;
+pub(crate) mod lists;
+pub(crate) mod log;
+pub(crate) mod read;
+pub(crate) mod snapshots;
+pub(crate) mod tokens;
+pub(crate) mod transcripts;

@@ -1,0 +1,283 @@
+//! What can be read: one function per question, each seeing everything committed before it was asked.
+
+use sqlx::Sqlite;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+
+use crate::ids::{DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
+
+use crate::store::records::{
+    AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, RequestRecord, RuleRecord,
+    RunRecord, SessionRecord,
+};
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::{QueryScope, Store, StoreError};
+
+pub(crate) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+
+impl Store {
+    /// A document without its text, deleted ones too.
+    pub async fn document(&self, id: &DocumentId) -> Result<Option<DocumentRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM documents WHERE id = $1").bind(id.to_string());
+        self.one(query, rows::document).await
+    }
+
+    /// The private text of a session.
+    pub async fn private_document(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<DocumentRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM documents WHERE unlisted_owner = $1 AND deleted = FALSE
+             ORDER BY id LIMIT 1",
+        )
+        .bind(session.to_string());
+        self.one(query, rows::document).await
+    }
+
+    /// The newest `limit` versions, or the newest before `before`, newest first.
+    pub async fn history(
+        &self,
+        document: &DocumentId,
+        before: Option<Version>,
+        limit: u32,
+    ) -> Result<Vec<HistoryRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT version, author, at_ms, origin FROM updates
+             WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT $3",
+        )
+        .bind(document.to_string())
+        .bind(before.map_or(i64::MAX, |version| int(version.0)))
+        .bind(i64::from(limit));
+        self.all(query, rows::history).await
+    }
+
+    /// One request.
+    pub async fn request(&self, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM requests WHERE id = $1").bind(id.to_string());
+        self.one(query, rows::request).await
+    }
+
+    /// The requests that somebody may still decide, oldest first.
+    pub async fn open_requests(
+        &self,
+        scope: QueryScope<'_>,
+    ) -> Result<Vec<RequestRecord>, StoreError> {
+        let query = match scope {
+            QueryScope::Document(document) => {
+                sqlx::query("SELECT * FROM requests WHERE is_open AND document = $1 ORDER BY id")
+                    .bind(document.to_string())
+            }
+            QueryScope::Desk => {
+                sqlx::query("SELECT * FROM requests WHERE is_open AND document IS NULL ORDER BY id")
+            }
+            QueryScope::Everything => {
+                sqlx::query("SELECT * FROM requests WHERE is_open ORDER BY id")
+            }
+        };
+        self.all(query, rows::request).await
+    }
+
+    /// The newest `limit` requests, open or not, or the newest before `before`, newest first.
+    /// Identifiers sort by the time they were made.
+    pub async fn requests(
+        &self,
+        scope: QueryScope<'_>,
+        before: Option<&RequestId>,
+        limit: u32,
+    ) -> Result<Vec<RequestRecord>, StoreError> {
+        // Past every identifier: they begin with a lower-case letter.
+        let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
+        let limit = i64::from(limit);
+        let query = match scope {
+            QueryScope::Document(document) => sqlx::query(
+                "SELECT * FROM requests WHERE document = $3 AND id < $1
+                 ORDER BY id DESC LIMIT $2",
+            )
+            .bind(before)
+            .bind(limit)
+            .bind(document.to_string()),
+            QueryScope::Desk => sqlx::query(
+                "SELECT * FROM requests WHERE document IS NULL AND id < $1
+                 ORDER BY id DESC LIMIT $2",
+            )
+            .bind(before)
+            .bind(limit),
+            QueryScope::Everything => {
+                sqlx::query("SELECT * FROM requests WHERE id < $1 ORDER BY id DESC LIMIT $2")
+                    .bind(before)
+                    .bind(limit)
+            }
+        };
+        self.all(query, rows::request).await
+    }
+
+    /// The newest `limit` requests of a document that have ended, or the newest before `before`, newest first; only those
+    /// with one of these statuses, if any are named (at most six). Of everything: without those of unlisted documents.
+    pub async fn ended_requests(
+        &self,
+        scope: QueryScope<'_>,
+        statuses: &[&str],
+        before: Option<&RequestId>,
+        limit: u32,
+    ) -> Result<Vec<RequestRecord>, StoreError> {
+        let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
+        let query = match scope {
+            QueryScope::Document(_) => sqlx::query(
+                "SELECT * FROM requests WHERE document = $1 AND id < $2 AND NOT is_open
+                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
+            ),
+            QueryScope::Desk => sqlx::query(
+                "SELECT * FROM requests WHERE $1 IS NULL AND document IS NULL AND id < $2
+                 AND NOT is_open
+                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
+            ),
+            QueryScope::Everything => sqlx::query(
+                "SELECT * FROM requests WHERE $1 IS NULL AND id < $2 AND NOT is_open
+                 AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
+                      AND unlisted_owner IS NULL AND deleted = FALSE))
+                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
+            ),
+        };
+        let document = match scope {
+            QueryScope::Document(document) => Some(document.to_string()),
+            QueryScope::Desk | QueryScope::Everything => None,
+        };
+        let mut query = query.bind(document).bind(before).bind(statuses.is_empty());
+        for place in 0..6 {
+            query = query.bind(statuses.get(place).copied().unwrap_or_default().to_owned());
+        }
+        self.all(query.bind(i64::from(limit)), rows::request).await
+    }
+
+    /// Everything that was decided about a request, in order.
+    pub async fn decisions(&self, request: &RequestId) -> Result<Vec<DecisionRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")
+            .bind(request.to_string());
+        self.all(query, rows::decision).await
+    }
+
+    /// One rule, ended ones too.
+    pub async fn rule(&self, id: &RuleId) -> Result<Option<RuleRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM rules WHERE id = $1").bind(id.to_string());
+        self.one(query, rows::rule).await
+    }
+
+    /// The rules in force, oldest first.
+    pub async fn rules(&self, scope: QueryScope<'_>) -> Result<Vec<RuleRecord>, StoreError> {
+        let query = match scope {
+            QueryScope::Document(document) => sqlx::query(
+                "SELECT * FROM rules WHERE ended_ms IS NULL AND document = $1 ORDER BY id",
+            )
+            .bind(document.to_string()),
+            QueryScope::Desk => sqlx::query(
+                "SELECT * FROM rules WHERE ended_ms IS NULL AND document IS NULL ORDER BY id",
+            ),
+            QueryScope::Everything => {
+                sqlx::query("SELECT * FROM rules WHERE ended_ms IS NULL ORDER BY id")
+            }
+        };
+        self.all(query, rows::rule).await
+    }
+
+    /// One session.
+    pub async fn session(&self, id: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM sessions WHERE id = $1").bind(id.to_string());
+        self.one(query, rows::session).await
+    }
+
+    /// A person's newest `limit` sessions, or the newest before `before`, newest first.
+    pub async fn sessions(
+        &self,
+        user: &UserId,
+        before: Option<&SessionId>,
+        limit: u32,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM sessions WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
+        )
+        .bind(user.to_string())
+        .bind(before.map_or_else(|| "~".to_owned(), ToString::to_string))
+        .bind(i64::from(limit));
+        self.all(query, rows::session).await
+    }
+
+    /// One run.
+    pub async fn run(&self, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string());
+        self.one(query, rows::run).await
+    }
+
+    /// Whether somebody was told how a run ended.
+    pub async fn run_is_heard(&self, id: &RunId) -> Result<bool, StoreError> {
+        let query = sqlx::query("SELECT * FROM runs WHERE id = $1 AND heard_ms IS NOT NULL")
+            .bind(id.to_string());
+        Ok(self.one(query, rows::run).await?.is_some())
+    }
+
+    /// The runs that a crash or a stop left behind, oldest first.
+    pub async fn unfinished_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id");
+        self.all(query, rows::run).await
+    }
+
+    /// The oldest `limit` runs of a session whose end it has not been told, in the order in which they ended.
+    pub async fn unheard_runs(
+        &self,
+        session: &SessionId,
+        limit: u32,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM runs WHERE session = $1 AND finished_ms IS NOT NULL AND heard_ms IS NULL
+             ORDER BY finished_ms, id LIMIT $2",
+        )
+        .bind(session.to_string())
+        .bind(i64::from(limit));
+        self.all(query, rows::run).await
+    }
+
+    /// One of the server's own values.
+    pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
+        Ok(query.fetch_optional(self.readers()).await?)
+    }
+
+    /// The newest `limit` audit lines, of one document or of all, or the newest before line `before`,
+    /// newest first.
+    pub async fn audit(
+        &self,
+        document: Option<&DocumentId>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, StoreError> {
+        let query = match document {
+            Some(_) => sqlx::query(
+                "SELECT * FROM audit WHERE seq < $1 AND document = $3 ORDER BY seq DESC LIMIT $2",
+            ),
+            None => sqlx::query("SELECT * FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2"),
+        };
+        let query = query.bind(before.map_or(i64::MAX, int)).bind(i64::from(limit));
+        let query = match document {
+            Some(document) => query.bind(document.to_string()),
+            None => query,
+        };
+        self.all(query, rows::audit).await
+    }
+
+    pub(crate) async fn one<T>(
+        &self,
+        query: SqliteQuery,
+        read: fn(&SqliteRow) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        query.fetch_optional(self.readers()).await?.map(|row| read(&row)).transpose()
+    }
+
+    pub(crate) async fn all<T>(
+        &self,
+        query: SqliteQuery,
+        read: fn(&SqliteRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        query.fetch_all(self.readers()).await?.iter().map(read).collect()
+    }
+}

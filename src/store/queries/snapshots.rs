@@ -1,0 +1,98 @@
+//! Texts of documents at some versions, so that every version is reached by replaying a bounded part of the log.
+//!
+//! Of the snapshots that rooms make, the newest few are kept for loading, and *permanent* ones for looking back: one wherever
+//! the log since the permanent one before has [`PERMANENT_UPDATES`] updates, or [`PERMANENT_BYTES`] bytes and twice those of
+//! the text. So they take at most half of what the log itself takes, and one text for each [`PERMANENT_UPDATES`] updates.
+
+use crate::ids::{DocumentId, Version};
+
+use crate::store::sqlite::rows::int;
+use crate::store::sqlite::statement_batch::StatementBatch;
+use crate::store::{Store, StoreError};
+
+/// Newest snapshots that are kept. Two would do; the others are for a reader that looks a document up at a version of a
+/// moment ago.
+const NEWEST: i64 = 4;
+/// Updates after which a snapshot becomes permanent.
+pub const PERMANENT_UPDATES: u64 = 16_000;
+/// Bytes of updates after which a snapshot becomes permanent, if the text has no more than half of them.
+pub const PERMANENT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Keeps the text at a version; `replayed_bytes`: of the updates since the snapshot before it.
+pub(crate) fn put(
+    script: &mut StatementBatch<'_>,
+    document: &DocumentId,
+    (version, text): (Version, &str),
+    replayed_bytes: u64,
+    permanent: bool,
+) {
+    script
+        .run(
+            "INSERT INTO snapshots (document, version, content) VALUES ($1, $2, $3)
+         ON CONFLICT (document, version) DO UPDATE SET content = excluded.content",
+        )
+        .bind(document.as_str())
+        .bind(int(version.0))
+        .bind(text);
+    // What it took from the permanent one before: from there to the snapshot before, and from that to this.
+    script
+        .run(
+            "INSERT INTO snapshot_costs (document, version, replayed_bytes, permanent)
+         VALUES ($1, $2, $3 + COALESCE(
+             (SELECT CASE WHEN permanent THEN 0 ELSE replayed_bytes END FROM snapshot_costs
+              WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT 1), 0), $4)
+         ON CONFLICT (document, version) DO UPDATE SET
+             permanent = snapshot_costs.permanent OR excluded.permanent",
+        )
+        .bind(document.as_str())
+        .bind(int(version.0))
+        .bind(int(replayed_bytes))
+        .bind(permanent);
+    let bytes = PERMANENT_BYTES.max(2 * text.len() as u64);
+    script
+        .run(
+            "UPDATE snapshot_costs SET permanent = TRUE
+         WHERE document = $1 AND version = $2 AND NOT permanent AND (replayed_bytes >= $3
+             OR version >= $4 + COALESCE((SELECT MAX(version) FROM snapshot_costs
+                 WHERE document = $1 AND version < $2 AND permanent), 0))",
+        )
+        .bind(document.as_str())
+        .bind(int(version.0))
+        .bind(int(bytes))
+        .bind(int(PERMANENT_UPDATES));
+    thin_out(script, document);
+}
+
+/// Forgets what is neither the first snapshot, nor permanent, nor among the newest.
+fn thin_out(script: &mut StatementBatch<'_>, document: &DocumentId) {
+    script
+        .run(
+            "DELETE FROM snapshots WHERE document = $1
+           AND version > (SELECT MIN(version) FROM snapshots WHERE document = $1)
+           AND version NOT IN
+             (SELECT version FROM snapshots WHERE document = $1 ORDER BY version DESC LIMIT $2)
+           AND version NOT IN
+             (SELECT version FROM snapshot_costs WHERE document = $1 AND permanent)",
+        )
+        .bind(document.as_str())
+        .bind(NEWEST);
+    script
+        .run(
+            "DELETE FROM snapshot_costs WHERE document = $1
+           AND version NOT IN (SELECT version FROM snapshots WHERE document = $1)",
+        )
+        .bind(document.as_str());
+}
+
+impl Store {
+    /// The versions of a document of which there is a snapshot, oldest first.
+    pub async fn snapshots(&self, document: &DocumentId) -> Result<Vec<Version>, StoreError> {
+        let versions: Vec<i64> = sqlx::query_scalar(
+            "SELECT version FROM snapshots WHERE document = $1 ORDER BY version",
+        )
+        .bind(document.as_str())
+        .fetch_all(self.readers())
+        .await?;
+        Ok(versions.into_iter().map(|version| Version(version.unsigned_abs())).collect())
+    }
+}

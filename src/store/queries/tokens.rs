@@ -1,0 +1,80 @@
+//! Reading tokens: each question reads only the tokens it is about.
+
+use std::collections::HashMap;
+
+use crate::ids::{TokenId, UserId};
+
+use super::lists;
+use super::read::SqliteQuery;
+use crate::store::records::TokenRecord;
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::{Store, StoreError};
+
+impl Store {
+    /// The token whose secret has this hash, expired and revoked ones too.
+    pub async fn token_by_hash(&self, hash: &str) -> Result<Option<TokenRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM tokens WHERE hash = $1").bind(hash.to_owned());
+        self.one(query, rows::token).await
+    }
+
+    /// All tokens, oldest first.
+    pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM tokens ORDER BY created_ms, id");
+        self.all(query, rows::token).await
+    }
+
+    /// All tokens of one person, expired and revoked ones too.
+    pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
+        let query = sqlx::query("SELECT * FROM tokens WHERE user_id = $1").bind(user.to_string());
+        self.all(query, rows::token).await
+    }
+
+    /// The tokens that are good at `now_ms`, oldest first.
+    pub async fn tokens_in_force(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM tokens WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $1)
+             ORDER BY created_ms, id",
+        )
+        .bind(int(now_ms));
+        self.all(query, rows::token).await
+    }
+
+    /// The tokens that have run out by `now_ms`, as far as that is not kept yet.
+    pub async fn tokens_run_out(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1")
+                .bind(int(now_ms));
+        self.all(query, rows::token).await
+    }
+
+    /// Those of these tokens that there are, in no order.
+    pub async fn tokens_named(&self, ids: &[TokenId]) -> Result<Vec<TokenRecord>, StoreError> {
+        let mut found = Vec::with_capacity(ids.len());
+        for some in ids.chunks(lists::NAMED) {
+            let list = lists::places(some.len(), 1);
+            let sql = format!("SELECT * FROM tokens WHERE id IN ({list})");
+            found.extend(self.all(bind_all(&sql, some), rows::token).await?);
+        }
+        Ok(found)
+    }
+
+    /// What these people are called: as on their newest token. Somebody without a token is not there.
+    pub async fn names_of(&self, people: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
+        let mut names = HashMap::new();
+        for some in people.chunks(lists::NAMED) {
+            let list = lists::places(some.len(), 1);
+            let sql =
+                format!("SELECT * FROM tokens WHERE user_id IN ({list}) ORDER BY created_ms, id");
+            let tokens = self.all(bind_all(&sql, some), rows::token).await?;
+            names.extend(tokens.into_iter().map(|token| (token.user, token.name)));
+        }
+        Ok(names)
+    }
+}
+
+fn bind_all(sql: &str, values: &[impl ToString]) -> SqliteQuery {
+    // Made of a constant and of places alone.
+    let sql = sqlx::AssertSqlSafe(sql.to_owned());
+    values.iter().fold(sqlx::query(sql), |query, value| query.bind(value.to_string()))
+}

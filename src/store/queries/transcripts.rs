@@ -1,0 +1,174 @@
+//! Conversations, part by part.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{DocumentId, SessionId};
+
+use crate::store::records::{CLEAR, MessageRecord, PAST};
+use crate::store::sqlite::rows;
+use crate::store::sqlite::rows::int;
+use crate::store::{Store, StoreError};
+
+/// Entries that are measured at once, at most.
+pub const MEASURED: u64 = 1_000;
+
+/// Where an entry of a conversation stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptCursor {
+    /// When it was said.
+    pub at_ms: u64,
+    /// Whose session said it.
+    pub session: String,
+    /// Its place there.
+    pub seq: u64,
+}
+
+/// Which of a session's conversations about one thing are looked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TranscriptSince {
+    /// The one that is going on.
+    NewBeginning,
+    /// All of them, one after the other, with where each began.
+    Ever,
+}
+
+/// An entry of a session's conversation without what it says, which may be long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntrySize {
+    /// Its place.
+    pub seq: u64,
+    /// Who speaks, as in [`MessageRecord::role`].
+    pub role: String,
+    /// Bytes of what it says.
+    pub bytes: u64,
+}
+
+/// As many as fit into `bytes`, and at least one.
+pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
+    let mut sum = 0_u64;
+    let fits = |size: &&T| {
+        sum = sum.saturating_add(of(size));
+        sum <= bytes
+    };
+    let count = sizes.iter().take_while(fits).count();
+    &sizes[..count.max(1).min(sizes.len())]
+}
+
+impl Store {
+    /// How long the entries of a session's conversation are, newest first: at most so many, the newest before a place.
+    pub async fn sizes(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        since: TranscriptSince,
+        before: Option<u64>,
+        most: u64,
+    ) -> Result<Vec<EntrySize>, StoreError> {
+        let query = sqlx::query(
+            "SELECT seq, role, octet_length(body) AS bytes FROM messages
+             WHERE session = $1 AND document = $2 AND seq < $4
+             AND seq > (SELECT COALESCE(MAX(seq), 0) FROM messages
+                        WHERE session = $1 AND document = $2 AND role = $3)
+             ORDER BY seq DESC LIMIT $5",
+        )
+        .bind(session.to_string())
+        .bind(document.map(ToString::to_string).unwrap_or_default())
+        .bind(match since {
+            TranscriptSince::NewBeginning => CLEAR,
+            // No entry has it.
+            TranscriptSince::Ever => "",
+        })
+        .bind(before.map_or(i64::MAX, int))
+        .bind(int(most.min(MEASURED)));
+        query.fetch_all(self.readers()).await?.iter().map(rows::size).collect()
+    }
+
+    /// The entries of a session's conversation at these places, in order.
+    pub async fn messages_at(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        places: &[u64],
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
+        let query = sqlx::query(
+            "SELECT session, seq, role, body, at_ms FROM messages WHERE session = $1 AND document = $2
+             AND seq IN (SELECT value FROM json_each($3)) ORDER BY seq",
+        )
+        .bind(session.to_string())
+        .bind(document.map(ToString::to_string).unwrap_or_default())
+        .bind(serde_json::json!(places).to_string());
+        query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
+    }
+
+    /// The newest of what all sessions said about a document, or the newest before a place, in order: as much as fits into
+    /// `bytes`, and at least one entry.
+    pub async fn conversations_before(
+        &self,
+        document: &DocumentId,
+        before: Option<&TranscriptCursor>,
+        bytes: u64,
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
+        let query = sqlx::query(
+            "SELECT session, seq, at_ms, octet_length(body) AS bytes FROM messages
+             WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) < ($3, $4, $5)
+             ORDER BY at_ms DESC, session DESC, seq DESC LIMIT $6",
+        )
+        .bind(document.to_string())
+        .bind(PAST)
+        .bind(before.map_or(i64::MAX, |place| int(place.at_ms)))
+        .bind(before.map(|place| place.session.clone()).unwrap_or_default())
+        .bind(before.map_or(0, |place| int(place.seq)))
+        .bind(int(MEASURED));
+        let rows = query.fetch_all(self.readers()).await?;
+        let sizes = rows.iter().map(rows::place).collect::<Result<Vec<_>, _>>()?;
+        let fitting = fitting(&sizes, bytes, |(_, bytes)| *bytes);
+        let Some((from, _)) = fitting.last() else { return Ok(Vec::new()) };
+        self.conversations_from(document, from, u32::try_from(fitting.len()).unwrap_or(u32::MAX))
+            .await
+    }
+
+    /// A session's conversation since it began anew last, in order: at most so many entries from a place on.
+    pub async fn messages_from(
+        &self,
+        session: &SessionId,
+        document: Option<&DocumentId>,
+        from: &TranscriptCursor,
+        limit: u32,
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
+        let query = sqlx::query(
+            "SELECT session, seq, role, body, at_ms FROM messages
+             WHERE session = $1 AND document = $2 AND seq >= $4
+             AND seq > (SELECT COALESCE(MAX(seq), 0) FROM messages
+                        WHERE session = $1 AND document = $2 AND role = $3)
+             ORDER BY seq LIMIT $5",
+        )
+        .bind(session.to_string())
+        .bind(document.map(ToString::to_string).unwrap_or_default())
+        .bind(CLEAR)
+        .bind(int(from.seq))
+        .bind(limit);
+        query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
+    }
+
+    /// What all sessions said about a document, in the order in which it was said, each once: at most so many entries from a
+    /// place on.
+    pub async fn conversations_from(
+        &self,
+        document: &DocumentId,
+        from: &TranscriptCursor,
+        limit: u32,
+    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
+        let query = sqlx::query(
+            "SELECT session, seq, role, body, at_ms FROM messages
+             WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) >= ($3, $4, $5)
+             ORDER BY at_ms, session, seq LIMIT $6",
+        )
+        .bind(document.to_string())
+        .bind(PAST)
+        .bind(int(from.at_ms))
+        .bind(from.session.clone())
+        .bind(int(from.seq))
+        .bind(limit);
+        query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
+    }
+}

@@ -1,0 +1,204 @@
+//! Statements that go to the database's thread together, with the conditions on which the next ones may run: sent one by one,
+//! each would wake that thread and this one again, which takes longer than most of them.
+
+use futures_util::TryStreamExt as _;
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{
+    Arguments as _, AssertSqlSafe, Either, Encode, Executor as _, Sqlite, SqliteConnection, Type,
+};
+
+use crate::ids::{ClientId, DocumentId, UserId, Version};
+
+use crate::store::StoreError;
+
+/// Bytes of statements that are sent at once; SQLite takes a million.
+const LARGE: usize = 128 * 1024;
+
+/// Statements inside a transaction, and what must have come of them.
+pub(crate) struct StatementBatch<'a> {
+    db: &'a mut SqliteConnection,
+    sql: String,
+    values: SqliteArguments,
+    statements: usize,
+    musts: Vec<(usize, RowExpectation<'a>)>,
+    unwritable: Option<BoxDynError>,
+}
+
+/// Why a statement must have touched a row.
+pub(crate) enum RowExpectation<'a> {
+    /// There is such a thing.
+    BeThere { kind: &'static str, id: &'a str },
+    /// There was none yet.
+    BeNew { kind: &'static str, id: &'a str },
+    /// The editor instance is nobody else's.
+    BeOwn { document: &'a DocumentId, client: &'a ClientId },
+    /// The document is at this version.
+    BeAt { document: &'a DocumentId, version: Version },
+    /// Somebody may still do what the batch does.
+    BeAllowed { user: &'a UserId },
+    /// The audit log ends where it was thought to.
+    Follow,
+}
+
+/// Why a transaction must not be committed.
+#[derive(Debug)]
+pub(crate) enum BatchError {
+    /// Another process has written to the audit log: again, with its new end.
+    Outdated,
+    /// It cannot be written.
+    Error(StoreError),
+}
+
+impl From<sqlx::Error> for BatchError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+impl From<BatchError> for StoreError {
+    fn from(refused: BatchError) -> Self {
+        match refused {
+            BatchError::Error(error) => error,
+            // A transaction holds the write lock from its first statement on.
+            BatchError::Outdated => {
+                Self::corrupt("the audit log", &"it changed while it was written")
+            }
+        }
+    }
+}
+
+impl<'a> StatementBatch<'a> {
+    /// Nothing yet.
+    pub fn new(db: &'a mut SqliteConnection) -> Self {
+        Self {
+            db,
+            sql: String::new(),
+            values: SqliteArguments::default(),
+            statements: 0,
+            musts: Vec::new(),
+            unwritable: None,
+        }
+    }
+
+    /// Adds a statement, whose values are `$1`, `$2`, …: they are bound after it.
+    pub fn run(&mut self, statement: &str) -> &mut Self {
+        let bound = self.values.len();
+        self.statements += 1;
+        let mut pieces = statement.split('$');
+        self.sql.push_str(pieces.next().unwrap_or_default());
+        for piece in pieces {
+            let digits = piece.find(|char: char| !char.is_ascii_digit()).unwrap_or(piece.len());
+            let number: usize = piece[..digits].parse().unwrap_or_default();
+            // In a script the numbers go on from statement to statement.
+            self.sql.push('$');
+            self.sql.push_str(&(bound + number).to_string());
+            self.sql.push_str(&piece[digits..]);
+        }
+        self.sql.push(';');
+        self
+    }
+
+    /// Binds the statement's next value.
+    pub fn bind<'v>(&mut self, value: impl Encode<'v, Sqlite> + Type<Sqlite>) -> &mut Self {
+        if let Err(error) = self.values.add(value) {
+            self.unwritable = Some(error);
+        }
+        self
+    }
+
+    /// The last statement must touch a row: where it does not, the script ends with an error there, before its `COMMIT`.
+    pub fn must(&mut self, must: RowExpectation<'a>) {
+        self.only_if("changes() > 0", must);
+    }
+
+    /// The last statement writes a line of the audit log, whose key another process must not have taken.
+    pub fn must_follow(&mut self) {
+        self.musts.push((self.statements - 1, RowExpectation::Follow));
+    }
+
+    /// The script ends with an error here unless the condition holds, whose values are bound after it.
+    pub fn only_if(&mut self, condition: &str, must: RowExpectation<'a>) -> &mut Self {
+        self.musts.push((self.statements, must));
+        // No JSON: SQLite has no other way to fail on a condition outside of a trigger. It gives no row, which would only wake
+        // whoever waits for the script.
+        self.run(&format!("SELECT 1 WHERE json(iif({condition}, '0', 'it does not hold')) IS NULL"))
+    }
+
+    /// Whether it should be sent before more is added.
+    pub fn is_large(&self) -> bool {
+        self.sql.len() >= LARGE
+    }
+
+    /// Sends what there is so far. After a refusal the transaction must be rolled back.
+    pub async fn send(&mut self) -> Result<(), BatchError> {
+        if self.sql.is_empty() {
+            return Ok(());
+        }
+        let sql = std::mem::take(&mut self.sql);
+        let values = std::mem::take(&mut self.values);
+        let musts = std::mem::take(&mut self.musts);
+        self.statements = 0;
+        if let Some(error) = self.unwritable.take() {
+            return Err(sqlx::Error::Encode(error).into());
+        }
+        let mut done = 0;
+        let query = sqlx::query_with(AssertSqlSafe(sql), values);
+        let mut results = self.db.fetch_many(query);
+        let ended = loop {
+            match results.try_next().await {
+                Ok(Some(Either::Left(_))) => done += 1,
+                Ok(Some(Either::Right(_))) => {}
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        drop(results);
+        let Err(error) = ended else { return Ok(()) };
+        let is_taken =
+            error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation);
+        match musts.into_iter().find(|(statement, _)| *statement == done) {
+            // Other things go wrong, too, where something is written.
+            Some((_, RowExpectation::Follow)) if !is_taken => Err(error.into()),
+            Some((_, must)) => Err(must.refused(self.db).await),
+            None => Err(error.into()),
+        }
+    }
+}
+
+impl RowExpectation<'_> {
+    async fn refused(self, db: &mut SqliteConnection) -> BatchError {
+        let error = match self {
+            Self::BeThere { kind, id } => StoreError::missing(kind, id),
+            Self::BeNew { kind, id } => StoreError::Exists { kind, id: id.to_owned() },
+            Self::BeOwn { document, client } => {
+                StoreError::ClientTaken { document: document.clone(), client: client.clone() }
+            }
+            Self::BeAt { document, version } => match conflict(db, document, version).await {
+                Ok(error) | Err(error) => error,
+            },
+            Self::BeAllowed { user } => StoreError::NotAllowed(user.clone()),
+            Self::Follow => return BatchError::Outdated,
+        };
+        BatchError::Error(error)
+    }
+}
+
+/// Where a document is that is not where it should be.
+async fn conflict(
+    db: &mut SqliteConnection,
+    document: &DocumentId,
+    expected: Version,
+) -> Result<StoreError, StoreError> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT version FROM documents WHERE id = $1")
+        .bind(document.as_str())
+        .fetch_optional(db)
+        .await?;
+    Ok(match found {
+        Some(found) => {
+            let found = Version(found.unsigned_abs());
+            StoreError::Conflict { document: document.clone(), expected, found }
+        }
+        None => StoreError::missing("document", document),
+    })
+}

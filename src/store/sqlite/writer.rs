@@ -1,0 +1,292 @@
+//! The one task that writes: it takes every batch that waits and commits them together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sqlx::pool::PoolConnection;
+use sqlx::{Sqlite, SqliteConnection, SqlitePool};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::statement_batch::BatchError;
+use crate::failpoint;
+use crate::store::apply::WriterCache;
+use crate::store::{StoreError, WriteBatch, apply};
+
+/// Batches that may wait; with more, `commit` waits for a place.
+const QUEUE: usize = 1_024;
+
+/// Batches in one transaction: enough to hide the wait for the disk, few enough that the first of
+/// them does not wait long for the last.
+const GROUP: usize = 256;
+
+/// Bytes of text in one transaction, unless a single batch has more: what is short does not wait for what is long and came
+/// after it.
+const GROUP_BYTES: usize = 1024 * 1024;
+
+type CommitOutcome = Result<(), StoreError>;
+
+/// What the writer is asked for.
+#[derive(Debug)]
+pub(crate) enum WriterMessage {
+    Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
+    Close { answer: oneshot::Sender<()> },
+}
+
+/// How much was written since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommitCounts {
+    /// Batches that are on the disk.
+    pub batches: u64,
+    /// Batches that failed and left nothing behind.
+    pub failed: u64,
+    /// Transactions, each of which waited for the disk once.
+    pub transactions: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct CommitCounters {
+    batches: AtomicU64,
+    failed: AtomicU64,
+    transactions: AtomicU64,
+}
+
+impl CommitCounters {
+    pub(crate) fn read(&self) -> CommitCounts {
+        CommitCounts {
+            batches: self.batches.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+            transactions: self.transactions.load(Ordering::Relaxed),
+        }
+    }
+
+    fn count(&self, outcomes: &[CommitOutcome]) {
+        let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
+        self.failed.fetch_add(failed as u64, Ordering::Relaxed);
+        self.batches.fetch_add((outcomes.len() - failed) as u64, Ordering::Relaxed);
+    }
+}
+
+/// Whether the writer's connection is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriterConnection {
+    Own,
+    /// Others read with it.
+    Shared,
+}
+
+/// Starts the writer. It ends when it is closed or when every sender is gone.
+pub(crate) fn start(
+    pool: SqlitePool,
+    pen: WriterConnection,
+    counters: Arc<CommitCounters>,
+    news: watch::Sender<u64>,
+) -> mpsc::Sender<WriterMessage> {
+    let (sender, inbox) = mpsc::channel(QUEUE);
+    tokio::spawn(StoreWriter { pool, pen, held: None, counters, news, known: None }.run(inbox));
+    sender
+}
+
+struct StoreWriter {
+    pool: SqlitePool,
+    pen: WriterConnection,
+    /// Kept from one transaction to the next: the pool would try it each time, which takes two threads' time.
+    held: Option<PoolConnection<Sqlite>>,
+    counters: Arc<CommitCounters>,
+    news: watch::Sender<u64>,
+    /// As this process wrote last, as far as that is known.
+    known: Option<WriterCache>,
+}
+
+impl StoreWriter {
+    async fn run(mut self, mut inbox: mpsc::Receiver<WriterMessage>) {
+        let mut waiting = Vec::with_capacity(GROUP);
+        let mut closers = Vec::new();
+        while inbox.recv_many(&mut waiting, GROUP).await > 0 {
+            let mut batches = Vec::with_capacity(waiting.len());
+            let mut answers = Vec::with_capacity(waiting.len());
+            for message in waiting.drain(..) {
+                match message {
+                    WriterMessage::Commit { batch, answer } => {
+                        batches.push(batch);
+                        answers.push(answer);
+                    }
+                    WriterMessage::Close { answer } => {
+                        // Nothing new comes in; what is queued is still written by this loop.
+                        inbox.close();
+                        closers.push(answer);
+                    }
+                }
+            }
+            let mut answers = answers.into_iter();
+            for group in groups(&batches) {
+                let outcomes = self.write(group).await;
+                failpoint::pass("store.committed");
+                self.counters.count(&outcomes);
+                let nobody_is_told = self.known.as_ref().is_some_and(|known| !known.webhooks);
+                if !nobody_is_told && group.iter().any(WriteBatch::is_news) {
+                    self.news.send_modify(|count| *count += 1);
+                }
+                for (outcome, answer) in outcomes.into_iter().zip(&mut answers) {
+                    // Whoever stopped waiting does not need the answer; the batch stands.
+                    answer.send(outcome).ok();
+                }
+            }
+        }
+        self.finish().await;
+        for answer in closers {
+            answer.send(()).ok();
+        }
+    }
+
+    /// One outcome for each batch.
+    async fn write(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
+        // To be closed is nothing to write, and a visitor could not.
+        if batches.is_empty() {
+            return Vec::new();
+        }
+        let error = match self.transact(batches).await {
+            Ok(()) => return batches.iter().map(|_| Ok(())).collect(),
+            Err(error) => error,
+        };
+        if batches.len() == 1 {
+            return vec![Err(error)];
+        }
+        // One of them is refused, or is what broke the transaction: the others must not fail with it.
+        match self.one_by_one(batches).await {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                tracing::warn!(%error, batches = batches.len(), "group commit failed, writing one by one");
+                let mut outcomes = Vec::with_capacity(batches.len());
+                for batch in batches {
+                    outcomes.push(self.transact(std::slice::from_ref(batch)).await);
+                }
+                outcomes
+            }
+        }
+    }
+
+    /// All together, or nothing.
+    async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
+        let mut connection = match self.held.take() {
+            Some(held) => held,
+            None => self.pool.acquire().await?,
+        };
+        // One on which something failed goes back to the pool, which tries it.
+        self.transact_with(&mut connection, batches).await?;
+        self.held = (self.pen == WriterConnection::Own).then_some(connection);
+        Ok(())
+    }
+
+    async fn transact_with(
+        &mut self,
+        connection: &mut SqliteConnection,
+        batches: &[WriteBatch],
+    ) -> CommitOutcome {
+        loop {
+            let known = match self.known.take() {
+                Some(known) => known,
+                None => WriterCache::read(connection).await?,
+            };
+            match apply::transaction(connection, batches, known).await {
+                Ok(known) => {
+                    self.is_committed(known);
+                    return Ok(());
+                }
+                Err(refused) => {
+                    roll_back(connection).await;
+                    match refused {
+                        // Another process has added to the audit log; where that ends now is looked up.
+                        BatchError::Outdated => {}
+                        BatchError::Error(error) => return Err(error),
+                    }
+                }
+            }
+        }
+    }
+
+    /// All in one transaction, each behind its own savepoint. An error is the transaction's:
+    /// nothing was written.
+    async fn one_by_one(
+        &mut self,
+        batches: &[WriteBatch],
+    ) -> Result<Vec<CommitOutcome>, StoreError> {
+        let mut connection = self.pool.acquire().await?;
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+        let saved = match save_each(&mut connection, batches).await {
+            Ok(saved) => {
+                let committed = sqlx::query("COMMIT").execute(&mut *connection).await;
+                committed.map(|_| saved).map_err(StoreError::from)
+            }
+            Err(error) => Err(error),
+        };
+        match saved {
+            Ok((outcomes, known)) => {
+                self.is_committed(known);
+                Ok(outcomes)
+            }
+            Err(error) => {
+                roll_back(&mut connection).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// What is known holds after a commit only.
+    fn is_committed(&mut self, known: WriterCache) {
+        self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        self.known = Some(known);
+    }
+
+    async fn finish(mut self) {
+        // The pool waits for it.
+        drop(self.held.take());
+        // Only saves time at the next start: the log is read again then.
+        let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&self.pool).await;
+        if let Err(error) = checkpoint {
+            tracing::debug!(%error, "no checkpoint at close");
+        }
+        self.pool.close().await;
+    }
+}
+
+/// The batches, in order, in groups of at most [`GROUP_BYTES`] or of one.
+fn groups(batches: &[WriteBatch]) -> impl Iterator<Item = &[WriteBatch]> {
+    let mut rest = batches;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = |batch: &&WriteBatch| {
+            bytes += batch.text_bytes();
+            bytes <= GROUP_BYTES
+        };
+        let count = rest.iter().take_while(fits).count().max(1).min(rest.len());
+        let (group, others) = rest.split_at(count);
+        rest = others;
+        (!group.is_empty()).then_some(group)
+    })
+}
+
+// Transactions are written out rather than left to sqlx: some errors (no space left) make SQLite
+// roll back by itself, and sqlx's count of open transactions is wrong from then on.
+async fn roll_back(connection: &mut SqliteConnection) {
+    // Fails when SQLite has done it already.
+    sqlx::query("ROLLBACK").execute(connection).await.ok();
+}
+
+/// Gives besides what is known then.
+async fn save_each(
+    connection: &mut SqliteConnection,
+    batches: &[WriteBatch],
+) -> Result<(Vec<CommitOutcome>, WriterCache), StoreError> {
+    let mut outcomes = Vec::with_capacity(batches.len());
+    // Looked up inside the transaction, so nobody else can move it.
+    let mut known = WriterCache::read(connection).await?;
+    for batch in batches {
+        let saved = apply::savepoint(connection, batch, known.clone()).await;
+        if saved.is_err() {
+            let undo = "ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch";
+            sqlx::raw_sql(undo).execute(&mut *connection).await?;
+        }
+        outcomes.push(saved.map(|now| known = now).map_err(StoreError::from));
+    }
+    Ok((outcomes, known))
+}

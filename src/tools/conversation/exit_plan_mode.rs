@@ -1,0 +1,64 @@
+//! Propose a plan: in plan mode nothing may be changed before people have approved one.
+//!
+//! Named as the Claude CLI names its own tool, which models know how to use.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::approvals::{PLAN_TOOL, Preview};
+
+use crate::tools::pipeline::validate::CONTENT_LIMIT;
+use crate::tools::{
+    ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, named_text,
+};
+
+/// Propose a plan.
+pub struct ExitPlanMode;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The complete plan, in Markdown: what will be changed, where, and in which order.
+    plan: String,
+}
+
+impl Tool for ExitPlanMode {
+    const NAME: &'static str = PLAN_TOOL;
+    const DESCRIPTION: &'static str = "Propose your plan to the people who decide. They read it, may edit it, and approve or reject it. \
+         Nothing can be changed before they have approved one; afterwards every change is still decided by them.";
+    const WHEN: &'static str = "Use when you know what is to be done, with the complete plan";
+    const EFFECT: ToolEffect = ToolEffect::Plans;
+    const GROUND: ToolScope = ToolScope::Conversation;
+    type Input = Input;
+
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let plan = checked(input)?;
+        let shown = Preview::of_input(&json!({ "plan": plan }));
+        let preview = Preview { new_content: Some(plan.into()), ..shown };
+        Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
+    }
+
+    async fn conclude(
+        _context: ToolContext,
+        _approved: ApprovedCall,
+        input: Input,
+    ) -> Result<CompletedExecution, ToolError> {
+        let plan = checked(input)?;
+        let text = format!(
+            "The plan is approved. Carry it out now, as it reads here; people still decide about every change. Changes you \
+             called together with the plan were not made: call them now.\n\nThe approved plan:\n\n{plan}"
+        );
+        Ok(CompletedExecution { text, plan: Some(plan), read: None })
+    }
+}
+
+fn checked(Input { plan }: Input) -> Result<String, ToolError> {
+    if plan.trim().is_empty() {
+        return Err(ToolError::Denied("The plan is empty; say what is to be done".into()));
+    }
+    named_text("plan", &plan, CONTENT_LIMIT)?;
+    Ok(plan)
+}

@@ -1,0 +1,33 @@
+//! Answer without touching the document.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+
+/// Just talk.
+pub struct RespondConversationOnly;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// What to say to the person.
+    response: String,
+}
+
+impl Tool for RespondConversationOnly {
+    const NAME: &'static str = "respond_conversation_only";
+    const DESCRIPTION: &'static str = "Respond without making any document changes. Use it for questions, explanations and \
+         discussions. The person reads `response` as your answer.";
+    const WHEN: &'static str = "Use for questions, discussions, no edits";
+    const EFFECT: ToolEffect = ToolEffect::Safe;
+    const GROUND: ToolScope = ToolScope::Conversation;
+    type Input = Input;
+
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let text = "The person has read your response.".to_owned();
+        let said = Some(input.response);
+        Ok(PreparedCall::Answer(ToolAnswer { text, said, ..ToolAnswer::default() }))
+    }
+}

@@ -1,0 +1,153 @@
+//! Make a new document, once people have seen its title and text and approved it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::approvals::{ApprovalRequest, Person, Preview};
+use crate::document::Text;
+use crate::ids::DocumentId;
+use crate::rooms::{LONGEST_TITLE, NewDocumentFromRequest};
+
+use super::text_changes;
+use crate::tools::pipeline::invisible_chars;
+use crate::tools::pipeline::validate::CONTENT_LIMIT;
+use crate::tools::{
+    ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, named_text,
+};
+
+/// Make a document.
+pub struct CreateNewDocument;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+// Models are to explain themselves; a call that does not is still understood.
+#[schemars(extend("required" = ["title", "new_content", "explanation"]))]
+pub struct Input {
+    /// The new document's title: one line, at most 200 characters.
+    title: String,
+    /// Its complete text.
+    new_content: String,
+    /// One sentence for the people who decide: what the document is for.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    explanation: String,
+}
+
+impl Tool for CreateNewDocument {
+    const NAME: &'static str = "create_new_document";
+    const DESCRIPTION: &'static str = "Create a new document with a title and a text. People see both and decide; once it is created you \
+         are told its id, which `update_document_by_id` and `read_document` take.";
+    const WHEN: &'static str =
+        "Use when the person wants a new document, not a change of the current one";
+    const EFFECT: ToolEffect = ToolEffect::Creates;
+    const GROUND: ToolScope = ToolScope::Conversation;
+    type Input = Input;
+
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let (title, text) = checked(&input)?;
+        text_changes::blocking(move |limits| {
+            let warnings =
+                invisible_chars::warning("", &format!("{title}{text}")).into_iter().collect();
+            let preview = Preview { warnings, ..Preview::diff(&title, None, &text, limits) };
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: None }))
+        })
+        .await?
+    }
+
+    async fn conclude(
+        context: ToolContext,
+        approved: ApprovedCall,
+        input: Input,
+    ) -> Result<CompletedExecution, ToolError> {
+        let (title, text) = checked(&input)?;
+        let ApprovedCall { request, unasked } = approved;
+        let id = named_after(&request);
+        let founding = NewDocumentFromRequest {
+            id: id.clone(),
+            title: title.clone(),
+            text,
+            request: request.id().clone(),
+            requester: request.proposal.requester.clone(),
+            approver: approver(&request).filter(|_| !unasked),
+            rule: request.closed.as_ref().and_then(|closed| closed.rule.clone()),
+            edited: request.edited_input.is_some(),
+        };
+        let found = context.rooms.found(founding).await;
+        found.map_err(|error| ToolError::Failed(error.to_string()))?;
+        // Its own words are known to the model: it may go on with them at once.
+        let read = async { context.rooms.open(&id).await?.read().await }.await.ok();
+        let text = format!("Created “{title}”; its id is {id}.");
+        Ok(CompletedExecution { text, plan: None, read: read.map(|reading| (id, reading)) })
+    }
+}
+
+/// The document is named after its request, so that a call that is concluded twice makes one.
+fn named_after(request: &ApprovalRequest) -> DocumentId {
+    let name = request.id().as_str();
+    DocumentId::from(format!("doc_{}", name.strip_prefix("req_").unwrap_or(name)))
+}
+
+fn approver(request: &ApprovalRequest) -> Option<Person> {
+    request.closed.as_ref()?.by.clone()
+}
+
+/// Title and text as they will be kept.
+fn checked(input: &Input) -> Result<(String, String), ToolError> {
+    let title = input.title.trim();
+    if title.is_empty() {
+        return Err(ToolError::Denied("The title is empty".into()));
+    }
+    if title.chars().any(char::is_control) {
+        return Err(ToolError::Denied("The title is one line without control characters".into()));
+    }
+    let length = title.chars().count();
+    if length > LONGEST_TITLE {
+        let told = format!("The title has {length} characters; at most {LONGEST_TITLE} are kept");
+        return Err(ToolError::Denied(told));
+    }
+    named_text("text", &input.new_content, CONTENT_LIMIT)?;
+    Ok((title.to_owned(), Text::new(&input.new_content).to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(title: &str, new_content: &str) -> Option<String> {
+        let input = Input {
+            title: title.into(),
+            new_content: new_content.into(),
+            explanation: String::new(),
+        };
+        checked(&input).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_title_and_any_text_pass() {
+        assert_eq!(refused(" Notes ", ""), None);
+        assert_eq!(refused(&"t".repeat(LONGEST_TITLE), &"😀".repeat(CONTENT_LIMIT)), None);
+    }
+
+    #[test]
+    fn what_would_be_kept_otherwise_than_it_was_shown_is_refused() {
+        let long = "t".repeat(LONGEST_TITLE + 1);
+        let cases = [
+            ("", "x", "The title is empty"),
+            (" \u{a0} ", "x", "The title is empty"),
+            ("a\nb", "x", "The title is one line"),
+            (&long, "x", "The title has 201 characters"),
+            ("a", "b\0c", "The text contains NUL"),
+        ];
+        for (title, text, words) in cases {
+            let told = refused(title, text).unwrap_or_default();
+            assert!(told.starts_with(words), "{title:?}: {told}");
+        }
+        let told = refused("a", &"x".repeat(CONTENT_LIMIT + 1));
+        assert_eq!(told.as_deref(), Some("Content too large"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Add words where the person's caret is, or at a place the model names.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::document::Text;
+
+use super::text_changes::{self, ReplacedRange};
+use crate::tools::{
+    PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError,
+};
+
+/// Add words.
+pub struct InsertAtCursor;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+// Models are to explain themselves; a call that does not is still understood.
+#[schemars(extend("required" = ["new_text", "explanation"]))]
+pub struct Input {
+    /// The words to add.
+    new_text: String,
+    /// Where, in UTF-16 code units of the document as shown; without it, at the person's caret (after their selection).
+    position: Option<usize>,
+    /// One sentence for the people who decide: what is added, and why.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    explanation: String,
+}
+
+impl Tool for InsertAtCursor {
+    const NAME: &'static str = "insert_at_cursor";
+    const DESCRIPTION: &'static str = "Insert new text at the person's cursor, without changing any existing words. Give \
+         `position` to insert at another place. Include the spaces or line breaks that belong around the new text.";
+    const WHEN: &'static str =
+        "Use to add text at the cursor or at one place, changing nothing else";
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::Nothing;
+    const WRITES: Option<StreamedField> = Some(StreamedField::Range("new_text"));
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let base = context.document()?;
+        let at = place(&context, input.position).ok_or_else(|| {
+            ToolError::Denied("The person's cursor is not known; give `position`".into())
+        })?;
+        let denied = |_| ToolError::Denied("Invalid position".into());
+        let before = base.text.slice(0..at).map_err(denied)?;
+        let after = base.text.slice(at..base.text.len()).map_err(denied)?;
+        let new = Text::new(&input.new_text).to_string();
+        let text = Text::new(&[before.as_str(), &new, &after].concat());
+        let range = ReplacedRange { start: at, old: String::new(), new };
+        text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
+    }
+
+    fn scope(context: &ToolContext, input: &Value) -> Option<(usize, usize)> {
+        let named = match input.get("position") {
+            None | Some(Value::Null) => None,
+            Some(position) => Some(usize::try_from(position.as_u64()?).ok()?),
+        };
+        place(context, named).map(|at| (at, at))
+    }
+}
+
+fn place(context: &ToolContext, named: Option<usize>) -> Option<usize> {
+    named.or_else(|| context.selection.map(|(_, end)| end))
+}

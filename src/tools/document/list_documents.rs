@@ -1,0 +1,53 @@
+//! Which other documents there are for the person who asks.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::tools::pipeline::cross_document;
+use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+
+/// Documents that are listed at most.
+const MOST_LISTED: usize = 200;
+
+/// List.
+pub struct ListDocuments;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Only documents whose title contains this, whatever the case.
+    title_contains: Option<String>,
+}
+
+impl Tool for ListDocuments {
+    const NAME: &'static str = "list_documents";
+    const DESCRIPTION: &'static str =
+        "List the documents that the person may open: ids and titles, last changed first.";
+    const WHEN: &'static str = "Use to find the id of another document";
+    const EFFECT: ToolEffect = ToolEffect::Safe;
+    const GROUND: ToolScope = ToolScope::Conversation;
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let wanted = input.title_contains.unwrap_or_default().to_lowercase();
+        let (mut listed, kept_back) = cross_document::listed(&context).await?;
+        listed.retain(|(_, title)| title.to_lowercase().contains(&wanted));
+        let found = listed.len();
+        let mut told = format!("{found} documents (data):");
+        for (id, title) in listed.iter().take(MOST_LISTED) {
+            // Writing to a string cannot fail.
+            let _ = write!(told, "\n- {id}: {title:?}");
+        }
+        if found > MOST_LISTED {
+            let _ = write!(told, "\n… and {} more; narrow `title_contains`", found - MOST_LISTED);
+        }
+        told.push_str(&cross_document::kept_back(kept_back));
+        let text = format!("Listed {found} documents.");
+        let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
+        // Whoever comes later may not be allowed to see all titles.
+        Ok(PreparedCall::Answer(ToolAnswer { text, note: Some(told), of, ..ToolAnswer::default() }))
+    }
+}

@@ -1,0 +1,72 @@
+//! Read a part of the document as it is now: what was cut from a long one, or what people have changed since.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::ids::DocumentId;
+
+use crate::tools::document_updates::{fenced, read};
+use crate::tools::text_range::TextRange;
+use crate::tools::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
+};
+
+/// UTF-16 units of one answer.
+const READ_LIMIT: usize = 50_000;
+
+/// Read.
+pub struct ReadDocument;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Another document, as `list_documents` or the person names it; without it, the current one.
+    #[expect(dead_code, reason = "read before the call is prepared, to find the room")]
+    document_id: Option<String>,
+    /// What to read: a half-open range in UTF-16 code units of the newest version; without it, from the beginning.
+    range: Option<TextRange>,
+}
+
+impl Tool for ReadDocument {
+    const NAME: &'static str = "read_document";
+    const DESCRIPTION: &'static str = "Read the current document or another one, or a range of it, as it is at this moment. Use it for \
+         the parts of a long document that you were not shown. At most 50,000 units at once.";
+    const WHEN: &'static str =
+        "Use to see parts of a long document that you were not shown, or another document";
+    const EFFECT: ToolEffect = ToolEffect::Safe;
+    const GROUND: ToolScope = ToolScope::Conversation;
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let now = context.read_now().await?;
+        let len = now.text.len();
+        let asked = input.range.unwrap_or(TextRange { start: 0, end: len }).within(&now.text)?;
+        let mut end = asked.end.min(asked.start + READ_LIMIT);
+        if !now.text.is_boundary(end) {
+            end -= 1;
+        }
+        let words = now.text.slice(asked.start..end).unwrap_or_default();
+        let block = fenced("document", &context.tag, now.version, &words);
+        let more =
+            if end < asked.end { format!("\nRead on from unit {end}.") } else { String::new() };
+        let mut told = format!("Units {} to {end} of {len} (data):\n{block}{more}", asked.start);
+        let (news, unread) = read(&context, &now, (asked.start, end));
+        if let Some(news) = news {
+            told = format!("{news}\n\n{told}");
+        }
+        let text = format!("Read units {} to {end} of {len}.", asked.start);
+        Ok(PreparedCall::Answer(ToolAnswer {
+            text,
+            note: Some(told),
+            now: Some(now),
+            unread,
+            ..ToolAnswer::default()
+        }))
+    }
+
+    fn target(input: &Value) -> Option<DocumentId> {
+        named_document(input)
+    }
+}

@@ -1,0 +1,218 @@
+//! Several independent suggestions in one request; each has its own reason and is decided on its own.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::document::diff::HunkDraft;
+use crate::document::{Text, utf16_len};
+
+use super::text_changes;
+use crate::tools::{PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError};
+
+/// Suggestions of one call; more are not reviewed by anybody.
+const MOST_SUGGESTIONS: usize = 200;
+/// Characters of a passage that an error repeats.
+const QUOTE_CHARS: usize = 80;
+
+/// Suggest improvements.
+pub struct SuggestImprovements;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+// Models are to explain themselves; a call that does not is still understood.
+#[schemars(extend("required" = ["suggestions", "explanation"]))]
+pub struct Input {
+    /// The suggestions; they must not overlap.
+    suggestions: Vec<SuggestedChange>,
+    /// One sentence for the people who decide: what the suggestions have in common.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    explanation: String,
+}
+
+/// One suggestion.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SuggestedChange {
+    /// The passage as it stands in the document, word for word; long enough to occur only once.
+    original: String,
+    /// What would stand there instead; empty removes the passage.
+    replacement: String,
+    /// Why, in one short sentence for the people who decide.
+    reason: String,
+    /// Which occurrence of `original` is meant, counted from 1; only needed if there are several.
+    occurrence: Option<usize>,
+}
+
+impl Tool for SuggestImprovements {
+    const NAME: &'static str = "suggest_improvements";
+    const DESCRIPTION: &'static str = "Suggest many independent improvements at once, each with its own reason. People accept or \
+         reject each one on its own, so suggestions must not depend on one another and must not overlap.";
+    const WHEN: &'static str =
+        "Use when asked for feedback, corrections or improvements of several separate passages";
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::Named;
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let base = context.document()?;
+        let text = base.text.clone();
+        let hunks = text_changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
+        text_changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
+    }
+}
+
+fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>, ToolError> {
+    if suggestions.is_empty() {
+        return Err(ToolError::Denied("There are no suggestions".into()));
+    }
+    if suggestions.len() > MOST_SUGGESTIONS {
+        return Err(ToolError::Denied(format!("At most {MOST_SUGGESTIONS} suggestions at once")));
+    }
+    let text = text.to_string();
+    let mut placed = Vec::with_capacity(suggestions.len());
+    let mut problems = Vec::new();
+    for (index, suggestion) in suggestions.iter().enumerate() {
+        match suggestion.place(&text) {
+            Ok((from, to)) => placed.push((from, to, index)),
+            Err(problem) => problems.push(format!("- suggestion {}: {problem}", index + 1)),
+        }
+    }
+    placed.sort_unstable();
+    for pair in placed.windows(2) {
+        if let [(_, to, one), (from, _, other)] = pair
+            && from < to
+        {
+            problems.push(format!("- suggestions {} and {} overlap", one + 1, other + 1));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(ToolError::Denied(format!("Nothing was proposed:\n{}", problems.join("\n"))));
+    }
+    let (mut byte, mut unit, mut hunks) = (0, 0, Vec::with_capacity(placed.len()));
+    for (from, to, index) in placed {
+        let SuggestedChange { replacement, reason, .. } = &suggestions[index];
+        unit += utf16_len(&text[byte..from]);
+        byte = from;
+        let new = Text::new(replacement).to_string();
+        let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+        let hunk = text_changes::one_hunk(&text[from..to], &new, unit, reason);
+        if !hunk.parts.is_empty() {
+            hunks.push(hunk);
+        }
+    }
+    Ok(hunks)
+}
+
+impl SuggestedChange {
+    /// Where the passage is, in bytes.
+    fn place(&self, text: &str) -> Result<(usize, usize), String> {
+        let original = Text::new(&self.original).to_string();
+        if original.is_empty() {
+            return Err("`original` is empty".into());
+        }
+        let quoted: String = original.chars().take(QUOTE_CHARS).collect();
+        let mut places = text.match_indices(&original).map(|(from, _)| from);
+        let place = match (self.occurrence, places.next(), places.next()) {
+            (_, None, _) => return Err(format!("{quoted:?} is not in the document")),
+            (None | Some(1), Some(only), None) | (Some(1), Some(only), _) => only,
+            (None, Some(_), Some(_)) => {
+                let count = places.count() + 2;
+                return Err(format!(
+                    "{quoted:?} occurs {count} times; give `occurrence`, or a longer passage"
+                ));
+            }
+            (Some(number), ..) => {
+                let nth = number.checked_sub(1);
+                let found = nth.and_then(|nth| text.match_indices(&original).nth(nth));
+                found.ok_or_else(|| format!("there is no occurrence {number} of {quoted:?}"))?.0
+            }
+        };
+        Ok((place, place + original.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn suggested(
+        text: &str,
+        suggestions: &[(&str, &str, Option<usize>)],
+    ) -> Result<String, String> {
+        let suggestion = |&(original, replacement, occurrence): &(&str, &str, Option<usize>)| {
+            serde_json::from_value(json!({
+                "original": original, "replacement": replacement, "reason": "Why.", "occurrence": occurrence,
+            }))
+        };
+        let suggestions: Vec<SuggestedChange> =
+            suggestions.iter().map(suggestion).collect::<Result<_, _>>().unwrap();
+        let hunks = hunks(&Text::new(text), &suggestions).map_err(|error| error.to_string())?;
+        let parts = hunks.iter().map(|hunk| {
+            assert_eq!(hunk.explanation.as_deref(), Some("Why."));
+            let words =
+                hunk.parts.iter().map(|part| format!("{}-{} {}", part.from, part.to, part.insert));
+            words.collect::<Vec<_>>().join(" + ")
+        });
+        Ok(parts.collect::<Vec<_>>().join("; "))
+    }
+
+    #[test]
+    fn each_suggestion_is_one_change_of_the_words_that_differ() {
+        let text = "😀 He could of slept. It were late.";
+        let said = suggested(
+            text,
+            &[("It were late", "It was late", None), ("could of slept", "could have slept", None)],
+        );
+        assert_eq!(said.unwrap(), "12-14 have; 25-29 was");
+    }
+
+    #[test]
+    fn a_passage_that_recurs_needs_a_number() {
+        let said = suggested("no no no", &[("no", "yes", None)]).unwrap_err();
+        assert!(said.contains("\"no\" occurs 3 times"), "{said}");
+        assert_eq!(suggested("no no no", &[("no", "yes", Some(2))]).unwrap(), "3-5 yes");
+        assert!(
+            suggested("no no", &[("no", "yes", Some(3))]).unwrap_err().contains("no occurrence 3")
+        );
+        assert!(
+            suggested("no no", &[("no", "yes", Some(0))]).unwrap_err().contains("no occurrence 0")
+        );
+    }
+
+    #[test]
+    fn every_problem_is_named_at_once_and_nothing_is_proposed() {
+        let said = suggested(
+            "one two three",
+            &[
+                ("one two", "1", None),
+                ("two three", "2", None),
+                ("four", "4", None),
+                ("", "5", None),
+            ],
+        );
+        let said = said.unwrap_err();
+        for part in [
+            "suggestions 1 and 2 overlap",
+            "suggestion 3: \"four\" is not in the document",
+            "suggestion 4: `original` is empty",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+        assert!(suggested("one", &[]).is_err());
+    }
+
+    #[test]
+    fn neighbouring_suggestions_stay_apart() {
+        assert_eq!(
+            suggested("ab cd", &[("ab ", "x ", None), ("cd", "y", None)]).unwrap(),
+            "0-2 x; 3-5 y"
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! Two texts as reviewable changes, worked out away from the threads that serve sockets.
+
+use std::time::{Duration, Instant};
+
+use crate::approvals::{Preview, PreviewWarning};
+use crate::document::diff::{DiffLimits, HunkDraft, diff, diff_between, diff_whole};
+use crate::document::{ChangeSet, Text, TextEdit, utf16_len};
+use crate::rooms::command::DocumentSnapshot;
+
+use crate::tools::pipeline::invisible_chars;
+use crate::tools::{DocumentProposal, EditableRange, ToolError};
+
+/// How long small changes are looked for; a very long text is then left with fewer, larger ones.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// UTF-16 units of a text that takes less time to go through than another thread takes to wake.
+const SHORT: usize = 32 * 1024;
+
+/// A range that is replaced: only in it the texts are compared, so that no change can end up outside.
+#[derive(Clone, Debug)]
+pub struct ReplacedRange {
+    /// First UTF-16 unit.
+    pub start: usize,
+    /// What stands there.
+    pub old: String,
+    /// What shall stand there; line ends normalised.
+    pub new: String,
+}
+
+/// What turns the document `base` into `text`. Takes milliseconds on long texts, so it runs on a blocking thread.
+pub async fn propose(
+    base: &DocumentSnapshot,
+    text: Text,
+    range: Option<ReplacedRange>,
+    warnings: Vec<PreviewWarning>,
+) -> Result<DocumentProposal, ToolError> {
+    let DocumentSnapshot { title, text: before, .. } = base.clone();
+    blocking(move |limits| {
+        let (old, new) = (before.to_string(), text.to_string());
+        let hunks = match &range {
+            Some(ReplacedRange { start, old, new }) => {
+                let around = |range| before.slice(range).unwrap_or_default();
+                let (ahead, end) = (around(0..*start), start + utf16_len(old));
+                let behind = around(end..before.len());
+                shifted(diff_between(&ahead, (old, new), &behind, limits), *start)
+            }
+            None => diff(&old, &new, limits),
+        };
+        let mut warnings = warnings;
+        warnings.extend(invisible_chars::warning(&old, &new));
+        let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
+        DocumentProposal { hunks, text, preview, told: None }
+    })
+    .await
+}
+
+/// The document `base` with these changes, each of them a hunk of its own: in order, and disjoint.
+pub async fn compose(
+    base: &DocumentSnapshot,
+    hunks: Vec<HunkDraft>,
+    warnings: Vec<PreviewWarning>,
+) -> Result<DocumentProposal, ToolError> {
+    let DocumentSnapshot { title, text: before, .. } = base.clone();
+    let units = before.len();
+    let composed = move |limits: &DiffLimits| {
+        let edits: Vec<_> =
+            hunks.iter().flat_map(|hunk| &hunk.parts).cloned().map(TextEdit::from).collect();
+        let mut text = before.clone();
+        ChangeSet::of(units, &edits)
+            .and_then(|change| change.apply(&mut text))
+            .map_err(|error| ToolError::Internal(error.to_string()))?;
+        let (old, new) = (before.to_string(), text.to_string());
+        let mut warnings = warnings;
+        warnings.extend(invisible_chars::warning(&old, &new));
+        let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
+        Ok(DocumentProposal { hunks, text, preview, told: None })
+    };
+    linear(units, composed).await?
+}
+
+/// `old`, which stands at `offset`, becomes `new`: the words that differ, as one change.
+pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>) -> HunkDraft {
+    let hunks = shifted(diff_whole(old, new, &DiffLimits::default()), offset);
+    let parts = hunks.into_iter().flat_map(|hunk| hunk.parts).collect();
+    HunkDraft { parts, explanation }
+}
+
+/// A rewrite of the whole document that changes nothing outside of what may be changed, as a change of that range alone:
+/// where words repeat, the comparison of whole texts could find the change elsewhere.
+pub fn confined(base: &Text, text: &Text, allowed: EditableRange) -> Option<ReplacedRange> {
+    let EditableRange::Only(start, end) = allowed else { return None };
+    let (before, old) = (base.slice(0..start).ok()?, base.slice(start..end).ok()?);
+    let after = base.slice(end..base.len()).ok()?;
+    let new = text.to_string();
+    let new = new.strip_prefix(&before)?.strip_suffix(&after)?.to_owned();
+    Some(ReplacedRange { start, old, new })
+}
+
+fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
+    for part in hunks.iter_mut().flat_map(|hunk| &mut hunk.parts) {
+        part.from += offset;
+        part.to += offset;
+    }
+    hunks
+}
+
+/// Runs `work` that is done quickly with a short text, of which it is given `units`: only with a long one on another thread.
+pub async fn linear<T: Send + 'static>(
+    units: usize,
+    work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    if units <= SHORT { Ok(work(&limits())) } else { blocking(work).await }
+}
+
+/// Runs `work` where it holds up nobody.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let done = tokio::task::spawn_blocking(move || work(&limits())).await;
+    done.map_err(|error| ToolError::Internal(error.to_string()))
+}
+
+fn limits() -> DiffLimits {
+    DiffLimits { deadline: Some(Instant::now() + DEADLINE) }
+}

@@ -1,0 +1,57 @@
+//! Replace another document; its own people see the differences and decide.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::document::Text;
+use crate::ids::DocumentId;
+
+use super::text_changes;
+use crate::tools::{
+    PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
+};
+
+/// Rewrite another document.
+pub struct UpdateDocumentById;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+// Models are to explain themselves; a call that does not is still understood.
+#[schemars(extend("required" = ["document_id", "new_content", "explanation"]))]
+pub struct Input {
+    /// The document, as `list_documents` or the person names it.
+    #[expect(dead_code, reason = "read before the call is prepared, to find the room")]
+    document_id: String,
+    /// The complete new text of that document.
+    new_content: String,
+    /// One sentence for the people who decide: what changes, and why.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    explanation: String,
+}
+
+impl Tool for UpdateDocumentById {
+    const NAME: &'static str = "update_document_by_id";
+    const DESCRIPTION: &'static str = "Replace the content of another document. Read it first with `read_document`; then give the \
+         complete text, with everything that stays the same repeated word for word. The people of that document decide.";
+    const WHEN: &'static str = "Use when another document than the current one is to be changed";
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::TheRest;
+    const GROUND: ToolScope = ToolScope::Conversation;
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let base = context.document()?;
+        let text = Text::new(&input.new_content);
+        text_changes::propose(base, text, None, Vec::new()).await.map(PreparedCall::Propose)
+    }
+
+    fn target(input: &Value) -> Option<DocumentId> {
+        named_document(input)
+    }
+}

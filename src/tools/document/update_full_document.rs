@@ -1,0 +1,49 @@
+//! Replace the whole document; people see the differences.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::document::Text;
+
+use super::text_changes;
+use crate::tools::{
+    PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError,
+};
+
+/// Rewrite the document.
+pub struct UpdateFullDocument;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+// Models are to explain themselves; a call that does not is still understood.
+#[schemars(extend("required" = ["new_content", "explanation"]))]
+pub struct Input {
+    /// The complete new text of the document.
+    new_content: String,
+    /// One sentence for the people who decide: what changes, and why.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    explanation: String,
+}
+
+impl Tool for UpdateFullDocument {
+    const NAME: &'static str = "update_full_document";
+    const DESCRIPTION: &'static str = "Replace the entire document with new content. Give the complete text, with everything that \
+         stays the same repeated word for word; people then review each difference on its own. At most 100,000 characters.";
+    const WHEN: &'static str = "Use when request requires replacing entire document";
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const TAKES: ReplacedText = ReplacedText::TheRest;
+    const WRITES: Option<StreamedField> = Some(StreamedField::Document("new_content"));
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let base = context.document()?;
+        let text = Text::new(&input.new_content);
+        let range = text_changes::confined(&base.text, &text, context.allowed);
+        text_changes::propose(base, text, range, Vec::new()).await.map(PreparedCall::Propose)
+    }
+}

@@ -1,0 +1,63 @@
+//! Replace a range of the document, normally what the person selected.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::document::Text;
+
+use super::text_changes::{self, ReplacedRange};
+use crate::tools::text_range::TextRange;
+use crate::tools::{PreparedCall, StreamedField, Tool, ToolContext, ToolEffect, ToolError};
+
+/// Rewrite a range.
+pub struct UpdateSelection;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+// Models are to explain themselves; a call that does not is still understood.
+#[schemars(extend("required" = ["new_text", "selection_range", "explanation"]))]
+pub struct Input {
+    /// The text that replaces the range.
+    new_text: String,
+    /// The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.
+    selection_range: TextRange,
+    /// One sentence for the people who decide: what changes, and why.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    explanation: String,
+}
+
+impl Tool for UpdateSelection {
+    const NAME: &'static str = "update_selection";
+    const DESCRIPTION: &'static str = "Replace only the selected text with new content. `selection_range` is the range given with the \
+         selected text; if nothing is selected, the range of the words that the request is about.";
+    const WHEN: &'static str = "Use when request targets selected text only";
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    const WRITES: Option<StreamedField> = Some(StreamedField::Range("new_text"));
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let base = context.document()?;
+        let TextRange { start, end } = input.selection_range;
+        // The hook has checked the range; a hook that is missing must not become a panic.
+        let denied = |_| ToolError::Denied("Invalid selection range".into());
+        let old = base.text.slice(start..end).map_err(denied)?;
+        let before = base.text.slice(0..start).map_err(denied)?;
+        let after = base.text.slice(end..base.text.len()).map_err(denied)?;
+        let new = Text::new(&input.new_text).to_string();
+        let text = Text::new(&[before.as_str(), &new, &after].concat());
+        let range = ReplacedRange { start, old, new };
+        text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
+    }
+
+    fn scope(_: &ToolContext, input: &Value) -> Option<(usize, usize)> {
+        let TextRange { start, end } =
+            TextRange::deserialize(input.get("selection_range")?).ok()?;
+        Some((start, end))
+    }
+}

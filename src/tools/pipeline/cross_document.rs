@@ -1,0 +1,140 @@
+//! Other documents than the one a conversation is about: who asks may open them, and their words stay with their people.
+//!
+//! A call that names another document works in that document's room, so its people see and decide the request.
+//! The people of the asking document are told the title and what came of it, never its words: they may not be
+//! allowed to read them.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use crate::approvals::RequestStatus;
+use crate::ids::DocumentId;
+use crate::permissions::Action;
+use crate::rooms::command::DocumentSnapshot;
+use crate::rooms::event::{RunEvent, RunEventKind};
+
+use crate::tools::{
+    EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges,
+};
+
+/// What the model has read of other documents in this run; kept in memory only: after a restart it reads again.
+pub type ReadDocuments = HashMap<DocumentId, (DocumentSnapshot, UnreadRanges)>;
+
+/// The same call in the room of the document it names, or `None` if that is the conversation's own.
+pub(crate) async fn enter(
+    context: &ToolContext,
+    document: Option<DocumentId>,
+    effect: ToolEffect,
+) -> Result<Option<ToolContext>, ToolError> {
+    let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
+    let unknown = || ToolError::NoSuchDocument(id.clone());
+    let action = if effect == ToolEffect::Safe { Action::Read } else { Action::Ask };
+    if !context.requester.may(Action::Read, Some(&id)) {
+        return Err(unknown());
+    }
+    if !context.requester.may(action, Some(&id)) {
+        return Err(ToolError::Denied(
+            "The person may not ask for changes of that document".into(),
+        ));
+    }
+    let room = context.rooms.open(&id).await.map_err(|_| unknown())?;
+    if room.unlisted_owner().is_some() {
+        return Err(unknown());
+    }
+    let read = context.read.as_ref().and_then(|read| read.get(&id));
+    let (base, unread) = read.cloned().unzip();
+    Ok(Some(ToolContext {
+        room,
+        unread: unread.clone().unwrap_or_default(),
+        still_unread: unread.unwrap_or_default(),
+        shown: base.clone(),
+        base,
+        // What is selected here says nothing about the words there.
+        selection: None,
+        allowed: EditableRange::Everything,
+        elsewhere: Some(context.room.clone()),
+        ..context.clone()
+    }))
+}
+
+/// The documents whose titles the model may be told here: ids and titles, last changed first. And how many more the person
+/// who asks may open, of which somebody who hears what the model says may not know.
+pub(crate) async fn listed(
+    context: &ToolContext,
+) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
+    let mut listed = context.rooms.listed(&context.requester).await?;
+    let open = listed.len();
+    if context.room.unlisted_owner().is_none() {
+        let readers = context.rooms.readers(context.room.document()).await?;
+        listed.retain(|(id, _)| readers.may_all_read(id));
+    }
+    let kept_back = open - listed.len();
+    Ok((listed, kept_back))
+}
+
+/// What is said of documents that are not listed.
+pub(crate) fn kept_back(count: usize) -> String {
+    if count == 0 {
+        return String::new();
+    }
+    format!(
+        "\n({count} more are not listed, because not everybody here may read them; the person can name one by its id)"
+    )
+}
+
+/// Tells the people of the asking document that a call about another one waits there.
+pub(crate) async fn tell_asking(context: &ToolContext, call: &ToolCall) {
+    let Some(asking) = &context.elsewhere else { return };
+    let id = context.room.document();
+    let title = context.base.as_ref().map_or("?", |it| &it.title);
+    let told = json!({
+        "tool": call.name,
+        "tool_use_id": call.id,
+        "document_id": id,
+        "title": title,
+        "request_id": context.request,
+        "status": RequestStatus::Pending.as_str(),
+        "text": format!("“{title}” ({id}): {}.", RequestStatus::Pending.as_str()),
+    });
+    let is_shared = asking.unlisted_owner().is_none();
+    let said = RunEvent {
+        session: context.session.clone(),
+        run: context.run.clone(),
+        document: is_shared.then(|| asking.document().clone()),
+        at_ms: context.clock.now_ms(),
+        saying: RunEventKind::Agent("system", "waiting", told),
+    };
+    asking.say(said).await;
+}
+
+/// What of an outcome the people of the asking document are told besides.
+const TOLD: [&str; 3] = ["permissionDecision", "request_id", "status"];
+
+/// What the people of the asking document are told of a call about another one.
+pub(crate) fn discreet(context: &ToolContext, mut finished: FinishedCall) -> FinishedCall {
+    if context.elsewhere.is_none() {
+        return finished;
+    }
+    let id = context.room.document();
+    let title = finished.now.as_ref().or(context.base.as_ref()).map_or("?", |it| &it.title);
+    let outcome = &mut finished.outcome;
+    let became = match outcome.change.take() {
+        Some(change) => change.status,
+        None if outcome.is_error => "not possible".to_owned(),
+        None => "read".to_owned(),
+    };
+    let told = std::mem::replace(&mut outcome.text, format!("“{title}” ({id}): {became}."));
+    outcome.note = Some(match outcome.note.take() {
+        Some(note) => format!("{told}\n{note}"),
+        None => told,
+    });
+    // Whatever else there is to say may have words in it.
+    outcome.about.retain(|name, _| TOLD.contains(&name.as_str()));
+    outcome.about.insert("updateType".into(), "none".into());
+    outcome.about.insert("document_id".into(), id.as_str().into());
+    outcome.explanation = None;
+    outcome.of = vec![id.clone()];
+    finished.read = finished.now.take().map(|now| (id.clone(), now));
+    finished
+}

@@ -1,0 +1,60 @@
+//! Words of one document that would come before people of another who may not read it: somebody is asked first.
+//!
+//! A model reads what its document tells it to read, and what it says is heard by everybody there. So where somebody may read the
+//! asking document and not the other one, reading that waits at the desk, for people who may open both.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::approvals::{Preview, PreviewWarning, RequestStatus, ToolReport};
+
+use super::{cross_document, inbox_approval};
+use crate::tools::registered_tool::RegisteredTool;
+use crate::tools::{
+    ActionPreview, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry,
+};
+
+impl ToolRegistry {
+    /// Asks whether another document may be read for this conversation. `Some`: it may not, and this is what came of it.
+    pub(crate) async fn disclose(
+        &self,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> Result<Option<FinishedCall>, ToolError> {
+        let looks = tool.effect == ToolEffect::Safe || (tool.only_looks)(&call.input);
+        let Some(asking) = context.elsewhere.as_ref().filter(|_| looks) else { return Ok(None) };
+        let (here, there) = (asking.document(), context.room.document());
+        // What was allowed holds for the run. A private document is its session's alone.
+        let is_read = context.read.as_ref().is_some_and(|read| read.contains_key(there));
+        let is_known = is_read || asking.unlisted_owner().is_some();
+        if is_known || context.rooms.readers(here).await?.may_all_read(there) {
+            return Ok(None);
+        }
+        self.check(tool, context, &call.input)?;
+        let (ours, theirs) = (asking.read().await?.title, context.room.read().await?.title);
+        let preview = Preview {
+            file_path: Some(theirs.clone()),
+            warnings: vec![PreviewWarning {
+                code: "discloses".into(),
+                text: format!(
+                    "Some who may read “{ours}” may not read “{theirs}”, and will hear what the AI says about it."
+                ),
+            }],
+            ..inbox_approval::looking(&call.input)
+        };
+        cross_document::tell_asking(context, call).await;
+        let intent = ActionPreview { preview, touched: None };
+        let settled = inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
+        let (request, report) = (settled.request, settled.resolution.report);
+        if request.status != RequestStatus::Approved {
+            return Ok(Some(inbox_approval::outcome(&request, report)));
+        }
+        if request.execution.is_none() {
+            context.desk.begin(request.id().clone()).await?;
+            let report = ToolReport { text: format!("“{theirs}” was read."), is_error: false };
+            inbox_approval::done(&context.desk, &request, report).await;
+        }
+        Ok(None)
+    }
+}

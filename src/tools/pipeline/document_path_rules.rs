@@ -1,0 +1,80 @@
+//! Documents that are files: what owners say of a path at the desk holds also for a call that names the document.
+
+use std::sync::Arc;
+
+use crate::approvals::{self, ApprovalRequest, ApprovalRule, ProposedCall, RuleSubject};
+use crate::document::diff::HunkDraft;
+use crate::rooms::command::ApprovalMode;
+use crate::rooms::{RoomError, RoomHandle};
+
+use super::inbox_approval;
+use crate::tools::registered_tool::RegisteredTool;
+use crate::tools::{ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope};
+
+impl ToolRegistry {
+    /// Refuses to read another document that is a file owners keep from being read, or want to be asked about.
+    pub(crate) async fn may_read(
+        &self,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
+    ) -> Result<(), ToolError> {
+        let looks = tool.effect == ToolEffect::Safe || (tool.only_looks)(&call.input);
+        let asked = self.path(tool, context).filter(|_| looks && context.elsewhere.is_some());
+        let Some(path) = asked else { return Ok(()) };
+        match inbox_approval::gate_of_path(context, &path, &[&call.name, "Read"], None).await? {
+            ApprovalMode::People => Err(ToolError::Denied(format!(
+                "An owner wants to be asked before {path} is read, which only Read in the workspace does; it was not read"
+            ))),
+            ApprovalMode::Ask | ApprovalMode::Bypass => Ok(()),
+        }
+    }
+
+    /// Who is asked about a change of a document that may be a file. Fails where owners deny it.
+    pub(crate) async fn gate_of(
+        &self,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        call: &ToolCall,
+        hunks: &[HunkDraft],
+    ) -> Result<ApprovalMode, ToolError> {
+        let Some(path) = self.path(tool, context) else { return Ok(context.gate) };
+        inbox_approval::gate_of_path(context, &path, &[&call.name, "Write", "Edit"], Some(hunks))
+            .await
+    }
+
+    /// The most UTF-16 units that the desk's rules let the tool of a request change in the file that its document is; `None`: they
+    /// deny it nothing, or it is no file.
+    pub async fn most_units(
+        &self,
+        request: &ApprovalRequest,
+        desk: &RoomHandle,
+    ) -> Result<Option<usize>, RoomError> {
+        let ProposedCall { tool, document, .. } = &request.proposal;
+        let files = self.files.as_ref().zip(document.as_ref());
+        let Some(path) = files.and_then(|(files, document)| files.path_of(document)) else {
+            return Ok(None);
+        };
+        let of_files = self.tool(tool).is_ok_and(|tool| tool.ground == ToolScope::Workspace);
+        let names = if of_files { vec![tool.as_str()] } else { vec![tool, "Write", "Edit"] };
+        let speaks = |rule: &&Arc<ApprovalRule>| {
+            rule.effect == approvals::RuleEffect::Deny
+                && names.iter().any(|&tool| {
+                    rule.stops(&RuleSubject {
+                        tool,
+                        document: None,
+                        file: Some(&path),
+                        units: None,
+                    })
+                })
+        };
+        let rules = desk.rules().await?;
+        Ok(rules.iter().filter(speaks).map(|rule| rule.over.unwrap_or(0)).min())
+    }
+
+    /// The file that the document of a call is; tools for files are judged by the path they name.
+    fn path(&self, tool: &RegisteredTool, context: &ToolContext) -> Option<String> {
+        let files = self.files.as_ref().filter(|_| tool.ground != ToolScope::Workspace)?;
+        files.path_of(context.room.document())
+    }
+}

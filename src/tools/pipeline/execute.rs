@@ -1,0 +1,194 @@
+//! What people approved at the desk is carried out here: begun once, done once, and told.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::approvals::{ApprovalRequest, PreviewKind, RequestStatus, ToolReport, UpdatedPreview};
+use crate::failpoint;
+use crate::rooms::command::{ApprovalMode, ResolvedRequest};
+use crate::rooms::settings::ApprovalSwitch;
+use crate::workspace::Workspace;
+
+use super::inbox_approval::{self, AfterRequest, AskerState};
+use crate::tools::document::text_changes;
+use crate::tools::registered_tool::RegisteredTool;
+use crate::tools::registry::{ToolRegistry, refused};
+use crate::tools::{
+    ActionPreview, ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, PreparedCall,
+    ToolContext, ToolEffect, ToolError,
+};
+
+impl ToolRegistry {
+    /// Does what people approved, once, and tells the desk what came of it.
+    pub(crate) async fn carry_out(
+        &self,
+        tool: &RegisteredTool,
+        context: &ToolContext,
+        settled: ResolvedRequest,
+        asked: AskerState,
+        cancel: &CancellationToken,
+    ) -> FinishedCall {
+        if tool.effect.concludes() {
+            return conclude(tool, context, settled, cancel).await;
+        }
+        let ResolvedRequest { request, resolution, .. } = settled;
+        let report = match (inbox_approval::next(&request, asked), &context.workspace) {
+            (AfterRequest::Report(report), _) if request.status != RequestStatus::Approved => {
+                return inbox_approval::outcome(&request, report);
+            }
+            (AfterRequest::Report(report), _) => report,
+            (_, None) => inbox_approval::failed(&ToolError::NoWorkspace.to_string()),
+            (AfterRequest::LookBack, Some(workspace)) => look_back(&request, workspace).await,
+            (AfterRequest::Act, Some(_)) if cancel.is_cancelled() => {
+                inbox_approval::failed("The run was cancelled; this call was not executed")
+            }
+            (AfterRequest::Act, Some(workspace)) => {
+                if let Err(error) = context.desk.begin(request.id().clone()).await {
+                    return refused(context, &error.into()).await;
+                }
+                failpoint::pass("tools.begun");
+                let touched = request.proposal.touched.clone();
+                let (workspace, cancel) = (workspace.clone(), cancel.clone());
+                let errand =
+                    ExecutionContext { workspace, touched, request: request.id().clone(), cancel };
+                let is_command = request.proposal.preview.kind == PreviewKind::Command;
+                let files = self.files.as_ref().filter(|_| is_command);
+                if let Some(files) = files {
+                    files.agree().await;
+                }
+                let ran = match self.check_closed(tool, context, &resolution.input).await {
+                    Ok(()) => run(tool, context, errand, resolution.input).await,
+                    Err(error) => Err(error),
+                };
+                if let Some(files) = files {
+                    files.agree().await;
+                }
+                failpoint::pass("tools.acted");
+                match ran {
+                    Ok(text) => ToolReport { text, is_error: false },
+                    Err(error) => inbox_approval::failed(&error.to_string()),
+                }
+            }
+        };
+        inbox_approval::done(&context.desk, &request, report).await
+    }
+
+    /// What the call of a request would do now; `input`: with this input instead of its own.
+    pub async fn look_again(
+        &self,
+        context: &ToolContext,
+        request: &ApprovalRequest,
+        input: &Value,
+    ) -> Result<UpdatedPreview, ToolError> {
+        let tool = self.tool(&request.proposal.tool)?;
+        if tool.effect == ToolEffect::Reads {
+            self.check(tool, context, input)?;
+            return Ok(UpdatedPreview { preview: inbox_approval::looking(input), touched: None });
+        }
+        if tool.effect == ToolEffect::Safe || (tool.only_looks)(input) {
+            // What was shown is which document is read, and for whom.
+            let is_same = *input == request.proposal.input;
+            let preview = request.proposal.preview.clone();
+            let told = "What is read cannot be edited; reject it and say what to read instead";
+            return if is_same {
+                Ok(UpdatedPreview { preview, touched: None })
+            } else {
+                Err(ToolError::Denied(told.into()))
+            };
+        }
+        self.check_closed(tool, context, input).await?;
+        match self.prepare(tool, context, input).await? {
+            PreparedCall::Act(ActionPreview { preview, touched }) => {
+                Ok(UpdatedPreview { preview, touched })
+            }
+            PreparedCall::Answer(_) | PreparedCall::Propose(_) => Err(ToolError::Effect(tool.name)),
+        }
+    }
+}
+
+/// Does what people approved where no folder is needed. It may have been begun before a crash: concluding it again does
+/// nothing twice.
+async fn conclude(
+    tool: &RegisteredTool,
+    context: &ToolContext,
+    settled: ResolvedRequest,
+    cancel: &CancellationToken,
+) -> FinishedCall {
+    let unasked = was_unasked(context, &settled);
+    let ResolvedRequest { request, resolution, .. } = settled;
+    let room = context.asks_in(tool.effect);
+    let mut concluded = CompletedExecution::default();
+    let report = match inbox_approval::next(&request, AskerState::Now) {
+        AfterRequest::Report(report) if request.status != RequestStatus::Approved => {
+            return inbox_approval::outcome(&request, report);
+        }
+        AfterRequest::Report(report) => {
+            concluded.plan = plan(&request);
+            report
+        }
+        AfterRequest::Act if cancel.is_cancelled() => {
+            inbox_approval::failed("The run was cancelled; this call was not executed")
+        }
+        next @ (AfterRequest::Act | AfterRequest::LookBack) => {
+            if next == AfterRequest::Act
+                && let Err(error) = room.begin(request.id().clone()).await
+            {
+                return refused(context, &error.into()).await;
+            }
+            failpoint::pass("tools.begun");
+            let approved = ApprovedCall { request: Arc::clone(&request), unasked };
+            let done = (tool.conclude)(context.clone(), approved, resolution.input).await;
+            failpoint::pass("tools.acted");
+            match done {
+                Ok(done) => {
+                    concluded = done;
+                    ToolReport { text: concluded.text.clone(), is_error: false }
+                }
+                Err(error) => inbox_approval::failed(&error.to_string()),
+            }
+        }
+    };
+    let mut finished = inbox_approval::done(room, &request, report).await;
+    finished.outcome.plan = concluded.plan;
+    finished.read = concluded.read;
+    finished
+}
+
+/// Whether it was approved in the name of the person who asked, because nobody is asked there.
+fn was_unasked(context: &ToolContext, settled: &ResolvedRequest) -> bool {
+    let off = settled.reading.settings.approvals == ApprovalSwitch::Off;
+    let Some(closed) = &settled.request.closed else { return false };
+    let by_requester = closed.by.as_ref() == Some(&settled.request.proposal.requester);
+    by_requester && closed.rule.is_none() && (off || context.gate == ApprovalMode::Bypass)
+}
+
+/// The plan that a request was about, as it was approved.
+fn plan(request: &ApprovalRequest) -> Option<String> {
+    let input = request.edited_input.as_ref().unwrap_or(&request.proposal.input);
+    Some(input.get("plan")?.as_str()?.to_owned())
+}
+
+async fn look_back(request: &Arc<ApprovalRequest>, workspace: &Workspace) -> ToolReport {
+    let (request, workspace) = (Arc::clone(request), workspace.clone());
+    let looked =
+        text_changes::blocking(move |_| inbox_approval::look_back(&request, &workspace)).await;
+    looked.unwrap_or_else(|error| inbox_approval::failed(&error.to_string()))
+}
+
+/// A tool that acts acts; one that only reads answers.
+async fn run(
+    tool: &RegisteredTool,
+    context: &ToolContext,
+    errand: ExecutionContext,
+    input: Value,
+) -> Result<String, ToolError> {
+    if tool.effect == ToolEffect::Acts {
+        return (tool.act)(errand, input).await;
+    }
+    match (tool.prepare)(context.clone(), input).await? {
+        PreparedCall::Answer(answer) => Ok(answer.text),
+        PreparedCall::Propose(_) | PreparedCall::Act(_) => Err(ToolError::Effect(tool.name)),
+    }
+}

@@ -1,0 +1,87 @@
+//! What owners can rule about: tools whose calls people may be asked about. A rule for any other name would hold for nothing,
+//! and whoever misspelled it would not hear of it.
+
+use crate::approvals::EVERY_TOOL;
+
+use crate::tools::document::read_document::ReadDocument;
+use crate::tools::registered_tool::RegisteredTool;
+use crate::tools::{Tool as _, ToolEffect, ToolRegistry};
+
+/// What runs commands. It can be ruled about before it is there.
+#[cfg(unix)]
+const COMMANDS: &str = crate::tools::workspace::bash::BashTool::NAME;
+#[cfg(not(unix))]
+const COMMANDS: &str = "Bash";
+
+impl ToolRegistry {
+    /// Refuses a name under which no request can be made; the error is for people.
+    pub fn check_asked_about(&self, tool: &str) -> Result<(), String> {
+        let names = self.asked_about();
+        if names.contains(&tool) {
+            return Ok(());
+        }
+        Err(format!("people are never asked about a tool {tool:?}; tools are {}", names.join(", ")))
+    }
+
+    /// Refuses a rule about a tool that there is not, or about files for one whose calls name none.
+    pub fn check_ruled(&self, tool: &str, has_path: bool) -> Result<(), String> {
+        if tool == EVERY_TOOL {
+            return Ok(());
+        }
+        self.check_asked_about(tool)?;
+        let makes = |entry: &RegisteredTool| {
+            matches!(entry.effect, ToolEffect::Creates | ToolEffect::Plans)
+        };
+        let is_nameless =
+            tool == COMMANDS || self.tools.iter().any(|entry| entry.name == tool && makes(entry));
+        if has_path && is_nameless {
+            return Err(format!("{tool} names no file: make a rule about it without a `path`"));
+        }
+        Ok(())
+    }
+
+    /// The names under which requests can be made.
+    fn asked_about(&self) -> Vec<&'static str> {
+        // Of the tools that change nothing and read no file, only reading another document can be asked about.
+        let asks = |entry: &&RegisteredTool| {
+            entry.effect != ToolEffect::Safe || entry.name == ReadDocument::NAME
+        };
+        let here = self.tools.iter().filter(asks).map(|entry| entry.name);
+        here.filter(|name| *name != COMMANDS).chain([COMMANDS]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_about_a_tool_that_people_can_be_asked_about() {
+        let tools = ToolRegistry::default();
+        for tool in ["*", "Write", "Bash", "ExitPlanMode", "update_full_document", "read_document"]
+        {
+            assert_eq!(tools.check_ruled(tool, false), Ok(()));
+        }
+        for tool in ["bash", "Bash(rm *)", "atlas_write", "update_ful_document", "list_documents"] {
+            let refused = tools.check_ruled(tool, false).unwrap_err();
+            assert!(
+                refused.contains(tool) && refused.contains("Write, Edit, MultiEdit"),
+                "{refused}"
+            );
+        }
+        // A policy for every tool names none.
+        assert!(tools.check_asked_about("*").is_err());
+    }
+
+    #[test]
+    fn a_rule_about_files_is_about_a_tool_whose_calls_name_one() {
+        let tools = ToolRegistry::default();
+        for tool in ["*", "Write", "Grep", "update_full_document"] {
+            assert_eq!(tools.check_ruled(tool, true), Ok(()));
+        }
+        for tool in ["Bash", "create_new_document"] {
+            let refused = tools.check_ruled(tool, true).unwrap_err();
+            assert!(refused.starts_with(&format!("{tool} names no file")), "{refused}");
+        }
+    }
+}

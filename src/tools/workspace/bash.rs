@@ -1,0 +1,99 @@
+//! Run a shell command in the workspace; only where the server allows it, and only once an owner has approved it.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::approvals::{Preview, PreviewWarning};
+use crate::workspace::{CommandEnd, CommandResult, CommandSpec, LONGEST_COMMAND, cautions};
+
+use crate::tools::document::text_changes;
+use crate::tools::{
+    ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
+    ToolScope,
+};
+
+/// How long a command may take if nothing else is said, in milliseconds.
+const USUAL_MS: u64 = 120_000;
+/// How long one may take at most, in milliseconds.
+const LONGEST_MS: u64 = 600_000;
+
+/// Run a command.
+pub struct BashTool;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The command, for bash; it begins in the workspace's top, with a clean environment and no input.
+    command: String,
+    /// Milliseconds it may take, 1 to 600000; 120000 if missing.
+    #[serde(default)]
+    timeout: Option<u64>,
+    /// One sentence for the people who decide: what it does, and why.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read from the stored input, which is what counts after a restart"
+    )]
+    description: String,
+}
+
+impl Tool for BashTool {
+    const NAME: &'static str = "Bash";
+    const DESCRIPTION: &'static str = "Run a shell command in the workspace. An owner of the server sees the whole command and decides \
+         before it runs. It ends with the run; nothing it starts is left behind.";
+    const WHEN: &'static str = "Use to run a command when no other tool can do it";
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const GROUND: ToolScope = ToolScope::Workspace;
+    type Input = Input;
+
+    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let Input { command, timeout, .. } = input;
+        let bytes = command.len();
+        if bytes > LONGEST_COMMAND {
+            let words =
+                format!("the command has {bytes} bytes; at most {LONGEST_COMMAND} are possible");
+            return Err(ToolError::Failed(words));
+        }
+        if command.trim().is_empty() || command.contains('\0') {
+            return Err(ToolError::Failed(
+                "the command is empty, or has NUL characters".to_owned(),
+            ));
+        }
+        if timeout.is_some_and(|ms| !(1..=LONGEST_MS).contains(&ms)) {
+            return Err(ToolError::Failed(format!("timeout is 1 to {LONGEST_MS} milliseconds")));
+        }
+        text_changes::blocking(move |_| {
+            let warning =
+                |(code, text): (&str, String)| PreviewWarning { code: code.to_owned(), text };
+            let warnings = cautions(&command).into_iter().map(warning).collect();
+            let preview = Preview::command(&command, warnings);
+            PreparedCall::Act(ActionPreview { preview, touched: None })
+        })
+        .await
+    }
+
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+        let limit_ms = input.timeout.unwrap_or(USUAL_MS).min(LONGEST_MS);
+        let limit = Duration::from_millis(limit_ms);
+        let wanted =
+            CommandSpec { command: input.command, limit, mark: errand.request.to_string() };
+        let CommandResult { ended, output } = errand.workspace.run(&wanted, &errand.cancel).await?;
+        let failed =
+            |how: String| Err(ToolError::Told(format!("{how}\n{output}").trim_end().to_owned()));
+        match ended {
+            CommandEnd::Itself(Some(0)) if output.is_empty() => Ok("(no output)".to_owned()),
+            CommandEnd::Itself(Some(0)) => Ok(output),
+            CommandEnd::Itself(Some(code)) => failed(format!("Exit code {code}")),
+            CommandEnd::Itself(None) => failed("The command was ended by a signal".to_owned()),
+            CommandEnd::TooLong => {
+                failed(format!("The command took longer than {limit_ms}ms and was stopped"))
+            }
+            CommandEnd::Stopped => {
+                failed("The run was cancelled; the command was stopped".to_owned())
+            }
+        }
+    }
+}

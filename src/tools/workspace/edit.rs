@@ -1,0 +1,86 @@
+//! Replace some words in a text file of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::approvals::Preview;
+
+use super::replacements::{self, occurrences};
+use crate::tools::document::text_changes;
+use crate::tools::pipeline::{file_warnings, open_file};
+use crate::tools::{
+    ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, named_file,
+};
+
+/// Change a part of a file.
+pub struct EditTool;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, from the workspace's top.
+    file_path: String,
+    /// The text to replace, exactly as it stands in the file, with enough around it to be there only once.
+    old_string: String,
+    /// The text that replaces it.
+    new_string: String,
+    /// Replace every occurrence; without it there must be exactly one.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+impl Input {
+    fn parts(self) -> (String, [replacements::Replacement; 1]) {
+        let Self { file_path, old_string, new_string, replace_all } = self;
+        (file_path, [replacements::Replacement { old_string, new_string, replace_all }])
+    }
+}
+
+impl Tool for EditTool {
+    const NAME: &'static str = "Edit";
+    const DESCRIPTION: &'static str = "Replace text in a file of the workspace. `old_string` must be in the file exactly once, unless \
+         `replace_all` is set. People see the difference and decide before anything is written.";
+    const WHEN: &'static str = "Use to change a part of a file";
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const TAKES: ReplacedText = ReplacedText::Named;
+    const GROUND: ToolScope = ToolScope::Workspace;
+    type Input = Input;
+
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let (path, edits) = input.parts();
+        if context.live.is_some() {
+            let (new, count) = replacements::of_document(context.document()?, &edits)?;
+            workspace.check(&path, &new)?;
+            return open_file::propose(&context, &path, &new, replaced(&path, count), None).await;
+        }
+        text_changes::blocking(move |limits| {
+            let edited = replacements::look(&workspace, &path, &edits)?;
+            let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
+            let warnings = file_warnings::of_change(&path, &edited.old.text, &edited.new, &shown);
+            let preview = Preview { warnings, ..shown };
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
+        })
+        .await?
+    }
+
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+        let (path, edits) = input.parts();
+        text_changes::blocking(move |_| {
+            let (count, written) = replacements::write(&errand, &path, &edits)?;
+            Ok(replaced(&path, count) + &written.note())
+        })
+        .await?
+    }
+}
+
+fn replaced(path: &str, count: usize) -> String {
+    format!("Replaced {} in {path}", occurrences(count))
+}

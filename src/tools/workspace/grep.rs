@@ -1,0 +1,164 @@
+//! Find lines in files of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::approvals;
+use crate::workspace::{GrepOutput, GrepQuery as Wanted, GrepResult, SEARCHED_BYTES};
+
+use super::glob::{LESS, listed, tells_of_a_file};
+use crate::tools::document::text_changes;
+use crate::tools::pipeline::inbox_approval;
+use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+
+/// Files that are named as searched in part.
+const NAMED: usize = 5;
+
+/// Which lines match.
+pub struct GrepTool;
+
+/// What the model gives. Besides the names of this server it may use those of Claude Code's Grep, which models know.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// A regular expression, without look-around and back-references.
+    pattern: String,
+    /// The folder or file to search, from the workspace's top; all of it if missing.
+    #[serde(default)]
+    path: Option<String>,
+    /// Only files whose name or path matches, such as `*.md`.
+    #[serde(default)]
+    glob: Option<String>,
+    /// Only files of this type, such as `js`, `py` or `rust`.
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    /// Whether large and small letters are the same.
+    #[serde(default, alias = "-i")]
+    ignore_case: bool,
+    /// Whether a match may go over line ends; then `.` matches them too.
+    #[serde(default)]
+    multiline: bool,
+    /// The matching lines, the files that have some, or how many each file has; the lines if missing.
+    #[serde(default)]
+    output_mode: OutputMode,
+    /// Whether lines are told with their numbers; they are if missing.
+    #[serde(default = "yes", rename = "-n")]
+    numbers: bool,
+    /// Lines to tell before each match.
+    #[serde(default, rename = "-B")]
+    before: usize,
+    /// Lines to tell after each match.
+    #[serde(default, rename = "-A")]
+    after: usize,
+    /// Lines to tell before and after each match.
+    #[serde(default, rename = "-C", alias = "context")]
+    around: usize,
+    /// Lines of the answer; there are at most 250.
+    #[serde(default)]
+    head_limit: Option<usize>,
+    /// Lines of the answer to pass over, because they were read before.
+    #[serde(default)]
+    offset: usize,
+}
+
+/// What is told of what was found.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutputMode {
+    #[default]
+    Content,
+    FilesWithMatches,
+    Count,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Input {
+    fn wanted(self) -> Wanted {
+        let told = match self.output_mode {
+            OutputMode::Content if self.numbers => GrepOutput::Lines,
+            OutputMode::Content => GrepOutput::Bare,
+            OutputMode::FilesWithMatches => GrepOutput::Files,
+            OutputMode::Count => GrepOutput::Counts,
+        };
+        Wanted {
+            pattern: self.pattern,
+            from: self.path.unwrap_or_else(|| ".".to_owned()),
+            glob: self.glob,
+            kind: self.kind,
+            ignore_case: self.ignore_case,
+            multiline: self.multiline,
+            told,
+            around: (self.before.max(self.around), self.after.max(self.around)),
+            offset: self.offset,
+            limit: self.head_limit,
+        }
+    }
+}
+
+impl Tool for GrepTool {
+    const NAME: &'static str = "Grep";
+    const DESCRIPTION: &'static str = "Search for a regular expression in the files of the workspace. Each line of the answer is \
+         `path:line:text`, unless `output_mode` says otherwise. Binary files and what .gitignore names are left out.";
+    const WHEN: &'static str = "Use to find text in files";
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const GROUND: ToolScope = ToolScope::Workspace;
+    type Input = Input;
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
+        let wanted = input.wanted();
+        // Its answer has the words of files, and nobody is asked about each of them.
+        let hidden =
+            inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Ask).await?;
+        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&wanted.from));
+        let found = move |_: &_| workspace.grep(&wanted, |path| hidden.has(path));
+        let (lines, more, partly) = match text_changes::blocking(found).await? {
+            Ok(GrepResult { lines, is_cut, next, partly }) => {
+                let more = is_cut.then(|| more(next.filter(|_| pages)));
+                (lines, more, partly)
+            }
+            Err(error) if is_hidden && tells_of_a_file(&error) => (Vec::new(), None, Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let nothing = if passed == 0 { "No matches found" } else { "No more matches found" };
+        let text = listed(lines, more.as_deref(), nothing, hides) + &unsearched(&partly);
+        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
+    }
+}
+
+/// How to get at what an answer has no room for: where it goes on, for who asks for it page by page.
+fn more(next: Option<usize>) -> String {
+    match next {
+        Some(next) => format!("[there is more; go on with offset {next}]"),
+        None => LESS.to_owned(),
+    }
+}
+
+/// What was not searched of files that are too long; nothing, if there is none.
+fn unsearched(partly: &[String]) -> String {
+    if partly.is_empty() {
+        return String::new();
+    }
+    let named = partly.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = partly.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more files") };
+    format!("\n[only the first {} MiB were searched of {named}{more}]", SEARCHED_BYTES >> 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_were_searched_in_part_are_named() {
+        let names = |count: usize| (0..count).map(|it| format!("{it}.log")).collect::<Vec<_>>();
+        assert_eq!(unsearched(&[]), "");
+        assert_eq!(unsearched(&names(1)), "\n[only the first 8 MiB were searched of 0.log]");
+        let many = "\n[only the first 8 MiB were searched of 0.log, 1.log, 2.log, 3.log, 4.log and 2 more files]";
+        assert_eq!(unsearched(&names(7)), many);
+    }
+}

@@ -1,0 +1,87 @@
+//! Replace words in several places of one text file of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::approvals::{Preview, PreviewStep};
+
+use super::replacements::{self, Replacement, occurrences};
+use crate::tools::document::text_changes;
+use crate::tools::pipeline::{file_warnings, open_file};
+use crate::tools::{
+    ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope, named_file,
+};
+
+/// Change several parts of a file at once.
+pub struct MultiEdit;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, from the workspace's top.
+    file_path: String,
+    /// The replacements, in order; each works on what the one before left.
+    edits: Vec<Replacement>,
+}
+
+impl Tool for MultiEdit {
+    const NAME: &'static str = "MultiEdit";
+    const DESCRIPTION: &'static str = "Replace text in several places of one file of the workspace: all of them or none. Each edit works \
+         on what the one before left. People see the difference and decide before anything is written.";
+    const WHEN: &'static str = "Use to change several parts of one file";
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const TAKES: ReplacedText = ReplacedText::Named;
+    const GROUND: ToolScope = ToolScope::Workspace;
+    type Input = Input;
+
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let Input { file_path, edits } = input;
+        if context.live.is_some() {
+            let (new, count) = replacements::of_document(context.document()?, &edits)?;
+            workspace.check(&file_path, &new)?;
+            let told = applied(&file_path, &edits, count);
+            return open_file::propose(&context, &file_path, &new, told, None).await;
+        }
+        text_changes::blocking(move |limits| {
+            let edited = replacements::look(&workspace, &file_path, &edits)?;
+            let steps: Vec<_> = edits.iter().zip(&edited.counts).map(step).collect();
+            let shown =
+                Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
+            let warnings =
+                file_warnings::of_change(&file_path, &edited.old.text, &edited.new, &shown);
+            let preview = Preview { warnings, ..shown };
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(edited.old.stamp) }))
+        })
+        .await?
+    }
+
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+        let Input { file_path, edits } = input;
+        text_changes::blocking(move |_| {
+            let (count, written) = replacements::write(&errand, &file_path, &edits)?;
+            Ok(applied(&file_path, &edits, count) + &written.note())
+        })
+        .await?
+    }
+}
+
+fn step<'a>((edit, occurrences): (&'a Replacement, &usize)) -> PreviewStep<'a> {
+    PreviewStep {
+        from: &edit.old_string,
+        to: &edit.new_string,
+        everywhere: edit.replace_all,
+        occurrences: *occurrences,
+    }
+}
+
+fn applied(path: &str, edits: &[Replacement], count: usize) -> String {
+    format!("Applied {} edits to {path} ({})", edits.len(), occurrences(count))
+}

@@ -1,0 +1,224 @@
+//! Read a text file of the workspace.
+
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::document::utf16_len;
+
+use crate::tools::document::text_changes;
+use crate::tools::document_updates::read_alone;
+use crate::tools::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_file,
+};
+
+/// Characters of a file that one call answers with.
+const ANSWER_CHARS: usize = 100_000;
+
+/// Look into a file.
+pub struct ReadTool;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, from the workspace's top.
+    file_path: String,
+    /// The first line to read, counted from 1; from the beginning if missing.
+    #[serde(default)]
+    offset: Option<usize>,
+    /// How many lines to read; all if missing.
+    #[serde(default)]
+    limit: Option<usize>,
+    /// The first character to read of the first line, counted from 1; for lines that are too long for one answer.
+    #[serde(default)]
+    column: Option<usize>,
+}
+
+impl Tool for ReadTool {
+    const NAME: &'static str = "Read";
+    const DESCRIPTION: &'static str = "Read a text file of the workspace. The answer is the file's content as it is; for a long \
+         file name the lines you need.";
+    const WHEN: &'static str = "Use to read a file of the workspace";
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const GROUND: ToolScope = ToolScope::Workspace;
+    type Input = Input;
+
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let Input { file_path, offset, limit, column } = input;
+        let from =
+            ReadStart { line: offset.unwrap_or(1).max(1), column: column.unwrap_or(1).max(1) };
+        // Not one line would be no step.
+        let limit = limit.unwrap_or(usize::MAX).max(1);
+        if context.live.is_some() {
+            let now = context.read_now().await?;
+            let whole = now.text.to_string();
+            let FilePart { text, shown } = part(&whole, from, limit);
+            let units = |at| utf16_len(&whole[..at]);
+            let unread = read_alone(&context, &now, (units(shown.start), units(shown.end)));
+            let answer = ToolAnswer { text, now: Some(now), unread, ..ToolAnswer::default() };
+            return Ok(PreparedCall::Answer(answer));
+        }
+        let file = text_changes::blocking(move |_| workspace.read(&file_path)).await??;
+        let text = part(&file.text, from, limit).text;
+        Ok(PreparedCall::Answer(ToolAnswer { text, ..ToolAnswer::default() }))
+    }
+}
+
+/// Where a file begins.
+const BEGINNING: ReadStart = ReadStart { line: 1, column: 1 };
+
+/// Where reading begins, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ReadStart {
+    line: usize,
+    column: usize,
+}
+
+/// What an answer has of a file.
+struct FilePart {
+    /// The words, and what is said of the rest.
+    text: String,
+    /// Where the words stand in the file, in bytes.
+    shown: Range<usize>,
+}
+
+/// So many lines from a place on, as they stand: whole lines, if at least one is short enough for an answer. What is left out is
+/// said, and where to read on, which is always further on.
+fn part(text: &str, from: ReadStart, limit: usize) -> FilePart {
+    let begins: usize = text.split_inclusive('\n').take(from.line - 1).map(str::len).sum();
+    let line = text[begins..].split_inclusive('\n').next().unwrap_or_default();
+    let rest = match line.char_indices().nth(from.column - 1) {
+        Some((at, _)) => &text[begins + at..],
+        None if line.is_empty() => "",
+        // The line is shorter.
+        None => return part(text, ReadStart { line: from.line + 1, column: 1 }, limit),
+    };
+    let at = text.len() - rest.len();
+    if rest.is_empty() && from != BEGINNING {
+        let text = match text.split_inclusive('\n').count() {
+            0 => "[nothing is there; the file is empty]".to_owned(),
+            lines => format!("[nothing is there; the file ends with line {lines}]"),
+        };
+        return FilePart { text, shown: at..at };
+    }
+    let wanted: usize = rest.split_inclusive('\n').take(limit).map(str::len).sum();
+    let mut part = &rest[..wanted];
+    if let Some((end, _)) = part.char_indices().nth(ANSWER_CHARS) {
+        part = &part[..part[..end].rfind('\n').map_or(end, |at| at + 1)];
+    }
+    let text = match &rest[part.len()..] {
+        "" => part.to_owned(),
+        left => going_on(part, left, from),
+    };
+    FilePart { text, shown: at..at + part.len() }
+}
+
+/// The words of a part, and where to read on what is `left`.
+fn going_on(part: &str, left: &str, from: ReadStart) -> String {
+    let next = from.line + part.matches('\n').count();
+    let lines = left.split_inclusive('\n').count();
+    if part.is_empty() || part.ends_with('\n') {
+        return format!("{part}\n[{lines} more lines; read on with offset {next}]");
+    }
+    // Nothing of this line stands before the place but what was skipped.
+    let column = from.column + part.chars().count();
+    let after = match lines - 1 {
+        0 => String::new(),
+        lines => format!(", and {lines} more lines follow"),
+    };
+    format!("{part}\n[line {next} goes on{after}; read on with offset {next} and column {column}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str, line: usize, limit: usize) -> String {
+        part(text, ReadStart { line, column: 1 }, limit).text
+    }
+
+    fn from(text: &str, line: usize, column: usize, limit: usize) -> String {
+        part(text, ReadStart { line, column }, limit).text
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_is() {
+        assert_eq!(lines("one\r\ntwo", 1, usize::MAX), "one\r\ntwo");
+        assert_eq!(lines("", 1, usize::MAX), "");
+        assert_eq!(from("one\ntwo\n", 1, 3, 2), "e\ntwo\n");
+        assert_eq!(
+            from("one\ntwo\nthree", 1, 9, 1),
+            "two\n\n[1 more lines; read on with offset 3]"
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let text = "1\n2\n3\n4\n";
+        assert_eq!(lines(text, 2, 2), "2\n3\n\n[1 more lines; read on with offset 4]");
+        let long = "é".repeat(ANSWER_CHARS + 5);
+        let on =
+            format!("\n[line 1 goes on; read on with offset 1 and column {}]", ANSWER_CHARS + 1);
+        assert!(lines(&long, 1, 1).ends_with(&on));
+        let more = lines(&format!("{long}\nb\nc"), 1, 9);
+        assert!(
+            more.contains("[line 1 goes on, and 2 more lines follow; read on"),
+            "{}",
+            &more[200_000..]
+        );
+    }
+
+    #[test]
+    fn who_reads_past_the_end_is_told_where_that_is() {
+        let told = |lines| format!("[nothing is there; the file ends with line {lines}]");
+        assert_eq!(lines("1\n2\n3\n4\n", 9, 2), told(4));
+        assert_eq!(lines("1\n2\n3\n4\n", 5, 2), told(4));
+        assert_eq!(from("one\ntwo", 2, 9, 1), told(2));
+        assert_eq!(lines("", 2, 1), "[nothing is there; the file is empty]");
+        assert_eq!(lines("", 1, 1), "", "an empty file has nothing to read, and no more");
+    }
+
+    #[test]
+    fn what_was_shown_is_known() {
+        let shown =
+            |line, column, limit| part("né\ntwo\nthree", ReadStart { line, column }, limit).shown;
+        assert_eq!((shown(1, 1, 1), shown(2, 1, usize::MAX)), (0..4, 4..13));
+        assert_eq!((shown(1, 2, 2), shown(9, 1, 1), shown(1, 9, 1)), (1..8, 13..13, 4..8));
+    }
+
+    #[test]
+    fn reading_on_as_told_reads_everything_and_nothing_twice() {
+        let long = "xé".repeat(ANSWER_CHARS);
+        for text in [
+            format!("a\n{long}\nb\n{long}"),
+            "line\n".repeat(ANSWER_CHARS),
+            format!("{}\n{long}", "y".repeat(ANSWER_CHARS)),
+        ] {
+            let (mut read, mut from) = (String::new(), BEGINNING);
+            loop {
+                let answer = part(&text, from, usize::MAX).text;
+                let Some((words, on)) = answer.rsplit_once("\n[") else {
+                    read.push_str(&answer);
+                    break;
+                };
+                read.push_str(words);
+                let (_, on) = on.split_once("offset ").expect("it says where to read on");
+                let on = on.trim_end_matches(']');
+                let (line, column) = on.split_once(" and column ").unwrap_or((on, "1"));
+                let next =
+                    ReadStart { line: line.parse().unwrap(), column: column.parse().unwrap() };
+                assert!((next.line, next.column) > (from.line, from.column), "{next:?}");
+                from = next;
+            }
+            assert!(read == text);
+        }
+    }
+}

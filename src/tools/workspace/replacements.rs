@@ -1,0 +1,237 @@
+//! Replacements in a file of the workspace: each must be meant unambiguously, and all apply or none.
+//!
+//! Models write `\n` whatever the file has. So words are looked for without regard to how lines end, and what is new ends its
+//! lines as the file does ([`form`]).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::document::diff::DraftPart;
+use crate::document::utf16_len;
+use crate::file_sync::text_encoding;
+use crate::rooms::command::DocumentSnapshot;
+use crate::workspace::{ReplacedFile, TextFile, Workspace};
+
+use crate::tools::{ExecutionContext, ToolError};
+
+/// One replacement.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// The text to replace, exactly as it stands in the file, with enough around it to be there only once.
+    pub old_string: String,
+    /// The text that replaces it.
+    pub new_string: String,
+    /// Replace every occurrence; without it there must be exactly one.
+    #[serde(default)]
+    pub replace_all: bool,
+}
+
+/// A file before and after its replacements.
+#[derive(Debug)]
+pub struct EditedFile {
+    /// Before.
+    pub old: TextFile,
+    /// After.
+    pub new: String,
+    /// How many occurrences each edit replaced.
+    pub counts: Vec<usize>,
+}
+
+/// Works out what edits make of a file as it is now.
+pub fn look(
+    workspace: &Workspace,
+    path: &str,
+    edits: &[Replacement],
+) -> Result<EditedFile, ToolError> {
+    let old = workspace.look(path)?;
+    let old = old.ok_or_else(|| ToolError::Failed(format!("{path} does not exist")))?;
+    let (new, counts) = apply(&old.text, edits).map_err(ToolError::Failed)?;
+    workspace.check(path, &new)?;
+    Ok(EditedFile { old, new, counts })
+}
+
+impl EditedFile {
+    /// How many occurrences were replaced.
+    pub fn count(&self) -> usize {
+        self.counts.iter().sum()
+    }
+}
+
+/// Writes what edits make of a file, if it is still the one people were shown; how many occurrences were replaced.
+pub fn write(
+    errand: &ExecutionContext,
+    path: &str,
+    edits: &[Replacement],
+) -> Result<(usize, ReplacedFile), ToolError> {
+    let edited = look(&errand.workspace, path, edits)?;
+    let count = edited.count();
+    let EditedFile { old, new, .. } = edited;
+    let expected = errand.touched.as_deref().unwrap_or_default();
+    if old.stamp != expected {
+        let changed = crate::workspace::WorkspaceError::Changed { path: path.to_owned() };
+        return Err(changed.into());
+    }
+    let written = errand.workspace.write(path, &new, expected)?;
+    Ok((count, written))
+}
+
+/// The text of a document after all edits, and how many occurrences were replaced.
+pub fn of_document(
+    base: &DocumentSnapshot,
+    edits: &[Replacement],
+) -> Result<(String, usize), ToolError> {
+    let (text, counts) = apply(&base.text.to_string(), edits).map_err(ToolError::Failed)?;
+    Ok((text, counts.iter().sum()))
+}
+
+/// The content after all edits, one after the other, and how many occurrences each replaced.
+fn apply(content: &str, edits: &[Replacement]) -> Result<(String, Vec<usize>), String> {
+    if edits.is_empty() {
+        return Err("there is nothing to replace".to_owned());
+    }
+    let (mut now, mut counts) = (content.to_owned(), Vec::new());
+    for (index, edit) in edits.iter().enumerate() {
+        let which = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
+        let (new, found) = replace(&now, edit).map_err(|why| which + &why)?;
+        now = new;
+        counts.push(found);
+    }
+    if now == content {
+        return Err("the edits cancel each other; the file would stay as it is".to_owned());
+    }
+    Ok((now, counts))
+}
+
+/// The content after one edit.
+fn replace(content: &str, edit: &Replacement) -> Result<(String, usize), String> {
+    let plain = |text: &str| text_encoding::read(text).to_string();
+    let (old, new) = (plain(&edit.old_string), plain(&edit.new_string));
+    if old.is_empty() {
+        return Err("old_string is empty".to_owned());
+    }
+    if edit.old_string == edit.new_string {
+        return Err("old_string and new_string are the same".to_owned());
+    }
+    if old == new {
+        return Err(
+            "old_string and new_string differ in line ends only, which stay as the file has them"
+                .to_owned(),
+        );
+    }
+    let text = plain(content);
+    let found = text.matches(&old).count();
+    match found {
+        0 => return Err("old_string is not in the file".to_owned()),
+        1 => {}
+        _ if edit.replace_all => {}
+        _ => {
+            return Err(format!(
+                "old_string is in the file {found} times; give more of the text around it, or set replace_all"
+            ));
+        }
+    }
+    let after = text.replace(&old, &new);
+    Ok((text_encoding::replaced(content, &after, parts(&text, &old, &new)), found))
+}
+
+/// Every occurrence as a change.
+fn parts(text: &str, old: &str, new: &str) -> impl Iterator<Item = DraftPart> {
+    let len = utf16_len(old);
+    let (mut byte, mut unit) = (0, 0);
+    text.match_indices(old).map(move |(at, base)| {
+        let from = unit + utf16_len(&text[byte..at]);
+        (byte, unit) = (at + base.len(), from + len);
+        DraftPart { from, to: unit, base: base.to_owned(), insert: new.to_owned() }
+    })
+}
+
+/// `1 occurrence`, `2 occurrences`.
+pub fn occurrences(count: usize) -> String {
+    if count == 1 { "1 occurrence".to_owned() } else { format!("{count} occurrences") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(old: &str, new: &str) -> Replacement {
+        Replacement { old_string: old.into(), new_string: new.into(), replace_all: false }
+    }
+
+    #[test]
+    fn each_edit_works_on_what_the_one_before_left() {
+        let edits = [edit("one", "two"), edit("two", "three")];
+        assert_eq!(apply("one", &edits).unwrap(), ("three".into(), vec![1, 1]));
+    }
+
+    #[test]
+    fn all_occurrences_are_replaced_only_if_that_is_said() {
+        let all = Replacement { replace_all: true, ..edit("a", "b") };
+        assert_eq!(apply("a a a", &[all]).unwrap(), ("b b b".into(), vec![3]));
+        let refused = apply("a a a", &[edit("a", "b")]).unwrap_err();
+        assert!(refused.starts_with("old_string is in the file 3 times"), "{refused}");
+    }
+
+    #[test]
+    fn what_is_not_there_or_changes_nothing_is_refused() {
+        let cases = [
+            (vec![edit("x", "y")], "old_string is not in the file"),
+            (vec![edit("", "y")], "old_string is empty"),
+            (vec![edit("a", "a")], "old_string and new_string are the same"),
+            (vec![], "there is nothing to replace"),
+            (vec![edit("a", "b"), edit("x", "y")], "edit 2: old_string is not in the file"),
+            (
+                vec![edit("a", "b"), edit("b", "a")],
+                "the edits cancel each other; the file would stay as it is",
+            ),
+        ];
+        for (edits, words) in cases {
+            assert_eq!(apply("a", &edits).unwrap_err(), words);
+        }
+    }
+
+    #[test]
+    fn words_are_found_and_written_with_the_line_ends_of_the_file() {
+        let cases = [
+            ("a\r\nb\r\n", edit("b", "c"), "a\r\nc\r\n"),
+            ("one\r\ntwo\r\n", edit("one\ntwo", "1\n2\n3"), "1\r\n2\r\n3\r\n"),
+            ("one\r\ntwo\r\n", edit("two", "x\ny"), "one\r\nx\r\ny\r\n"),
+            ("one\r\ntwo\r\n", edit("one\r\ntwo", "x\r\ny"), "x\r\ny\r\n"),
+            ("one\ntwo\n", edit("one\r\ntwo", "x\r\ny"), "x\ny\n"),
+            ("\u{feff}one\r\n", edit("\u{feff}one", "😀"), "\u{feff}😀\r\n"),
+            ("😀\rone\ntwo\r\nthree", edit("one\ntwo\nthree", "1\n2\n3"), "😀\r1\n2\r\n3"),
+            ("a\rx\nb", edit("x", ""), "a\n\nb"),
+        ];
+        for (content, edit, expected) in cases {
+            assert_eq!(apply(content, &[edit]).unwrap().0, expected, "{content:?}");
+        }
+        let all = Replacement { replace_all: true, ..edit("a\nb", "c\nd") };
+        assert_eq!(apply("a\r\nb\na\nb", &[all]).unwrap(), ("c\r\nd\nc\nd".into(), vec![2]));
+        let refused = apply("a\r\n", &[edit("a\r\n", "a\n")]).unwrap_err();
+        assert!(refused.contains("differ in line ends only"), "{refused}");
+    }
+
+    #[test]
+    fn what_is_shown_is_what_is_written_and_another_file_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        let workspace = Workspace::open(folder.path(), &[]).unwrap();
+        std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
+        let edits = [edit("two\nthree", "2\n3\n4")];
+        let edited = look(&workspace, "a.txt", &edits).unwrap();
+        let errand = ExecutionContext {
+            workspace: workspace.clone(),
+            touched: Some(edited.old.stamp),
+            request: "req_1".into(),
+            cancel: tokio_util::sync::CancellationToken::new(),
+        };
+        // The same words with other line ends are another file.
+        std::fs::write(&path, "one\r\ntwo\r\nthree\r\n").unwrap();
+        assert!(write(&errand, "a.txt", &edits).unwrap_err().to_string().contains("changed since"));
+        std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
+        write(&errand, "a.txt", &edits).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), edited.new);
+        assert_eq!(edited.new, "one\r\n2\n3\n4\r\n");
+    }
+}

@@ -1,0 +1,108 @@
+//! Write a text file of the workspace.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::approvals::Preview;
+use crate::file_sync::text_encoding;
+use crate::workspace::{ABSENT, TextFile, WorkspaceError};
+
+use crate::tools::document::text_changes;
+use crate::tools::pipeline::{file_warnings, open_file};
+use crate::tools::{
+    ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
+    ToolScope, named_file,
+};
+
+/// Make or replace a file.
+pub struct WriteTool;
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, from the workspace's top; folders that are missing are made.
+    file_path: String,
+    /// The complete new content.
+    content: String,
+}
+
+impl Tool for WriteTool {
+    const NAME: &'static str = "Write";
+    const DESCRIPTION: &'static str = "Write a text file of the workspace: make it, or replace its content. People see the difference \
+         and decide before anything is written. A file whose lines all end in CRLF keeps that if you write LF, and a byte order mark stays.";
+    const WHEN: &'static str = "Use to make a file, or to replace all of it";
+    const EFFECT: ToolEffect = ToolEffect::Acts;
+    const GROUND: ToolScope = ToolScope::Workspace;
+    type Input = Input;
+
+    fn file(input: &Value) -> Option<String> {
+        named_file(input)
+    }
+
+    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let workspace = context.workspace()?.clone();
+        let Input { file_path, content } = input;
+        if context.live.is_some() {
+            workspace.check(&file_path, &content)?;
+            let told = written(&file_path, &content);
+            return open_file::propose(
+                &context,
+                &file_path,
+                &content,
+                told,
+                open_file::unread(&context),
+            )
+            .await;
+        }
+        text_changes::blocking(move |limits| {
+            workspace.check(&file_path, &content)?;
+            let old = workspace.look(&file_path)?;
+            let new = succeeding(old.as_ref(), &content);
+            workspace.check(&file_path, &new)?;
+            let before = old.as_ref().map(|file| file.text.as_str());
+            if before == Some(new.as_str()) {
+                let same = format!("{file_path} already reads like this; nothing to write");
+                return Err(ToolError::Failed(same));
+            }
+            let shown = Preview::diff(&file_path, before, &new, limits);
+            let warnings = match before {
+                Some(before) => file_warnings::of_change(&file_path, before, &new, &shown),
+                None => file_warnings::of_file(&file_path, None, &new),
+            };
+            let preview = Preview { warnings, ..shown };
+            let touched = old.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
+            Ok(PreparedCall::Act(ActionPreview { preview, touched: Some(touched) }))
+        })
+        .await?
+    }
+
+    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+        let ExecutionContext { workspace, touched, .. } = errand;
+        let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
+        text_changes::blocking(move |_| {
+            let Input { file_path, content } = input;
+            let old = workspace.look(&file_path)?;
+            // What is written depends on what is there.
+            if old.as_ref().map_or(ABSENT, |file| &file.stamp) != expected {
+                return Err(WorkspaceError::Changed { path: file_path }.into());
+            }
+            let new = succeeding(old.as_ref(), &content);
+            let note = workspace.write(&file_path, &new, &expected)?.note();
+            let told = written(&file_path, &content);
+            let kept = ", in the form the file has (its line ends or byte order mark)";
+            Ok(if new == content { told } else { told + kept } + &note)
+        })
+        .await?
+    }
+}
+
+/// What is written in place of a file.
+fn succeeding(old: Option<&TextFile>, content: &str) -> String {
+    old.map_or_else(|| content.to_owned(), |old| text_encoding::succeeding(&old.text, content))
+}
+
+fn written(path: &str, content: &str) -> String {
+    format!("Wrote {} characters to {path}", content.chars().count())
+}

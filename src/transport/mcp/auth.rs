@@ -1,0 +1,310 @@
+//! Who comes in: a token for every request, and sessions that nobody else can use.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde_json::json;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::auth::{AccessGuard, AuthError, Authenticator};
+use crate::connections::{HeldBytes, RequestOwner};
+
+use super::early_headers::{self, is_stream};
+use super::read_versions::ReadingProgram;
+use super::sessions::{SessionUse, SessionsFull};
+use super::{LONGEST_MESSAGE, McpShared};
+
+/// Names a session of the protocol.
+const SESSION: &str = "mcp-session-id";
+/// What a request that stands for itself asks for.
+const METHOD: &str = "mcp-method";
+/// Names a bridge that belongs to one program, whatever sessions it has.
+const BRIDGE: &str = "copydesk-bridge";
+/// Longest name of a bridge, in bytes.
+const LONGEST_BRIDGE: usize = 64;
+/// How often a session is looked at that may have ended by itself.
+const LOOK: Duration = Duration::from_secs(30);
+/// Seconds after which somebody whose sessions are all in use may try again.
+const LATER_S: &str = "30";
+
+/// How long the requests of an ended session may take to be taken back.
+const TAKING_BACK: Duration = Duration::from_secs(5);
+
+/// The session in which a request is made.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionMark(pub(crate) String);
+
+/// The connection that an answer goes over; fires when that is closed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AnswerConnection(pub(crate) CancellationToken);
+
+/// Why a session is watched no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WatchEnd {
+    /// It is over.
+    Over,
+    /// The server stops.
+    Stopped,
+}
+
+/// Lets people in.
+pub(crate) struct McpAuth {
+    desk: Arc<McpShared>,
+    manager: Arc<LocalSessionManager>,
+}
+
+impl McpAuth {
+    pub(crate) fn new(desk: Arc<McpShared>, manager: Arc<LocalSessionManager>) -> Self {
+        Self { desk, manager }
+    }
+
+    async fn pass(&self, headers: &HeaderMap) -> Result<AccessGuard, AuthError> {
+        let door = &self.desk.door;
+        if let Some(everyone) = &door.everyone {
+            return Ok(Authenticator::everyone(everyone.clone()));
+        }
+        let secret = bearer(headers).ok_or(AuthError::Unknown)?;
+        door.auth.admit(secret, door.clock.now_ms()).await
+    }
+
+    async fn close(&self, session: &str) {
+        if let Err(error) = self.manager.close_session(&session.into()).await {
+            tracing::warn!(%error, "an MCP session could not be closed");
+        }
+    }
+
+    /// A session has begun, if there is room for it: makes some, remembers whose it is, and ends it with their token.
+    async fn begin(self: &Arc<Self>, session: &str, pass: AccessGuard) -> Result<(), SessionsFull> {
+        let sessions = &self.desk.sessions;
+        match sessions.begin(session, &pass.principal().user) {
+            Ok(ended) => {
+                for session in ended {
+                    tracing::info!(session, "an MCP session that nobody used made room");
+                    self.close(&session).await;
+                }
+            }
+            Err(full) => {
+                self.close(session).await;
+                return Err(full);
+            }
+        }
+        let (gate, session) = (Arc::clone(self), session.to_owned());
+        self.desk.door.tasks.spawn(async move {
+            // What waits over a stop of the server is not given up.
+            if gate.watch(&session, &pass).await == WatchEnd::Over {
+                gate.desk.sessions.end(&session);
+            }
+            gate.desk.reads.forget(&pass.principal().user, &session);
+        });
+        Ok(())
+    }
+
+    /// Waits until a session is over, or the server stops.
+    async fn watch(&self, session: &str, pass: &AccessGuard) -> WatchEnd {
+        let id = session.into();
+        loop {
+            tokio::select! {
+                biased;
+                () = self.desk.door.stop.cancelled() => return WatchEnd::Stopped,
+                _ = pass.ended() => {
+                    self.close(session).await;
+                    return WatchEnd::Over;
+                }
+                () = tokio::time::sleep(LOOK) => {
+                    if !self.manager.has_session(&id).await.unwrap_or(false) {
+                        return WatchEnd::Over;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A program has ended its session: nobody would hear of its calls, so their requests are taken back before it is told
+    /// that this is done.
+    async fn end(&self, session: &str) -> Response {
+        if let Some(calls) = self.desk.sessions.end(session) {
+            // One that was approved just now is carried out meanwhile.
+            drop(tokio::time::timeout(TAKING_BACK, calls.wait()).await);
+        }
+        // Not 202: some clients complain of that.
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+/// Lets a request through with the pass of whoever makes it, or answers 401, 404, 429 or 503.
+pub(crate) async fn admit(
+    State(gate): State<Arc<McpAuth>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let pass = match gate.pass(request.headers()).await {
+        Ok(pass) => pass,
+        Err(error) => return refusal(&error),
+    };
+    if let Some(owner) = request.extensions().get::<RequestOwner>().cloned() {
+        owner.is(pass.principal());
+        request = request.map(|body| counted(&owner, body));
+    }
+    let session = named(request.headers(), SESSION).map(str::to_owned);
+    let sessions = &gate.desk.sessions;
+    let owner = session.as_deref().and_then(|session| sessions.owner(session));
+    if owner.as_ref().is_some_and(|owner| *owner != pass.principal().user) {
+        // As if it were not there.
+        return problem(StatusCode::NOT_FOUND, "not_found", "there is no such session");
+    }
+    let inside = session.filter(|_| owner.is_some());
+    if let Some(reader) = reader(request.headers(), inside.as_deref()) {
+        request.extensions_mut().insert(reader);
+    }
+    if let Some(session) = &inside {
+        request.extensions_mut().insert(SessionMark(session.clone()));
+    }
+    let line = CancellationToken::new();
+    request.extensions_mut().insert(AnswerConnection(line.clone()));
+    request.extensions_mut().insert(pass.clone());
+    let line = line.drop_guard();
+    let holding = inside.as_deref().and_then(|session| sessions.hold(session));
+    let leaves = request.method() == Method::DELETE;
+    // In a session the answer begins at once by itself.
+    let response = if inside.is_none() && named(request.headers(), METHOD) == Some("tools/call") {
+        early_headers::answer(next.run(request)).await
+    } else {
+        next.run(request).await
+    };
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        let detail = format!("a message may have at most {LONGEST_MESSAGE} bytes");
+        return problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail);
+    }
+    if let Some(session) = inside {
+        if leaves && response.status().is_success() {
+            return gate.end(&session).await;
+        }
+    } else if let Some(begun) = named(response.headers(), SESSION)
+        && let Err(full) = gate.begin(begun, pass).await
+    {
+        return crowded(full);
+    }
+    held(response, holding, line)
+}
+
+/// The body, which breaks off where its person has no room for more.
+fn counted(owner: &RequestOwner, body: Body) -> Body {
+    let (Some(account), false) = (owner.account().cloned(), body.is_end_stream()) else {
+        return body;
+    };
+    let mut held: Option<HeldBytes> = None;
+    Body::from_stream(body.into_data_stream().map(move |piece| {
+        let piece = piece.map_err(axum::BoxError::from)?;
+        match &mut held {
+            Some(held) => held.grow(piece.len())?,
+            None => held = Some(account.body(piece.len())?),
+        }
+        Ok::<_, axum::BoxError>(piece)
+    }))
+}
+
+/// Which program asks, if that can be known.
+fn reader(headers: &HeaderMap, session: Option<&str>) -> Option<ReadingProgram> {
+    let bridge = named(headers, BRIDGE).filter(|it| (1..=LONGEST_BRIDGE).contains(&it.len()));
+    let bridge = bridge.map(|name| ReadingProgram::Bridge(name.to_owned()));
+    bridge.or_else(|| session.map(|name| ReadingProgram::Session(name.to_owned())))
+}
+
+fn named<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// A session is in use for as long as its answer is read, and its line is open.
+fn held(response: Response, holding: Option<SessionUse>, line: DropGuard) -> Response {
+    if !is_stream(&response) {
+        return response;
+    }
+    response.map(|body| {
+        let pieces = body.into_data_stream().map(move |piece| {
+            let _ = (&holding, &line);
+            piece
+        });
+        Body::from_stream(pieces)
+    })
+}
+
+/// Why no session can begin.
+fn crowded(full: SessionsFull) -> Response {
+    let (status, code, detail) = match full {
+        SessionsFull::Person => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limited",
+            "you have as many MCP sessions as one person may have, and all are in use; end one (DELETE /mcp) first",
+        ),
+        SessionsFull::All => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded",
+            "there are as many MCP sessions as this server takes, and all are in use; try again later",
+        ),
+    };
+    let mut response = problem(status, code, detail);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(LATER_S));
+    response
+}
+
+/// The secret of `Authorization: Bearer …`, sent once.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut lines = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let (scheme, token) = line.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+fn refusal(error: &AuthError) -> Response {
+    if let AuthError::Store(_) = error {
+        tracing::error!(%error, "a token could not be looked up");
+        let detail = "the token could not be looked up";
+        return problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail);
+    }
+    let detail = format!("{error}; send `Authorization: Bearer TOKEN`");
+    let mut response = problem(StatusCode::UNAUTHORIZED, "unauthorized", &detail);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
+}
+
+/// A problem document (RFC 9457).
+fn problem(status: StatusCode, code: &str, detail: &str) -> Response {
+    let title = status.canonical_reason().unwrap_or_default();
+    let body = json!({
+        "type": "about:blank",
+        "title": title,
+        "status": status.as_u16(),
+        "detail": detail,
+        "code": code,
+    });
+    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+    (status, kind, body.to_string()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_comes_as_bearer_and_only_once() {
+        let read = |lines: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::AUTHORIZATION, line.parse().unwrap());
+            }
+            bearer(&headers).map(str::to_owned)
+        };
+        assert_eq!(read(&["Bearer abc"]).as_deref(), Some("abc"));
+        assert_eq!(read(&["bearer  abc "]).as_deref(), Some("abc"));
+        assert_eq!([read(&[]), read(&["abc"]), read(&["Basic YTpi"])], [None, None, None]);
+        assert_eq!(read(&["Bearer abc", "Bearer abc"]), None);
+    }
+}

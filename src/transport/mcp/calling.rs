@@ -1,0 +1,223 @@
+//! One `tools/call`: made, waited for, answered.
+
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::service::RequestContext;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{
+    CallHandle, CallRequest, CallSource, ClientConnection, DedupKey, ExternalCall, KeyIssuer,
+};
+use crate::tools::ToolCall;
+
+use super::McpShared;
+use super::auth::SessionMark;
+use super::handler::McpCaller;
+use super::progress::{self, CallProgress, WaitEnd};
+use super::read_versions::ReadingProgram;
+use super::result_text;
+use super::sessions::SessionCall;
+use super::tools::{CallTarget, ListedTool, target};
+
+/// How much sooner than the caller gives up its request expires, in milliseconds: so that it is told why.
+const MARGIN_MS: u64 = 2_000;
+/// How long a request may take to be taken back.
+const TAKING_BACK: Duration = Duration::from_secs(2);
+/// How long after its connection broke a bridge may send a call again. It never asks for the rest of an answer.
+const GRACE: Duration = Duration::from_secs(3);
+/// A call as its own client names it.
+const TOOL_USE: &str = "claudecode/toolUseId";
+/// Longest name of a call, in bytes.
+const LONGEST_NAME: usize = 128;
+/// Said where nobody hears it, but for the log.
+const SESSION_OVER: &str = "the session is over";
+
+/// Makes a call and waits until it is over. Whatever is wrong with it is told as the result of the call.
+pub(crate) async fn call(
+    desk: &McpShared,
+    caller: &McpCaller,
+    listed: &ListedTool,
+    arguments: JsonObject,
+    context: &RequestContext<RoleServer>,
+) -> CallToolResult {
+    let refused = |words: String| result(words, true);
+    if !listed.is_for(&caller.principal) {
+        return refused(result_text::denied("you may not do that"));
+    }
+    let mark = mark(listed, context, &arguments);
+    let CallTarget { document, base, input } = match target(listed.about, listed.name, arguments) {
+        Ok(target) => target,
+        Err(why) => return refused(result_text::denied(&format!("Invalid input: {why}"))),
+    };
+    let session = match desk.session_of(caller).await {
+        Ok(session) => session,
+        Err(error) => {
+            tracing::error!(%error, "the session of an MCP client could not be kept");
+            return refused("The call could not be stored; nothing was asked".to_owned());
+        }
+    };
+    let user = &caller.principal.user;
+    let reader = caller.reader.as_ref();
+    let base = base.or_else(|| desk.reads.by(user, reader, document.as_ref()?));
+    if document.is_some() && base.is_none() && reader.is_none() {
+        return refused(result_text::denied(result_text::SAY_WHICH_VERSION));
+    }
+    let session_of = caller.inside.as_ref();
+    let on_call = session_of.and_then(|SessionMark(name)| desk.sessions.call(name));
+    if session_of.is_some() && on_call.is_none() {
+        return refused(result_text::denied(SESSION_OVER));
+    }
+    let calling = CallRequest {
+        session,
+        principal: caller.principal.clone(),
+        document,
+        prompt: format!("{} calls {} over MCP", caller.client, listed.tool.name),
+        outside: ExternalCall {
+            call: ToolCall { id: name(context), name: listed.name.to_owned(), input },
+            door: CallSource::Mcp,
+            base,
+            deadline_ms: caller.timeout_ms.map(|timeout_ms| {
+                let patience_ms = timeout_ms.saturating_sub(MARGIN_MS).max(1_000);
+                desk.door.clock.now_ms().saturating_add(patience_ms)
+            }),
+            again_of: None,
+            named_by: None,
+        },
+        mark: mark.map(|name| DedupKey { name, by: KeyIssuer::Program(line(caller)) }),
+    };
+    let mut progress = CallProgress::of(context);
+    if listed.about.asks() {
+        // At once: a client may give up on an answer that does not begin.
+        progress.say("Asking the people who decide").await;
+    }
+    let give_up = context.ct.child_token();
+    match desk.door.agents.call(calling, &give_up).await {
+        Ok(ongoing) => {
+            let nobody_hears = nobody_hears(caller, on_call.as_ref());
+            wait(desk, caller, listed, WaitingCall { ongoing, progress, give_up }, nobody_hears)
+                .await
+        }
+        Err(error) => refused(result_text::refused(&error)),
+    }
+}
+
+/// Waits until nobody can be told any more what comes of a call: its session is over, or its bridge is gone.
+async fn nobody_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
+    let over = async {
+        match on_call {
+            Some(on_call) => on_call.over().await,
+            None => std::future::pending().await,
+        }
+    };
+    let gone = async {
+        match caller.reader {
+            Some(ReadingProgram::Bridge(_)) => caller.line.cancelled().await,
+            // Others resume the session, and hear then.
+            Some(ReadingProgram::Session(_)) | None => std::future::pending().await,
+        }
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        () = over => {}
+        () = gone => {}
+    }
+}
+
+/// A call that is waited for.
+struct WaitingCall {
+    ongoing: CallHandle,
+    progress: CallProgress,
+    /// Takes it back.
+    give_up: CancellationToken,
+}
+
+async fn wait(
+    desk: &McpShared,
+    caller: &McpCaller,
+    listed: &ListedTool,
+    waiting: WaitingCall,
+    nobody_hears: impl Future<Output = ()>,
+) -> CallToolResult {
+    let WaitingCall { mut ongoing, mut progress, give_up } = waiting;
+    // Dropping the call takes the request back: nobody would hear what came of it.
+    let waited = tokio::select! {
+        biased;
+        waited = progress::wait(&mut ongoing, &mut progress) => waited,
+        _ = caller.pass.ended() => return result(result_text::denied("your token is no longer good"), true),
+        () = nobody_hears => {
+            give_up.cancel();
+            // Whoever ended the session is told so once nobody can approve it any more.
+            drop(timeout(TAKING_BACK, progress::wait(&mut ongoing, &mut progress)).await);
+            return result(result_text::denied(SESSION_OVER), true);
+        }
+    };
+    match waited {
+        WaitEnd::Over(done) => {
+            if !caller.line.is_cancelled() || is_listening(desk, caller) {
+                desk.door.agents.told(&ongoing).await;
+            }
+            if let Some((document, version)) = done.read.clone() {
+                let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
+                desk.reads.note(user, reader, document, version);
+            }
+            let (words, is_error) = result_text::told(listed.noun, &done);
+            result(words, is_error)
+        }
+        WaitEnd::Parked(now) => {
+            let words = format!(
+                "The server is stopping. {now}. What waits stays, and what people decide is carried out when the server \
+                 runs again. Nobody could tell you here; look before you try again."
+            );
+            result(words, true)
+        }
+    }
+}
+
+/// Whether a session whose connection broke has another one, over which it is told.
+fn is_listening(desk: &McpShared, caller: &McpCaller) -> bool {
+    let session = caller
+        .inside
+        .as_ref()
+        .filter(|_| !matches!(caller.reader, Some(ReadingProgram::Bridge(_))));
+    session.is_some_and(|SessionMark(name)| desk.sessions.is_listening(name))
+}
+
+/// Which program calls, and how long it hears.
+fn line(caller: &McpCaller) -> ClientConnection {
+    let program = caller.reader.as_ref().map(|reader| match reader {
+        ReadingProgram::Session(name) => format!("session {name}"),
+        ReadingProgram::Bridge(name) => format!("bridge {name}"),
+    });
+    ClientConnection { program, lost: caller.line.clone() }
+}
+
+/// Only text: some clients show their model nothing else if there is anything else.
+fn result(words: String, is_error: bool) -> CallToolResult {
+    let content = vec![ContentBlock::text(words)];
+    if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
+}
+
+/// How the caller names the call, so that people and programs can match it with what they see on the other side.
+fn name(context: &RequestContext<RoleServer>) -> String {
+    named(context)
+        .map_or_else(|| format!("mcp_{}", crate::ids::sortable_uuid().simple()), str::to_owned)
+}
+
+/// What the call is known by if it is sent again after a lost connection: its name, and all there is in it, because somebody
+/// may use a name twice.
+fn mark(
+    listed: &ListedTool,
+    context: &RequestContext<RoleServer>,
+    arguments: &JsonObject,
+) -> Option<String> {
+    let arguments = serde_json::to_string(arguments).ok()?;
+    Some(format!("{}\n{}\n{arguments}", listed.tool.name, named(context)?))
+}
+
+fn named(context: &RequestContext<RoleServer>) -> Option<&str> {
+    let named = context.meta.0.0.get(TOOL_USE).and_then(|it| it.as_str());
+    named.filter(|it| (1..=LONGEST_NAME).contains(&it.len()))
+}

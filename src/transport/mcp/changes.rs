@@ -1,0 +1,226 @@
+//! Which documents have changed, and whether there are others, for whoever has asked to be told.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, Receiver};
+
+use crate::ids::{DocumentId, MemberId};
+use crate::rooms::event::{DocumentChange, RoomEvent, ServerEvent};
+use crate::rooms::{EncodedEvent, EventSink};
+
+/// Changes that may wait for a listener; one that misses some looks at everything it has subscribed to.
+const WAITING: usize = 1_024;
+/// Changes within this time are told as one.
+const TOGETHER: Duration = Duration::from_millis(500);
+
+/// Hears of every room's updates and passes on which documents changed.
+#[derive(Clone, Debug)]
+pub struct DocumentChanges(broadcast::Sender<DocumentHappening>);
+
+/// Something happened to a document.
+#[derive(Clone, Debug)]
+struct DocumentHappening {
+    document: DocumentId,
+    /// Whether it reads differently.
+    text: bool,
+    /// Whether a list of documents does: it came, went, or has another title.
+    list: bool,
+}
+
+impl Default for DocumentChanges {
+    fn default() -> Self {
+        Self(broadcast::channel(WAITING).0)
+    }
+}
+
+impl DocumentChanges {
+    fn happened(&self, document: &DocumentId, text: bool, list: bool) {
+        // Nobody needs to listen.
+        self.0.send(DocumentHappening { document: document.clone(), text, list }).ok();
+    }
+}
+
+impl EventSink for DocumentChanges {
+    fn tell(&self, document: &DocumentId, _: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
+        match event {
+            RoomEvent::Updates { updates, .. } if !updates.is_empty() => {
+                self.happened(document, true, false);
+            }
+            RoomEvent::Changed(DocumentChange::Title(_) | DocumentChange::Deleted) => {
+                self.happened(document, true, true);
+            }
+            RoomEvent::Updates { .. }
+            | RoomEvent::Changed(DocumentChange::Settings(..))
+            | RoomEvent::Peers(_)
+            | RoomEvent::Caret(..)
+            | RoomEvent::Requested(_)
+            | RoomEvent::RequestUpdated(_)
+            | RoomEvent::Resolved(_)
+            | RoomEvent::Rules(_)
+            | RoomEvent::Sketched(_)
+            | RoomEvent::Unsketched(_)
+            | RoomEvent::File(_)
+            | RoomEvent::Said(_) => {}
+        }
+    }
+
+    fn announce(&self, news: &ServerEvent) {
+        match news {
+            ServerEvent::Created { id, .. } => self.happened(id, false, true),
+            ServerEvent::Settings(_) => {}
+        }
+    }
+}
+
+/// What a listener wants to hear of.
+pub(crate) struct ListenerFilter<T, L> {
+    /// The documents whose text matters.
+    pub(crate) text: T,
+    /// The documents whose coming, going and names matter.
+    pub(crate) list: L,
+}
+
+/// What changed since it was last told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ListenerNews {
+    /// Documents that read differently.
+    changed: BTreeSet<DocumentId>,
+    /// Too much happened to know which.
+    any: bool,
+    /// The list of documents is another one.
+    pub(crate) list: bool,
+}
+
+impl ListenerNews {
+    /// Whether this document may have changed.
+    pub(crate) fn has(&self, document: &DocumentId) -> bool {
+        self.any || self.changed.contains(document)
+    }
+
+    /// Notes what happened, if it is wanted; whether there can be more.
+    fn note<T, L>(
+        &mut self,
+        happened: Result<DocumentHappening, RecvError>,
+        wanted: &ListenerFilter<T, L>,
+    ) -> bool
+    where
+        T: Fn(&DocumentId) -> bool,
+        L: Fn(&DocumentId) -> bool,
+    {
+        match happened {
+            Ok(DocumentHappening { document, text, list }) => {
+                self.list |= list && (wanted.list)(&document);
+                if text && (wanted.text)(&document) {
+                    self.changed.insert(document);
+                }
+            }
+            Err(RecvError::Lagged(_)) => (self.any, self.list) = (true, true),
+            Err(RecvError::Closed) => return false,
+        }
+        true
+    }
+}
+
+/// Listens for changes.
+pub(crate) struct ChangeListener(Receiver<DocumentHappening>);
+
+impl DocumentChanges {
+    pub(crate) fn listen(&self) -> ChangeListener {
+        ChangeListener(self.0.subscribe())
+    }
+}
+
+impl ChangeListener {
+    /// Waits for a change that is wanted, then a little for more; `None`: the server stops.
+    pub(crate) async fn next<T, L>(&mut self, wanted: &ListenerFilter<T, L>) -> Option<ListenerNews>
+    where
+        T: Fn(&DocumentId) -> bool,
+        L: Fn(&DocumentId) -> bool,
+    {
+        let mut news = ListenerNews::default();
+        while news == ListenerNews::default() {
+            if !news.note(self.0.recv().await, wanted) {
+                return None;
+            }
+        }
+        let until = tokio::time::Instant::now() + TOGETHER;
+        while let Ok(happened) = tokio::time::timeout_at(until, self.0.recv()).await {
+            if !news.note(happened, wanted) {
+                break;
+            }
+        }
+        Some(news)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renamed(changes: &DocumentChanges, document: &str) {
+        changes.tell(
+            &document.into(),
+            &[],
+            &RoomEvent::Changed(DocumentChange::Title("Draft".into())),
+            &EncodedEvent::default(),
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_changes_are_told_as_one_and_others_not_at_all() {
+        let changes = DocumentChanges::default();
+        let mut listener = changes.listen();
+        for document in ["doc_3", "doc_1", "doc_1", "doc_2"] {
+            renamed(&changes, document);
+        }
+        changes.tell(&"doc_2".into(), &[], &RoomEvent::Peers(Vec::new()), &EncodedEvent::default());
+        let other = |document: &DocumentId| document.as_str() != "doc_3";
+        let told =
+            listener.next(&ListenerFilter { text: other, list: |_: &DocumentId| false }).await;
+        let texts = BTreeSet::from(["doc_1".into(), "doc_2".into()]);
+        assert_eq!(told, Some(ListenerNews { changed: texts, ..ListenerNews::default() }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_is_another_one_when_a_document_in_it_came_went_or_was_renamed() {
+        let changes = DocumentChanges::default();
+        let mut listener = changes.listen();
+        let nobody = |_: &DocumentId| false;
+        let wanted =
+            ListenerFilter { text: nobody, list: |it: &DocumentId| it.as_str() != "doc_3" };
+        let version = crate::ids::Version(0);
+        let made = |id: &str| ServerEvent::Created { id: id.into(), title: "A".into(), version };
+        let only = Some(ListenerNews { list: true, ..ListenerNews::default() });
+        changes.announce(&made("doc_3"));
+        changes.announce(&made("doc_1"));
+        assert_eq!(listener.next(&wanted).await, only);
+        renamed(&changes, "doc_1");
+        assert_eq!(listener.next(&wanted).await, only);
+        changes.tell(
+            &"doc_1".into(),
+            &[],
+            &RoomEvent::Changed(DocumentChange::Deleted),
+            &EncodedEvent::default(),
+        );
+        assert_eq!(listener.next(&wanted).await, only);
+        renamed(&changes, "doc_3");
+        drop(changes);
+        assert_eq!(listener.next(&wanted).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_misses_changes_looks_at_everything() {
+        let changes = DocumentChanges::default();
+        let mut listener = changes.listen();
+        for _ in 0..=WAITING {
+            renamed(&changes, "doc_1");
+        }
+        let all = ListenerFilter { text: |_: &DocumentId| true, list: |_: &DocumentId| true };
+        let told = listener.next(&all).await.unwrap();
+        assert!(told.list && told.has(&"doc_9".into()));
+        drop(changes);
+        assert_eq!(listener.next(&all).await, None);
+    }
+}

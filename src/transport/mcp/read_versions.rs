@@ -1,0 +1,114 @@
+//! What each caller was told last of each document, so that what it proposes is compared with the text it has read. Kept in
+//! memory only: after a restart a caller reads again.
+//!
+//! Two programs of one name and one token must never be taken for each other, or what one rewrites would be compared with
+//! what the other has read, and undo it. So it is the session of the protocol that reads. Where there is none (the protocol
+//! of 2026-07-28) nobody knows which program asks, and nothing is remembered: a call says the version itself. The bridge
+//! `copydesk mcp` belongs to one program, and says so with a name of its own.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::ids::{DocumentId, UserId, Version};
+
+/// Versions that are remembered for one person.
+const MOST_OF_ONE: usize = 10_000;
+
+/// One program, as it can be told from others of the same person.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ReadingProgram {
+    /// By the session of the protocol.
+    Session(String),
+    /// By the name that its bridge has given itself.
+    Bridge(String),
+}
+
+/// The versions.
+#[derive(Debug, Default)]
+pub(crate) struct ReadVersions(Mutex<HashMap<UserId, PersonReads>>);
+
+/// What the programs of one person have read.
+type PersonReads = HashMap<(ReadingProgram, DocumentId), Version>;
+
+impl ReadVersions {
+    /// The version that a person's program was told of last.
+    pub(crate) fn by(
+        &self,
+        user: &UserId,
+        reader: Option<&ReadingProgram>,
+        document: &DocumentId,
+    ) -> Option<Version> {
+        let name = (reader?.clone(), document.clone());
+        self.shelves().get(user)?.get(&name).copied()
+    }
+
+    /// A person's program was told how a document reads.
+    pub(crate) fn note(
+        &self,
+        user: &UserId,
+        reader: Option<&ReadingProgram>,
+        document: DocumentId,
+        version: Version,
+    ) {
+        let Some(reader) = reader else { return };
+        let mut shelves = self.shelves();
+        let own = shelves.entry(user.clone()).or_default();
+        if own.len() >= MOST_OF_ONE {
+            // At worst this person's programs are told to read once more.
+            own.clear();
+        }
+        own.insert((reader.clone(), document), version);
+    }
+
+    /// A session is over.
+    pub(crate) fn forget(&self, user: &UserId, session: &str) {
+        let mut shelves = self.shelves();
+        let Some(own) = shelves.get_mut(user) else { return };
+        own.retain(
+            |(reader, _), _| !matches!(reader, ReadingProgram::Session(it) if it == session),
+        );
+        if own.is_empty() {
+            shelves.remove(user);
+        }
+    }
+
+    fn shelves(&self) -> MutexGuard<'_, HashMap<UserId, PersonReads>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(name: &str) -> ReadingProgram {
+        ReadingProgram::Session(name.to_owned())
+    }
+
+    #[test]
+    fn every_program_has_read_what_it_has_read_and_nothing_else() {
+        let (reads, ana, document) =
+            (ReadVersions::default(), UserId::from("ana"), DocumentId::from("d"));
+        let one = Some(session("1"));
+        reads.note(&ana, one.as_ref(), document.clone(), Version(7));
+        let by = |user: &str, reader: Option<ReadingProgram>| {
+            reads.by(&user.into(), reader.as_ref(), &document)
+        };
+        assert_eq!(by("ana", one.clone()), Some(Version(7)));
+        let others = [Some(session("2")), Some(ReadingProgram::Bridge("1".into())), None];
+        assert_eq!(others.map(|other| by("ana", other)), [None, None, None]);
+        assert_eq!(by("ben", one.clone()), None);
+        reads.forget(&"ben".into(), "1");
+        assert_eq!(by("ana", one.clone()), Some(Version(7)));
+        reads.forget(&ana, "1");
+        assert_eq!((by("ana", one), reads.shelves().len()), (None, 0));
+    }
+
+    #[test]
+    fn of_a_caller_that_cannot_be_told_from_others_nothing_is_remembered() {
+        let (reads, ana) = (ReadVersions::default(), UserId::from("ana"));
+        reads.note(&ana, None, "d".into(), Version(7));
+        assert_eq!(reads.by(&ana, None, &"d".into()), None);
+        assert!(reads.shelves().is_empty());
+    }
+}

@@ -1,0 +1,121 @@
+//! Documents as resources: `copydesk://documents/ID`.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    JsonObject, ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+use serde_json::json;
+
+use crate::ids::DocumentId;
+use crate::permissions::Action;
+use crate::rooms::RoomHandle;
+use crate::rooms::command::DocumentSnapshot;
+
+use super::McpShared;
+use super::handler::McpCaller;
+
+const BEGIN: &str = "copydesk://documents/";
+const KIND: &str = "text/markdown";
+/// The version of what was read, for callers that have to name it.
+const VERSION: &str = "copydesk/version";
+/// Documents on one page of the list.
+const PAGE: usize = 200;
+
+/// The address of a document.
+pub(crate) fn uri(document: &DocumentId) -> String {
+    format!("{BEGIN}{document}")
+}
+
+/// The document of an address.
+pub(crate) fn document(uri: &str) -> Option<DocumentId> {
+    let id = uri.strip_prefix(BEGIN)?;
+    (!id.is_empty() && !id.contains(['/', '?', '#'])).then(|| DocumentId::from(id))
+}
+
+/// How every document can be addressed.
+pub(crate) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{BEGIN}{{id}}"), "document")
+        .with_title("A document")
+        .with_description("A document's text; `list_documents` names the identifiers")
+        .with_mime_type(KIND)
+}
+
+/// The documents a person may open; `cursor` is where the last page ended.
+pub(crate) async fn list(
+    desk: &McpShared,
+    caller: &McpCaller,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => cursor
+            .parse::<usize>()
+            .map_err(|_| ErrorData::invalid_params("there is no such page", None))?,
+    };
+    let listed = desk.door.rooms.listed(&caller.principal).await.map_err(|error| {
+        tracing::error!(%error, "the documents could not be listed");
+        ErrorData::internal_error("the documents could not be listed", None)
+    })?;
+    let end = start.saturating_add(PAGE).min(listed.len());
+    let page = listed.get(start..end).unwrap_or_default();
+    let resources = page.iter().map(|(id, title)| {
+        Resource::new(uri(id), id.to_string()).with_title(title).with_mime_type(KIND)
+    });
+    let mut result = ListResourcesResult::with_all_items(resources.collect());
+    result.next_cursor = (end < listed.len()).then(|| end.to_string());
+    Ok(result)
+}
+
+/// The room of the document at an address, and how it reads; what a person may not read is not there.
+pub(crate) async fn open(
+    desk: &McpShared,
+    caller: &McpCaller,
+    uri: &str,
+) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
+    let unknown = || {
+        let message = format!("there is no resource {uri}");
+        ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
+    };
+    let id = document(uri).ok_or_else(unknown)?;
+    if !caller.principal.may(Action::Read, Some(&id)) {
+        return Err(unknown());
+    }
+    let room = desk.door.rooms.open(&id).await.map_err(|_| unknown())?;
+    if room.unlisted_owner().is_some() {
+        return Err(unknown());
+    }
+    let reading = room.read().await.map_err(|_| unknown())?;
+    Ok((room, reading))
+}
+
+/// The text at an address; from then on the caller has read it.
+pub(crate) async fn read(
+    desk: &McpShared,
+    caller: &McpCaller,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let (room, reading) = open(desk, caller, uri).await?;
+    let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
+    desk.reads.note(user, reader, room.document().clone(), reading.version);
+    let version = JsonObject::from_iter([(VERSION.to_owned(), json!(reading.version))]);
+    let text = ResourceContents::text(reading.text.to_string(), uri)
+        .with_mime_type(KIND)
+        .with_meta(MetaObject(version));
+    Ok(ReadResourceResult::new(vec![text]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_has_one_address() {
+        let id = DocumentId::from("doc_1");
+        assert_eq!(document(&uri(&id)), Some(id));
+        for other in ["copydesk://documents/", "copydesk://documents/a/b", "file:///doc_1", "doc_1"]
+        {
+            assert_eq!(document(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Coming in and going out: who asks, in which version of the API, with which body; and the name each request has.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts as _, Request};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use futures_util::StreamExt as _;
+
+use crate::ids::DocumentId;
+use crate::permissions::{Action, Principal};
+use crate::transport::messages_api::failure::ApiFailure;
+use crate::transport::messages_api::request::{CheckedRequest, RequestPurpose};
+use crate::transport::rest::HttpState;
+use crate::transport::rest::middleware::auth_session::Authenticated;
+use crate::transport::rest::middleware::body::is_json;
+use crate::transport::rest::middleware::body_quota::HeldBody;
+use crate::transport::rest::problem::Problem;
+
+use super::limits::{AnswerPermit, BUSY_S};
+
+/// The header that names the document.
+const DOCUMENT: &str = "x-copydesk-document";
+/// The header by which the official clients say how many seconds they wait for an answer.
+const TIMEOUT: &str = "x-stainless-timeout";
+/// Longer is as good as for ever.
+const LONGEST_PATIENCE: Duration = Duration::from_hours(24 * 7);
+/// How much sooner than the client gives up nobody is asked any more, at least and at most.
+const LEAST_MARGIN: Duration = Duration::from_secs(2);
+const MOST_MARGIN: Duration = Duration::from_secs(30);
+/// The largest body, in bytes: the API's own limit.
+const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+
+/// The versions of the API. What changed between them, this server does not look at.
+const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
+
+/// Bytes of a body above which it is read on a thread of its own, one after the other: that takes long, and memory.
+const LONG_BODY_BYTES: usize = 256 * 1024;
+
+/// Somebody who was let in, and may ask.
+pub(crate) struct AdmittedRequest {
+    /// Who it is.
+    pub(crate) caller: Authenticated,
+    /// The document that they name; they may ask the models about it.
+    pub(crate) document: Option<DocumentId>,
+    /// When they want to be answered by, in milliseconds since 1970, if that is known.
+    pub(crate) deadline_ms: Option<u64>,
+    /// They are answered.
+    pub(crate) permit: AnswerPermit,
+}
+
+/// The caller and what they ask. Who may not ask, or asks too much at once, is refused before anything of it is read.
+pub(crate) async fn come_in(
+    door: &HttpState,
+    request: Request,
+    purpose: RequestPurpose,
+) -> Result<(AdmittedRequest, CheckedRequest), ApiFailure> {
+    let headers = request.headers();
+    let caller = let_in(door, headers).await?;
+    check_version(headers)?;
+    if !is_json(headers) {
+        return Err(ApiFailure::invalid("content-type: is to be application/json"));
+    }
+    let document = named(headers)?;
+    let deadline_ms = patience_ms(headers).map(|patience| door.clock.now_ms() + patience);
+    may_ask(&caller.principal, document.as_ref())?;
+    let user = &caller.principal.user;
+    let held = door.reading.begin(user);
+    let permit = door.conversations.limits().begin(user, held.clone())?;
+    let bytes = read(request.into_body(), &held).await?;
+    let asked = if bytes.len() > LONG_BODY_BYTES {
+        let turn = door.conversations.limits().turn().await;
+        let read = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            understand(&bytes, purpose)
+        });
+        read.await.unwrap_or_else(|_| Err(ApiFailure::new(500, "the body could not be read")))
+    } else {
+        understand(&bytes, purpose)
+    };
+    let asked = asked?;
+    // A stream is waited for as long as it says something.
+    let deadline_ms = deadline_ms.filter(|_| !asked.stream);
+    Ok((AdmittedRequest { caller, document, deadline_ms, permit }, asked))
+}
+
+fn understand(bytes: &[u8], purpose: RequestPurpose) -> Result<CheckedRequest, ApiFailure> {
+    let body = serde_json::from_slice(bytes)
+        .map_err(|error| ApiFailure::invalid(format!("the body is not valid JSON: {error}")))?;
+    CheckedRequest::read(&body, purpose)
+}
+
+/// The body, if it is not too long. One that is somewhat too long, or finds no room, is read to its end all the same: a
+/// client that is still writing would not hear why it is refused.
+async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
+    let mut pieces = body.into_data_stream();
+    let (mut bytes, mut size) = (Vec::new(), 0_usize);
+    while let Some(piece) = pieces.next().await {
+        let piece =
+            piece.map_err(|_| ApiFailure::invalid("the body could not be read to its end"))?;
+        size = size.saturating_add(piece.len());
+        if size > 2 * BODY_LIMIT_BYTES {
+            break;
+        }
+        if size <= BODY_LIMIT_BYTES && !held.is_refused() && held.hold(piece.len()).is_ok() {
+            bytes.extend_from_slice(&piece);
+        } else {
+            bytes = Vec::new();
+        }
+    }
+    if size > BODY_LIMIT_BYTES {
+        return Err(ApiFailure::new(413, "Request exceeds the maximum size"));
+    }
+    if held.is_refused() {
+        return Err(ApiFailure::too_many("too much is under way already", BUSY_S));
+    }
+    Ok(bytes)
+}
+
+/// Who asks, if they do not ask too often.
+pub(crate) async fn let_in(
+    door: &HttpState,
+    headers: &HeaderMap,
+) -> Result<Authenticated, ApiFailure> {
+    let mut bare = Request::new(Body::empty());
+    bare.headers_mut().clone_from(headers);
+    let (mut parts, _) = bare.into_parts();
+    let caller =
+        Authenticated::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
+    door.conversations.limits().count(&caller.principal.user)?;
+    Ok(caller)
+}
+
+/// The document that the request names.
+fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, ApiFailure> {
+    let mut values = headers.get_all(DOCUMENT).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let name = value.to_str().ok().map(str::trim).filter(|name| !name.is_empty());
+    match (name, values.next()) {
+        (Some(name), None) => Ok(Some(DocumentId::from(name))),
+        _ => Err(ApiFailure::invalid("x-copydesk-document: is the identifier of one document")),
+    }
+}
+
+/// How long a client waits for an answer, less what the model needs to end well and the answer to arrive.
+fn patience_ms(headers: &HeaderMap) -> Option<u64> {
+    let seconds: f64 = headers.get(TIMEOUT)?.to_str().ok()?.parse().ok()?;
+    let whole = Duration::try_from_secs_f64(seconds).ok().filter(|it| *it <= LONGEST_PATIENCE)?;
+    let margin = (whole / 10).clamp(LEAST_MARGIN, MOST_MARGIN).min(whole / 2);
+    u64::try_from(whole.saturating_sub(margin).as_millis()).ok()
+}
+
+/// Whoever may not ask the agent here may not ask its models either.
+fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), ApiFailure> {
+    if principal.may(Action::Ask, document) {
+        return Ok(());
+    }
+    let words = match (&principal.document, document) {
+        (Some(_), None) => "this token is for one document: name it with x-copydesk-document",
+        _ => "you may not ask the models of this server",
+    };
+    Err(ApiFailure::new(403, words))
+}
+
+/// A missing version is forgiven.
+fn check_version(headers: &HeaderMap) -> Result<(), ApiFailure> {
+    let Some(version) = headers.get("anthropic-version") else { return Ok(()) };
+    if VERSIONS.iter().any(|known| version == known) {
+        return Ok(());
+    }
+    let known = VERSIONS.join(" and ");
+    Err(ApiFailure::invalid(format!(
+        "anthropic-version: is not a known version; there are {known}"
+    )))
+}
+
+/// The same as this API says it.
+pub(crate) fn failure(problem: &Problem) -> ApiFailure {
+    let status = match problem.status().as_u16() {
+        status @ (400 | 401 | 403 | 404 | 409 | 413 | 429) => status,
+        422 => 400,
+        503 => 529,
+        _ => 500,
+    };
+    ApiFailure::new(status, problem.detail())
+}
+
+/// The name of a request, told with every answer.
+pub(crate) struct RequestName(String);
+
+impl RequestName {
+    pub(crate) fn generate() -> Self {
+        Self(format!("req_{}", crate::ids::sortable_uuid().simple()))
+    }
+
+    /// The answer, or the error in the API's shape, with the request's name.
+    pub(crate) fn sign(&self, answered: Result<Response, ApiFailure>) -> Response {
+        let mut response = answered.unwrap_or_else(|failure| {
+            if failure.status >= 500 {
+                tracing::warn!(
+                    request = self.0,
+                    status = failure.status,
+                    message = failure.error.message,
+                    "a request to the Messages API failed"
+                );
+            }
+            refused(&failure, &self.0)
+        });
+        if let Ok(name) = HeaderValue::try_from(&self.0) {
+            response.headers_mut().insert("request-id", name);
+        }
+        response
+    }
+}
+
+fn refused(failure: &ApiFailure, name: &str) -> Response {
+    let mut response = Response::new(Body::from(failure.body(name).to_string()));
+    let status = StatusCode::from_u16(failure.status);
+    *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(seconds) = failure.retry_after_s {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_clients_patience_is_known_before_it_ends() {
+        let left = |seconds: &str| {
+            let value = HeaderValue::try_from(seconds).expect("a value");
+            patience_ms(&HeaderMap::from_iter([(TIMEOUT.parse().expect("a name"), value)]))
+        };
+        assert_eq!(
+            [left("600"), left("100"), left("10")],
+            [Some(570_000), Some(90_000), Some(8_000)]
+        );
+        assert_eq!([left("2"), left("0.5")], [Some(1_000), Some(250)]);
+        assert_eq!([left("-1"), left("NaN"), left("1e300"), left("soon")], [None; 4]);
+        assert_eq!(patience_ms(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! What the server knows of conversations that their clients do not: bounded, and forgotten after a while.
+//!
+//! Entries are values and never change: two requests that go on from the same place both find it, and so does one that
+//! is sent again. Nothing depends on an entry: without it the conversation is what the client says it was.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{SessionId, UserId, Version};
+use crate::llm::messages_api::{ChatMessage, ContentBlock};
+
+use super::conversation_hash::ConversationHash;
+
+/// A conversation up to one answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KnownConversation {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// What really happened in that answer, where the client was shown less.
+    pub hidden: Option<Arc<HiddenAnswer>>,
+    /// The version of the document that the model has read.
+    pub read: Option<Version>,
+}
+
+/// An answer as the model gave it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HiddenAnswer {
+    /// The messages that stand for the one the client was shown; the last is the model's.
+    pub said: Vec<ChatMessage>,
+    /// The results of the calls in that last message that were run here, in order; the client brings the others.
+    pub held: Vec<ContentBlock>,
+}
+
+/// How much is remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryBounds {
+    /// Answers of one person.
+    pub entries: usize,
+    /// Bytes of hidden messages of one person.
+    pub person_bytes: usize,
+    /// Bytes of hidden messages of all.
+    pub bytes: usize,
+    /// Milliseconds after which a conversation that nobody goes on with is forgotten.
+    pub idle_ms: u64,
+}
+
+impl Default for MemoryBounds {
+    fn default() -> Self {
+        let (entries, idle_ms) = (10_000, 24 * 60 * 60 * 1_000);
+        Self { entries, person_bytes: 16 * 1024 * 1024, bytes: 64 * 1024 * 1024, idle_ms }
+    }
+}
+
+/// The memory. Each person has a shelf of their own, so that nobody crowds out the others.
+#[derive(Debug, Default)]
+pub struct ConversationCache {
+    bounds: MemoryBounds,
+    shelves: HashMap<UserId, PersonCache>,
+    bytes: usize,
+    clock: u64,
+}
+
+#[derive(Debug, Default)]
+struct PersonCache {
+    slots: HashMap<ConversationHash, CacheSlot>,
+    /// By last use, oldest first.
+    order: BTreeMap<u64, ConversationHash>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct CacheSlot {
+    known: KnownConversation,
+    bytes: usize,
+    /// Place in the order.
+    used: u64,
+    used_ms: u64,
+}
+
+impl ConversationCache {
+    /// An empty one.
+    pub fn new(bounds: MemoryBounds) -> Self {
+        Self { bounds, ..Self::default() }
+    }
+
+    /// What is known under `key`; it counts as used.
+    pub fn recall(
+        &mut self,
+        user: &UserId,
+        key: &ConversationHash,
+        now_ms: u64,
+    ) -> Option<KnownConversation> {
+        self.forget_idle(user, now_ms);
+        self.clock += 1;
+        let owned = self.shelves.get_mut(user)?;
+        let slot = owned.slots.get_mut(key)?;
+        owned.order.remove(&slot.used);
+        (slot.used, slot.used_ms) = (self.clock, now_ms);
+        owned.order.insert(slot.used, *key);
+        Some(slot.known.clone())
+    }
+
+    /// Remembers an answer. What is too much is forgotten, the longest unused first.
+    pub fn keep(
+        &mut self,
+        user: &UserId,
+        key: ConversationHash,
+        known: KnownConversation,
+        now_ms: u64,
+    ) {
+        self.forget_idle(user, now_ms);
+        self.clock += 1;
+        let bytes = known.hidden.as_deref().map_or(0, HiddenAnswer::bytes);
+        if bytes > self.bounds.person_bytes {
+            return;
+        }
+        let owned = self.shelves.entry(user.clone()).or_default();
+        self.bytes -= owned.remove(&key);
+        owned.order.insert(self.clock, key);
+        owned.slots.insert(key, CacheSlot { known, bytes, used: self.clock, used_ms: now_ms });
+        owned.bytes += bytes;
+        self.bytes += bytes;
+        while owned.slots.len() > self.bounds.entries || owned.bytes > self.bounds.person_bytes {
+            self.bytes -= owned.remove_oldest();
+        }
+        while self.bytes > self.bounds.bytes {
+            // Whoever has the most gives first.
+            let Some(fullest) = self.shelves.values_mut().max_by_key(|owned| owned.bytes) else {
+                break;
+            };
+            self.bytes -= fullest.remove_oldest();
+        }
+    }
+
+    /// Answers that are remembered.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.shelves.values().map(|owned| owned.slots.len()).sum()
+    }
+
+    /// Forgets what nobody went on with, of this person at once, and of one other for each look.
+    fn forget_idle(&mut self, user: &UserId, now_ms: u64) {
+        let since_ms = now_ms.saturating_sub(self.bounds.idle_ms);
+        let other =
+            self.shelves.keys().nth(self.clock as usize % self.shelves.len().max(1)).cloned();
+        for user in [Some(user.clone()), other].into_iter().flatten() {
+            let Some(owned) = self.shelves.get_mut(&user) else { continue };
+            while owned.oldest().is_some_and(|slot| slot.used_ms < since_ms) {
+                self.bytes -= owned.remove_oldest();
+            }
+            if owned.slots.is_empty() {
+                self.shelves.remove(&user);
+            }
+        }
+    }
+}
+
+impl PersonCache {
+    fn oldest(&self) -> Option<&CacheSlot> {
+        self.slots.get(self.order.first_key_value()?.1)
+    }
+
+    /// The bytes that are free by it.
+    fn remove(&mut self, key: &ConversationHash) -> usize {
+        let Some(slot) = self.slots.remove(key) else { return 0 };
+        self.order.remove(&slot.used);
+        self.bytes -= slot.bytes;
+        slot.bytes
+    }
+
+    fn remove_oldest(&mut self) -> usize {
+        let oldest = self.order.first_key_value().map(|(_, key)| *key);
+        oldest.map_or(0, |key| self.remove(&key))
+    }
+}
+
+impl HiddenAnswer {
+    /// Bytes of text in it, near enough.
+    fn bytes(&self) -> usize {
+        let said = self.said.iter().flat_map(|message| &message.content);
+        said.chain(&self.held).map(block_bytes).sum()
+    }
+}
+
+fn block_bytes(block: &ContentBlock) -> usize {
+    const FRAME: usize = 64;
+    FRAME
+        + match block {
+            ContentBlock::Text { text, .. } => text.len(),
+            ContentBlock::ToolUse { id, name, input } => {
+                id.len() + name.len() + input.to_string().len()
+            }
+            ContentBlock::ToolResult { content, .. } => content.iter().map(block_bytes).sum(),
+            ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
+            ContentBlock::RedactedThinking { data } => data.len(),
+            ContentBlock::Other(value) => value.to_string().len(),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conversation_hash::CanonicalConversation;
+    use super::*;
+
+    fn key(name: &str) -> ConversationHash {
+        CanonicalConversation::begin(b"secret", &[name]).expect("any secret").key()
+    }
+
+    fn known(session: &str, hidden_bytes: usize) -> KnownConversation {
+        let text = "x".repeat(hidden_bytes.saturating_sub(64));
+        let said = vec![ChatMessage::assistant(vec![ContentBlock::text(text)])];
+        let hidden = (hidden_bytes > 0).then(|| Arc::new(HiddenAnswer { said, held: Vec::new() }));
+        KnownConversation { session: session.into(), hidden, read: None }
+    }
+
+    fn small() -> ConversationCache {
+        ConversationCache::new(MemoryBounds {
+            entries: 3,
+            person_bytes: 1_000,
+            bytes: 1_500,
+            idle_ms: 100,
+        })
+    }
+
+    fn session(
+        memory: &mut ConversationCache,
+        user: &str,
+        name: &str,
+        now_ms: u64,
+    ) -> Option<String> {
+        memory.recall(&user.into(), &key(name), now_ms).map(|known| known.session.to_string())
+    }
+
+    #[test]
+    fn the_longest_unused_is_forgotten_first() {
+        let (mut memory, ana) = (small(), UserId::from("ana"));
+        for name in ["a", "b", "c"] {
+            memory.keep(&ana, key(name), known(name, 0), 0);
+        }
+        session(&mut memory, "ana", "a", 1);
+        memory.keep(&ana, key("d"), known("d", 0), 1);
+        let left: Vec<_> =
+            ["a", "b", "c", "d"].map(|name| session(&mut memory, "ana", name, 1).is_some()).into();
+        assert_eq!(left, [true, false, true, true]);
+        memory.keep(&ana, key("d"), known("again", 0), 1);
+        assert_eq!(
+            (session(&mut memory, "ana", "d", 1).as_deref(), memory.len()),
+            (Some("again"), 3)
+        );
+    }
+
+    #[test]
+    fn idle_conversations_are_forgotten_and_used_ones_are_not() {
+        let (mut memory, ana, ben) = (small(), UserId::from("ana"), UserId::from("ben"));
+        memory.keep(&ana, key("a"), known("a", 10), 0);
+        memory.keep(&ben, key("b"), known("b", 10), 0);
+        assert!(session(&mut memory, "ana", "a", 90).is_some());
+        assert!(session(&mut memory, "ana", "a", 180).is_some());
+        assert!(session(&mut memory, "ana", "a", 281).is_none());
+        for _ in 0..2 {
+            session(&mut memory, "ana", "a", 281);
+        }
+        assert_eq!((memory.len(), memory.bytes), (0, 0), "also of those who never come back");
+    }
+
+    #[test]
+    fn nobody_crowds_out_the_others() {
+        let mut memory = small();
+        memory.keep(&"ben".into(), key("b"), known("b", 600), 0);
+        for name in ["a", "c", "d"] {
+            memory.keep(&"ana".into(), key(name), known(name, 400), 0);
+        }
+        assert!(session(&mut memory, "ben", "b", 0).is_some());
+        assert!(session(&mut memory, "ana", "a", 0).is_none());
+        assert!(memory.bytes <= 1_500);
+        memory.keep(&"ana".into(), key("e"), known("e", 1_001), 0);
+        assert!(session(&mut memory, "ana", "e", 0).is_none(), "too much for one");
+    }
+
+    #[test]
+    fn the_same_key_of_two_people_is_two_conversations() {
+        let mut memory = small();
+        memory.keep(&"ana".into(), key("a"), known("hers", 0), 0);
+        assert_eq!(session(&mut memory, "ben", "a", 0), None);
+    }
+}

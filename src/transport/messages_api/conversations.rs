@@ -1,0 +1,181 @@
+//! What is common to all requests of the Messages API: the secret of the keys, what is remembered, and the limits.
+//!
+//! A conversation in which tools of this server were used is kept in the store too: what they did the program was never shown,
+//! and it must not be done again because the server was started again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use crate::auth::{AuthError, TokenSecret};
+use crate::ids::UserId;
+use crate::store::{AnswerRecord, Store, StoreError, StoreOp, WriteBatch};
+use crate::transport::messages_api::conversation_cache::{
+    ConversationCache, KnownConversation, MemoryBounds,
+};
+use crate::transport::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
+use crate::transport::messages_api::failure::ApiFailure;
+
+use super::limits::AnswerLimits;
+
+/// Where the store keeps the secret of the keys.
+const SECRET: &str = "messages_secret";
+
+/// The conversations of the Messages API. Clones are the same ones.
+#[derive(Clone, Debug)]
+pub struct Conversations(Arc<ConversationsInner>);
+
+#[derive(Debug)]
+struct ConversationsInner {
+    store: Store,
+    /// Names this process: what an earlier one began, nobody works on any more.
+    life: String,
+    secret: TokenSecret,
+    bounds: MemoryBounds,
+    memory: Mutex<ConversationCache>,
+    limits: AnswerLimits,
+}
+
+/// Whether a conversation outlives the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConversationLifetime {
+    Yes,
+    /// Its program was shown all that matters.
+    No,
+}
+
+impl Conversations {
+    /// Those that are kept; the secret of their keys is made when there is none yet.
+    pub async fn open(store: Store) -> Result<Self, AuthError> {
+        let secret = if let Some(kept) = store.setting(SECRET).await? {
+            TokenSecret::chosen(&kept)?
+        } else {
+            let made = TokenSecret::generate()?;
+            let (key, value) = (SECRET.to_owned(), made.expose().to_owned());
+            store.commit(StoreOp::PutSetting { key, value }).await?;
+            made
+        };
+        let bounds = MemoryBounds::default();
+        let memory = Mutex::new(ConversationCache::new(bounds));
+        let (life, limits) = (uuid::Uuid::new_v4().to_string(), AnswerLimits::new());
+        Ok(Self(Arc::new(ConversationsInner { store, life, secret, bounds, memory, limits })))
+    }
+
+    pub(crate) fn limits(&self) -> &AnswerLimits {
+        &self.0.limits
+    }
+
+    /// A conversation about everything in `scope`.
+    pub(crate) fn begin(&self, scope: &[&str]) -> Option<CanonicalConversation> {
+        CanonicalConversation::begin(self.0.secret.expose().as_bytes(), scope)
+    }
+
+    pub(crate) fn life(&self) -> &str {
+        &self.0.life
+    }
+
+    /// What the store has under a key of this person, if it is not too old.
+    pub(crate) async fn find(
+        &self,
+        user: &UserId,
+        key: &str,
+        now_ms: u64,
+    ) -> Result<Option<Value>, ApiFailure> {
+        let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
+        let found = self.0.store.answers(user, &[key.to_owned()], since_ms).await;
+        Ok(found.map_err(unreadable)?.pop().map(|record| record.body))
+    }
+
+    pub(crate) async fn commit(&self, op: StoreOp) -> Result<(), StoreError> {
+        self.0.store.commit(op).await
+    }
+
+    /// What is known of a person's conversation up to each of these answers.
+    pub(crate) async fn recall(
+        &self,
+        user: &UserId,
+        keys: &[ConversationHash],
+        durable: ConversationLifetime,
+        now_ms: u64,
+    ) -> Result<HashMap<ConversationHash, KnownConversation>, ApiFailure> {
+        let mut known = HashMap::new();
+        let mut missing = HashMap::new();
+        {
+            let mut memory = self.memory();
+            for key in keys {
+                match memory.recall(user, key, now_ms) {
+                    Some(found) => drop(known.insert(*key, found)),
+                    None => drop(missing.insert(key.to_string(), *key)),
+                }
+            }
+        }
+        if durable == ConversationLifetime::No || missing.is_empty() {
+            return Ok(known);
+        }
+        let names: Vec<_> = missing.keys().cloned().collect();
+        let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
+        // Without it tools might do again what they did: it is no miss like any other.
+        let found = self.0.store.answers(user, &names, since_ms).await.map_err(unreadable)?;
+        for kept in found {
+            let found: KnownConversation = serde_json::from_value(kept.body).map_err(unreadable)?;
+            if let Some(key) = missing.get(&kept.key) {
+                self.memory().keep(user, *key, found.clone(), now_ms);
+                known.insert(*key, found);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Remembers an answer; `before` are those before it in the conversation, which are still of use.
+    pub(crate) async fn keep(
+        &self,
+        user: &UserId,
+        key: ConversationHash,
+        known: KnownConversation,
+        before: &[ConversationHash],
+        durable: ConversationLifetime,
+        now_ms: u64,
+    ) {
+        if durable == ConversationLifetime::Yes
+            && let Err(error) = self.store(user, key, &known, before, now_ms).await
+        {
+            // What was done is done, and this process knows it.
+            tracing::error!(%error, "what a program was not shown of an answer could not be kept");
+        }
+        self.memory().keep(user, key, known, now_ms);
+    }
+
+    async fn store(
+        &self,
+        user: &UserId,
+        key: ConversationHash,
+        known: &KnownConversation,
+        before: &[ConversationHash],
+        now_ms: u64,
+    ) -> Result<(), StoreError> {
+        let ConversationsInner { store, bounds, .. } = &*self.0;
+        let (user, keys) = (user.clone(), before.iter().map(ConversationHash::to_string).collect());
+        // Texts and numbers: nothing that cannot be written.
+        let body = serde_json::to_value(known).unwrap_or_default();
+        let key = key.to_string();
+        let record = AnswerRecord { user: user.clone(), key, used_ms: now_ms, body };
+        let (before_ms, most_bytes) =
+            (now_ms.saturating_sub(bounds.idle_ms), bounds.person_bytes as u64);
+        let batch =
+            WriteBatch::from(StoreOp::UseAnswers { user: user.clone(), keys, at_ms: now_ms })
+                .with(StoreOp::PutAnswer(record))
+                .with(StoreOp::ForgetAnswers { user, before_ms, most_bytes });
+        store.commit(batch).await
+    }
+
+    fn memory(&self) -> MutexGuard<'_, ConversationCache> {
+        // The memory is consistent between any two statements.
+        self.0.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn unreadable(error: impl std::error::Error) -> ApiFailure {
+    tracing::error!(%error, "what a program was not shown cannot be read");
+    ApiFailure::new(529, "the store does not answer; nothing was changed")
+}

@@ -1,0 +1,329 @@
+//! Drives one answer: asks the model, runs the tools that are ours, tells the client, remembers what it was not told.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::ChosenModel;
+use crate::ids::{SessionId, Version};
+use crate::llm::messages_api::{
+    ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent, TokenUsage,
+};
+use crate::llm::{self, AnswerDelta, AssistantMessage, ModelError, RetryMode};
+use crate::permissions::Principal;
+use crate::rooms::clock::WallClock;
+use crate::transport::messages_api::conversation_cache::{HiddenAnswer, KnownConversation};
+use crate::transport::messages_api::conversation_hash::{CanonicalConversation, ConversationHash};
+use crate::transport::messages_api::failure::ApiFailure;
+use crate::transport::messages_api::request::CheckedRequest;
+use crate::transport::messages_api::server_tool_loop::{
+    LoopEnd, LoopStep, PausedLoop, ServerToolLoop, unfold,
+};
+use crate::transport::messages_api::sse_encoder::SseEncoder;
+use crate::transport::rest::HttpState;
+use crate::transport::rest::middleware::auth_session::Authenticated;
+
+use super::admission::AdmittedRequest;
+use super::conversations::{ConversationLifetime, Conversations};
+use super::limits::AnswerPermit;
+use super::recovery::ResumableAnswer;
+use super::server_tools::{self, ServerTools};
+
+/// Bytes of one answer of the model.
+const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+/// The refusal of a conversation that ends with words put into the model's mouth.
+const NO_PREFILL: &str = "messages: this model does not support assistant message prefill: the conversation must end with a user message";
+
+/// Everything one answer needs.
+pub(crate) struct AnswerWork {
+    conversations: Conversations,
+    clock: WallClock,
+    principal: Principal,
+    asked: CheckedRequest,
+    chosen: ChosenModel,
+    /// The conversation, for the key of what follows.
+    conversation: CanonicalConversation,
+    /// The answers in it so far.
+    answers: Vec<ConversationHash>,
+    durable: ConversationLifetime,
+    session: SessionId,
+    /// The conversation as it really was.
+    messages: Vec<ChatMessage>,
+    tools: Option<ServerTools>,
+    /// Where tools of this server may run: what is kept of this answer until the client has it.
+    resumable: Option<ResumableAnswer>,
+    /// How far an earlier process came with it.
+    left: Option<PausedLoop>,
+    _permit: AnswerPermit,
+}
+
+impl AnswerWork {
+    /// Finds the conversation again, as far as it is known.
+    pub(crate) async fn prepare(
+        door: &HttpState,
+        entered: AdmittedRequest,
+        asked: CheckedRequest,
+        chosen: ChosenModel,
+        mut tools: Option<ServerTools>,
+    ) -> Result<Self, ApiFailure> {
+        let AdmittedRequest { caller: Authenticated { principal, .. }, permit, .. } = entered;
+        let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
+        let scope = [principal.user.as_str(), family(&chosen), &about];
+        let begun = door.conversations.begin(&scope);
+        let mut conversation = begun.ok_or_else(|| ApiFailure::new(500, "no key could be made"))?;
+        let now_ms = door.clock.now_ms();
+        let mut places: Vec<Option<ConversationHash>> = Vec::with_capacity(asked.messages.len());
+        let mut latest = None;
+        for message in &asked.messages {
+            conversation.say(message);
+            let key = (message.role == MessageRole::Assistant).then(|| conversation.key());
+            // Where nothing was said there is no other answer, and the same one would stand there twice.
+            let key = key.filter(|key| latest != Some(*key));
+            latest = key.or(latest);
+            places.push(key);
+        }
+        let answers: Vec<ConversationHash> = places.iter().flatten().copied().collect();
+        let durable =
+            if tools.is_some() { ConversationLifetime::Yes } else { ConversationLifetime::No };
+        let conversations = door.conversations.clone();
+        let mut known = conversations.recall(&principal.user, &answers, durable, now_ms).await?;
+        let messages = unfold(&asked.messages, |index| {
+            let place = places.get(index).copied().flatten()?;
+            known.get(&place)?.hidden.clone()
+        });
+        let latest = answers.last().and_then(|key| known.remove(key));
+        let paused = messages.last().is_some_and(|last| last.role == MessageRole::User);
+        if asked.ends_with_answer() && !paused {
+            return Err(ApiFailure::invalid(NO_PREFILL.to_owned()));
+        }
+        let mut read: Option<Version> = latest.as_ref().and_then(|known| known.read);
+        let mut session = latest.map_or_else(SessionId::generate, |known| known.session);
+        let (mut resumable, mut left) = (None, None);
+        if let Some(tools) = &mut tools {
+            let (user, key) = (&principal.user, conversation.key());
+            let (opened, found) =
+                ResumableAnswer::open(&conversations, user, key, &asked, now_ms).await?;
+            resumable = Some(opened);
+            if let Some(found) = found {
+                (session, read, left) = (found.session, found.read, Some(found.paused));
+            }
+            tools.take_up(session.clone(), read);
+        }
+        Ok(Self {
+            conversations,
+            clock: door.clock.clone(),
+            principal,
+            asked,
+            chosen,
+            conversation,
+            answers,
+            durable,
+            session,
+            messages,
+            tools,
+            resumable,
+            left,
+            _permit: permit,
+        })
+    }
+
+    /// Answers. Each event goes to `told`, where a client reads them; the whole message is returned. Dropping the work
+    /// stops whatever it waits for.
+    pub(crate) async fn go(
+        mut self,
+        told: Option<mpsc::Sender<StreamEvent>>,
+    ) -> Result<Value, ApiFailure> {
+        let id = format!("msg_{}", crate::ids::sortable_uuid().simple());
+        let mut telling = SseEncoder::new(id, self.asked.model.clone());
+        tell(told.as_ref(), telling.start()).await;
+        if self.asked.max_tokens == 0 {
+            // Only to warm a cache, which is the provider's affair.
+            let end = nothing(StopReason::MaxTokens);
+            tell(told.as_ref(), telling.end(&end)).await;
+            return Ok(telling.message(&end));
+        }
+        let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default();
+        let mut turn = ServerToolLoop::new(
+            ours.into_iter().collect::<HashSet<_>>(),
+            self.asked.choice.clone(),
+        );
+        let mut next = self.go_on(&mut turn, &mut telling, told.as_ref()).await;
+        loop {
+            next = match next {
+                LoopStep::Ask => {
+                    turn.answered(self.ask_model(&turn, &mut telling, told.as_ref()).await?)
+                }
+                LoopStep::Run(calls) => {
+                    // What stands after a call of the client's comes after it, and that is told at the end.
+                    if !turn.calls_others() {
+                        tell(told.as_ref(), telling.pause(&turn.shown())).await;
+                    }
+                    let results = self.run(&calls, &mut turn).await?;
+                    turn.ran(results)
+                }
+                LoopStep::End(end) => {
+                    let events = telling.end(&end);
+                    // First remembered, then told: the client may go on at once.
+                    self.remember(telling.content(), end.hidden.clone()).await;
+                    tell(told.as_ref(), events).await;
+                    if let Some(resumable) = self.resumable.take() {
+                        resumable.over().await;
+                    }
+                    return Ok(telling.message(&end));
+                }
+            };
+        }
+    }
+
+    /// Where the answer begins: with the model, or where an earlier process was.
+    async fn go_on(
+        &mut self,
+        turn: &mut ServerToolLoop,
+        telling: &mut SseEncoder,
+        told: Option<&mpsc::Sender<StreamEvent>>,
+    ) -> LoopStep {
+        let Some(paused) = self.left.take() else { return LoopStep::Ask };
+        let Some(calls) = turn.resume(paused.clone()) else { return LoopStep::Ask };
+        let answers: Vec<_> = paused.answers().collect();
+        if let Some((last, earlier)) = answers.split_last() {
+            for answer in earlier {
+                tell(told, telling.repeat(answer)).await;
+            }
+            tell(told, telling.repeat_beginning(last)).await;
+        }
+        LoopStep::Run(calls)
+    }
+
+    async fn ask_model(
+        &mut self,
+        turn: &ServerToolLoop,
+        telling: &mut SseEncoder,
+        told: Option<&mpsc::Sender<StreamEvent>>,
+    ) -> Result<AssistantMessage, ApiFailure> {
+        let mut request = request(&self.asked, &self.chosen, self.tools.as_ref());
+        request.messages = [self.messages.as_slice(), turn.said()].concat();
+        // Providers refuse a choice where there is nothing to choose.
+        request.tool_choice = turn.choice().filter(|_| request.has_tools());
+        request.session = self.session.to_string();
+        if turn.said().is_empty() {
+            request.prompt = self.asked.prompt().map(str::to_owned);
+            // Clients of this API try again by themselves; what was done here meanwhile they could not take up.
+            request.tries = RetryMode::Once;
+        }
+        if let Some(tools) = &mut self.tools {
+            request.document = tools.view(self.chosen.model.name()).await;
+        }
+        let cancel = CancellationToken::new();
+        let _hang_up = cancel.clone().drop_guard();
+        let mut stream = self.chosen.model.stream(request, cancel);
+        let mut size = 0;
+        while let Some(delta) = stream.next().await {
+            match delta.map_err(|error| ApiFailure::of_model(&error))? {
+                AnswerDelta::Done(answer) => return Ok(answer),
+                AnswerDelta::Reset => telling.begin_again(told.is_some())?,
+                delta => {
+                    size += match &delta {
+                        AnswerDelta::Text(text) | AnswerDelta::NextText(text) => text.len(),
+                        AnswerDelta::ToolInput { partial_json, .. } => partial_json.len(),
+                        _ => 0,
+                    };
+                    if size > ANSWER_LIMIT {
+                        return Err(ApiFailure::new(500, "the model's answer was too long"));
+                    }
+                    tell(told, telling.hear(delta)).await;
+                }
+            }
+        }
+        Err(ApiFailure::of_model(&ModelError::CutOff))
+    }
+
+    /// Runs our tools, one after the other as the model called them. How far the answer is, is kept before.
+    async fn run(
+        &mut self,
+        calls: &[ContentBlock],
+        turn: &mut ServerToolLoop,
+    ) -> Result<Vec<ContentBlock>, ApiFailure> {
+        let paused = turn.paused();
+        let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
+        let read = self.tools.as_ref().and_then(ServerTools::read);
+        if let Some(resumable) = &mut self.resumable {
+            resumable.keep(&self.session, read, paused, self.clock.now_ms()).await;
+        }
+        for (place, call) in calls.iter().enumerate() {
+            if let Some(tools) = &mut self.tools {
+                if tools.is_too_late() {
+                    turn.end_soon();
+                    results.push(server_tools::too_late(call));
+                    continue;
+                }
+                let mark = self.resumable.as_ref().map(|it| it.mark(round, place, call));
+                results.push(tools.call(call, mark).await?);
+                tools.check_asker().await?;
+            }
+        }
+        Ok(results)
+    }
+
+    async fn remember(&mut self, content: &[ContentBlock], hidden: Option<Arc<HiddenAnswer>>) {
+        self.conversation.say(&ChatMessage::assistant(content.to_vec()));
+        let read = self.tools.as_ref().and_then(ServerTools::read);
+        let known = KnownConversation { session: self.session.clone(), hidden, read };
+        let (key, now_ms) = (self.conversation.key(), self.clock.now_ms());
+        let (user, before) = (&self.principal.user, &self.answers);
+        self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
+    }
+}
+
+/// Whose model it is: those of one provider go on with each other's conversations.
+fn family(chosen: &ChosenModel) -> &str {
+    chosen.model.name().split(':').next().unwrap_or_default()
+}
+
+/// What the model is sent, but for what was said in this answer.
+pub(crate) fn request(
+    asked: &CheckedRequest,
+    chosen: &ChosenModel,
+    tools: Option<&ServerTools>,
+) -> llm::ModelRequest {
+    let mut system = asked.system.clone();
+    let mut definitions = asked.tools.clone();
+    if let Some(tools) = tools {
+        if !system.is_empty() {
+            system.push_str("\n\n");
+        }
+        system.push_str(&tools.rules());
+        definitions.extend(tools.definitions().iter().cloned());
+    }
+    let mut request = llm::ModelRequest {
+        model: chosen.name.clone(),
+        system,
+        messages: asked.messages.clone(),
+        tools: definitions,
+        native: asked.native.iter().map(|tool| tool.definition.clone()).collect(),
+        stop_sequences: asked.stop_sequences.clone(),
+        more: asked.more.clone(),
+        max_tokens: asked.max_tokens,
+        caching: asked.caching.clone(),
+        ..llm::ModelRequest::default()
+    };
+    request.tool_choice = asked.choice.clone().filter(|_| request.has_tools());
+    request
+}
+
+fn nothing(stop_reason: StopReason) -> LoopEnd {
+    let (stop_sequence, stop_details, hidden) = (None, None, None);
+    let usage = TokenUsage::default();
+    LoopEnd { shown: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
+}
+
+/// A client that does not read any more is no error: the work is about to be dropped.
+async fn tell(told: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEvent>) {
+    let Some(told) = told else { return };
+    for event in events {
+        told.send(event).await.ok();
+    }
+}

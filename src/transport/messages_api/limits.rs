@@ -1,0 +1,139 @@
+//! How much one person may ask: so many requests a second, so many answers at once.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use governor::clock::{Clock as _, DefaultClock};
+use governor::state::keyed::DefaultKeyedStateStore;
+use governor::{Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::ids::UserId;
+use crate::transport::messages_api::failure::ApiFailure;
+use crate::transport::rest::middleware::body_quota::HeldBody;
+
+/// Requests of one person that are let through at once.
+const BURST_REQUESTS: u32 = 1_000;
+/// Requests of one person that are let through in the long run, each second.
+const REQUESTS_PER_SECOND: u32 = 200;
+/// Answers of one person that are being written or wait for people at the same time.
+const ANSWERS_AT_ONCE: usize = 64;
+/// People that are remembered before those who have been quiet are forgotten.
+const MANY_PEOPLE: usize = 1_024;
+/// Seconds after which somebody with too many answers under way may try again.
+pub(crate) const BUSY_S: u64 = 5;
+
+/// The limits, and who is how near to them.
+#[derive(Debug)]
+pub(crate) struct AnswerLimits {
+    requests: RateLimiter<UserId, DefaultKeyedStateStore<UserId>, DefaultClock>,
+    clock: DefaultClock,
+    under_way: Arc<Mutex<HashMap<UserId, usize>>>,
+    /// Whose long body is read now.
+    turns: Arc<Semaphore>,
+}
+
+/// One answer under way; over when it is dropped.
+#[derive(Debug)]
+pub(crate) struct AnswerPermit {
+    user: UserId,
+    under_way: Arc<Mutex<HashMap<UserId, usize>>>,
+    /// What was asked stays in memory as long.
+    _held: HeldBody,
+}
+
+impl AnswerLimits {
+    pub(crate) fn new() -> Self {
+        let quota = Quota::per_second(rate(REQUESTS_PER_SECOND)).allow_burst(rate(BURST_REQUESTS));
+        let clock = DefaultClock::default();
+        let turns = Arc::new(Semaphore::new(1));
+        Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default(), turns }
+    }
+
+    /// Counts a request, or says when to come again.
+    pub(crate) fn count(&self, user: &UserId) -> Result<(), ApiFailure> {
+        if self.requests.len() > MANY_PEOPLE {
+            self.requests.retain_recent();
+        }
+        self.requests.check_key(user).map_err(|not_until| {
+            let wait = not_until.wait_time_from(self.clock.now());
+            let words = format!("more than {REQUESTS_PER_SECOND} requests a second");
+            ApiFailure::too_many(words, wait.as_secs() + 1)
+        })
+    }
+
+    /// An answer begins, if there are not too many under way; `held` is what was asked.
+    pub(crate) fn begin(&self, user: &UserId, held: HeldBody) -> Result<AnswerPermit, ApiFailure> {
+        let mut under_way = counted(&self.under_way);
+        let count = under_way.entry(user.clone()).or_default();
+        if *count >= ANSWERS_AT_ONCE {
+            let words = format!("{ANSWERS_AT_ONCE} requests are under way already");
+            return Err(ApiFailure::too_many(words, BUSY_S));
+        }
+        *count += 1;
+        Ok(AnswerPermit { user: user.clone(), under_way: Arc::clone(&self.under_way), _held: held })
+    }
+
+    /// Waits until nobody else's long body is read.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.turns).acquire_owned().await.ok()
+    }
+}
+
+impl Drop for AnswerPermit {
+    fn drop(&mut self) {
+        let mut under_way = counted(&self.under_way);
+        if let Some(count) = under_way.get_mut(&self.user) {
+            *count -= 1;
+            if *count == 0 {
+                under_way.remove(&self.user);
+            }
+        }
+    }
+}
+
+fn counted(counts: &Mutex<HashMap<UserId, usize>>) -> MutexGuard<'_, HashMap<UserId, usize>> {
+    // The counts are consistent between any two statements.
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const fn rate(count: u32) -> NonZeroU32 {
+    match NonZeroU32::new(count) {
+        Some(rate) => rate,
+        None => NonZeroU32::MIN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connections::MemoryAccounts;
+    use crate::transport::rest::BodyQuota;
+
+    #[test]
+    fn too_many_requests_are_told_when_to_come_again_and_others_are_not_concerned() {
+        let (limits, ana) = (AnswerLimits::new(), UserId::from("ana"));
+        let refused = (0..BURST_REQUESTS * 2).find_map(|_| limits.count(&ana).err());
+        let refused = refused.expect("a limit");
+        assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));
+        assert_eq!(limits.count(&"ben".into()), Ok(()));
+    }
+
+    #[test]
+    fn an_answer_that_is_over_makes_room_for_another() {
+        let (limits, ana) = (AnswerLimits::new(), UserId::from("ana"));
+        let begin = |user: &UserId| {
+            limits.begin(user, BodyQuota::new(MemoryAccounts::new(usize::MAX)).begin(user))
+        };
+        let mut permits: Vec<_> =
+            (0..ANSWERS_AT_ONCE).map(|_| begin(&ana).expect("room")).collect();
+        assert_eq!(begin(&ana).expect_err("too many").retry_after_s, Some(BUSY_S));
+        assert!(begin(&"ben".into()).is_ok());
+        permits.pop();
+        assert!(begin(&ana).is_ok());
+        drop(permits);
+        assert!(counted(&limits.under_way).is_empty(), "nobody is remembered who asks nothing");
+    }
+}

@@ -1,0 +1,148 @@
+//! The Messages API: other programs talk to this server's models as they would to Anthropic's.
+//!
+//! `POST /v1/messages`, `POST /v1/messages/count_tokens`, `GET /v1/models`. What a request says and what an answer looks like
+//! is in [`self`]; here is who may ask, which model answers, and the waiting.
+
+mod admission;
+pub mod conversation_cache;
+pub mod conversation_hash;
+mod conversations;
+mod driver;
+pub mod failure;
+mod limits;
+mod models;
+mod recovery;
+pub mod request;
+pub mod server_tool_loop;
+mod server_tools;
+pub mod sse_encoder;
+mod stream;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::agent::ChosenModel;
+use crate::llm;
+use crate::transport::messages_api::failure::ApiFailure;
+use crate::transport::messages_api::request::{CheckedRequest, RequestPurpose};
+
+use crate::transport::rest::HttpState;
+use admission::{RequestName, come_in};
+pub use conversations::Conversations;
+use driver::AnswerWork;
+use server_tools::ServerTools;
+pub(crate) use server_tools::{opt_in, opted_in};
+
+/// Bytes of a token, where the model's provider does not count.
+const TOKEN_BYTES: usize = 4;
+
+/// An answer, as events or in one piece.
+pub(crate) async fn answer(State(door): State<HttpState>, request: Request) -> Response {
+    let name = RequestName::generate();
+    let answered = async {
+        let (entered, mut asked) = come_in(&door, request, RequestPurpose::Answer).await?;
+        let tools = ServerTools::wanted(&door, &entered, &asked).await?;
+        asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
+        let chosen = choose(&door, &mut asked)?;
+        let streamed = asked.stream;
+        let work = AnswerWork::prepare(&door, entered, asked, chosen, tools).await?;
+        if streamed {
+            stream::answer(work).await
+        } else {
+            Ok(Json(work.go(None).await?).into_response())
+        }
+    };
+    name.sign(answered.await)
+}
+
+/// How many tokens a request is; where the provider does not say, an estimate.
+pub(crate) async fn count(State(door): State<HttpState>, request: Request) -> Response {
+    let name = RequestName::generate();
+    let counted = async {
+        let (entered, mut asked) = come_in(&door, request, RequestPurpose::Count).await?;
+        let tools = ServerTools::wanted(&door, &entered, &asked).await?;
+        asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
+        let chosen = choose(&door, &mut asked)?;
+        let request = driver::request(&asked, &chosen, tools.as_ref());
+        let estimate = size(&request).div_ceil(TOKEN_BYTES).max(1);
+        let counted = chosen.model.count(request).await;
+        let tokens = counted.map_err(|error| ApiFailure::of_model(&error))?;
+        Ok(Json(json!({"input_tokens": tokens.unwrap_or(estimate as u64)})).into_response())
+    };
+    name.sign(counted.await)
+}
+
+/// The models there are, page by page.
+pub(crate) async fn list_models(
+    State(door): State<HttpState>,
+    page: Result<Query<models::ModelPageQuery>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let name = RequestName::generate();
+    let listed = async {
+        admission::let_in(&door, &headers).await?;
+        let Ok(Query(page)) = page else {
+            return Err(ApiFailure::invalid("limit: is a number from 1 to 1000"));
+        };
+        Ok(Json(page.of(&door.agents.models_for_programs())?).into_response())
+    };
+    name.sign(listed.await)
+}
+
+/// One model.
+pub(crate) async fn one_model(
+    State(door): State<HttpState>,
+    Path(model): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let name = RequestName::generate();
+    let found = async {
+        admission::let_in(&door, &headers).await?;
+        models::choose(&door.agents, &model)?;
+        Ok(Json(models::described(&model)).into_response())
+    };
+    name.sign(found.await)
+}
+
+/// What the Claude CLI asks first, without a key.
+pub(crate) async fn hello() -> StatusCode {
+    StatusCode::OK
+}
+
+/// There is no such route below `/v1`, said in the API's words.
+pub(crate) async fn no_route() -> Response {
+    RequestName::generate().sign(Err(ApiFailure::new(404, "there is no such route")))
+}
+
+/// The route is there, and cannot be asked that way.
+pub(crate) async fn no_method() -> Response {
+    RequestName::generate().sign(Err(ApiFailure::new(405, "this route does not take that method")))
+}
+
+/// The model, if it can do what is asked.
+fn choose(door: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, ApiFailure> {
+    let chosen = models::choose(&door.agents, &asked.model)?;
+    let whole = chosen.model.name().starts_with("anthropic");
+    if !whole {
+        asked.plain()?;
+        asked.check_taught()?;
+    }
+    let format = asked.more.get("output_config").and_then(|config| config.get("format"));
+    if !whole && format.is_some_and(|format| !format.is_null()) {
+        return Err(ApiFailure::invalid(
+            "output_config.format: this model cannot promise a format",
+        ));
+    }
+    Ok(chosen)
+}
+
+/// Bytes of text in a request, near enough.
+fn size(request: &llm::ModelRequest) -> usize {
+    let messages = request.messages.iter().map(|message| json!(message.content).to_string().len());
+    let tools = request.tools.iter().map(|tool| json!(tool).to_string().len());
+    request.system.len() + messages.sum::<usize>() + tools.sum::<usize>()
+}

@@ -1,0 +1,387 @@
+//! Requests, hunks and decisions, as they are said on the wire.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::approvals::{
+    self, ApprovalRequest, DecisionError, FileNow, HunkDecision, HunkStatus, Person, PreviewKind,
+    ProposedCall, RequestStatus, TouchedSince,
+};
+use crate::ids::{DocumentId, HunkId, RequestId};
+use crate::rooms::command::StreamingPreview;
+use crate::rooms::event::{RequestNews, RequestUpdate};
+
+use super::super::client::SeenWords;
+use super::super::server;
+use super::{principal, time};
+
+/// A request, complete.
+#[expect(clippy::too_many_lines, reason = "one line for each field, none left out")]
+pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
+    let ProposedCall {
+        id,
+        tool,
+        input,
+        tool_use,
+        session,
+        run,
+        document,
+        requester,
+        prompt,
+        base_version,
+        scope: _,
+        explanation,
+        preview,
+        touched: _,
+        source,
+        policy: _,
+        again_of: _,
+    } = &request.proposal;
+    let approvals::Preview {
+        kind,
+        data,
+        file_path,
+        original_content,
+        new_content,
+        diff_lines,
+        warnings,
+    } = preview;
+    let feedback = feedback(request);
+    server::ToolApprovalRequest {
+        kind: "tool_approval_request".to_owned(),
+        request_id: id.to_string(),
+        tool_name: tool.clone(),
+        tool_input: input.clone(),
+        tool_use_id: tool_use.to_string(),
+        preview_type: kind.as_str().to_owned(),
+        preview_data: data.clone(),
+        file_path: file_path.clone(),
+        original_content: original_content.clone(),
+        new_content: new_content.clone(),
+        diff_lines: diff_lines.clone(),
+        session_id: session.to_string(),
+        run_id: run.to_string(),
+        document_id: document.as_ref().map(ToString::to_string),
+        base_version: base_version.0,
+        version: request.version.0,
+        status: request.status.as_str().to_owned(),
+        hunks: request.hunks.iter().map(|h| hunk(id, h)).collect(),
+        explanation: explanation.clone(),
+        prompt: prompt.clone(),
+        author: person(requester),
+        created_at: time(request.clock.created_ms),
+        expires_at: request.clock.ends_ms().map(time),
+        paused: request.clock.paused_ms.is_some(),
+        warnings: warnings.iter().map(warning).collect(),
+        allowed_decisions: allowed_decisions(request),
+        preview_hash: request.preview_hash(),
+        policy: request.requires().strictest().as_str().to_owned(),
+        policies: policies(request.requires()),
+        units: request.units(),
+        approvals: approvals(request),
+        // What needs a second look is never approved by one stray key.
+        default_to_no: *kind == PreviewKind::Command
+            || (request.hunks.is_empty() && !warnings.is_empty()),
+        source: source.clone(),
+        by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        rule: rule(request),
+        unasked: unasked(request),
+        feedback,
+        report: request.report().text,
+        aftermath: remarkable(request),
+    }
+}
+
+fn allowed_decisions(request: &ApprovalRequest) -> Vec<String> {
+    let names: &[&str] = if request.hunks.is_empty() {
+        &["approve", "reject", "edit", "respond"]
+    } else {
+        &["approve", "reject", "respond"]
+    };
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn warning(warning: &approvals::PreviewWarning) -> server::Warning {
+    let approvals::PreviewWarning { code, text } = warning;
+    server::Warning { code: code.clone(), text: text.clone() }
+}
+
+fn policies(consent: approvals::ApprovalRequirement) -> Vec<String> {
+    consent.policies().into_iter().map(|policy| policy.as_str().to_owned()).collect()
+}
+
+fn approvals(request: &ApprovalRequest) -> server::Approvals {
+    let approvals::VoteCount { have, need } = request.votes();
+    server::Approvals { have, need }
+}
+
+/// The rule that resolved it in somebody's place.
+fn rule(request: &ApprovalRequest) -> Option<String> {
+    request.closed.as_ref()?.rule.as_ref().map(ToString::to_string)
+}
+
+fn unasked(request: &ApprovalRequest) -> Option<String> {
+    request.closed.as_ref()?.unasked.map(|why| why.as_str().to_owned())
+}
+
+/// What became of it besides its decision.
+fn aftermath(request: &ApprovalRequest) -> server::Aftermath {
+    server::Aftermath {
+        can_undo: request.can_be_undone(),
+        can_reopen: request.can_be_proposed_again(),
+        undone: request.undone().map(undone),
+        again_of: request.proposal.again_of.as_ref().map(ToString::to_string),
+        again_as: request.again_as.as_ref().map(ToString::to_string),
+    }
+}
+
+/// The same, if there is anything to say.
+fn remarkable(request: &ApprovalRequest) -> Option<server::Aftermath> {
+    let aftermath = aftermath(request);
+    let server::Aftermath { can_undo, can_reopen, undone, again_of, again_as } = &aftermath;
+    let is_remarkable =
+        *can_undo || *can_reopen || undone.is_some() || again_of.is_some() || again_as.is_some();
+    is_remarkable.then_some(aftermath)
+}
+
+fn undone(reversal: &approvals::FileUndo) -> server::Undone {
+    let approvals::FileUndo { by, at_ms, forced, found: _, done_ms: _ } = reversal;
+    server::Undone { by: person(by), at: time(*at_ms), forced: *forced }
+}
+
+fn feedback(request: &ApprovalRequest) -> Option<String> {
+    let said: Vec<_> =
+        request.remarks.iter().filter_map(|remark| remark.feedback.as_deref()).collect();
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// A hunk, with the request it belongs to.
+pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk {
+    let approvals::Hunk {
+        id,
+        parts,
+        status,
+        reason,
+        explanation,
+        decided,
+        votes: _,
+        gaps: _,
+        around: _,
+        inverse: _,
+    } = hunk;
+    server::Hunk {
+        id: id.to_string(),
+        request_id: request.to_string(),
+        parts: parts.iter().map(part).collect(),
+        status: status.as_str().to_owned(),
+        reason: reason.clone(),
+        explanation: explanation.clone(),
+        decided: decided.as_ref().map(self::decided),
+    }
+}
+
+fn part(part: &approvals::HunkPart) -> server::Part {
+    let approvals::HunkPart { from, to, base, insert, conflict, stood: _ } = part;
+    let conflict = conflict.then_some(true);
+    server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
+}
+
+fn decided(decision: &HunkDecision) -> server::HunkDecided {
+    let HunkDecision { by, at_ms, text, forced_over: _, rule } = decision;
+    let rule = rule.as_ref().map(ToString::to_string);
+    server::HunkDecided { by: person(by), at: time(*at_ms), text: text.clone(), rule }
+}
+
+pub(crate) fn person(of: &Person) -> server::Person {
+    let Person { user, name } = of;
+    server::Person { id: user.to_string(), name: name.clone() }
+}
+
+fn hunk_states(request: &ApprovalRequest) -> Vec<server::HunkState> {
+    request.hunks.iter().map(|hunk| hunk_state(hunk, hunk.status)).collect()
+}
+
+/// The states that some hunks of a request have come to.
+fn changed_states(
+    request: &ApprovalRequest,
+    changed: &[(HunkId, HunkStatus)],
+) -> Vec<server::HunkState> {
+    let statuses: HashMap<_, _> = changed.iter().map(|(id, status)| (id, *status)).collect();
+    let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
+    let hunks = request.hunks_named(&ids).into_iter();
+    hunks
+        .map(|hunk| hunk_state(hunk, statuses.get(&hunk.id).copied().unwrap_or(hunk.status)))
+        .collect()
+}
+
+fn hunk_state(hunk: &approvals::Hunk, status: HunkStatus) -> server::HunkState {
+    let (id, decided) = (&hunk.id, hunk.decided.as_ref().map(self::decided));
+    let (by, at, text, rule) = decided.map_or((None, None, None, None), |decided| {
+        let server::HunkDecided { by, at, text, rule } = decided;
+        (Some(by), Some(at), text, rule)
+    });
+    server::HunkState { id: id.to_string(), status: status.as_str().to_owned(), by, at, text, rule }
+}
+
+/// A pending request changed.
+pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
+    let RequestUpdate { request, changed, by, focused, news } = update;
+    server::ToolApprovalUpdate {
+        request_id: request.id().to_string(),
+        document_id: request.proposal.document.as_ref().map(ToString::to_string),
+        status: request.status.as_str().to_owned(),
+        expires_at: request.clock.ends_ms().map(time),
+        paused: request.clock.paused_ms.is_some(),
+        focused_by: focused.iter().map(principal).collect(),
+        preview_hash: request.preview_hash(),
+        policies: Some(policies(request.requires())),
+        approvals: approvals(request),
+        hunks: changed_states(request, changed),
+        by: by.as_ref().map(principal),
+        text: None,
+        paragraphs: None,
+        tool_name: None,
+        tool_use_id: None,
+        session_id: None,
+        run_id: None,
+        author: None,
+        fresh: (*news == RequestNews::Preview).then(|| Box::new(self::request(request))),
+        report: match news {
+            RequestNews::Result | RequestNews::Aftermath => Some(request.report().text),
+            RequestNews::Nothing | RequestNews::Preview => None,
+        },
+        aftermath: match news {
+            RequestNews::Result | RequestNews::Aftermath => Some(aftermath(request)),
+            RequestNews::Nothing | RequestNews::Preview => None,
+        },
+    }
+}
+
+/// The model has written more of a change.
+pub(crate) fn sketched(
+    document: &DocumentId,
+    sketch: &StreamingPreview,
+) -> server::ToolApprovalUpdate {
+    let StreamingPreview {
+        id,
+        tool,
+        tool_use,
+        session,
+        run,
+        author,
+        text,
+        paragraphs,
+        base_version: _,
+        base: _,
+        hunks: _,
+    } = sketch;
+    server::ToolApprovalUpdate {
+        request_id: id.to_string(),
+        document_id: Some(document.to_string()),
+        status: RequestStatus::Streaming.as_str().to_owned(),
+        expires_at: None,
+        paused: false,
+        focused_by: Vec::new(),
+        preview_hash: String::new(),
+        policies: None,
+        approvals: server::Approvals { have: 0, need: 0 },
+        hunks: Vec::new(),
+        by: None,
+        text: Some(text.clone()),
+        paragraphs: Some(*paragraphs),
+        tool_name: Some(tool.clone()),
+        tool_use_id: Some(tool_use.to_string()),
+        session_id: Some(session.to_string()),
+        run_id: Some(run.to_string()),
+        author: Some(person(author)),
+        fresh: None,
+        report: None,
+        aftermath: None,
+    }
+}
+
+/// Nothing comes of a change the model was writing.
+pub(crate) fn unsketched(
+    document: &DocumentId,
+    sketch: &StreamingPreview,
+) -> server::ToolApprovalUpdate {
+    let status = RequestStatus::Cancelled.as_str().to_owned();
+    let (text, paragraphs) = (None, None);
+    server::ToolApprovalUpdate { status, text, paragraphs, ..sketched(document, sketch) }
+}
+
+/// What the model is writing, for somebody who comes in.
+pub(crate) fn streaming(
+    document: &DocumentId,
+    (sketch, hunks): &(Arc<StreamingPreview>, Vec<approvals::Hunk>),
+) -> server::Streaming {
+    let update = sketched(document, sketch);
+    server::Streaming { update, hunks: hunks.iter().map(|it| hunk(&sketch.id, it)).collect() }
+}
+
+/// A request has ended.
+pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
+    server::ToolApprovalResolved {
+        request_id: request.id().to_string(),
+        document_id: request.proposal.document.as_ref().map(ToString::to_string),
+        status: request.status.as_str().to_owned(),
+        by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        rule: rule(request),
+        unasked: unasked(request),
+        feedback: feedback(request),
+        hunks: hunk_states(request),
+        report: request.report().text,
+        aftermath: remarkable(request),
+    }
+}
+
+/// The answer to a decision.
+pub fn decision(request: &ApprovalRequest) -> server::Decided {
+    server::Decided {
+        status: request.status.as_str().to_owned(),
+        hunks: hunk_states(request),
+        preview_hash: request.preview_hash(),
+        approvals: approvals(request),
+    }
+}
+
+/// What a person saw standing where changes would be undone.
+pub fn seen(seen: Vec<SeenWords>) -> BTreeMap<HunkId, String> {
+    seen.into_iter().map(|SeenWords { id, stands }| (HunkId::from(id), stands)).collect()
+}
+
+/// Why a decision was refused.
+pub fn decision_error(error: &DecisionError) -> server::WireError {
+    let details = match error {
+        DecisionError::NotFound { hunk } => Some(json!({ "hunk": hunk })),
+        DecisionError::NotAllowed { .. } | DecisionError::InvalidDecision { .. } => None,
+        DecisionError::Expired { at_ms } => Some(json!({ "at": time(*at_ms) })),
+        DecisionError::AlreadyResolved { status, hunk, by, at_ms } => Some(json!({
+            "status": status.as_str(),
+            "hunk": hunk.as_ref().map(|(id, status)| json!({ "id": id, "status": status.as_str() })),
+            "by": by.as_ref().map(person),
+            "at": at_ms.map(time),
+        })),
+        DecisionError::StalePreview { current } => Some(json!({ "preview_hash": current })),
+        DecisionError::Conflicted { hunks } => Some(json!({ "hunks": hunks })),
+        DecisionError::Touched { hunks } => {
+            let ids: Vec<_> = hunks.iter().map(|hunk| &hunk.id).collect();
+            let touched = |TouchedSince { id, stands, restores }: &TouchedSince| json!({ "id": id, "stands": stands, "restores": restores });
+            let touched: Vec<_> = hunks.iter().map(touched).collect();
+            Some(json!({ "hunks": ids, "touched": touched }))
+        }
+        DecisionError::FileChanged { file } => {
+            let FileNow { path, is_there, diff_lines, document } = &**file;
+            Some(json!({
+                "hunks": [],
+                "file_path": path,
+                "exists": is_there,
+                "diff_lines": diff_lines,
+                "document_id": document,
+            }))
+        }
+    };
+    server::WireError { code: error.code().to_owned(), message: error.to_string(), details }
+}

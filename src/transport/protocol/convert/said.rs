@@ -1,0 +1,101 @@
+//! What runs say, live and in transcripts, as it is said on the wire.
+
+use crate::agent::conversation::transcript::{AgentObject, TranscriptEntry};
+use crate::ids::DocumentId;
+use crate::rooms::event::{ResponseUpdate, RunEvent, RunEventKind, RunResponse};
+
+use super::super::server;
+use super::{OutgoingEvent, message, time};
+
+/// Something a run says.
+pub fn said(said: &RunEvent) -> Option<OutgoingEvent> {
+    let RunEvent { session, run, document, at_ms, saying } = said;
+    let (session_id, request_id) = (session.to_string(), run.to_string());
+    let document_id = document.as_ref().map(ToString::to_string);
+    let stream = |name, text: Option<String>| {
+        let (session_id, request_id) = (session_id.clone(), request_id.clone());
+        let document_id = document_id.clone();
+        message(name, &server::ClaudeStream { session_id, request_id, document_id, text })
+    };
+    match saying {
+        RunEventKind::StreamStart => stream("claudeStreamStart", None),
+        RunEventKind::StreamChunk(text) => stream("claudeStreamChunk", Some(text.clone())),
+        RunEventKind::StreamEnd => stream("claudeStreamEnd", None),
+        RunEventKind::Agent(kind, subtype, content) => message(
+            "agent_event",
+            &server::AgentEvent {
+                kind: (*kind).to_owned(),
+                subtype: (*subtype).to_owned(),
+                content: content.clone(),
+                session_id,
+                request_id,
+                document_id,
+                at: time(*at_ms),
+            },
+        ),
+        RunEventKind::Response(answer) => {
+            message("claudeResponse", &response(session_id, request_id, time(*at_ms), answer))
+        }
+        RunEventKind::Over => None,
+    }
+}
+
+/// An entry of a transcript, as the events that were told of it.
+pub fn entry(
+    entry: &TranscriptEntry,
+    document: Option<&DocumentId>,
+) -> impl Iterator<Item = server::AgentEvent> {
+    let (session_id, request_id) = (entry.session.to_string(), entry.run.to_string());
+    let (document_id, at) = (document.map(ToString::to_string), time(entry.at_ms));
+    entry.shown().into_iter().map(move |AgentObject(kind, subtype, content)| server::AgentEvent {
+        kind: kind.to_owned(),
+        subtype: subtype.to_owned(),
+        content,
+        session_id: session_id.clone(),
+        request_id: request_id.clone(),
+        document_id: document_id.clone(),
+        at: at.clone(),
+    })
+}
+
+/// What came of a run.
+pub fn response(
+    session_id: String,
+    request_id: String,
+    timestamp: String,
+    response: &RunResponse,
+) -> server::ClaudeResponse {
+    let RunResponse { message, update, updates, error } = response;
+    let (update_type, document_update, selection_range, document_version) = match update {
+        ResponseUpdate::None => ("none", None, None, None),
+        ResponseUpdate::Full { text, version } => {
+            ("full", Some(text.clone()), None, Some(version.0))
+        }
+        ResponseUpdate::Partial { text, start, end, version } => {
+            let range = server::SelectionRange { start: *start, end: *end };
+            ("partial", Some(text.clone()), Some(range), Some(version.0))
+        }
+    };
+    let updates = updates.iter().map(|(request, status, kind, version)| server::ResponseUpdate {
+        update_type: (*kind).to_owned(),
+        request_id: request.to_string(),
+        status: status.clone(),
+        document_version: version.0,
+    });
+    server::ClaudeResponse {
+        session_id,
+        request_id,
+        conversation_message: message.clone(),
+        update_type: update_type.to_owned(),
+        document_update,
+        selection_range,
+        document_version,
+        updates: Some(updates.collect()),
+        timestamp,
+        error: error.clone().map(|(code, message)| server::WireError {
+            code,
+            message,
+            details: None,
+        }),
+    }
+}

@@ -1,0 +1,134 @@
+//! A document as a file to keep: `GET /api/v1/documents/{id}/export?format=…`.
+
+use std::fmt::Write as _;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::HttpState;
+use super::problem::Problem;
+use crate::cpu_pool;
+use crate::export::{ExportFormat, ExportInput};
+use crate::permissions::Action;
+use crate::rooms::{ExportSnapshot, credits};
+use crate::transport::rest::middleware::auth_session::Authenticated;
+use crate::transport::rest::middleware::pagination::PathId;
+
+/// What stands behind the question mark.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ExportQuery {
+    /// What to make of it.
+    #[schemars(extend("enum" = ["md", "html", "docx", "criticmarkup", "json"]))]
+    format: String,
+}
+
+/// The file. Whoever may read the document may have it.
+pub(crate) async fn download(
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(document): PathId<String>,
+    wanted: Result<Query<ExportQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let format = format(wanted)?;
+    let room = caller.room(&door, &document, Action::Read).await?;
+    let ExportSnapshot { title, version, text, requests } = room.draft().await?;
+    let id = room.document().clone();
+    let credits = match format {
+        ExportFormat::Json => credits(&door.store, &id, version, 0..text.len()).await?,
+        ExportFormat::Markdown
+        | ExportFormat::Html
+        | ExportFormat::Docx
+        | ExportFormat::CriticMarkup => Vec::new(),
+    };
+    let manuscript = ExportInput { id, title, version, text, requests, credits };
+    let name = manuscript.file_name(format);
+    // A long document takes longer to lay out than other people should have to wait.
+    let person = caller.principal.user.to_string();
+    let made = cpu_pool::run(&person, move || manuscript.export(format)).await;
+    let content = match made {
+        Ok(Ok(content)) => content,
+        Ok(Err(error)) => {
+            tracing::error!(%error, %document, "a document could not be exported");
+            return Err(Problem::internal());
+        }
+        Err(error) => {
+            tracing::error!(%error, %document, "the export of a document was lost");
+            return Err(Problem::internal());
+        }
+    };
+    let fixed = |text| HeaderValue::from_static(text);
+    let headers = [
+        (header::CONTENT_TYPE, fixed(format.content_type())),
+        (header::CONTENT_DISPOSITION, attachment(&name)),
+        (header::X_CONTENT_TYPE_OPTIONS, fixed("nosniff")),
+        // Opened in place after all, it is nobody's page.
+        (
+            header::CONTENT_SECURITY_POLICY,
+            fixed("sandbox; default-src 'none'; style-src 'unsafe-inline'"),
+        ),
+        (header::CACHE_CONTROL, fixed("private, no-store")),
+    ];
+    Ok((headers, content).into_response())
+}
+
+fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> Result<ExportFormat, Problem> {
+    let known = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
+    let Ok(Query(ExportQuery { format })) = wanted else {
+        return Err(Problem::invalid(format!("say which format: ?format= one of {known}")));
+    };
+    ExportFormat::parse(&format)
+        .ok_or_else(|| Problem::invalid(format!("there is no such format; there are {known}")))
+}
+
+/// A download under this name (RFC 6266): once for those who read UTF-8 (RFC 8187), once without what is not ASCII.
+fn attachment(name: &str) -> HeaderValue {
+    let plain: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_graphic() && c != '"' && c != '\\' && c != '%' || c == ' ' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    let mut full = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            full.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            write!(full, "%{byte:02X}").ok();
+        }
+    }
+    let text = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{full}");
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("attachment"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attached(name: &str) -> String {
+        attachment(name).to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_name_travels_in_both_spellings() {
+        assert_eq!(
+            attached("The Keeper’s Ledger.md"),
+            "attachment; filename=\"The Keeper_s Ledger.md\"; filename*=UTF-8''The%20Keeper%E2%80%99s%20Ledger.md"
+        );
+    }
+
+    #[test]
+    fn a_name_cannot_end_its_quotation_or_the_line() {
+        let said = attached("a\"; evil=\"b\r\nSet-Cookie: x\\.md");
+        assert_eq!(said.matches('"').count(), 2, "{said}");
+        assert!(!said.contains(['\r', '\n', '\\']), "{said}");
+    }
+}

@@ -1,0 +1,72 @@
+//! The JSON body of a request that writes, read strictly, with a problem document for each way it can be wrong.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::transport::rest::problem::Problem;
+
+/// Characters of a complaint: what serde complains of it quotes, however long.
+const LONGEST_COMPLAINT: usize = 400;
+
+/// The body as a `T`; to be read after the caller was found to be allowed.
+///
+/// # Errors
+/// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's limit; 400 if it is not
+/// JSON; 422 if it is not an object of the right shape.
+pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Problem> {
+    shaped(object(request).await?)
+}
+
+/// The same for a shape that names what the address names too; said in the body as well, it must be the same.
+pub(crate) async fn read_about<T: DeserializeOwned>(
+    request: Request,
+    name: &str,
+    value: &str,
+) -> Result<T, Problem> {
+    let mut body = object(request).await?;
+    let said = body.insert(name.to_owned(), Value::from(value));
+    if said.is_some_and(|said| said != value) {
+        return Err(Problem::unprocessable(format!("`{name}` is not the one of the address")));
+    }
+    shaped(body)
+}
+
+async fn object(request: Request) -> Result<Map<String, Value>, Problem> {
+    if !is_json(request.headers()) {
+        let detail = "the body is to be JSON, with `Content-Type: application/json`";
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            detail,
+        ));
+    }
+    let bytes = Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(),
+        _ => Problem::invalid("the body could not be read to its end"),
+    })?;
+    let value = serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(complaint(&error)));
+    match value? {
+        Value::Object(body) => Ok(body),
+        // Derived types would also read an array, field by field.
+        _ => Err(Problem::unprocessable("the body is an object")),
+    }
+}
+
+fn shaped<T: DeserializeOwned>(body: Map<String, Value>) -> Result<T, Problem> {
+    serde_json::from_value(Value::Object(body))
+        .map_err(|error| Problem::unprocessable(complaint(&error)))
+}
+
+fn complaint(error: &serde_json::Error) -> String {
+    error.to_string().chars().take(LONGEST_COMPLAINT).collect()
+}
+
+/// Whether the headers say that the body is JSON.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = named.and_then(|text| text.split(';').next()).unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}

@@ -1,0 +1,278 @@
+//! `Idempotency-Key`: a write that is sent again, because its answer was lost, is not done again.
+//!
+//! What an approved call has, a write with a key has too: that it was begun is durable before it acts, and its answer is
+//! durable before it is given. So a key that was begun by a process that died is never begun again: nobody knows what
+//! came of it, and the caller is told to look. Answers are kept for a day; those that hold a secret are not kept at all.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::auth_session::Authenticated;
+use crate::ids::UserId;
+use crate::store::{IdempotencyRecord, StoreOp, WriteBatch};
+use crate::transport::rest::HttpState;
+use crate::transport::rest::problem::Problem;
+
+/// The header with the key.
+pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Says that an answer was given before.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// How long a key counts.
+const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Longest key, in characters.
+const LONGEST_KEY: usize = 255;
+/// The largest answer that is kept, in bytes.
+const LARGEST_ANSWER: usize = 1024 * 1024;
+
+/// The keys of writes that are under way in this process, each with what was asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeysInFlight(Arc<Mutex<HashMap<(UserId, String), String>>>);
+
+/// What was answered.
+#[derive(Serialize, Deserialize)]
+struct StoredResponse {
+    status: u16,
+    content_type: Option<String>,
+    location: Option<String>,
+    /// None: it held a secret, or was too long.
+    body: Option<String>,
+}
+
+/// Passes a write on, unless it was done before. `limit`: bytes of the largest body that is read before the route sees it.
+pub(crate) async fn once(
+    door: &HttpState,
+    under_way: &KeysInFlight,
+    caller: &Authenticated,
+    request: Request,
+    next: Next,
+    limit: usize,
+) -> Result<Response, Problem> {
+    if !writes(request.method()) {
+        return Ok(next.run(request).await);
+    }
+    let Some(key) = key(&request)? else { return Ok(next.run(request).await) };
+    let (parts, body) = request.into_parts();
+    let said = parts.headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok());
+    if said.and_then(|it| it.parse().ok()).is_some_and(|length: usize| length > limit) {
+        return Err(Problem::too_large());
+    }
+    let body = to_bytes(body, limit).await.map_err(|_| Problem::too_large())?;
+    let address = parts.uri.to_string();
+    let asked = fingerprint(parts.method.as_str(), &address, &body);
+    let user = caller.principal.user.clone();
+    let held = under_way.hold(&user, &key, &asked)?;
+    let begun = IdempotencyRecord {
+        user,
+        key,
+        fingerprint: asked,
+        at_ms: door.clock.now_ms(),
+        answer: None,
+    };
+    let (door, request) = (door.clone(), Request::from_parts(parts, Body::from(body)));
+    // Goes on when the caller hangs up, from the first thing that is kept: that its answer is there when they ask again is
+    // what the key is for.
+    let done = tokio::spawn(async move {
+        let answer = done_once(&door, begun, request, next).await;
+        drop(held);
+        answer
+    });
+    done.await.unwrap_or_else(|_| Err(Problem::internal()))
+}
+
+async fn done_once(
+    door: &HttpState,
+    begun: IdempotencyRecord,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let known = door.store.once(&begun.user, &begun.key).await?;
+    if let Some(known) = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS) {
+        return again(known, &begun.fingerprint);
+    }
+    let forget = StoreOp::ForgetOldOnces { before_ms: begun.at_ms.saturating_sub(LIFE_MS) };
+    door.store.commit(WriteBatch::from(forget).with(StoreOp::PutOnce(begun.clone()))).await?;
+    let response = next.run(request).await;
+    keep(door, begun, response).await
+}
+
+fn writes(method: &Method) -> bool {
+    ![Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
+}
+
+fn key(request: &Request) -> Result<Option<String>, Problem> {
+    let mut values = request.headers().get_all(KEY).iter();
+    let Some(first) = values.next() else { return Ok(None) };
+    let text = first.to_str().ok().map(str::trim).filter(|_| values.next().is_none());
+    match text {
+        Some(text) if (1..=LONGEST_KEY).contains(&text.len()) => Ok(Some(text.to_owned())),
+        _ => {
+            let detail = format!("`Idempotency-Key` is one of 1 to {LONGEST_KEY} ASCII characters");
+            Err(Problem::invalid(detail))
+        }
+    }
+}
+
+fn fingerprint(method: &str, address: &str, body: &[u8]) -> String {
+    let mut hasher = Sha256::new();
+    // Neither a method nor an address has a line end in it.
+    hasher.update(format!("{method}\n{address}\n"));
+    hasher.update(body);
+    let mut text = String::new();
+    for byte in hasher.finalize() {
+        // Writing to a String cannot fail.
+        write!(text, "{byte:02x}").ok();
+    }
+    text
+}
+
+/// The answer of the first time, or why there is none.
+fn again(known: IdempotencyRecord, asked: &str) -> Result<Response, Problem> {
+    if known.fingerprint != asked {
+        return Err(other());
+    }
+    let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code, detail);
+    let Some(answer) = known.answer else {
+        return Err(conflict(
+            "outcome_unknown",
+            "this was begun before, and the server stopped meanwhile: look whether it was done, and use a new key",
+        ));
+    };
+    let Ok(StoredResponse { status, content_type, location, body }) =
+        serde_json::from_value(answer)
+    else {
+        return Err(Problem::internal());
+    };
+    let Some(body) = body else {
+        let detail = "this was done before; its answer was told once and is not kept";
+        return Err(conflict("already_done", detail));
+    };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).map_err(|_| Problem::internal())?;
+    let headers = response.headers_mut();
+    headers.insert(REPLAYED, HeaderValue::from_static("true"));
+    for (name, value) in [(header::CONTENT_TYPE, content_type), (header::LOCATION, location)] {
+        if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
+            headers.insert(name, value);
+        }
+    }
+    Ok(response)
+}
+
+fn other() -> Problem {
+    let detail = "this key was used before for something else";
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "key_reused", detail)
+}
+
+/// Keeps what was answered, then gives it.
+async fn keep(
+    door: &HttpState,
+    begun: IdempotencyRecord,
+    response: Response,
+) -> Result<Response, Problem> {
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.map_err(|_| Problem::internal())?;
+    let text = |name: HeaderName| {
+        let value = parts.headers.get(name).and_then(|value| value.to_str().ok());
+        value.map(str::to_owned)
+    };
+    let op = if came_to_nothing(parts.status) {
+        StoreOp::ForgetOnce { user: begun.user, key: begun.key }
+    } else {
+        let secret = text(header::CACHE_CONTROL).is_some_and(|it| it.contains("no-store"));
+        let body = String::from_utf8(bytes.to_vec()).ok();
+        let kept = StoredResponse {
+            status: parts.status.as_u16(),
+            content_type: text(header::CONTENT_TYPE),
+            location: text(header::LOCATION),
+            body: body.filter(|body| !secret && body.len() <= LARGEST_ANSWER),
+        };
+        let answer = serde_json::to_value(kept).map_err(|_| Problem::internal())?;
+        StoreOp::PutOnce(IdempotencyRecord { answer: Some(answer), ..begun })
+    };
+    if let Err(error) = door.store.commit(op).await {
+        // It was done, or not: the answer is the truth. Asked again, the key says that nobody knows.
+        tracing::warn!(%error, "the answer to a write with a key could not be kept");
+    }
+    Ok(Response::from_parts(parts, Body::from(bytes)).into_response())
+}
+
+/// What was refused before anything was looked at, or could not be done just now, may be tried again with the same key.
+fn came_to_nothing(status: StatusCode) -> bool {
+    status.is_server_error()
+        || matches!(
+            status,
+            StatusCode::UNAUTHORIZED
+                | StatusCode::PAYLOAD_TOO_LARGE
+                | StatusCode::UNSUPPORTED_MEDIA_TYPE
+                | StatusCode::TOO_MANY_REQUESTS
+        )
+}
+
+impl KeysInFlight {
+    /// Holds a key until the guard is dropped.
+    fn hold(&self, user: &UserId, key: &str, asked: &str) -> Result<InFlightGuard, Problem> {
+        let name = (user.clone(), key.to_owned());
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.get(&name) {
+            None => {
+                held.insert(name.clone(), asked.to_owned());
+                Ok(InFlightGuard(self.clone(), name))
+            }
+            Some(same) if same == asked => {
+                let detail = "the same is under way; ask again once it is answered";
+                Err(Problem::new(StatusCode::CONFLICT, "under_way", detail))
+            }
+            Some(_) => Err(other()),
+        }
+    }
+}
+
+/// A key that is in use.
+struct InFlightGuard(KeysInFlight, (UserId, String));
+
+impl Drop for InFlightGuard {
+    fn drop(&mut self) {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_held_by_one_at_a_time_and_by_each_person_for_themselves() {
+        let (keys, ana, ben) = (KeysInFlight::default(), UserId::from("ana"), UserId::from("ben"));
+        let held = keys.hold(&ana, "k", "x");
+        assert!(held.is_ok() && keys.hold(&ben, "k", "x").is_ok());
+        assert_eq!(keys.hold(&ana, "k", "x").err().unwrap().as_error().code, "under_way");
+        assert_eq!(keys.hold(&ana, "k", "y").err().unwrap().as_error().code, "key_reused");
+        drop(held);
+        assert!(keys.hold(&ana, "k", "y").is_ok());
+    }
+
+    #[test]
+    fn what_was_begun_and_not_answered_is_not_begun_again() {
+        let begun = |answer| IdempotencyRecord {
+            user: "ana".into(),
+            key: "k".to_owned(),
+            fingerprint: "x".to_owned(),
+            at_ms: 0,
+            answer,
+        };
+        let code = |known, asked| again(known, asked).err().unwrap().as_error().code;
+        assert_eq!(code(begun(None), "x"), "outcome_unknown");
+        assert_eq!(code(begun(None), "y"), "key_reused");
+        let secret = StoredResponse { status: 201, content_type: None, location: None, body: None };
+        assert_eq!(code(begun(serde_json::to_value(secret).ok()), "x"), "already_done");
+    }
+}

@@ -1,0 +1,9 @@
+//! What every HTTP request passes: authentication, limits, idempotency, pagination.
+
+pub(crate) mod api_middleware;
+pub(crate) mod auth_session;
+pub(crate) mod body;
+pub(crate) mod body_quota;
+pub mod guard;
+pub(crate) mod idempotency;
+pub(crate) mod pagination;

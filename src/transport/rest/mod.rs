@@ -1,0 +1,185 @@
+//! The HTTP door: health, the editor, and the guard before everything.
+
+pub mod assets;
+pub mod middleware;
+pub mod problem;
+pub mod transfer;
+
+mod documents;
+mod export;
+mod files;
+mod history;
+mod openapi;
+mod readiness;
+mod requests;
+mod runs;
+mod server_resources;
+mod tokens;
+mod transcripts;
+mod webhooks;
+
+use crate::transport::messages_api;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::routing::{any, delete, get, post};
+
+use crate::agent::AgentService;
+use crate::auth::Authenticator;
+use crate::file_sync::FileSync;
+use crate::permissions::{Action, Principal};
+use crate::rooms::RoomRegistry;
+use crate::rooms::clock::WallClock;
+use crate::store::Store;
+use crate::webhooks::AddressPolicy;
+
+pub use crate::transport::messages_api::Conversations;
+use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
+pub use middleware::body_quota::BodyQuota;
+use problem::Problem;
+pub use readiness::Readiness;
+
+/// The largest body of a request, in bytes.
+const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+/// The largest body that may hold the text of a document: the longest one as JSON, and some more.
+const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+
+/// What the HTTP door needs of the house.
+#[derive(Clone)]
+pub struct HttpState {
+    /// Where sessions are kept.
+    pub store: Store,
+    /// Who is behind a token.
+    pub auth: Authenticator,
+    /// The documents.
+    pub rooms: RoomRegistry,
+    /// The models and runs, and the tools behind the gate.
+    pub agents: AgentService,
+    /// The conversations of the Messages API.
+    pub conversations: Conversations,
+    /// What is held of the bodies of requests.
+    pub reading: BodyQuota,
+    /// The files of the workspace that are documents.
+    pub files: Option<FileSync>,
+    /// Whether the store was found to work, a moment ago.
+    pub readiness: Readiness,
+    /// What time it is.
+    pub clock: WallClock,
+    /// Where webhooks may lead.
+    pub reach: AddressPolicy,
+    /// Under `--no-auth`: who everyone is.
+    pub everyone: Option<Principal>,
+}
+
+/// THE list of routes.
+pub fn router(door: HttpState) -> Router {
+    Router::new()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/api/v1/openapi.json", get(openapi::document))
+        .merge(api(&door))
+        .route("/v1/messages", post(messages_api::answer).fallback(messages_api::no_method))
+        .route(
+            "/v1/messages/count_tokens",
+            post(messages_api::count).fallback(messages_api::no_method),
+        )
+        .route("/v1/models", get(messages_api::list_models).fallback(messages_api::no_method))
+        .route("/v1/models/{*id}", get(messages_api::one_model).fallback(messages_api::no_method))
+        .route("/api/hello", get(messages_api::hello))
+        .route("/api/{*rest}", any(no_route))
+        // Reserved by the contract; until it is built, programs that ask are told so.
+        .route("/metrics", any(no_route))
+        .route("/v1/{*rest}", any(messages_api::no_route))
+        .fallback_service(assets::router())
+        .method_not_allowed_fallback(no_method)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
+        .with_state(door)
+}
+
+/// Those for people with a token; what they take and give is in `openapi.rs`.
+fn api(door: &HttpState) -> Router<HttpState> {
+    let way_in = ApiMiddleware::new(door.clone());
+    // Nobody who may only read has anything long to say.
+    let texts = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
+    let small = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
+    let usual = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
+    let with_text = Router::new()
+        .route("/api/v1/documents", post(documents::create))
+        .route("/api/v1/documents/{id}/edits", post(documents::edit))
+        .route("/api/v1/runs", post(runs::start));
+    let with_secrets = Router::new().route("/api/v1/tokens", post(tokens::issue));
+    let all = Router::new()
+        .route("/api/v1/me", get(server_resources::me))
+        .route(
+            "/api/v1/settings",
+            get(server_resources::settings).patch(server_resources::configure),
+        )
+        .route("/api/v1/audit", get(server_resources::audit))
+        .route("/api/v1/rules", get(server_resources::rules).post(server_resources::add_rule))
+        .route("/api/v1/rules/{id}", delete(server_resources::revoke))
+        .route("/api/v1/documents", get(documents::list))
+        .route(
+            "/api/v1/documents/{id}",
+            get(documents::read).patch(documents::rename).delete(documents::delete),
+        )
+        .route(
+            "/api/v1/documents/{id}/settings",
+            get(documents::settings).patch(documents::configure),
+        )
+        .route("/api/v1/documents/{id}/restore", post(documents::restore))
+        .route("/api/v1/documents/{id}/versions", get(documents::versions))
+        .route("/api/v1/documents/{id}/versions/{version}", get(documents::text))
+        .route("/api/v1/documents/{id}/compare", get(documents::differences))
+        .route("/api/v1/documents/{id}/export", get(export::download))
+        .route("/api/v1/documents/{id}/provenance", get(history::provenance))
+        .route("/api/v1/documents/{id}/audit", get(history::audit))
+        .route("/api/v1/files", get(files::list).post(files::open))
+        .route("/api/v1/requests", get(requests::list))
+        .route("/api/v1/requests/decisions", post(requests::batch))
+        .route("/api/v1/requests/{id}", get(requests::read))
+        .route("/api/v1/requests/{id}/decision", post(requests::decide))
+        .route("/api/v1/requests/{id}/told", post(requests::told))
+        .route("/api/v1/requests/{id}/extend", post(requests::extend))
+        .route("/api/v1/requests/{id}/undo", post(requests::undo))
+        .route("/api/v1/requests/{id}/reopen", post(requests::reopen))
+        .route("/api/v1/requests/{id}/withdraw", post(requests::withdraw))
+        .route("/api/v1/sessions", get(runs::sessions))
+        .route("/api/v1/sessions/{session}/cancel", post(runs::cancel_all))
+        .route("/api/v1/sessions/{session}/transcript", get(transcripts::transcript))
+        .route("/api/v1/sessions/{session}/transcript/clear", post(runs::clear))
+        .route("/api/v1/sessions/{session}/transcript/fork", post(runs::fork))
+        .route("/api/v1/sessions/{session}/runs/{run}", get(runs::read))
+        .route("/api/v1/sessions/{session}/runs/{run}/cancel", post(runs::cancel))
+        .route("/api/v1/tokens", get(tokens::list))
+        .route("/api/v1/tokens/{id}", delete(tokens::revoke))
+        .route("/api/v1/server-tools", get(messages_api::opted_in).put(messages_api::opt_in))
+        .route("/api/v1/webhooks", get(webhooks::list).post(webhooks::create))
+        .route(
+            "/api/v1/webhooks/{id}",
+            get(webhooks::read).patch(webhooks::change).delete(webhooks::remove),
+        );
+    way_in.to(all, usual).merge(way_in.to(with_text, texts)).merge(way_in.to(with_secrets, small))
+}
+
+/// The process answers.
+async fn alive() -> &'static str {
+    "ok"
+}
+
+/// Changes can be stored, and what is stored can be read.
+async fn ready(State(door): State<HttpState>) -> Result<&'static str, Problem> {
+    let problem =
+        |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
+    door.readiness.check(&door.store).await.map(|()| "ok").map_err(problem)
+}
+
+/// Addresses of programs never answer with the editor's page.
+async fn no_route() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such route")
+}
+
+/// The route is there, and cannot be asked that way; the `Allow` header says how.
+async fn no_method() -> Problem {
+    let detail = "this route does not take that method";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+}

@@ -1,0 +1,94 @@
+//! What was said: `GET /api/v1/sessions/{session}/transcript`, page by page.
+
+use axum::Json;
+use axum::extract::{OriginalUri, State};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::HttpState;
+use super::problem::Problem;
+use super::runs::own_session;
+use crate::ids::{DocumentId, SessionId};
+use crate::permissions::Action;
+use crate::store::TranscriptCursor;
+use crate::transport::protocol::convert;
+use crate::transport::protocol::rest::Transcript;
+use crate::transport::protocol::server::AgentEvent;
+use crate::transport::rest::middleware::auth_session::Authenticated;
+use crate::transport::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
+
+/// Which part of which conversation of a session.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TranscriptQuery {
+    /// The document it is about, with what everybody said there; missing: the work without a document.
+    document_id: Option<String>,
+    /// At most this many, 1 to 200; 50 if missing.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// What stands in the `next` of the page before.
+    cursor: Option<String>,
+}
+
+/// One of what an entry of a conversation is told as: the entry's place, and its own there.
+type EntryPlace = (TranscriptCursor, usize);
+
+/// What was asked, answered, called and decided.
+pub(crate) async fn transcript(
+    State(door): State<HttpState>,
+    caller: Authenticated,
+    PathId(session): PathId<String>,
+    QueryParams(TranscriptQuery { document_id, limit, cursor }): QueryParams<TranscriptQuery>,
+    OriginalUri(here): OriginalUri,
+) -> Result<Json<Transcript>, Problem> {
+    let page = PageQuery::<EntryPlace>::read(limit, cursor.as_deref())?;
+    let session = own_session(&door, &caller, &session).await?;
+    let document = document_id.map(DocumentId::from);
+    if let Some(id) = &document {
+        // Everybody in a document sees the same conversation.
+        caller.room(&door, id.as_str(), Action::Read).await?;
+    } else {
+        caller.must(Action::Read)?;
+    }
+    let mut found = said(&door, &session, document.as_ref(), &page).await?;
+    let more = found.len() > page.limit;
+    found.truncate(page.limit);
+    let next = found.last().filter(|_| more).map(|(last, _)| next(&here, last));
+    let requests = match page.after {
+        None => door.agents.decided(&session, document.as_ref()).await?,
+        Some(_) => Vec::new(),
+    };
+    let requests = requests.iter().map(convert::request).collect();
+    let entries = found.into_iter().map(|(_, event)| event).collect();
+    Ok(Json(Transcript { entries, requests, next }))
+}
+
+/// What was said after the page before: as many events as the page has, and at least one more if there is more.
+async fn said(
+    door: &HttpState,
+    session: &SessionId,
+    document: Option<&DocumentId>,
+    page: &PageQuery<EntryPlace>,
+) -> Result<Vec<(EntryPlace, AgentEvent)>, Problem> {
+    let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
+    // Of the first entry some may have been told; of every other batch it is the last of the one before.
+    let mut told = page.after.as_ref().map_or(0, |(_, index)| index + 1);
+    let batch = page.limit as u32 + 2;
+    let mut found = Vec::new();
+    loop {
+        let entries = door.agents.said_from(session, document, &from, batch).await?;
+        let is_last = entries.len() < batch as usize;
+        let end = entries.last().map(|(place, _)| place.clone());
+        for (place, entry) in entries {
+            let skip = if place == from { told } else { 0 };
+            let events = entry.iter().flat_map(|entry| convert::entry(entry, document));
+            found.extend(
+                events.enumerate().skip(skip).map(|(index, event)| ((place.clone(), index), event)),
+            );
+        }
+        match end {
+            Some(end) if !is_last && found.len() <= page.limit => (from, told) = (end, usize::MAX),
+            _ => return Ok(found),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Events about documents: open, push, resync, rename, carets.
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
+
+use crate::cpu_pool;
+use crate::ids::{ClientId, DocumentId, UserId, Version};
+use crate::permissions::Action;
+use crate::rooms::command::{PushRequest, ReplySender, RoomCommand};
+use crate::rooms::event::CaretPosition;
+use crate::rooms::{DESK, NewDocument};
+use crate::store::DocumentRecord;
+use crate::transport::protocol::client::{
+    ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
+    RenameDocument, Resync,
+};
+use crate::transport::protocol::convert;
+use crate::transport::protocol::server::{CreatedDocument, DocumentLine, DocumentSettings};
+
+use super::event_queue::AckReply;
+use super::socket_error::SocketError;
+use super::{EmptyAck, SocketConnection, files, read};
+
+#[derive(Serialize)]
+pub(crate) struct DocumentListAck {
+    /// A list of [`DocumentLine`].
+    documents: Box<RawValue>,
+}
+
+/// Bytes of a push that is read where everybody waits.
+const SHORT_PUSH: usize = 256 * 1024;
+/// Lines of a list that are written down where everybody waits, some 5 µs each.
+const SHORT_LIST: usize = 100;
+
+pub(crate) async fn list(
+    connection: &mut SocketConnection,
+    _: Nothing,
+) -> Result<DocumentListAck, SocketError> {
+    let records = connection.door.rooms.documents(&connection.principal).await?;
+    let (files, principal) = (connection.door.files.clone(), connection.principal.clone());
+    let person = principal.user.to_string();
+    let long = records.len() > SHORT_LIST;
+    let write = move || {
+        let line = |record: DocumentRecord| {
+            let path = files.as_ref().and_then(|files| files.path_of(&record.id));
+            convert::document_line(record, path, &principal)
+        };
+        to_raw_value(&records.into_iter().map(line).collect::<Vec<DocumentLine>>())
+    };
+    let written = cpu_pool::run_if(long, &person, write).await;
+    match written {
+        Ok(Ok(documents)) => Ok(DocumentListAck { documents }),
+        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct CreateAck {
+    document: CreatedDocument,
+}
+
+pub(crate) async fn create(
+    connection: &mut SocketConnection,
+    payload: CreateDocument,
+) -> Result<CreateAck, SocketError> {
+    if !connection.principal.may(Action::Create, None) {
+        return Err(SocketError::not_allowed());
+    }
+    let new = NewDocument {
+        title: payload.title.unwrap_or_default(),
+        text: payload.text.unwrap_or_default(),
+        unlisted_owner: None,
+    };
+    let room = connection.door.rooms.create(new, &connection.principal).await?;
+    let reading = room.read().await?;
+    let id = room.document().to_string();
+    Ok(CreateAck {
+        document: CreatedDocument { id, title: reading.title, version: reading.version.0 },
+    })
+}
+
+pub(crate) async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
+    let payload: OpenDocument = match read(payload) {
+        Ok(payload) => payload,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    match (payload.document_id, payload.path) {
+        (Some(document), None) => enter(connection, &document, payload.since, ack).await,
+        (None, Some(path)) => match files::document(connection, &path).await {
+            Ok(document) => enter(connection, document.as_str(), payload.since, ack).await,
+            Err(refusal) => ack.refuse(&refusal),
+        },
+        _ => ack.refuse(&SocketError::invalid("one of `documentId` and `path` is needed")),
+    }
+}
+
+pub(crate) async fn resync(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
+    match read::<Resync>(payload) {
+        Ok(payload) => enter(connection, &payload.document_id, Some(payload.version), ack).await,
+        Err(refusal) => ack.refuse(&refusal),
+    }
+}
+
+/// The answer is given by the room's own task: no update can slip in between it and the first broadcast.
+async fn enter(
+    connection: &mut SocketConnection,
+    document: &str,
+    since: Option<u64>,
+    ack: AckReply,
+) {
+    let room = match connection.room(document, Action::Read).await {
+        Ok(room) => room,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    connection.rooms.insert(room.document().clone(), room.clone());
+    let (document, principal) = (room.document().clone(), connection.principal.clone());
+    let member = connection.member.clone();
+    let (done, finished) = oneshot::channel();
+    let reply = ReplySender::new(move |opened| {
+        match opened {
+            Ok(opened) => ack.accept(&convert::opened(&document, opened, &member, &principal)),
+            Err(error) => ack.refuse(&error.into()),
+        }
+        done.send(()).ok();
+    });
+    room.send(RoomCommand::Open(connection.as_member(), since.map(Version), reply)).await;
+    finished.await.ok();
+}
+
+pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
+    let payload: PushUpdates = match read_push(&connection.principal.user, payload).await {
+        Ok(payload) => payload,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    let room = match connection.room(&payload.document_id, Action::Write).await {
+        Ok(room) => room,
+        Err(refusal) => return ack.refuse(&refusal),
+    };
+    if payload.updates.is_empty() {
+        return ack.refuse(&SocketError::invalid("a push has at least one update"));
+    }
+    if payload.updates.iter().any(|update| !is_client_name(&update.client_id)) {
+        return ack.refuse(&SocketError::invalid("a clientID has 1 to 64 printable characters"));
+    }
+    let updates = payload
+        .updates
+        .into_iter()
+        .map(|update| (ClientId::from(update.client_id), Box::<str>::from(update.changes)))
+        .collect();
+    let push = PushRequest {
+        member: connection.member.clone(),
+        principal: connection.principal.clone(),
+        base: Version(payload.version),
+        updates,
+    };
+    let (done, finished) = oneshot::channel();
+    connection.pushes.retain_mut(|push| push.try_recv() == Err(TryRecvError::Empty));
+    connection.pushes.push(finished);
+    let reply = ReplySender::new(move |version| {
+        match version {
+            Ok(Version(version)) => ack.accept(&PushAck { version }),
+            Err(error) => ack.refuse(&error.into()),
+        }
+        done.send(()).ok();
+    });
+    room.send(RoomCommand::Push(push, reply)).await;
+}
+
+/// Reads a push, a long one where it holds up nobody.
+async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, SocketError> {
+    if payload.get().len() <= SHORT_PUSH {
+        return read(payload);
+    }
+    let payload = payload.to_owned();
+    let reading = cpu_pool::run(person.as_str(), move || read(&payload));
+    reading.await.unwrap_or_else(|_| Err(SocketError::internal()))
+}
+
+/// `ai:` is the server's own.
+fn is_client_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && !name.starts_with("ai:")
+        && name.chars().all(|c| !c.is_control())
+}
+
+#[derive(Serialize)]
+struct PushAck {
+    version: u64,
+}
+
+pub(crate) async fn close(
+    connection: &mut SocketConnection,
+    payload: NameDocument,
+) -> Result<EmptyAck, SocketError> {
+    if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
+        room.leave(connection.member.clone()).await;
+    }
+    Ok(EmptyAck {})
+}
+
+pub(crate) async fn rename(
+    connection: &mut SocketConnection,
+    payload: RenameDocument,
+) -> Result<EmptyAck, SocketError> {
+    let room = connection.room(&payload.document_id, Action::Write).await?;
+    room.rename(payload.title, connection.principal.clone()).await?;
+    Ok(EmptyAck {})
+}
+
+pub(crate) async fn delete(
+    connection: &mut SocketConnection,
+    payload: NameDocument,
+) -> Result<EmptyAck, SocketError> {
+    let room = connection.room(&payload.document_id, Action::Manage).await?;
+    if let Some(files) = &connection.door.files {
+        // The file stays, with everything that was acknowledged.
+        files.settle(room.document()).await;
+    }
+    room.delete(connection.principal.clone()).await?;
+    connection.rooms.remove(room.document());
+    Ok(EmptyAck {})
+}
+
+#[derive(Serialize)]
+pub(crate) struct SettingsAck {
+    settings: DocumentSettings,
+}
+
+pub(crate) async fn settings(
+    connection: &mut SocketConnection,
+    payload: ChangeSettings,
+) -> Result<SettingsAck, SocketError> {
+    let room = if payload.document_id == DESK {
+        // Nobody opens the desk, but its owner says how it decides.
+        connection.desk(Action::Manage).await?
+    } else {
+        connection.room(&payload.document_id, Action::Manage).await?
+    };
+    let configure = convert::configure(payload).map_err(SocketError::invalid)?;
+    connection.door.agents.check_policies(&configure, &room).await?;
+    let settings = room.configure(configure, connection.principal.clone()).await?;
+    Ok(SettingsAck { settings: convert::document_settings(&settings) })
+}
+
+pub(crate) async fn caret(
+    connection: &mut SocketConnection,
+    payload: MoveCaret,
+) -> Result<EmptyAck, SocketError> {
+    let document = DocumentId::from(payload.document_id);
+    // Only where the connection has come in: carets are nobody else's business, and nobody waits for this answer.
+    if let Some(room) = connection.rooms.get(&document) {
+        let caret = payload.caret;
+        let caret = CaretPosition {
+            version: Version(caret.version),
+            anchor: caret.anchor,
+            head: caret.head,
+        };
+        room.caret(connection.member.clone(), caret).await;
+    }
+    Ok(EmptyAck {})
+}

@@ -1,0 +1,252 @@
+//! Takes one socket's events in the order they were sent, and answers every one.
+//!
+//! socketioxide runs each event's handler in a task of its own, so handlers see events out of order. An extractor,
+//! however, runs before that task is spawned, in the order of arrival: [`EventQueue`] does its work there. One worker for
+//! each socket then handles the events one after the other.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use governor::clock::DefaultClock;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use socketioxide::extract::AckSender;
+use socketioxide::handler::{FromMessageParts, Value};
+use socketioxide::socket::Socket;
+use tokio::sync::mpsc;
+
+use super::link::ClientLink;
+use super::socket_error::SocketError;
+use crate::connections::HeldBytes;
+
+/// Events of one socket that may wait for their answer.
+pub(crate) const UNANSWERED_EVENTS: usize = 256;
+/// Events of one socket that are let through at once.
+const BURST_EVENTS: u32 = 2_000;
+/// Events of one socket that are let through in the long run, each second.
+const EVENTS_PER_SECOND: u32 = 2_000;
+/// Largest payload of an event that only reads, in bytes.
+const READING_PAYLOAD_BYTES: usize = 64 * 1024;
+/// Events that only read: nothing they say is long, and what they are answered may be.
+const READING_EVENTS: [&str; 16] = [
+    "document:list",
+    "document:open",
+    "document:resync",
+    "document:history",
+    "document:at",
+    "document:provenance",
+    "document:compare",
+    "workspace:files",
+    "transcript:get",
+    "list_pending_approvals",
+    "approval:list",
+    "approval:told",
+    "rules:list",
+    "settings:get",
+    "token:list",
+    "presence:update",
+];
+
+/// Whether an event of this name only reads.
+pub(crate) fn only_reads(event: &str) -> bool {
+    READING_EVENTS.contains(&event)
+}
+
+/// An event as it came, with the way to answer it.
+pub(crate) struct IncomingEvent {
+    /// The event's name and its payload, as JSON; an error if the packet was not that.
+    pub(crate) event: Result<(String, Box<RawValue>), SocketError>,
+    /// Where the answer goes.
+    pub(crate) ack: AckReply,
+}
+
+/// The sending half of a socket's queue, kept in the socket's extensions until it disconnects.
+#[derive(Clone)]
+pub(crate) struct EventQueue {
+    queue: mpsc::Sender<IncomingEvent>,
+    link: ClientLink,
+    unanswered: Arc<AtomicUsize>,
+    limiter: Arc<RateLimiter<NotKeyed, InMemoryState, DefaultClock>>,
+}
+
+impl EventQueue {
+    /// A queue of what this client sends, and its receiving half.
+    pub(crate) fn new(link: ClientLink) -> (Self, mpsc::Receiver<IncomingEvent>) {
+        let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
+        let quota = Quota::per_second(rate(EVENTS_PER_SECOND)).allow_burst(rate(BURST_EVENTS));
+        let limiter = Arc::new(RateLimiter::direct(quota));
+        (Self { queue, link, unanswered: Arc::default(), limiter }, events)
+    }
+
+    /// Takes an event; `sender` is missing where the client waits for no answer.
+    fn take(&self, value: &Value, sender: Option<AckSender>) {
+        let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
+        let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
+        let mut ack =
+            AckReply { sender, link, unanswered, is_given: false, only_reads: false, held: None };
+        if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
+            return ack.refuse(&SocketError::rate_limited());
+        }
+        match self.hold(value) {
+            Ok(held) => ack.held = held,
+            Err(refusal) => return ack.refuse(&refusal),
+        }
+        let event = parse(value);
+        ack.only_reads = event.as_ref().is_ok_and(|(name, _)| only_reads(name));
+        let event = event.and_then(|(name, payload)| {
+            if ack.only_reads && payload.get().len() > READING_PAYLOAD_BYTES {
+                return Err(SocketError::too_large(READING_PAYLOAD_BYTES));
+            }
+            Ok((name, payload))
+        });
+        if let Err(full) = self.queue.try_send(IncomingEvent { event, ack }) {
+            full.into_inner().ack.refuse(&SocketError::rate_limited());
+        }
+    }
+}
+
+impl EventQueue {
+    /// Holds the bytes of an event until it is answered.
+    fn hold(&self, value: &Value) -> Result<Option<HeldBytes>, SocketError> {
+        let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
+            return Ok(None);
+        };
+        person.wait(text.len()).map(Some).map_err(SocketError::from)
+    }
+}
+
+const fn rate(count: u32) -> std::num::NonZeroU32 {
+    match std::num::NonZeroU32::new(count) {
+        Some(rate) => rate,
+        None => std::num::NonZeroU32::MIN,
+    }
+}
+
+/// The extractor that does the work; the handler it belongs to does nothing.
+pub(crate) struct EnqueueEvent;
+
+impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
+    type Error = Infallible;
+
+    fn from_message_parts(
+        socket: &Arc<Socket>,
+        value: &mut Value,
+        ack_id: &Option<i64>,
+    ) -> Result<Self, Infallible> {
+        if let Some(intake) = socket.extensions.get::<EventQueue>() {
+            let sender = AckSender::from_message_parts(socket, value, ack_id)?;
+            intake.take(value, ack_id.is_some().then_some(sender));
+        }
+        Ok(Self)
+    }
+}
+
+/// Reads `["event", payload]`. A missing payload reads as `{}`; binary ones are refused.
+fn parse(value: &Value) -> Result<(String, Box<RawValue>), SocketError> {
+    let Value::Str(text, attachments) = value else {
+        return Err(SocketError::invalid("binary packets are not supported"));
+    };
+    if attachments.as_ref().is_some_and(|attachments| !attachments.is_empty()) {
+        return Err(SocketError::invalid("binary attachments are not supported"));
+    }
+    let mut arguments: Vec<Box<RawValue>> = serde_json::from_str(text.as_str())
+        .map_err(|error| SocketError::invalid(error.to_string()))?;
+    let payload = match arguments.len() {
+        0 => return Err(SocketError::invalid("an event needs a name")),
+        1 => RawValue::from_string("{}".to_owned()),
+        2 => Ok(arguments.swap_remove(1)),
+        more => {
+            return Err(SocketError::invalid(format!(
+                "an event has one payload, not {}",
+                more - 1
+            )));
+        }
+    };
+    let name = serde_json::from_str(arguments[0].get());
+    match (name, payload) {
+        (Ok(name), Ok(payload)) => Ok((name, payload)),
+        (Err(error), _) | (_, Err(error)) => Err(SocketError::invalid(error.to_string())),
+    }
+}
+
+/// The answer to one event. Dropped unanswered, it says so, so that no client waits for ever.
+pub(crate) struct AckReply {
+    /// Missing where the client waits for no answer.
+    sender: Option<AckSender>,
+    link: ClientLink,
+    unanswered: Arc<AtomicUsize>,
+    is_given: bool,
+    /// Whether the event only reads, so that its answer may be left out.
+    only_reads: bool,
+    /// The event's bytes.
+    held: Option<HeldBytes>,
+}
+
+impl AckReply {
+    /// `{ok: true, …fields}`
+    pub(crate) fn accept<T: Serialize>(mut self, fields: &T) {
+        if self.only_reads && self.link.session().is_busy() {
+            return self.refuse(&SocketError::unread());
+        }
+        if !self.only_reads {
+            return self.give(&AcceptedAck { ok: true, fields });
+        }
+        if let Some(sender) = self.settle() {
+            let unread = SocketError::unread();
+            let refused = RefusedAck { ok: false, error: unread.error() };
+            self.link.answer_or(sender, &AcceptedAck { ok: true, fields }, &refused);
+        }
+    }
+
+    /// `{ok: false, error}`
+    pub(crate) fn refuse(mut self, refusal: &SocketError) {
+        self.give(&RefusedAck { ok: false, error: refusal.error() });
+    }
+
+    /// Either.
+    pub(crate) fn answer<T: Serialize>(self, result: Result<T, SocketError>) {
+        match result {
+            Ok(fields) => self.accept(&fields),
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    fn give<T: Serialize>(&mut self, body: &T) {
+        if let Some(sender) = self.settle() {
+            self.link.answer(sender, body);
+        }
+    }
+
+    /// The event waits no more; the way to answer it, if the client waits for that.
+    fn settle(&mut self) -> Option<AckSender> {
+        self.is_given = true;
+        self.unanswered.fetch_sub(1, Ordering::Relaxed);
+        self.held = None;
+        self.sender.take()
+    }
+}
+
+impl Drop for AckReply {
+    fn drop(&mut self) {
+        if !self.is_given {
+            let error = SocketError::internal();
+            self.give(&RefusedAck { ok: false, error: error.error() });
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct AcceptedAck<'a, T> {
+    ok: bool,
+    #[serde(flatten)]
+    fields: &'a T,
+}
+
+#[derive(Serialize)]
+struct RefusedAck<'a> {
+    ok: bool,
+    error: &'a crate::transport::protocol::server::WireError,
+}

@@ -1,0 +1,129 @@
+//! The way to one client: everything that is sent to it is counted here first, and its end begins here.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use socketioxide::extract::{AckSender, SocketRef};
+
+use crate::connections::{ClientSession, ConnectionRegistry, EndReason, QueueOverflow};
+
+/// Bytes around a payload: the types of the packets, brackets, quotes, a comma, the number of an acknowledgement.
+const AROUND_PAYLOAD: usize = 24;
+
+/// The way to one client. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct ClientLink {
+    socket: SocketRef,
+    session: Arc<ClientSession>,
+    connections: ConnectionRegistry,
+}
+
+impl ClientLink {
+    pub(crate) fn new(
+        socket: SocketRef,
+        session: Arc<ClientSession>,
+        connections: ConnectionRegistry,
+    ) -> Self {
+        Self { socket, session, connections }
+    }
+
+    /// The socket.
+    pub(crate) fn socket(&self) -> &SocketRef {
+        &self.socket
+    }
+
+    /// What is known of the client.
+    pub(crate) fn session(&self) -> &Arc<ClientSession> {
+        &self.session
+    }
+
+    /// Sends an event. A client that cannot take it is disconnected: it must never see an event after a gap.
+    pub(crate) fn emit(&self, event: &str, payload: &RawValue) {
+        if self.socket.connected()
+            && self.queue(event.len() + payload.get().len())
+            && self.socket.emit(event, payload).is_err()
+            && self.socket.connected()
+        {
+            self.session.end(EndReason::TooSlow);
+        }
+    }
+
+    /// Encodes an event and sends it.
+    pub(crate) fn emit_value<T: Serialize>(&self, event: &str, payload: &T) {
+        if let Some(payload) = encoded(payload) {
+            self.emit(event, &payload);
+        }
+    }
+
+    /// Answers an event.
+    pub(crate) fn answer<T: Serialize>(&self, sender: AckSender, body: &T) {
+        if let Some(body) = encoded(body)
+            && self.socket.connected()
+            && self.queue(body.get().len())
+        {
+            self.send(sender, &body);
+        }
+    }
+
+    /// Answers an event if there is room for the answer, else with something shorter.
+    pub(crate) fn answer_or<T, S>(&self, sender: AckSender, body: &T, shorter: &S)
+    where
+        T: Serialize,
+        S: Serialize,
+    {
+        let Some(body) = encoded(body) else { return };
+        if !self.socket.connected() {
+            return;
+        }
+        match self.session.queue(body.get().len() + AROUND_PAYLOAD) {
+            Ok(()) => self.send(sender, &body),
+            Err(QueueOverflow::Ended) => {}
+            Err(QueueOverflow::Session | QueueOverflow::Person | QueueOverflow::Server) => {
+                drop(body);
+                self.answer(sender, shorter);
+            }
+        }
+    }
+
+    /// Sends an answer that was counted.
+    fn send(&self, sender: AckSender, body: &RawValue) {
+        if sender.send(body).is_err() && self.socket.connected() {
+            self.session.end(EndReason::TooSlow);
+        }
+    }
+
+    /// Counts a message; false if the client has ended, perhaps because of it.
+    fn queue(&self, length: usize) -> bool {
+        let length = length + AROUND_PAYLOAD;
+        let mut tried = self.session.queue(length);
+        let slower = match tried {
+            Err(QueueOverflow::Person) => self.session.slower_sibling(length),
+            Err(QueueOverflow::Server) => self.connections.largest_session(),
+            Ok(()) | Err(QueueOverflow::Ended | QueueOverflow::Session) => None,
+        };
+        if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.session)) {
+            slower.end(EndReason::TooSlow);
+            tried = self.session.queue(length);
+        }
+        match tried {
+            Ok(()) => return true,
+            Err(QueueOverflow::Ended) => {}
+            Err(QueueOverflow::Session | QueueOverflow::Person) => {
+                self.session.end(EndReason::TooSlow);
+            }
+            Err(QueueOverflow::Server) => self.session.end(EndReason::ServerFull),
+        }
+        false
+    }
+}
+
+fn encoded<T: Serialize>(value: &T) -> Option<Box<RawValue>> {
+    match to_raw_value(value) {
+        Ok(encoded) => Some(encoded),
+        Err(error) => {
+            tracing::error!(%error, "a message could not be encoded");
+            None
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The socket.io door: one line per event.
+
+mod agent;
+mod connect;
+mod documents;
+mod event_queue;
+mod files;
+mod history;
+mod link;
+mod outbound;
+mod resolved_requests;
+mod review;
+mod rules;
+mod settings;
+mod socket_error;
+mod tokens;
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use socketioxide::SocketIo;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+
+use crate::agent::AgentService;
+use crate::auth::{AccessGuard, Authenticator};
+use crate::connections::{ClientSession, ConnectionRegistry};
+use crate::file_sync::FileSync;
+use crate::ids::{DocumentId, MemberId, SessionId};
+use crate::permissions::{Action, Principal};
+use crate::rooms::clock::WallClock;
+use crate::rooms::command::JoiningMember;
+use crate::rooms::{RoomHandle, RoomRegistry};
+use crate::store::{SessionRecord, Store, StoreError, StoreOp};
+use crate::transport::protocol::convert;
+use crate::transport::protocol::server::Settings;
+
+use event_queue::{AckReply, IncomingEvent};
+use socket_error::SocketError;
+
+pub use outbound::SocketRegistry;
+
+/// What this server can do beyond the protocol's core; clients show nothing that is not here.
+const CAPABILITIES: [&str; 13] = [
+    "desk",
+    "edit",
+    "undo",
+    "extend",
+    "reopen",
+    "transcript",
+    "conversations",
+    "told",
+    "export",
+    "tokens",
+    "provenance",
+    "history",
+    "rules",
+];
+
+/// What the socket.io door needs of the house.
+pub struct SocketState {
+    /// Where sessions are kept.
+    pub store: Store,
+    /// Who is behind a token.
+    pub auth: Authenticator,
+    /// The documents.
+    pub rooms: RoomRegistry,
+    /// The runs.
+    pub agents: AgentService,
+    /// Files as documents, if there is a workspace.
+    pub files: Option<FileSync>,
+    /// The connected sockets.
+    pub sockets: SocketRegistry,
+    /// What time it is.
+    pub clock: WallClock,
+    /// Under `--no-auth`: who everyone is.
+    pub everyone: Option<Principal>,
+    /// The connections, and what is held for them.
+    pub connections: ConnectionRegistry,
+    /// Ends a session of long polling, by its name.
+    pub close_polling: ClosePolling,
+    /// The workers of the sockets.
+    pub tasks: TaskTracker,
+}
+
+/// Ends a session of long polling, by its name.
+pub type ClosePolling = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// Lets sockets in.
+pub fn register(io: &SocketIo, door: SocketState) {
+    connect::register(io, Arc::new(door));
+}
+
+/// One socket, as its worker knows it.
+struct SocketConnection {
+    door: Arc<SocketState>,
+    member: MemberId,
+    /// What waits to be sent to it, and its end.
+    client: Arc<ClientSession>,
+    /// Ends with the token.
+    pass: AccessGuard,
+    /// The person, under the name this connection gave.
+    principal: Principal,
+    /// The address the client knows the server by.
+    reached_at: String,
+    session: SessionId,
+    /// The documents it has opened.
+    rooms: HashMap<DocumentId, RoomHandle>,
+    /// The desk, if the person may decide there.
+    desk: Option<RoomHandle>,
+    /// Pushes that are on their way; anything that is not a push waits for them.
+    pushes: Vec<oneshot::Receiver<()>>,
+}
+
+/// How long an event that is being handled may go on after the server has disconnected its client.
+const LAST_EVENT: Duration = Duration::from_millis(500);
+
+/// Handles one socket's events, one after the other, until it disconnects; then leaves every document. Begins once the
+/// client was `greeted`. What a client sent before it left is still done, unless the server has disconnected it.
+async fn work(
+    mut connection: SocketConnection,
+    mut events: mpsc::Receiver<IncomingEvent>,
+    greeted: oneshot::Receiver<()>,
+) {
+    if greeted.await.is_ok() {
+        connection.come_to_the_desk().await;
+        connection.go_on_listening().await;
+        connection.hear_what_ended().await;
+    }
+    let client = Arc::clone(&connection.client);
+    let handled = async {
+        while let Some(incoming) = events.recv().await {
+            connection.take(incoming).await;
+        }
+    };
+    tokio::select! {
+        () = handled => {}
+        () = async { client.cut().await; tokio::time::sleep(LAST_EVENT).await } => {}
+    }
+    // What waits is given up with its memory.
+    drop(events);
+    let rooms = std::mem::take(&mut connection.rooms).into_values();
+    for room in rooms.chain(connection.desk.take()) {
+        room.leave(connection.member.clone()).await;
+    }
+    connection.touch_session().await;
+}
+
+impl SocketConnection {
+    async fn take(&mut self, IncomingEvent { event, ack }: IncomingEvent) {
+        match event {
+            // Nobody is there to be answered.
+            Ok((name, _)) if self.client.is_ended() && event_queue::only_reads(&name) => {}
+            Ok((name, _)) if self.client.is_busy() && event_queue::only_reads(&name) => {
+                ack.refuse(&SocketError::unread());
+            }
+            Ok((name, payload)) => {
+                let handled = AssertUnwindSafe(self.handle(&name, &payload, ack));
+                // The event is answered by its `AckReply` being dropped; the socket's next event is handled as usual.
+                if handled.catch_unwind().await.is_err() {
+                    tracing::error!(event.name = shown(&name), "a handler panicked");
+                }
+            }
+            Err(refusal) => ack.refuse(&refusal),
+        }
+    }
+
+    /// THE list of events.
+    async fn handle(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
+        // Also what was sent before the token ended and has not been looked at: from then on nothing counts.
+        if let Err(ended) = self.pass.check(self.door.clock.now_ms()) {
+            return ack.refuse(&ended.into());
+        }
+        if name == "document:push" {
+            return documents::push(self, payload, ack).await;
+        }
+        for push in self.pushes.drain(..) {
+            // An error means that the push was answered by being dropped; either way it is over.
+            push.await.ok();
+        }
+        match name {
+            "document:list" => run(self, payload, ack, documents::list).await,
+            "document:create" => run(self, payload, ack, documents::create).await,
+            "document:open" => documents::open(self, payload, ack).await,
+            "document:resync" => documents::resync(self, payload, ack).await,
+            "document:close" => run(self, payload, ack, documents::close).await,
+            "document:rename" => run(self, payload, ack, documents::rename).await,
+            "document:delete" => run(self, payload, ack, documents::delete).await,
+            "document:settings" => run(self, payload, ack, documents::settings).await,
+            "document:history" => run(self, payload, ack, history::history).await,
+            "document:at" => run(self, payload, ack, history::at).await,
+            "document:provenance" => run(self, payload, ack, history::provenance).await,
+            "document:compare" => run(self, payload, ack, history::differences).await,
+            "document:restore" => run(self, payload, ack, history::restore).await,
+            "workspace:files" => run(self, payload, ack, files::list).await,
+            "presence:update" => run(self, payload, ack, documents::caret).await,
+            "askClaudeCode" => run(self, payload, ack, agent::ask).await,
+            "run" => run(self, payload, ack, agent::run).await,
+            "cancel" => run(self, payload, ack, agent::cancel).await,
+            "transcript:get" => run(self, payload, ack, agent::transcript).await,
+            "transcript:clear" => run(self, payload, ack, agent::clear).await,
+            "transcript:fork" => run(self, payload, ack, agent::fork).await,
+            "tool_approval_response" => run(self, payload, ack, review::respond).await,
+            "tool_approval_batch" => run(self, payload, ack, review::batch).await,
+            "list_pending_approvals" => run(self, payload, ack, review::list).await,
+            "approval:list" => run(self, payload, ack, resolved_requests::list).await,
+            "approval:told" => run(self, payload, ack, review::told).await,
+            "approval:focus" => run(self, payload, ack, review::focus).await,
+            "approval:extend" => run(self, payload, ack, review::extend).await,
+            "approval:undo" => run(self, payload, ack, review::undo).await,
+            "approval:reopen" => run(self, payload, ack, review::reopen).await,
+            "approval:withdraw" => run(self, payload, ack, review::withdraw).await,
+            "rules:list" => run(self, payload, ack, rules::list).await,
+            "rules:add" => run(self, payload, ack, rules::add).await,
+            "rules:revoke" => run(self, payload, ack, rules::revoke).await,
+            "settings:get" => run(self, payload, ack, settings::get).await,
+            "settings:set" => run(self, payload, ack, settings::set).await,
+            "token:issue" => run(self, payload, ack, tokens::issue).await,
+            "token:list" => run(self, payload, ack, tokens::list).await,
+            "token:revoke" => run(self, payload, ack, tokens::revoke).await,
+            unknown => {
+                ack.refuse(&SocketError::invalid(format!(
+                    "there is no event `{}`",
+                    shown(unknown)
+                )));
+            }
+        }
+    }
+
+    /// The room of a document the person may do `action` to.
+    async fn room(&mut self, document: &str, action: Action) -> Result<RoomHandle, SocketError> {
+        let id = DocumentId::from(document);
+        if !self.principal.may(action, Some(&id)) {
+            return Err(SocketError::not_allowed());
+        }
+        if let Some(room) = self.rooms.get(&id).filter(|room| room.is_open()) {
+            return Ok(room.clone());
+        }
+        let room = self.door.rooms.open(&id).await?;
+        self.check_private(&room).await?;
+        Ok(room)
+    }
+
+    /// Whoever may decide requests without a document is told of them from now on, and of those that are open.
+    async fn come_to_the_desk(&mut self) {
+        if !self.principal.may(Action::Decide, None) {
+            return;
+        }
+        match self.door.rooms.desk().await {
+            Ok(desk) => {
+                if let Err(error) = desk.open(self.as_member(), None).await {
+                    tracing::warn!(%error, "a connection could not be told of the desk");
+                }
+                self.desk = Some(desk);
+            }
+            Err(error) => tracing::error!(%error, "the desk cannot be opened"),
+        }
+    }
+
+    /// A session that comes back while a run of its own works without a shared document hears what it says from now on, and
+    /// is told of what waits.
+    async fn go_on_listening(&mut self) {
+        let session = self.session.clone();
+        if self.door.agents.works_in_private(&session)
+            && let Err(refusal) = agent::listen_in_private(self, &session).await
+        {
+            tracing::warn!(error = ?refusal.error(), "a session could not go on listening");
+        }
+    }
+
+    /// The session is told how its runs ended while it was away.
+    async fn hear_what_ended(&self) {
+        // Looked at first: what is kept meanwhile is not read again.
+        let noted = self.door.sockets.being_noted();
+        match self.door.agents.unheard(&self.session).await {
+            Ok(mut ended) => {
+                ended.retain(|said| !noted.contains(&(said.session.clone(), said.run.clone())));
+                self.door.sockets.catch_up(&self.member, &ended);
+            }
+            Err(error) => tracing::warn!(%error, "a session could not be told how its runs ended"),
+        }
+    }
+
+    /// The desk, if the person may do `action` there.
+    async fn desk(&self, action: Action) -> Result<RoomHandle, SocketError> {
+        if !self.principal.may(action, None) {
+            return Err(SocketError::not_allowed());
+        }
+        Ok(self.door.rooms.desk().await?)
+    }
+
+    /// A private document is there only for the person whose session owns it.
+    async fn check_private(&self, room: &RoomHandle) -> Result<(), SocketError> {
+        let Some(owner) = room.unlisted_owner() else { return Ok(()) };
+        if *owner == self.session {
+            return Ok(());
+        }
+        match self.door.store.session(owner).await? {
+            Some(session) if session.user == self.principal.user => Ok(()),
+            _ => Err(SocketError::not_found("document")),
+        }
+    }
+
+    /// The person's own session of this name.
+    async fn own_session(&self, name: &str) -> Result<SessionId, SocketError> {
+        let id = SessionId::from(name);
+        if id == self.session {
+            return Ok(id);
+        }
+        match self.door.store.session(&id).await? {
+            Some(session) if session.user == self.principal.user => Ok(id),
+            Some(_) => Err(SocketError::not_allowed()),
+            None => Err(SocketError::not_found("session")),
+        }
+    }
+
+    fn as_member(&self) -> JoiningMember {
+        JoiningMember { id: self.member.clone(), principal: self.principal.clone() }
+    }
+
+    /// Remembers when the person was last here, from which a session's time to live counts.
+    async fn touch_session(&self) {
+        let touched = async {
+            if let Some(mut session) = self.door.store.session(&self.session).await? {
+                session.seen_ms = self.door.clock.now_ms();
+                self.door.store.commit(StoreOp::PutSession(session)).await?;
+            }
+            Ok::<(), StoreError>(())
+        };
+        if let Err(error) = touched.await {
+            tracing::debug!(%error, "the time a session was last seen could not be kept");
+        }
+    }
+}
+
+impl SocketState {
+    async fn begin_session(&self, principal: &Principal) -> Result<SessionRecord, StoreError> {
+        let session = SessionRecord::begin(principal.user.clone(), self.clock.now_ms());
+        self.store.commit(StoreOp::PutSession(session.clone())).await?;
+        Ok(session)
+    }
+
+    fn settings(&self) -> Settings {
+        convert::settings(&self.rooms.settings())
+    }
+}
+
+/// Reads the payload, runs the handler, answers.
+async fn run<P, A>(
+    connection: &mut SocketConnection,
+    payload: &RawValue,
+    ack: AckReply,
+    handler: impl AsyncFnOnce(&mut SocketConnection, P) -> Result<A, SocketError>,
+) where
+    P: DeserializeOwned,
+    A: Serialize,
+{
+    match read(payload) {
+        Ok(payload) => ack.answer(handler(connection, payload).await),
+        Err(refusal) => ack.refuse(&refusal),
+    }
+}
+
+/// A payload of the right shape.
+fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, SocketError> {
+    // Derived types would also read an array, field by field.
+    if !payload.get().starts_with('{') {
+        return Err(SocketError::invalid("a payload is an object"));
+    }
+    serde_json::from_str(payload.get()).map_err(|error| SocketError::invalid(error.to_string()))
+}
+
+/// A name from outside, short enough for a message.
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(60).collect()
+}
+
+/// An answer without fields.
+#[derive(Serialize)]
+struct EmptyAck {}

@@ -1,0 +1,201 @@
+//! Events of rooms and runs on their way to sockets: encoded once, sent to each member in order.
+
+use std::collections::{HashMap, HashSet};
+use std::mem::{Discriminant, discriminant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use crate::ids::{DocumentId, MemberId, RunId, SessionId};
+use crate::permissions::{Action, Principal};
+use crate::rooms::clock::WallClock;
+use crate::rooms::event::{RoomEvent, RunEvent, RunEventKind, ServerEvent};
+use crate::rooms::{EncodedEvent, EventSink};
+use crate::store::{Store, StoreOp};
+use crate::transport::protocol::convert;
+use crate::transport::protocol::convert::OutgoingEvent;
+
+use super::link::ClientLink;
+
+/// The sockets that are connected.
+#[derive(Clone)]
+pub struct SocketRegistry {
+    seats: Arc<RwLock<HashMap<MemberId, ConnectedSocket>>>,
+    /// Remembers which sessions have heard how their runs ended.
+    store: Store,
+    clock: WallClock,
+    /// What is just being remembered.
+    noting: Arc<Mutex<HashSet<(SessionId, RunId)>>>,
+}
+
+/// A connected socket.
+pub(crate) struct ConnectedSocket {
+    link: ClientLink,
+    principal: Principal,
+    session: SessionId,
+    /// Which ends of its session's runs it was handed, and what of them: so that none comes twice.
+    heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
+}
+
+impl ConnectedSocket {
+    pub(crate) fn new(link: ClientLink, principal: Principal, session: SessionId) -> Self {
+        Self { link, principal, session, heard: Mutex::default() }
+    }
+
+    fn emit(&self, message: &OutgoingEvent) {
+        self.link.emit(message.name, &message.payload);
+    }
+
+    /// Hands over something about the end of one of its own session's runs, unless it has it already.
+    fn emit_end(&self, said: &RunEvent, message: &OutgoingEvent) {
+        let what = (said.run.clone(), discriminant(&said.saying));
+        if lock(&self.heard).insert(what) {
+            self.emit(message);
+        }
+    }
+
+    fn heard_anything_of(&self, run: &RunId) -> bool {
+        lock(&self.heard).iter().any(|(known, _)| known == run)
+    }
+}
+
+impl SocketRegistry {
+    /// None is connected yet.
+    pub fn new(store: Store, clock: WallClock) -> Self {
+        Self { seats: Arc::default(), store, clock, noting: Arc::default() }
+    }
+
+    /// Remembers a socket until [`SocketRegistry::remove`].
+    pub(crate) fn insert(&self, member: MemberId, seat: ConnectedSocket) {
+        self.seats.write().unwrap_or_else(PoisonError::into_inner).insert(member, seat);
+    }
+
+    /// Forgets a socket.
+    pub(crate) fn remove(&self, member: &MemberId) {
+        self.seats.write().unwrap_or_else(PoisonError::into_inner).remove(member);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.seats().len()
+    }
+
+    fn seats(&self) -> RwLockReadGuard<'_, HashMap<MemberId, ConnectedSocket>> {
+        self.seats.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a socket what its session has missed: how a run ended while nobody of the session was connected.
+    pub(crate) fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
+        if let Some(seat) = self.seats().get(member) {
+            for said in missed {
+                if let Some(message) = convert::said(said) {
+                    seat.emit_end(said, &message);
+                }
+                self.note(said, std::iter::once(seat));
+            }
+        }
+    }
+
+    /// The end of a run goes to everybody in the document and, wherever they are, to whoever asked.
+    fn tell_end(&self, members: &[MemberId], said: &RunEvent) {
+        let (seats, message) = (self.seats(), convert::said(said));
+        let own = || seats.values().filter(|seat| seat.session == said.session);
+        if let Some(message) = &message {
+            own().for_each(|seat| seat.emit_end(said, message));
+            let others = members.iter().filter_map(|member| seats.get(member));
+            others.filter(|seat| seat.session != said.session).for_each(|it| it.emit(message));
+        }
+        self.note(said, own());
+    }
+
+    /// Once everything was said: whether the session has heard it is remembered. Handed to a connected socket counts as
+    /// heard; between that and this a crash may come, and then it is said again.
+    fn note<'a>(&self, said: &RunEvent, mut seats: impl Iterator<Item = &'a ConnectedSocket>) {
+        if !matches!(said.saying, RunEventKind::Over)
+            || !seats.any(|it| it.heard_anything_of(&said.run))
+        {
+            return;
+        }
+        let (store, at_ms) = (self.store.clone(), self.clock.now_ms());
+        let (session, run) = (said.session.clone(), said.run.clone());
+        let (noting, name) = (Arc::clone(&self.noting), (session.clone(), run.clone()));
+        lock(&noting).insert(name.clone());
+        tokio::spawn(async move {
+            if let Err(error) = store.commit(StoreOp::RunHeard { session, run, at_ms }).await {
+                tracing::warn!(%error, "that a session heard how its run ended could not be kept");
+            }
+            lock(&noting).remove(&name);
+        });
+    }
+
+    /// Runs whose end was heard, though that is not yet kept.
+    pub(crate) fn being_noted(&self) -> HashSet<(SessionId, RunId)> {
+        lock(&self.noting).clone()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl EventSink for SocketRegistry {
+    /// The event, encoded.
+    fn ready(&self, document: &DocumentId, event: &RoomEvent) -> EncodedEvent {
+        match event {
+            RoomEvent::Said(said) if is_end(said) => EncodedEvent::default(),
+            event => convert::event(document, event).map(EncodedEvent::with).unwrap_or_default(),
+        }
+    }
+
+    fn tell(
+        &self,
+        document: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        ready: &EncodedEvent,
+    ) {
+        if let RoomEvent::Said(said) = event
+            && is_end(said)
+        {
+            return self.tell_end(members, said);
+        }
+        if members.is_empty() {
+            return;
+        }
+        let encoded;
+        let message = match ready.get::<OutgoingEvent>() {
+            Some(message) => message,
+            None => match convert::event(document, event) {
+                Some(message) => {
+                    encoded = message;
+                    &encoded
+                }
+                None => return,
+            },
+        };
+        let seats = self.seats();
+        members.iter().filter_map(|member| seats.get(member)).for_each(|seat| seat.emit(message));
+    }
+
+    fn announce(&self, news: &ServerEvent) {
+        let Some(message) = convert::announcement(news) else { return };
+        let may_know = |seat: &&ConnectedSocket| match news {
+            ServerEvent::Created { id, .. } => seat.principal.may(Action::Read, Some(id)),
+            ServerEvent::Settings(_) => true,
+        };
+        self.seats().values().filter(may_know).for_each(|seat| seat.emit(&message));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is inside is whole between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this belongs to the end of a run.
+fn is_end(said: &RunEvent) -> bool {
+    match &said.saying {
+        RunEventKind::Agent(kind, ..) => *kind == "result",
+        RunEventKind::Response(_) | RunEventKind::Over => true,
+        RunEventKind::StreamStart | RunEventKind::StreamChunk(_) | RunEventKind::StreamEnd => false,
+    }
+}
