@@ -62,7 +62,7 @@ await story(async (keep) => {
   await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Reject change \d+ of \d+$/ }).click()
   await waits(ana, 'one change less', open.length - 1)
   const orphan = ana.page.locator('.orphans')
-  await eventually('who overtook her', () => orphan.locator('.fate').textContent(), (words) => words.startsWith('Rejected by Bo'))
+  await eventually('who overtook her', () => orphan.locator('.fate').textContent(), (words) => words.startsWith('Rejected by Owner (as Bo)'))
   same('the words kept', await orphan.locator('blockquote').textContent(), 'gleamed')
   await accessible(ana, 'an edit that was overtaken')
   await ana.screenshot('decisions-4-overtaken')
@@ -82,7 +82,7 @@ await story(async (keep) => {
   await button(ana, 'Bin').click()
   const binned = ana.page.locator('.binned')
   await binned.first().waitFor()
-  await eventually('who and why', () => binned.allTextContents(), (cards) => cards.length === 2 && cards.some((words) => words.includes('1 accepted, 1 rejected by Ana: “It is right as it is”')) && cards.some((words) => words.includes('Rejected by Bo')))
+  await eventually('who and why', () => binned.allTextContents(), (cards) => cards.length === 2 && cards.some((words) => words.includes('1 accepted, 1 rejected by Owner (as Ana): “It is right as it is”')) && cards.some((words) => words.includes('Rejected by Owner (as Bo)')))
   await accessible(ana, 'the bin')
   await ana.screenshot('decisions-5-bin')
   await binned.filter({ hasText: 'Shorten the beginning' }).getByRole('button', { name: 'Propose again' }).click()
@@ -175,7 +175,7 @@ async function finishTheRest(ana, bo) {
   await eventually('what the AI will be told', () => form.locator('.told pre').textContent(), (told) => told.startsWith('Partly applied:') && told.includes('User feedback: It is right as it is'))
   await form.getByRole('button', { name: /^Reject change \d+ and accept the rest$/ }).click()
   await waits(bo, 'all decided', 0)
-  await eventually('who decided it', () => bo.page.locator('.card .tool-line').allTextContents(), (lines) => lines.some((line) => line.includes('2 changes: 1 accepted, 1 rejected by Ana')))
+  await eventually('who decided it', () => bo.page.locator('.card .tool-line').allTextContents(), (lines) => lines.some((line) => line.includes('2 changes: 1 accepted, 1 rejected by Owner (as Ana)')))
 }
 
 /** Of two changes that were rejected together one comes back, and the other stays where it is. */
@@ -231,7 +231,7 @@ async function reasonOvertaken(ana, bo) {
   await choose(bo, words.trim())
   await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Accept change \d+ of \d+$/ }).click()
   const kept = ana.page.locator('.orphans')
-  await eventually('who was faster', () => kept.locator('.fate').textContent(), (said) => /^Accepted by Bo, .* while you were writing why not\.$/.test(said))
+  await eventually('who was faster', () => kept.locator('.fate').textContent(), (said) => /^Accepted by Owner \(as Bo\), .* while you were writing why not\.$/.test(said))
   same('the reason kept', await kept.locator('blockquote').textContent(), 'It was better before')
   await kept.getByRole('button', { name: 'Throw away' }).click()
   await kept.waitFor({ state: 'detached' })

@@ -44,7 +44,7 @@ async function overtaken(ana, bo) {
   await bo.page.getByLabel('Reason in your own words').fill('Not now.')
   await button(bo, 'Reject Write notes/one.md').click()
   const kept = ana.page.locator('.orphans')
-  await eventually('who was faster', () => kept.locator('.fate').textContent(), (words) => words === 'Write notes/one.md: Rejected by Bo, while you were answering.')
+  await eventually('who was faster', () => kept.locator('.fate').textContent(), (words) => words === 'Write notes/one.md: Rejected by Owner (as Bo), while you were answering.')
   same('the words kept', await kept.locator('blockquote').textContent(), 'It is in the cellar.')
   await accessible(ana, 'an answer that was overtaken')
   await ana.screenshot('errands-2-overtaken')
