@@ -1,7 +1,9 @@
-//! One run of the agent: call the model, pass its calls through the gate, tell people, remember everything.
+//! The agent: calls the model, passes its tool calls through the pipeline, publishes events, and
+//! keeps the conversation.
 //!
-//! [`AgentService`] is the way in. A run is a pure state machine ([`turn`]) driven by [`driver`]; what is said is kept as
-//! a [`transcript`] before anything depends on it, so that a run goes on where it stood after a crash.
+//! [`AgentService`] is the way in. A run is a pure state machine ([`run::state_machine`]) driven by
+//! [`run::executor`]. What is said is kept as a [`conversation::transcript`] before anything depends
+//! on it, so that a run goes on where it stood after a crash.
 
 pub mod conversation;
 pub mod external_calls;

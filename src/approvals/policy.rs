@@ -180,7 +180,7 @@ pub struct ToolPolicy {
     /// Only requests of this tool; `None`: of every tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Only requests of more than this many [units](Request::units); `None`: of every size.
+    /// Only requests of more than this many [units](ApprovalRequest::units); `None`: of every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
     /// Who may decide those.

@@ -95,7 +95,7 @@ pub struct RememberWish {
     /// Only files that match this pattern; not for tools that change a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathPattern>,
-    /// Only changes of at most this many [units](Request::units); `None`: of every size.
+    /// Only changes of at most this many [units](ApprovalRequest::units); `None`: of every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_units: Option<usize>,
 }
@@ -109,7 +109,7 @@ pub struct ApprovalRule {
     /// What it does.
     #[serde(default, skip_serializing_if = "RuleEffect::is_allow")]
     pub effect: RuleEffect,
-    /// Where it does not allow: only changes of more than this many [units](Request::units); `None`: of every size.
+    /// Where it does not allow: only changes of more than this many [units](ApprovalRequest::units); `None`: of every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
     /// The tool it is about, or [`EVERY_TOOL`].

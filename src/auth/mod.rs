@@ -186,7 +186,7 @@ impl Authenticator {
     }
 
     /// A new token, durable and in the audit log when this returns. Whether `by` may issue it is the
-    /// caller's question to [`who`](crate::who).
+    /// caller's question to [`permissions`](crate::permissions).
     pub async fn issue(
         &self,
         grant: TokenGrant,

@@ -13,7 +13,7 @@ const FILE: &str = "owner.token";
 
 /// The secret in the data directory; the first time, a new one.
 ///
-/// Call it while holding the directory ([`Access::Serve`](crate::store::Access::Serve)): two that call
+/// Call it while holding the directory ([`StoreAccess::Serve`](crate::store::StoreAccess::Serve)): two that call
 /// at once would print different links.
 ///
 /// # Errors

@@ -7,7 +7,7 @@
 //!   change and the person who let it in.
 //! - Deleting and moving past words changes nothing about those that stay: spans are trimmed, split and joined again.
 //! - **Words that come back belong to whoever wrote them before.** Undoing an accept, and restoring an old version, put back
-//!   words that had stood there; such an update says so ([`PlacementOrigin::FormerPlace`]), and never makes them the undoer's. That is said
+//!   words that had stood there; such an update says so ([`PlacementOrigin::Stood`]), and never makes them the undoer's. That is said
 //!   by the update, not guessed from equal text: whoever types somebody's words again has written them.
 
 mod replay;

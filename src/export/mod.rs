@@ -1,7 +1,8 @@
-//! A document as a file for other programs; pure: text and open requests in, bytes out.
+//! Exports: a document as a file for other programs. Pure: text and open requests in, bytes out.
 //!
-//! [`marked`] puts the pending changes into the text once; each format writes down what it found. What several people asked for
-//! can overlap: the older request's changes are shown as changes then, the others as remarks beside the text.
+//! [`annotated`] puts the pending changes into the text once, and each format writes what it finds
+//! there. Where requests of several people overlap, the changes of the oldest are shown as changes
+//! and the others as remarks beside the text.
 
 mod annotated;
 mod criticmarkup;

@@ -1,9 +1,10 @@
-//! Text files of the workspace as documents: people edit one together, the file follows, and what somebody else writes into
-//! it comes in as updates by [`DISK`](crate::room::file::DISK).
+//! Workspace files that are open as documents: people edit one together and the file follows. What
+//! other programs write into the file comes in as updates by [`DISK`](crate::rooms::file::DISK).
 //!
-//! The room stays the only owner of the text, and the workspace the only one that touches files. What is here brings both
-//! together: [`copy`] compares and writes, [`keeper`] says when, [`form`] keeps what is not text. How far both agree is
-//! kept in the store, so a crash at any moment is caught up with when the server starts or the document is opened.
+//! The room stays the only owner of the text, and the workspace the only module that touches files.
+//! [`synced_file`] compares and writes, [`sync_task`] decides when, [`text_encoding`] keeps what is
+//! not text. The store keeps up to where file and document agree, so after a crash both are compared
+//! again when the server starts or the document is opened.
 
 mod sync_task;
 mod synced_file;

@@ -439,7 +439,7 @@ pub struct NewRule {
     pub effect: RuleEffect,
     /// Where it does not allow: only changes of more than this many UTF-16 units.
     pub over: Option<usize>,
-    /// The tool it is about, or [`EVERY_TOOL`](crate::review::EVERY_TOOL).
+    /// The tool it is about, or [`EVERY_TOOL`](crate::approvals::EVERY_TOOL).
     pub tool: String,
     /// The session in which it is made.
     pub session: SessionId,

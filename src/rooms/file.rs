@@ -1,6 +1,6 @@
 //! A document that is a file of the workspace too: what somebody wrote into the file comes in as updates by `disk`. Pure.
 //!
-//! The room knows nothing of files. Whoever looks after one ([`crate::files`]) says what it reads, and is told what the
+//! The room knows nothing of files. Whoever looks after one ([`crate::file_sync`]) says what it reads, and is told what the
 //! text is then; both are kept by one commit, so that no change of a file can come in twice.
 
 use serde_json::json;

@@ -1,9 +1,9 @@
-//! One task owns one document, its requests and the people in it.
+//! Rooms: one actor owns one open document, its approval requests and the people in it.
 //!
-//! [`driver`] waits: it takes commands, lets the [`state`] apply them, has the store keep what changed, and only then
-//! tells people. All decisions are pure: [`writing`] about the text, [`proposals`], [`decisions`], [`time`] and [`undo`]
-//! about [`requests`], [`rules`] about what is approved in advance, [`admin`] about the document itself; a [`step`] collects what they lead to. Nothing here knows that
-//! a browser exists: events leave through an [`EventSink`].
+//! [`actor`] waits: it takes commands, lets [`state`] apply them, has the store keep what changed,
+//! and only then sends events and answers. All decisions are pure functions below [`state`], which
+//! collect their effects as [`TurnEffects`](actor::turn_effects::TurnEffects). [`persistence`] loads
+//! and restores. Nothing here knows that a browser exists: events leave through an [`EventSink`].
 
 pub mod clock;
 pub mod command;

@@ -20,7 +20,7 @@ pub struct DocumentRecord {
     pub created_ms: u64,
     /// When its text, title or settings last changed.
     pub updated_ms: u64,
-    /// How many updates it has; moved by [`Op::AppendUpdates`](super::Op::AppendUpdates) alone.
+    /// How many updates it has; moved by [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates) alone.
     pub version: Version,
     /// Review policy, approvals, timeout, frozen ranges.
     pub settings: Value,

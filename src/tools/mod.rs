@@ -3,7 +3,7 @@
 //! A tool has two halves: [`Tool::prepare`] says what a call would do, [`Tool::finish`] what came of it. Between them
 //! stands the gate ([`registry`]), so that nothing happens before people have decided. Tools for documents *propose*:
 //! the room commits what was accepted at the moment of the decision, and `finish` only reports. Tools for the workspace
-//! *act*: people are asked at the [`desk`], and [`Tool::act`] does once what they approved.
+//! *act*: people are asked at the [workspace inbox](pipeline::inbox_approval), and [`Tool::act`] does once what they approved.
 
 pub mod conversation;
 pub mod document;
@@ -323,7 +323,7 @@ pub enum ApprovalWait {
     Resolved(RequestId),
 }
 
-/// What of the document a call may change. Whatever tool is used, it is enforced by a hook ([`hooks::freeze`]).
+/// What of the document a call may change. Whatever tool is used, it is enforced by a hook ([`pipeline::freeze`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditableRange {
     /// Everything: nothing was selected.

@@ -1,9 +1,9 @@
 //! The workspace: one folder that tools may read and change, through a handle that cannot leave it.
 //!
 //! Nothing here looks at the text of a path to decide whether it is harmless. A path is walked name by name, each opened
-//! in the folder before it without following links ([`path`]), so `..`, absolute paths and links cannot lead outside, not
-//! even if somebody moves folders about meanwhile. What is [`closed`] is not even read. [`files`] reads and replaces one
-//! file (written [`beside`] it first), [`walk`], [`glob`] and [`grep`] search. `command` runs a shell command there, and
+//! in the folder before it without following links ([`resolved_path`]), so `..`, absolute paths and links cannot lead outside, not
+//! even if somebody moves folders about meanwhile. What is [closed](protected_paths) is not even read. [`files`] reads and replaces one
+//! file (written [beside](atomic_write) it first), [`walk`], [`glob`] and [`grep`] search. `command` runs a shell command there, and
 //! [`shell`] says what to look out for in one.
 
 mod atomic_write;

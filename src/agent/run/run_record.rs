@@ -33,7 +33,7 @@ pub struct Run {
     /// The model that answers, in full; a restart may have changed the default.
     #[serde(default)]
     pub model: Option<String>,
-    /// The conversation of a model that keeps threads by itself ([`crate::agent::threads`]).
+    /// The conversation of a model that keeps threads by itself ([`crate::agent::conversation::provider_sessions`]).
     #[serde(default)]
     pub thread: Option<ProviderSession>,
     /// What it has used so far.

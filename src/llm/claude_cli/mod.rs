@@ -1,7 +1,7 @@
 //! The Claude CLI as a model: its own login and subscription, our tools, our gate.
 //!
 //! The CLI runs its own loop of asking the model and calling tools. Here that loop is cut into answers: where the model
-//! calls tools, the answer is complete, the CLI waits ([`door`]), and the run passes the calls through the gate as it does
+//! calls tools, the answer is complete, the CLI waits ([`tool_server`]), and the run passes the calls through the gate as it does
 //! for every model. The next call of [`Model::stream`] tells the CLI what came of them and hears it on. So a run of the
 //! CLI is a run like any other: kept, shown, decided, cancelled and taken up by the same code. If the process is gone by
 //! then, because the server was restarted or the CLI gave up, a new one resumes the conversation and is told in words.

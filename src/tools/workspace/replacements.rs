@@ -1,7 +1,7 @@
 //! Replacements in a file of the workspace: each must be meant unambiguously, and all apply or none.
 //!
 //! Models write `\n` whatever the file has. So words are looked for without regard to how lines end, and what is new ends its
-//! lines as the file does ([`form`]).
+//! lines as the file does ([`text_encoding`](crate::file_sync)).
 
 use schemars::JsonSchema;
 use serde::Deserialize;

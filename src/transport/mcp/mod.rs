@@ -1,9 +1,10 @@
-//! The MCP door: somebody else's agent uses the tools of this server, and people here decide.
+//! MCP: programs with an agent of their own use the tools of this server, and people here decide.
 //!
-//! `POST /mcp` is streamable HTTP in both generations of the protocol: sessions that begin with `initialize` (up to
-//! 2025-11-25), and requests that stand for themselves (2026-07-28). Who asks is looked up for every request
-//! ([`admission`]); a session is its holder's own and ends with their token ([`sessions`]). A call becomes an ordinary request in the
-//! document it names, or at the desk ([`calling`]); nothing is decided or carried out here.
+//! `POST /mcp` is streamable HTTP in both generations of the protocol: sessions that begin with
+//! `initialize` (up to 2025-11-25), and requests without a session (2026-07-28). Every request is
+//! authenticated ([`auth`]). A session belongs to one person and ends with their token
+//! ([`sessions`]). A call becomes an ordinary approval request in the document it names, or in the
+//! workspace inbox ([`calling`]); nothing is decided or executed here.
 
 mod auth;
 mod calling;
