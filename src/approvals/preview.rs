@@ -52,7 +52,7 @@ pub struct PreviewWarning {
     pub text: String,
 }
 
-/// What people are shown besides the hunks (seed 1's `preview_*`, `file_path`, `original_content`, `new_content`, `diff_lines`).
+/// What people are shown besides the hunks (tool approval protocol's `preview_*`, `file_path`, `original_content`, `new_content`, `diff_lines`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredPreview", into = "StoredPreview")]
 pub struct Preview {
@@ -138,7 +138,7 @@ impl Preview {
             .of_kind(PreviewKind::Command)
     }
 
-    /// Nothing to show but the input (seed 1: "JSON del input de la herramienta").
+    /// Nothing to show but the input (tool approval protocol: "JSON del input de la herramienta").
     pub fn of_input(input: &Value) -> Self {
         Self { data: input.clone(), ..Self::generic() }
     }

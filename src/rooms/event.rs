@@ -179,7 +179,7 @@ pub enum RunEventKind {
     StreamChunk(String),
     /// It has stopped.
     StreamEnd,
-    /// One of seed 1's objects: type, subtype, content.
+    /// One of the agent event objects: type, subtype, content.
     Agent(&'static str, &'static str, Value),
     /// The answer to `askClaudeCode`, exactly once for each.
     Response(RunResponse),

@@ -71,7 +71,7 @@ pub struct ToolOutcome {
     /// Other documents of which `note` tells words or titles: they are for those who may read all of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<DocumentId>,
-    /// What people are told besides: seed 5's `tool_result` (`updateType`, `timestamp`, `sessionId`, …) and the decision.
+    /// What people are told besides: the document agent protocol's `tool_result` (`updateType`, `timestamp`, `sessionId`, …) and the decision.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub about: Map<String, Value>,
     /// What was said to the person by `respond_conversation_only`.

@@ -537,7 +537,7 @@ pub enum ToolError {
     /// It was tried, and this came of it.
     #[error("{0}")]
     Told(String),
-    /// It could not be done (seed 1's words).
+    /// It could not be done (tool approval protocol's words).
     #[error("Error: {0}")]
     Failed(String),
     /// The model wants to change another document that it has not read in this run.

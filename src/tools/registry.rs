@@ -480,7 +480,7 @@ pub(super) async fn refused(context: &ToolContext, error: &ToolError) -> Finishe
     let mut outcome = ToolOutcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());
     if let ToolError::Denied(_) | ToolError::NoSuchDocument(_) = error {
-        // As seed 5's PreToolUse hook calls it.
+        // As the document agent protocol's PreToolUse hook calls it.
         outcome.about.insert("permissionDecision".into(), "deny".into());
         outcome.about.insert("permissionDecisionReason".into(), error.to_string().into());
     }

@@ -8,7 +8,7 @@ use crate::support::{Desk, Person, Request, Role, Script};
 
 const NEW: &str = "hello world";
 
-/// Seed 1's own example: the model creates `test.txt`, then says that it is done.
+/// The tool approval protocol's own example: the model creates `test.txt`, then says that it is done.
 fn writing() -> Script {
     Script::calling("Write", &json!({"file_path": "test.txt", "content": NEW}))
 }
@@ -17,7 +17,7 @@ fn desk(script: Script) -> Desk {
     Desk::plan().script(script).workspace(&[]).start()
 }
 
-/// Starts a run with what seed 1 sends; its name.
+/// Starts a run with what the tool approval protocol sends; its name.
 fn runs(person: &Person) -> String {
     let run = json!({
         "prompt": "Create a file called test.txt with 'hello world'",
@@ -55,7 +55,7 @@ fn seed_1s_example_byte_for_byte() {
     );
     assert_eq!((&request["original_content"], &request["new_content"]), (&json!(""), &json!(NEW)));
     assert_eq!(desk.file("test.txt"), None);
-    // As seed 1's client answers: no hash, no hunks.
+    // As the tool approval protocol's client answers: no hash, no hunks.
     owner
         .emit("tool_approval_response", &json!({"request_id": request.id(), "approved": true}))
         .ok();

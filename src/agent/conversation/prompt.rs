@@ -1,4 +1,4 @@
-//! What the model is told: the rules, and for each request its context (seed 5's order). Pure.
+//! What the model is told: the rules, and for each request its context (document agent protocol's order). Pure.
 //!
 //! The rules and the tools never change within a session, and the document stands in a block of its own before what
 //! is particular to a request, so that a provider can cache what stays the same.

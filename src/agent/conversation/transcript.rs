@@ -364,7 +364,7 @@ pub fn leave_out_texts(entry: &mut TranscriptEntry) {
     }
 }
 
-/// One of seed 1's objects, live and in `transcript:get`: type, subtype, content.
+/// One of the agent event objects, live and in `transcript:get`: type, subtype, content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentObject(pub &'static str, pub &'static str, pub Value);
 

@@ -39,7 +39,7 @@ impl RunEvents {
         self.say(RunEventKind::StreamEnd).await;
     }
 
-    /// One of seed 1's objects.
+    /// One of the agent event objects.
     pub async fn show(&self, AgentObject(kind, subtype, content): AgentObject) {
         self.say(RunEventKind::Agent(kind, subtype, content)).await;
     }
@@ -54,7 +54,7 @@ impl RunEvents {
         self.say(RunEventKind::Over).await;
     }
 
-    /// One of seed 1's objects, to be told by the room itself.
+    /// One of the agent event objects, to be told by the room itself.
     pub fn shows(&self, AgentObject(kind, subtype, content): AgentObject) -> RunEvent {
         self.said(RunEventKind::Agent(kind, subtype, content))
     }

@@ -136,7 +136,7 @@ impl RunEndKind {
 }
 
 impl RunEnd {
-    /// The model is done (seed 1's words).
+    /// The model is done (tool approval protocol's words).
     pub fn success() -> Self {
         Self { kind: RunEndKind::Success, message: "Conversation complete".into(), code: None }
     }

@@ -1,4 +1,4 @@
-//! Which lines two texts have in common, as Python's `difflib` finds them, so that a diff reads as the one that seed 1's clients know.
+//! Which lines two texts have in common, as Python's `difflib` finds them, so that a diff reads as the one that the tool approval protocol's clients know.
 //!
 //! A port of `SequenceMatcher` with `isjunk=None`: the longest run of equal lines first, then what lies on either side of it. A
 //! line that is more than a hundredth of a text of 200 lines or more begins no run (`autojunk`). On texts that are much alike

@@ -1,4 +1,4 @@
-//! A preview's diff reads line for line as Python's `difflib` writes it, which is what seed 1's clients know.
+//! A preview's diff reads line for line as Python's `difflib` writes it, which is what the tool approval protocol's clients know.
 
 use serde::Deserialize;
 

@@ -14,7 +14,7 @@ const LINK: &str = "claude-tools";
 pub(super) const PATIENCE_MS: u32 = 2_000_000_000;
 /// Bytes of earlier turns that a new conversation of the CLI is told of; the newest are kept.
 const HISTORY_LIMIT: usize = 100_000;
-/// The tools for the workspace, as seed 2 names them, and as everybody else does.
+/// The tools for the workspace, as the MCP proxy protocol names them, and as everybody else does.
 const ALIASES: [(&str, &str); 7] = [
     ("atlas_write", "Write"),
     ("atlas_edit", "Edit"),

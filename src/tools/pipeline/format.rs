@@ -1,4 +1,4 @@
-//! Adds to every outcome when it was and whose session it belongs to (seed 5's `PostToolUse`).
+//! Adds to every outcome when it was and whose session it belongs to (document agent protocol's `PostToolUse`).
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What an outside agent is told of a call that is over (seed 2's words). Pure.
+//! What an outside agent is told of a call that is over (MCP proxy protocol's words). Pure.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(crate) fn told(noun: &str, called: &CallResult) -> (String, bool) {
     (told, true)
 }
 
-/// `Wrote 11 characters to notes.md`, as seed 2 says it; everything around it stays.
+/// `Wrote 11 characters to notes.md`, as the MCP proxy protocol says it; everything around it stays.
 fn written(text: &str) -> String {
     let line = |line: &str| {
         let path = line

@@ -238,7 +238,7 @@ pub struct MoveCaret {
     pub caret: Caret,
 }
 
-/// `askClaudeCode` (seed 5)
+/// `askClaudeCode` (document agent protocol)
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -269,7 +269,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The context of `askClaudeCode` (seed 5).
+/// The context of `askClaudeCode` (document agent protocol).
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -308,13 +308,13 @@ pub struct AskHistory {
     pub content: String,
 }
 
-/// `run` (seed 1): work without a document.
+/// `run` (tool approval protocol): work without a document.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Run {
     /// What the person typed.
     pub prompt: String,
-    /// `true` goes on with the conversation so far; seed 1 starts afresh.
+    /// `true` goes on with the conversation so far; the tool approval protocol starts afresh.
     #[serde(rename = "continue")]
     pub keep_conversation: Option<bool>,
     /// As in `askClaudeCode`.
@@ -328,13 +328,13 @@ pub struct Run {
     pub model: Option<String>,
 }
 
-/// `tool_approval_response` (seed 1, with additions)
+/// `tool_approval_response` (tool approval protocol, with additions)
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ToolApprovalResponse {
     /// The request to decide.
     pub request_id: String,
-    /// Approve or reject, as seed 1 says it.
+    /// Approve or reject, as the tool approval protocol says it.
     pub approved: Option<bool>,
     /// `approve`, `reject`, `edit` or `respond`; must not contradict `approved`.
     pub decision: Option<String>,

@@ -340,11 +340,11 @@ pub struct HunkDecided {
     pub rule: Option<String>,
 }
 
-/// `tool_approval_request` (seed 1, with additions)
+/// `tool_approval_request` (tool approval protocol, with additions)
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalRequest {
-    /// Always `tool_approval_request`, as in seed 1.
+    /// Always `tool_approval_request`, as in the tool approval protocol.
     #[serde(rename = "type")]
     pub kind: String,
     /// The request.

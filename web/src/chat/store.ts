@@ -71,7 +71,7 @@ export function streamed(chat: Chat, { requestId, sessionId, text = '' }: Claude
   })
 }
 
-/** Seed 1's objects, live or from the stored transcript. */
+/** The agent event objects of the tool approval protocol, live or from the stored transcript. */
 export function happened(chat: Chat, event: AgentEvent): Chat {
   if (event.type === 'user' && event.subtype === 'clear') return turned(chat, event)
   return change(chat, event.requestId, event.sessionId, event.at, (run) => ({ ...step(run, event), begun: true }))

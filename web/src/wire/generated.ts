@@ -321,7 +321,7 @@ export type Run = {
  */
 prompt: string, 
 /**
- * `true` goes on with the conversation so far; seed 1 starts afresh.
+ * `true` goes on with the conversation so far; the tool approval protocol starts afresh.
  */
 continue?: boolean, 
 /**
@@ -347,7 +347,7 @@ export type ToolApprovalResponse = {
  */
 request_id: string, 
 /**
- * Approve or reject, as seed 1 says it.
+ * Approve or reject, as the tool approval protocol says it.
  */
 approved?: boolean, 
 /**
@@ -1173,7 +1173,7 @@ rule?: string, };
 
 export type ToolApprovalRequest = { 
 /**
- * Always `tool_approval_request`, as in seed 1.
+ * Always `tool_approval_request`, as in the tool approval protocol.
  */
 type: string, 
 /**
@@ -1599,7 +1599,7 @@ type: string,
  */
 subtype: string, 
 /**
- * What seed 1 puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
+ * What the tool approval protocol puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
  * API) and, where the price is known, `cost_usd`; `notice` if people should know something about the answer.
  */
 content: Record<string, unknown>, 

@@ -262,7 +262,11 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     let request = stage.settles(RequestVerdict::Reject).await;
     let preview = &request.proposal.preview;
     assert_eq!(preview.kind, PreviewKind::Generic);
-    assert_eq!(preview.data, json!({"file_path": "a.txt"}), "its input, as seed 1 has it");
+    assert_eq!(
+        preview.data,
+        json!({"file_path": "a.txt"}),
+        "its input, as the tool approval protocol has it"
+    );
     stage.result().await;
     assert_eq!(told(&stage), ("User rejected the operation".into(), true));
     stage.model.plays(reads());

@@ -8,7 +8,7 @@ use ts_rs::TS;
 
 use super::WireError;
 
-/// `claudeStreamStart`, `claudeStreamChunk`, `claudeStreamEnd` (seed 5)
+/// `claudeStreamStart`, `claudeStreamChunk`, `claudeStreamEnd` (document agent protocol)
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -24,7 +24,7 @@ pub struct ClaudeStream {
     pub text: Option<String>,
 }
 
-/// `agent_event`: seed 1's objects. Also the entries of `transcript:get`.
+/// `agent_event`: the agent event objects of the tool approval protocol. Also the entries of `transcript:get`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -34,7 +34,7 @@ pub struct AgentEvent {
     pub kind: String,
     /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
     pub subtype: String,
-    /// What seed 1 puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
+    /// What the tool approval protocol puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
     /// API) and, where the price is known, `cost_usd`; `notice` if people should know something about the answer.
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub content: Value,
@@ -48,7 +48,7 @@ pub struct AgentEvent {
     pub at: String,
 }
 
-/// `claudeResponse` (seed 5)
+/// `claudeResponse` (document agent protocol)
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
@@ -96,7 +96,7 @@ pub struct ResponseUpdate {
     pub document_version: u64,
 }
 
-/// A selection as seed 5 writes it: UTF-16 code units, half-open.
+/// A selection as the document agent protocol writes it: UTF-16 code units, half-open.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct SelectionRange {

@@ -1,4 +1,4 @@
-//! Seed 5, line by line: sessions, the three tools, the hooks, the context, the streamed answer, the response.
+//! The document agent protocol, line by line: sessions, the three tools, the hooks, the context, the streamed answer, the response.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn about(text: &str) -> Value {
     json!({"documentContent": text})
 }
 
-// Sessions (seed 5: `registerSession`, `sessionRegistered`).
+// Sessions (document agent protocol: `registerSession`, `sessionRegistered`).
 
 #[test]
 fn a_session_is_registered_on_connect() {
@@ -59,7 +59,7 @@ fn a_session_that_comes_back_hears_what_its_own_run_says_and_what_waits() {
     assert!(window.heard("tool_approval_request").is_empty());
 }
 
-// The agent's decision (seed 5: integration tests).
+// The agent's decision (document agent protocol: integration tests).
 
 #[test]
 fn test_agent_conversation() {
@@ -259,7 +259,7 @@ fn told_in_order(person: &Person, run: &str) -> Vec<String> {
     steps
 }
 
-// Hooks: validation before (seed 5: `validate_document_operation`).
+// Hooks: validation before (document agent protocol: `validate_document_operation`).
 
 #[test]
 fn test_validate_document_operation() {
@@ -480,7 +480,7 @@ fn a_call_that_makes_no_sense_is_answered_and_the_run_goes_on() {
     assert_eq!(ana.text(), OPENING);
 }
 
-// Hooks: format and log after (seed 5: `format_response`).
+// Hooks: format and log after (document agent protocol: `format_response`).
 
 #[test]
 fn every_result_has_a_time_and_its_session() {
@@ -516,7 +516,7 @@ fn every_tool_that_was_used_is_logged() {
     assert!(log.contains("respond_conversation_only") && log.contains(&ana.session()), "{log}");
 }
 
-// Context (seed 5: `_format_prompt_with_context`), as the model really gets it.
+// Context (document agent protocol: `_format_prompt_with_context`), as the model really gets it.
 
 #[test]
 fn the_model_is_told_instructions_document_selection_history_and_request_in_order() {
@@ -640,7 +640,7 @@ fn line_ends_are_normalised_before_positions_count() {
     assert_eq!(ana.answer(&run)["documentUpdate"], "TWO");
 }
 
-// Memory (seed 5: "Session-based conversation memory").
+// Memory (document agent protocol: "Session-based conversation memory").
 
 #[test]
 fn a_session_remembers_and_another_does_not() {
