@@ -1,4 +1,4 @@
-//! From accepted hunks to one change of the text, and what it does to the hunks beside them.
+//! Conversion of accepted hunks into one change of the text, and its effect on the other hunks.
 
 use super::hunk::{Hunk, HunkPart, HunkStatus};
 use super::policy::Vote;
@@ -10,11 +10,11 @@ use crate::document::provenance::{FormerPlace, PlacementOrigin, WordPlacement};
 use crate::document::{ChangeError, ChangeSet, Text, TextEdit, utf16_len};
 use crate::ids::{HunkId, RuleId};
 
-/// Who decides, and when.
+/// Person or rule that decides, and the time.
 pub(super) struct DecidedBy {
     pub by: Person,
     pub at_ms: u64,
-    /// The remembered rule that decides in their place.
+    /// Remembered rule that decides in place of `by`.
     pub rule: Option<RuleId>,
 }
 
@@ -24,7 +24,8 @@ impl DecidedBy {
         ClosedBy { by, at_ms: self.at_ms, rule, unasked: None }
     }
 
-    /// A vote for this text over these words, which takes `under` beyond what the request takes.
+    /// Returns a vote for `text` over the words `seen`; `under` is what it takes beyond what the
+    /// request takes.
     pub fn vote(
         &self,
         text: Option<String>,
@@ -36,38 +37,38 @@ impl DecidedBy {
     }
 }
 
-/// How a hunk is accepted.
+/// Options for accepting a hunk.
 #[derive(Clone, Copy)]
 pub(super) struct AcceptKind<'a> {
-    /// With this text instead of the proposed words.
+    /// Text to put instead of the proposed words.
     pub text: Option<&'a str>,
-    /// Although the words were changed.
+    /// `true` to accept although the words were changed.
     pub force: bool,
-    /// What the person saw standing there.
+    /// Text the person saw in the range.
     pub seen: Option<&'a str>,
 }
 
-/// An edit and the hunk (by its index) it comes from.
+/// An edit and the hunk it comes from, by its index.
 pub(super) struct HunkEdit {
     pub index: usize,
     pub edit: TextEdit,
-    /// What stands there now.
+    /// Text in the range now.
     pub base: String,
-    /// Where the words it puts there come from; `None`: that is not known.
+    /// Origin of the inserted words; `None`: unknown.
     pub origin: Option<PlacementOrigin>,
 }
 
-/// What a change made of hunks comes to.
+/// Result of applying hunks.
 pub(super) struct AppliedHunks {
-    /// The change, if the text changes.
+    /// Change of the text, if there is one.
     pub changes: Option<ChangeSet>,
-    /// Hunks that stand elsewhere than by the general rule.
+    /// Hunks whose place is not the one the general rule gives.
     pub put: Vec<HunkId>,
-    /// What it puts into the text.
+    /// Words that the change puts into the text.
     pub placed: Vec<WordPlacement>,
 }
 
-/// The edits that accepting a hunk makes; `None` if what stands in the text is not what it should be.
+/// Returns the edits that accepting a hunk makes; `None` if the text is not what it should be.
 pub(super) fn hunk_edits(
     hunks: &[Hunk],
     index: usize,
@@ -85,7 +86,7 @@ pub(super) fn hunk_edits(
     }
     if let Some(insert) = taken.text {
         let standing = text.slice(hunk.range()).ok()?;
-        // It replaces what stands between the parts too, so that must be what the person knows.
+        // The text replaces what is between the parts too, so the person must know it.
         if taken.seen.is_none() && standing != hunk.base() {
             return None;
         }
@@ -101,7 +102,7 @@ pub(super) fn hunk_edits(
     let mut edits = Vec::with_capacity(hunk.parts.len());
     let (mut done, end) = (hunk.range().start, hunk.range().end);
     for (number, part) in hunk.parts.iter().enumerate() {
-        // Parts in conflict reach outward, perhaps over each other; nothing is replaced that was not seen.
+        // Parts in conflict reach outward and may overlap; nothing is replaced that was not seen.
         let (mut from, mut to) = (part.from.clamp(done, end), part.to.clamp(done, end));
         if part.is_insertion() {
             from = beside_words(hunks, (index, number), part.from);
@@ -118,9 +119,10 @@ pub(super) fn hunk_edits(
     Some(edits)
 }
 
-/// A place for words to be added that is not inside words another part would replace.
+/// Returns the nearest place to insert words that is not inside words another part would replace.
 ///
-/// It can get there: words that are deleted and typed again come in before what is to be added in front of them.
+/// A place can get inside: words that are deleted and typed again come in before the words to be
+/// added in front of them.
 fn beside_words(hunks: &[Hunk], this: (usize, usize), at: usize) -> usize {
     let pending = hunks.iter().enumerate().filter(|(_, h)| h.status == HunkStatus::Pending);
     let parts = pending.flat_map(|(index, h)| {
@@ -134,9 +136,10 @@ fn beside_words(hunks: &[Hunk], this: (usize, usize), at: usize) -> usize {
     }
 }
 
-/// Puts edits in order; returns the hunks whose edits overlap, which cannot be made at once.
+/// Sorts edits by position and returns the hunks whose edits overlap, which cannot be applied
+/// together.
 ///
-/// That happens only with force: a hunk in conflict reaches outward, perhaps over its neighbour.
+/// Overlaps happen only with force: a hunk in conflict reaches outward, perhaps over its neighbour.
 pub(super) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
     edits.sort_by_key(|e| (e.edit.from, e.edit.to, e.index));
     let overlaps = edits.windows(2).filter(|pair| pair[1].edit.from < pair[0].edit.to);
@@ -148,7 +151,8 @@ pub(super) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
 }
 
 impl ApprovalRequest {
-    /// Makes one change of edits that are in order, maps the other hunks over it and keeps what would take it back.
+    /// Makes one change of sorted edits, maps the other hunks over it and stores the parts that
+    /// would undo it.
     pub(super) fn apply(
         &mut self,
         edits: &[HunkEdit],
@@ -157,7 +161,7 @@ impl ApprovalRequest {
         let before = self.version;
         let (changes, put) = self.change_of(edits, text)?;
         let mut placed = Vec::new();
-        // What was inserted, with its place in the new text.
+        // Total inserted and deleted so far, for the place of each edit in the new text.
         let (mut grown, mut shrunk) = (0, 0);
         for HunkEdit { index, edit, base, origin } in edits {
             let from = edit.from + grown - shrunk;
@@ -195,7 +199,8 @@ impl ApprovalRequest {
 
     /// Maps the hunks that were not accepted now over a change made of accepted ones.
     ///
-    /// The general rule, but for words to be added: they keep their place in the proposal, whichever hunk is accepted first.
+    /// Follows the general rule, except for insertions: they keep their order in the proposal,
+    /// whichever hunk is accepted first.
     pub(super) fn rebase_siblings(
         &mut self,
         edits: &[HunkEdit],
@@ -228,7 +233,7 @@ impl ApprovalRequest {
     }
 }
 
-/// Where words to be added belong beside `edits`, unless one of them removes the place.
+/// Returns the place of an insertion beside `edits`; `None` if an edit removes the place.
 fn place_among(part: &HunkPart, index: usize, edits: &[HunkEdit]) -> Option<usize> {
     let at = part.from;
     if !part.is_insertion() || edits.iter().any(|e| e.edit.from < at && at < e.edit.to) {

@@ -1,27 +1,28 @@
-//! Who is to be credited with a stretch of the text, by the names people go by.
+//! Authorship of ranges of the text, with the names of people.
 
 use std::sync::Arc;
 
 use super::{ApprovalRule, Person};
 use crate::ids::{HunkId, RequestId};
 
-/// A stretch of the text with one author.
+/// A range of the text with one author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorSpan {
     /// First UTF-16 unit.
     pub from: usize,
-    /// One past the last.
+    /// End of the range, exclusive, in UTF-16 units.
     pub to: usize,
-    /// Who wrote it.
+    /// Author of the range.
     pub author: SpanAuthor,
-    /// When it came into the text, in milliseconds since 1970; typing is dated to the minute.
+    /// Time when the range came into the text, in milliseconds since 1970; typing is dated to the
+    /// minute.
     pub at_ms: u64,
 }
 
-/// Who wrote something.
+/// Author of a range of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpanAuthor {
-    /// Nobody in particular: the document was created with it, by this person.
+    /// No single author: the document was created with this text, by this person.
     Beginning(Person),
     /// A person.
     Person(Person),
@@ -29,19 +30,19 @@ pub enum SpanAuthor {
     Ai(AiCredit),
 }
 
-/// What is known of words that an AI wrote.
+/// Known facts about words that an AI wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AiCredit {
-    /// Whom it wrote for.
+    /// Person who asked the AI.
     pub requester: Person,
-    /// The request.
+    /// Request that contained the words.
     pub request: RequestId,
-    /// Which of its changes, if that is known.
+    /// Hunk that contained the words, if known.
     pub hunk: Option<HunkId>,
-    /// Who let it in; nobody where approvals are off.
+    /// Person who accepted the words; `None` where approvals are off.
     pub approver: Option<Person>,
-    /// The rule that let it in, in the approver's place; it may have ended since.
+    /// Rule that accepted the words in place of the approver; the rule may have ended since.
     pub rule: Option<Arc<ApprovalRule>>,
-    /// Whether a person put other words in place of the proposed ones before they went in.
+    /// `true` if a person replaced the proposed words before they were accepted.
     pub edited: bool,
 }

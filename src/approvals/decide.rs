@@ -1,4 +1,4 @@
-//! A decision is taken: all of it, or nothing and the reason why.
+//! Application of a decision: all of it, or nothing and the reason.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::{
 use crate::document::Text;
 use crate::permissions::{Action, Principal};
 
-/// What is to happen to one hunk.
+/// Planned outcome for one hunk.
 struct HunkPlan {
     index: usize,
     choice: HunkChoice,
@@ -23,26 +23,31 @@ struct HunkPlan {
     seen: Option<String>,
 }
 
-/// A hunk, by its index, and what was said about it.
+/// A hunk, by its index, and the verdict on it.
 type NamedHunk<'d> = (usize, &'d HunkVerdict);
 
-/// What is to happen.
+/// Planned outcome of a decision.
 enum DecisionPlan {
-    /// The tool without hunks runs, with this input if a person edited it, and then with what that would do.
+    /// The tool without hunks runs, with this input and its preview if a person edited it.
     Run(Option<Value>, Option<UpdatedPreview>),
     /// The tool without hunks does not run.
     Refuse,
-    /// Hunk by hunk.
+    /// Each hunk has its own plan.
     Hunks(Vec<HunkPlan>),
 }
 
 impl ApprovalRequest {
-    /// Takes a decision by `who`; `text` is the document's text now (any text, for a request without hunks).
+    /// Takes a decision by `who`. `text` is the current text of the document (any text, for a
+    /// request without hunks).
     ///
-    /// It is judged as it will be applied: `requirements` say what that takes, beyond what the request takes as it was proposed.
+    /// The decision is judged as it will be applied: `requirements` says what that takes, beyond
+    /// what the request takes as it was proposed.
     ///
-    /// On success the request is as decided, and [`DecisionOutcome::changes`] must be committed to `text`. Keep a copy of the request to
-    /// go back to in case that cannot be stored.
+    /// On success the request is as decided, and [`DecisionOutcome::changes`] must be committed to
+    /// `text`. Keep a copy of the request to restore in case the change cannot be stored.
+    ///
+    /// # Errors
+    /// [`DecisionError`] with the reason for the refusal.
     pub fn decide(
         &mut self,
         decision: &Decision,
@@ -82,7 +87,7 @@ impl ApprovalRequest {
         Ok(outcome)
     }
 
-    /// The hunks a decision names, by their index.
+    /// Returns the hunks that a decision names, by their index.
     fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<NamedHunk<'d>>, DecisionError> {
         let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
         let indices: HashMap<_, _> =
@@ -109,7 +114,7 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// Refuses own words of somebody who may decide and not write.
+    /// Refuses text of their own from a person who may decide but not write.
     fn check_may_write(
         &self,
         decision: &Decision,
@@ -129,7 +134,7 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// How much of the request is applied if this is done; `None`: it accepts nothing.
+    /// Returns the extent of what the plan applies; `None`: it accepts nothing.
     fn extent_of(&self, plan: &DecisionPlan, edits: &[HunkEdit]) -> Option<ChangeExtent> {
         match plan {
             DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.preview)),
@@ -169,7 +174,8 @@ impl ApprovalRequest {
         })
     }
 
-    /// Whether what is to be decided expired, though other changes of the request may have been accepted before.
+    /// Returns `true` if what is to be decided expired, though other hunks of the request may have
+    /// been accepted before.
     fn ran_out_of_time(&self, named: &[NamedHunk]) -> bool {
         let expired = |hunk: &Hunk| hunk.status == HunkStatus::Expired;
         self.status == RequestStatus::Expired
@@ -223,7 +229,7 @@ impl ApprovalRequest {
         self.fates(named, rest).map(DecisionPlan::Hunks)
     }
 
-    /// What happens to each hunk: as named, or as the rest.
+    /// Plans each hunk: as named, or as the rest.
     fn fates(
         &self,
         named: &[NamedHunk],
@@ -261,7 +267,7 @@ impl ApprovalRequest {
         match rest {
             _ if !fates.is_empty() => Ok(fates),
             Some(FinishRest::Accept) => {
-                // Everything that is open is in conflict.
+                // Every open hunk is in conflict.
                 let open = self.hunks.iter().filter(|h| h.status.is_open());
                 Err(DecisionError::Conflicted { hunks: open.map(|h| h.id.clone()).collect() })
             }
@@ -275,14 +281,15 @@ impl ApprovalRequest {
             matches!(decision.verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. });
         let seen = match &decision.preview_hash {
             Some(seen) => seen,
-            // A plain no stands whatever was shown.
+            // A plain rejection is valid whatever was shown.
             None if refuses && decision.hunks.is_none() => return Ok(()),
             None => &self.announced,
         };
         if *seen == current { Ok(()) } else { Err(DecisionError::StalePreview { current }) }
     }
 
-    /// The edits that accepting makes, in order; or the hunks that cannot be accepted like this.
+    /// Returns the edits that accepting makes, in order; or the hunks that cannot be accepted like
+    /// this.
     fn edits(&self, fates: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
         let mut edits = Vec::new();
         let mut conflicts = Vec::new();
@@ -403,7 +410,7 @@ impl ApprovalRequest {
     }
 }
 
-/// Line ends as in every document.
+/// Normalizes line ends to `\n`, as in every document.
 fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -1,4 +1,4 @@
-//! What a decision can carry, what it leads to, and why it is refused.
+//! Decisions, their outcomes and the reasons for refusing them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,42 +10,43 @@ use crate::document::ChangeSet;
 use crate::document::provenance::WordPlacement;
 use crate::ids::{DocumentId, HunkId, RuleId};
 
-/// What a person decided about a request.
+/// Decision of a person about a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What is to happen; where hunks are named, they have their own word.
+    /// Verdict on the request; hunks that are named have their own verdict.
     pub verdict: RequestVerdict,
     /// Decisions on single hunks. `None`: the verdict is for all of them.
     #[serde(default)]
     pub hunks: Option<Vec<HunkVerdict>>,
-    /// What happens to the hunks that are not named; without it they stay open.
+    /// Choice for the hunks that are not named; `None`: they stay open.
     #[serde(default)]
     pub finish: Option<FinishRest>,
-    /// Why it was rejected; told to the model.
+    /// Reason for a rejection; told to the model.
     #[serde(default)]
     pub feedback: Option<String>,
-    /// A remark; told to the model.
+    /// Comment; told to the model.
     #[serde(default)]
     pub note: Option<String>,
-    /// A rule to remember; only with an approval.
+    /// Rule to remember; only with an approval.
     #[serde(default)]
     pub remember: Option<RememberWish>,
-    /// The preview the person saw; `None`: the one first announced.
+    /// Hash of the preview the person saw; `None`: the one first announced.
     #[serde(default)]
     pub preview_hash: Option<String>,
-    /// The remembered rule that decides in the person's place; never from outside.
+    /// Remembered rule that decides in the person's place; never accepted from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
-    /// With [`RequestVerdict::Edit`]: what the edited call would do, worked out by the server.
+    /// Preview of the edited call, computed by the server; only with [`RequestVerdict::Edit`].
     #[serde(skip)]
     pub revised: Option<UpdatedPreview>,
-    /// The most UTF-16 units that rules for files let the tool change in the document, worked out by the server; `None`: any.
+    /// Largest change, in UTF-16 units, that rules for files let the tool make in the document,
+    /// computed by the server; `None`: no limit.
     #[serde(skip)]
     pub most_units: Option<usize>,
 }
 
 impl Decision {
-    /// A decision that says nothing but yes or no.
+    /// Returns a decision with nothing but a verdict.
     pub fn plain(verdict: RequestVerdict) -> Self {
         Self {
             verdict,
@@ -61,18 +62,18 @@ impl Decision {
         }
     }
 
-    /// The approval that a remembered rule gives.
+    /// Returns the approval that a remembered rule gives.
     pub fn by_rule(rule: RuleId) -> Self {
         Self { rule: Some(rule), ..Self::plain(RequestVerdict::Approve) }
     }
 
-    /// Whether it accepts changes without naming them.
+    /// Returns `true` if the decision accepts hunks without naming them.
     pub fn accepts_the_rest(&self) -> bool {
         let accepts_all = self.verdict == RequestVerdict::Approve && self.hunks.is_none();
         self.finish.map_or(accepts_all, |finish| finish == FinishRest::Accept)
     }
 
-    /// Whether it says no to anything.
+    /// Returns `true` if the decision rejects anything.
     pub(super) fn rejects(&self) -> bool {
         let rejects = |hunk: &HunkVerdict| hunk.choice == HunkChoice::Reject;
         matches!(self.verdict, RequestVerdict::Reject | RequestVerdict::Respond { .. })
@@ -81,7 +82,7 @@ impl Decision {
     }
 }
 
-/// What is to happen to a request.
+/// Verdict on a whole request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestVerdict {
@@ -89,7 +90,8 @@ pub enum RequestVerdict {
     Approve,
     /// Every open hunk is rejected; a tool without hunks does not run.
     Reject,
-    /// The tool runs with this input instead. Not for requests with hunks; the input must be valid for the tool.
+    /// The tool runs with this input instead. Not for requests with hunks; the input must be valid
+    /// for the tool.
     Edit {
         /// The input.
         input: Value,
@@ -101,74 +103,75 @@ pub enum RequestVerdict {
     },
 }
 
-/// A decision on one hunk.
+/// Decision on one hunk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkVerdict {
-    /// The hunk.
+    /// Hunk that is decided.
     pub id: HunkId,
-    /// Yes or no.
+    /// Choice for the hunk.
     pub choice: HunkChoice,
-    /// With yes: the text to put from its first part to its last, instead of the proposed words.
+    /// Text to put from the first part to the last, instead of the proposed words; only with an
+    /// accept.
     #[serde(default)]
     pub text: Option<String>,
-    /// Accept although the words were changed; needs `seen`.
+    /// `true` to accept although the words were changed; needs `seen`.
     #[serde(default)]
     pub force: bool,
-    /// What the person saw standing from its first part to its last, and agrees to overwrite.
+    /// Text the person saw from the first part to the last, and agrees to overwrite.
     #[serde(default)]
     pub seen: Option<String>,
 }
 
 impl HunkVerdict {
-    /// A plain yes or no.
+    /// Returns a plain accept or reject.
     pub fn plain(id: HunkId, choice: HunkChoice) -> Self {
         Self { id, choice, text: None, force: false, seen: None }
     }
 }
 
-/// Yes or no to a hunk.
+/// Accept or reject, for a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HunkChoice {
-    /// Into the text.
+    /// Put the hunk into the text.
     Accept,
-    /// Not.
+    /// Leave the text as it is.
     Reject,
 }
 
-/// What happens to the hunks a decision does not name.
+/// Choice for the hunks that a decision does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FinishRest {
-    /// Those pending without conflict are accepted; conflicted ones stay open.
+    /// Pending hunks without conflict are accepted; hunks in conflict stay open.
     Accept,
     /// All are rejected.
     Reject,
 }
 
-/// What a decision led to. The request has changed accordingly.
+/// Outcome of a decision. The request has changed accordingly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionOutcome {
-    /// One change for everything that was accepted, to be committed now on the text that was given. The request's positions
-    /// are already those after it; every other request has to be rebased over it.
+    /// One change for everything that was accepted, to be committed now on the given text. The
+    /// request's positions are already those after it; every other request must be rebased over it.
     pub changes: Option<ChangeSet>,
-    /// What `changes` puts into the text, in positions of the text after it.
+    /// Words that `changes` puts into the text, in positions of the text after it.
     pub placed: Vec<WordPlacement>,
-    /// Whether somebody was asked at all.
+    /// Record of whether people were asked.
     pub asked: PeopleAsked,
     /// Hunks that are no longer open.
     pub decided: Vec<HunkId>,
-    /// Open hunks that stand elsewhere, or are in another state, than by being mapped through `changes`.
+    /// Open hunks whose place or state is not the one that mapping through `changes` gives.
     pub put: Vec<HunkId>,
-    /// The request's status, if it is resolved now.
+    /// New status of the request, if it is resolved now.
     pub resolved: Option<RequestStatus>,
     /// Votes on what is open, after this one.
     pub votes: VoteCount,
-    /// A rule to remember.
+    /// Rule to remember.
     pub rule: Option<ApprovalRule>,
 }
 
-/// Who was asked before a change was applied.
+/// People asked before a change was applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PeopleAsked {
     /// People who may decide.
@@ -178,92 +181,93 @@ pub enum PeopleAsked {
     Nobody,
 }
 
-/// Why a decision was refused; nothing has changed. The order of the variants is the order of the checks.
+/// Reason why a decision was refused; nothing has changed. The order of the variants is the order
+/// of the checks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionError {
     /// The request has no such hunk.
     #[error("there is no change {hunk} in this request")]
     NotFound {
-        /// The hunk that was named.
+        /// Hunk that was named.
         hunk: HunkId,
     },
-    /// The person may not decide this.
+    /// The person may not decide this request.
     #[error("{reason}")]
     NotAllowed {
-        /// Why, for people.
+        /// Reason, for people.
         reason: &'static str,
     },
-    /// Nobody decided in time.
+    /// The request expired before anybody decided.
     #[error("the request expired; nothing was changed")]
     Expired {
-        /// When, in milliseconds since 1970.
+        /// Time of the expiry, in milliseconds since 1970.
         at_ms: u64,
     },
-    /// Somebody was faster.
+    /// Somebody decided earlier.
     #[error("{}", already(*status, hunk.as_ref(), by.as_ref()))]
     AlreadyResolved {
-        /// The request's status.
+        /// Status of the request.
         status: RequestStatus,
-        /// The hunk and its status, if only that one is decided.
+        /// Hunk and its status, if only that hunk is decided.
         hunk: Option<(HunkId, HunkStatus)>,
-        /// Who decided, if it was a person.
+        /// Person who decided, if it was a person.
         by: Option<Person>,
-        /// When, in milliseconds since 1970.
+        /// Time of that decision, in milliseconds since 1970.
         at_ms: Option<u64>,
     },
-    /// The decision makes no sense for this request.
+    /// The decision does not fit this request.
     #[error("{reason}")]
     InvalidDecision {
-        /// Why, for people.
+        /// Reason, for people.
         reason: &'static str,
     },
-    /// What the person saw is not what would happen.
+    /// The preview the person saw is not the current one.
     #[error("the preview has changed; look at it again")]
     StalePreview {
-        /// The hash of the current preview.
+        /// Hash of the current preview.
         current: String,
     },
-    /// Words that would be replaced are not what they were.
+    /// The words to replace have changed.
     #[error("somebody changed the words meanwhile; look at it again")]
     Conflicted {
-        /// The hunks concerned.
+        /// Hunks in conflict.
         hunks: Vec<HunkId>,
     },
-    /// Words that an undo would replace are not those that were accepted.
+    /// The words that an undo would replace have changed since they were accepted.
     #[error("somebody changed these words since; look at what would be overwritten")]
     Touched {
-        /// The hunks concerned.
+        /// Hunks whose words changed.
         hunks: Vec<TouchedSince>,
     },
-    /// The file that a call has written does not read as the call left it.
+    /// The file that a call wrote has changed since.
     #[error("{}", changed_since(file))]
     FileChanged {
-        /// How it reads now.
+        /// Current state of the file.
         file: Box<FileNow>,
     },
 }
 
-/// An accepted hunk whose words were changed since, as whoever would take it back has to see it.
+/// An accepted hunk whose words were changed since, for the person who would undo it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedSince {
-    /// The hunk.
+    /// Hunk that was accepted.
     pub id: HunkId,
-    /// What stands there now.
+    /// Text in its range now.
     pub stands: String,
-    /// What would stand there after the undo.
+    /// Text in its range after the undo.
     pub restores: String,
 }
 
-/// How a file reads that has changed since a call wrote it.
+/// Current state of a file that has changed since a call wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileNow {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Whether it is still there.
+    /// `true` if the file still exists.
     pub is_there: bool,
-    /// What changed since, as a unified diff; of a long one the beginning.
+    /// Changes since, as lines of a unified diff; a long diff is cut at the end.
     pub diff_lines: Vec<String>,
-    /// The document that people have open in its place.
+    /// Document that people have open in place of the file.
     pub document: Option<DocumentId>,
 }
 
@@ -276,7 +280,7 @@ fn changed_since(FileNow { path, is_there, .. }: &FileNow) -> String {
 }
 
 impl DecisionError {
-    /// The code on the wire.
+    /// Returns the error code used on the wire.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",

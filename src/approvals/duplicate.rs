@@ -1,26 +1,29 @@
-//! A change whose words are in the text already, because the same was accepted from another request.
+//! Changes whose words are in the text already because an equal change was accepted from another
+//! request.
 //!
-//! Told to every editor as it happens: only the server knows what was accepted, and where it came from.
+//! The result is sent to every editor when it occurs: only the server knows what was accepted and
+//! which request it came from.
 
 use super::{ApprovalRequest, ClosedBy, Hunk, HunkStatus};
 use crate::document::{ChangeSet, Text};
 use crate::ids::HunkId;
 
-/// Why such a change is obsolete, for people.
+/// Reason for the obsolete status, for people.
 const ALREADY: &str = "This is already in the text.";
 
 impl Hunk {
-    /// Whether it is obsolete because the text reads like that already.
+    /// Returns `true` if the hunk is obsolete because the text already reads as proposed.
     pub fn is_already_there(&self) -> bool {
         self.status == HunkStatus::Obsolete && self.reason.as_deref() == Some(ALREADY)
     }
 
-    /// Whether `change`, which led to `after` and over which this was mapped, has put there what this would.
+    /// Returns `true` if `change` has put into the text what this hunk would put there. `after` is
+    /// the text after `change`, and the hunk has been mapped over it.
     fn was_done_by(&self, change: &ChangeSet, after: &Text) -> bool {
         if let [part] = self.parts.as_slice()
             && part.is_insertion()
         {
-            // It stands behind the same words now, and they were added where it would have added them.
+            // The insertion is behind the added words now, and they were added at its place.
             let added = |from, to| from == to;
             return self.status == HunkStatus::Pending
                 && change.changed_ranges().any(|it| {
@@ -33,8 +36,9 @@ impl Hunk {
 }
 
 impl ApprovalRequest {
-    /// Settles what another request's accepted `change` has just done in its place; returns those hunks. If none is open any
-    /// more, the request has ended. The request must have been mapped over `change`, which led to `after`.
+    /// Closes the hunks whose change was just made by the accepted `change` of another request, and
+    /// returns them. If no hunk is open any more, the request has ended. The request must have been
+    /// mapped over `change`; `after` is the text after it.
     pub fn settle_what_is_done(
         &mut self,
         change: &ChangeSet,

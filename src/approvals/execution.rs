@@ -1,4 +1,5 @@
-//! What happens to a tool without hunks once people have said yes: it is begun once, and its result belongs to the request.
+//! Execution of an approved call without hunks: it begins once, and its result is stored with the
+//! request.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,46 +9,46 @@ use super::{
 };
 use crate::permissions::Principal;
 
-/// Where the execution of an approved call stands. Before it begins there is none.
+/// State of the execution of an approved call; there is none before it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionState {
-    /// It was begun; if nobody works on it any more, nobody knows how far it came.
+    /// The call was begun. If nothing is running it any more, its progress is unknown.
     Begun {
-        /// When, in milliseconds since 1970.
+        /// Time of the start, in milliseconds since 1970.
         at_ms: u64,
     },
-    /// It is over.
+    /// The call has ended.
     Done {
-        /// When, in milliseconds since 1970.
+        /// Time of the end, in milliseconds since 1970.
         at_ms: u64,
-        /// What came of it, in the tool's own words.
+        /// Result of the tool.
         report: ToolReport,
     },
 }
 
-/// What the announced preview was about, once the call would do something else.
+/// Details of the announced preview, stored once the effect of the call has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnnouncedPreview {
-    /// SHA-256 of the content of the file it would have changed then, if it was one.
+    /// SHA-256 of the content that the file to change had then, if the call changes a file.
     pub touched: Option<String>,
-    /// How large the change was and which file it named; `None`: that was not kept.
+    /// Size and file of the announced change; `None`: not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extent: Option<ChangeExtent>,
 }
 
-/// What a call would do, looked at again.
+/// New preview of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdatedPreview {
-    /// What people are to be shown.
+    /// Preview that people are to be shown.
     pub preview: Preview,
-    /// SHA-256 of the content of the file it would change, if it is one.
+    /// SHA-256 of the content of the file that the call would change, if it changes a file.
     pub touched: Option<String>,
 }
 
 impl ApprovalRequest {
-    /// Shows what the call would do now, and works out what that takes. Whether that is another preview than before; votes were
-    /// for the other one.
+    /// Replaces the preview by the current one and updates the requirement. Returns `true` if the
+    /// preview differs from the one before; the votes for that one are cleared.
     pub fn look_again(
         &mut self,
         fresh: UpdatedPreview,
@@ -62,7 +63,7 @@ impl ApprovalRequest {
         true
     }
 
-    /// From now on the call is about what `fresh` says; what was announced stays known.
+    /// Takes over the preview in `fresh`; the details of the announced one stay stored.
     pub(super) fn take_over(&mut self, fresh: UpdatedPreview) {
         let UpdatedPreview { preview, touched } = fresh;
         let extent =
@@ -72,10 +73,11 @@ impl ApprovalRequest {
         self.announced_for.get_or_insert(AnnouncedPreview { touched: before, extent });
     }
 
-    /// The approved call begins, once.
+    /// Begins the approved call, once.
     ///
     /// # Errors
-    /// [`DecisionError::InvalidDecision`] if it was not approved, or has begun before.
+    /// [`DecisionError::InvalidDecision`] if the request is not approved, or the call has begun
+    /// before.
     pub fn begin(&mut self, now_ms: u64) -> Result<(), DecisionError> {
         if self.status != RequestStatus::Approved || self.execution.is_some() {
             return Err(DecisionError::InvalidDecision { reason: "this call cannot begin" });
@@ -84,7 +86,8 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// The approved call is over; if it failed, so has the request. Whether that is news.
+    /// Ends the approved call; if the call failed, the request becomes failed. Returns `false` if
+    /// it was not approved or had ended before.
     pub fn done(&mut self, report: ToolReport, now_ms: u64) -> bool {
         let is_over = matches!(self.execution, Some(ExecutionState::Done { .. }));
         if self.status != RequestStatus::Approved || is_over {
@@ -97,7 +100,7 @@ impl ApprovalRequest {
         true
     }
 
-    /// Whether this is the person's business: they may decide it, or asked for it.
+    /// Returns `true` if `who` may decide the request or asked for it.
     pub fn concerns(&self, who: &Principal) -> bool {
         self.proposal.requester.user == who.user || self.check_allowed(who).is_ok()
     }

@@ -1,4 +1,4 @@
-//! The smallest thing a person accepts or rejects: a few words that change together.
+//! The smallest change a person accepts or rejects: a few words that change together.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,27 +12,29 @@ use crate::ids::{HunkId, RequestId, RuleId};
 pub struct HunkPart {
     /// First unit to replace.
     pub from: usize,
-    /// One past the last; equal to `from` where words are only added.
+    /// End of the range to replace, exclusive; equal to `from` where words are only added.
     pub to: usize,
-    /// The words that stood there when this was proposed. While the part is not in conflict, they still do.
+    /// Words in the range when the change was proposed. While the part is not in conflict, they are
+    /// still there.
     pub base: String,
-    /// The words that shall stand there.
+    /// Words to put in the range.
     pub insert: String,
-    /// Whether somebody changed the words it would replace, or removed the place it would go.
+    /// `true` if somebody changed the words to replace, or removed the place for the insertion.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conflict: bool,
-    /// Of a part that would take an accept back: where its words stood before, so that they go back to whoever wrote them.
+    /// Former place of the words, for a part that would undo an accepted one, so that the words are
+    /// credited to their earlier author again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood: Option<FormerPlace>,
 }
 
 impl HunkPart {
-    /// Whether it only adds words.
+    /// Returns `true` if the part only adds words.
     pub fn is_insertion(&self) -> bool {
         self.base.is_empty()
     }
 
-    /// Whether all the words it would replace were deleted.
+    /// Returns `true` if all the words to replace were deleted.
     pub(super) fn is_gone(&self) -> bool {
         !self.base.is_empty() && self.from == self.to
     }
@@ -44,28 +46,28 @@ impl From<DraftPart> for HunkPart {
     }
 }
 
-/// Where a hunk is in its life.
+/// Status of a [`Hunk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HunkStatus {
-    /// The model still writes it.
+    /// The model is still writing the hunk.
     Streaming,
-    /// People can decide.
+    /// The hunk waits for a decision.
     Pending,
-    /// Somebody changed the words it would replace; accepting it needs force.
+    /// Somebody changed the words to replace; accepting the hunk needs force.
     Conflict,
-    /// The words it would replace are gone.
+    /// The words to replace are gone.
     Obsolete,
-    /// In the text.
+    /// The change is in the text.
     Accepted,
-    /// Refused.
+    /// The hunk was rejected.
     Rejected,
     /// Nobody decided in time.
     Expired,
 }
 
 impl HunkStatus {
-    /// The name on the wire.
+    /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Streaming => "streaming",
@@ -78,7 +80,7 @@ impl HunkStatus {
         }
     }
 
-    /// Whether it can still be decided.
+    /// Returns `true` while the hunk can still be decided.
     pub fn is_open(self) -> bool {
         match self {
             Self::Streaming | Self::Pending | Self::Conflict => true,
@@ -87,20 +89,20 @@ impl HunkStatus {
     }
 }
 
-/// How a hunk was decided.
+/// Decision on a hunk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkDecision {
-    /// By whom; with two votes, by whoever gave the second.
+    /// Person who decided; where several votes are needed, the one who gave the last.
     pub by: Person,
-    /// When, in milliseconds since 1970.
+    /// Time of the decision, in milliseconds since 1970.
     pub at_ms: u64,
-    /// The text that was put there instead of the proposed one.
+    /// Text that was put in place of the proposed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The words it overwrote although they had been changed.
+    /// Changed words that the decision overwrote by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_over: Option<String>,
-    /// The remembered rule that decided in their place.
+    /// Remembered rule that decided in place of `by`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
 }
@@ -110,35 +112,39 @@ pub struct HunkDecision {
 pub struct Hunk {
     /// Unique within its document.
     pub id: HunkId,
-    /// What changes, left to right; positions are of the request's version. Once accepted, they stay what they were then.
+    /// Replacements from left to right, in positions of the request's version. Once the hunk is
+    /// accepted, the parts no longer move.
     pub parts: Vec<HunkPart>,
-    /// Where it is in its life.
+    /// Current status.
     pub status: HunkStatus,
-    /// Why it is in that state, for people.
+    /// Reason for the status, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the model says about this change.
+    /// Explanation that the model gives for this change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
-    /// How it was decided.
+    /// Decision on the hunk, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<HunkDecision>,
-    /// People who want it accepted, where one is not enough.
+    /// Votes for the hunk, where one is not enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// What stood between its parts when it was proposed; one fewer than there are parts.
+    /// Texts between the parts when the hunk was proposed; one fewer than there are parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
-    /// What stood before and after it when it was proposed, a little of each.
+    /// Texts just before and just after the hunk when it was proposed.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub around: (String, String),
-    /// Once accepted: the parts that would take it back, kept true like the parts of an open hunk.
+    /// Parts that would undo the hunk once it is accepted; rebased like the parts of an open hunk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inverse: Vec<HunkPart>,
 }
 
 impl Hunk {
-    /// A hunk as proposed on `base`; `number` counts from 1 within the request.
+    /// Creates a hunk as proposed on `base`; `number` counts from 1 within the request.
+    ///
+    /// # Errors
+    /// [`PositionError`] if a gap between the parts is no range of `base`.
     pub fn new(
         request: &RequestId,
         number: usize,
@@ -165,24 +171,24 @@ impl Hunk {
         })
     }
 
-    /// From its first `from` to its last `to`.
+    /// Returns the range from the first part's `from` to the last part's `to`.
     pub fn range(&self) -> std::ops::Range<usize> {
         let from = self.parts.first().map_or(0, |p| p.from);
         from..self.parts.last().map_or(from, |p| p.to).max(from)
     }
 
-    /// What stood in its range when it was proposed.
+    /// Returns the text of the range when the hunk was proposed.
     pub fn base(&self) -> String {
         self.with_gaps(|part| &part.base)
     }
 
-    /// What would stand in its range.
+    /// Returns the text that the range would have if the hunk were accepted.
     pub fn proposed(&self) -> String {
         self.with_gaps(|part| &part.insert)
     }
 
-    /// Whether accepting it as it is puts `text` there. Over words that changed that is only known of a single part, whose place is
-    /// all that is overwritten.
+    /// Returns `true` if accepting the hunk as proposed puts `text` in its range. With force over
+    /// changed words this is known only for a single part, whose range is all that is overwritten.
     pub(super) fn would_read(&self, text: &str, force: bool) -> bool {
         (!force || self.parts.len() == 1) && self.proposed() == text
     }

@@ -1,4 +1,4 @@
-//! What must hold for every request, at every moment: for whoever checks what was kept.
+//! Invariants of requests, for the check of stored data.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::{ApprovalRequest, ExecutionState, Hunk, HunkPart, HunkStatus, Request
 use crate::document::Text;
 
 impl ApprovalRequest {
-    /// The hash of the preview as it was announced, worked out anew.
+    /// Computes the hash of the preview as it was announced.
     fn announced_hash(&self) -> String {
         let Some(announced) = &self.announced_for else { return self.preview_hash() };
         let mut then = self.clone();
@@ -14,7 +14,8 @@ impl ApprovalRequest {
         then.preview_hash()
     }
 
-    /// What contradicts itself in this request, whatever the text is; nothing if it is sound.
+    /// Returns the contradictions within this request, whatever the text is; empty if there are
+    /// none.
     pub fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         if self.announced_hash() != self.announced && self.status != RequestStatus::Streaming {
@@ -38,7 +39,7 @@ impl ApprovalRequest {
         found
     }
 
-    /// Which changes do not fit `text`, the text of the version the request's positions are of.
+    /// Returns the hunks that do not fit `text`, the text of the request's version.
     pub fn misfits(&self, text: &Text) -> Vec<String> {
         let misfit = |hunk: &Hunk| {
             let parts =
@@ -105,7 +106,8 @@ impl Hunk {
                 self.status == HunkStatus::Conflict && !conflicts,
                 "is in conflict without a word that is",
             ),
-            // Words in conflict are mapped outward and the places beside them inward, so those may pass each other.
+            // Words in conflict are mapped outward and the places beside them inward, so those may
+            // pass each other.
             (
                 self.status == HunkStatus::Pending
                     && !self.parts.is_sorted_by_key(|part| part.from),

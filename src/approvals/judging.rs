@@ -1,8 +1,8 @@
-//! What a decision takes, worked out for what it would apply: by size, tool and path.
+//! Requirements of a decision, computed for what it would apply: by size, tool and path.
 //!
-//! A request is judged as a whole when it arrives. Before a decision counts it is judged once more, as it will be applied: with
-//! people's own words, with an edited input, on a fresh preview, and with everything that was accepted of it before. The
-//! stricter of both holds.
+//! A request is judged as a whole when it arrives. Before a decision counts, the request is judged
+//! once more as it will be applied: with people's own words, with an edited input, on a fresh
+//! preview, and with everything that was accepted of it before. The stricter of both results holds.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +15,12 @@ use super::{
 use crate::document::utf16_len;
 use crate::permissions::Principal;
 
-/// How large a change is and which file it names: what policies and rules by size and path look at.
+/// Size of a change and the file it names, as policies and rules by size and path need them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeExtent {
-    /// UTF-16 units deleted and inserted; `None`: nobody can tell, so it counts as large.
+    /// UTF-16 units deleted plus inserted; `None`: unknown, which counts as large.
     pub units: Option<usize>,
-    /// The file that is named.
+    /// File that the change names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -31,16 +31,17 @@ impl From<&Preview> for ChangeExtent {
     }
 }
 
-/// What a document, or the desk, asks for before a change is applied: its policies, and the rules of its owners.
+/// Requirements of a document or of the workspace inbox before a change is applied: its policies,
+/// and the rules of its owners.
 ///
-/// The default asks for nothing beyond what a request takes already.
+/// The default requires nothing beyond what a request takes already.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionRequirements<'a> {
-    /// Who may decide anything.
+    /// Policy for every decision.
     pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
     pub policies: &'a [ToolPolicy],
-    /// The rules in force.
+    /// Rules in force. Returns the requirement for applying `matter`.
     pub rules: Vec<&'a ApprovalRule>,
 }
 
@@ -56,14 +57,15 @@ impl DecisionRequirements<'_> {
 }
 
 impl ApprovalRequest {
-    /// What rules and policies look at, of a size.
+    /// Returns the subject that rules and policies look at, for a change of this extent.
     pub fn matter<'a>(&'a self, extent: &'a ChangeExtent) -> RuleSubject<'a> {
         let document = self.proposal.document.as_ref();
         let file = extent.file.as_deref().filter(|_| document.is_none());
         RuleSubject { tool: &self.proposal.tool, document, file, units: extent.units }
     }
 
-    /// The whole request as it was proposed, whatever was decided or looked at again since.
+    /// Returns the extent of the whole request as it was proposed, regardless of decisions and
+    /// newer previews.
     pub fn proposed_extent(&self) -> ChangeExtent {
         let first = self.announced_for.as_ref().and_then(|announced| announced.extent.clone());
         match first.filter(|_| self.hunks.is_empty()) {
@@ -74,7 +76,8 @@ impl ApprovalRequest {
         }
     }
 
-    /// The whole request as it stands: what was accepted as it was applied, and everything that is open as it is proposed.
+    /// Returns the extent of the whole request as it stands: accepted hunks as they were applied,
+    /// and open hunks as they are proposed.
     fn standing_extent(&self) -> ChangeExtent {
         if self.hunks.is_empty() {
             return ChangeExtent::from(&self.proposal.preview);
@@ -85,8 +88,8 @@ impl ApprovalRequest {
         self.of_units(self.accepted_units() + open)
     }
 
-    /// What was accepted already, with what these edits add to it; `with_text`: whether a hunk is accepted with a person's own
-    /// words.
+    /// Returns the extent of what was accepted already plus `edits`. `with_text` returns `true` for
+    /// a hunk that is accepted with a person's own words.
     pub(super) fn extent_with(
         &self,
         edits: &[HunkEdit],
@@ -98,7 +101,7 @@ impl ApprovalRequest {
         self.of_units(self.accepted_units() + units.sum::<usize>())
     }
 
-    /// What edits that take accepted hunks back would change.
+    /// Returns the extent of edits that undo accepted hunks.
     pub(super) fn reversed_extent(&self, edits: &[HunkEdit]) -> ChangeExtent {
         let units = edits.iter().map(|HunkEdit { index, edit, base, .. }| {
             units_of(base, &edit.insert, self.has_own_words(*index))
@@ -106,7 +109,7 @@ impl ApprovalRequest {
         self.of_units(units.sum())
     }
 
-    /// What an edited call would do; nobody can tell if it was not looked at.
+    /// Returns the extent of an edited call; its size is unknown if there is no new preview.
     pub(super) fn revised_extent(&self, revised: Option<&UpdatedPreview>) -> ChangeExtent {
         let preview = &self.proposal.preview;
         let unknown = || ChangeExtent { units: None, file: preview.file_path.clone() };
@@ -117,7 +120,7 @@ impl ApprovalRequest {
         ChangeExtent { units: Some(units), file: self.proposal.preview.file_path.clone() }
     }
 
-    /// What the accepted hunks changed when they were applied, in UTF-16 units.
+    /// Returns the size of the accepted hunks when they were applied, in UTF-16 units.
     fn accepted_units(&self) -> usize {
         let accepted = self.hunks.iter().enumerate();
         let accepted = accepted.filter(|(_, hunk)| hunk.status == HunkStatus::Accepted);
@@ -132,7 +135,8 @@ impl ApprovalRequest {
         self.hunks[index].decided.as_ref().is_some_and(|decided| decided.text.is_some())
     }
 
-    /// Refuses what a rule denies: so much, or the whole request as it was proposed. `most`: what rules for files allow.
+    /// Refuses a change that a rule denies, at this extent or as the whole request was proposed.
+    /// `most` is the most units that rules for files allow.
     pub(super) fn check_denied(
         &self,
         extent: &ChangeExtent,
@@ -150,11 +154,11 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// What it takes that `who` applies this much of the request, or takes it back: at least what the whole of it takes as it was
-    /// proposed.
+    /// Returns the requirement for `who` to apply or undo this much of the request; at least the
+    /// requirement of the whole request as it was proposed.
     ///
     /// # Errors
-    /// [`DecisionError::NotAllowed`] if `who` is not one of the people whom it takes.
+    /// [`DecisionError::NotAllowed`] if the requirement does not admit `who`.
     pub(super) fn consent_for(
         &self,
         extent: &ChangeExtent,
@@ -176,7 +180,8 @@ impl ApprovalRequest {
         }
     }
 
-    /// Works out by today's settings what the request takes, as it was proposed and as it stands.
+    /// Computes by the current settings what the request takes: as it was proposed, and as it
+    /// stands.
     pub fn judge(
         &self,
         requirements: &DecisionRequirements,
@@ -186,12 +191,13 @@ impl ApprovalRequest {
         (policy, policy.with(requirements.consent(&self.matter(&standing))))
     }
 
-    /// Works out once more what it takes to accept everything that is open, after something of it was decided or changed.
+    /// Updates the requirement for accepting everything that is open, after a part of the request
+    /// was decided or changed.
     pub fn restate(&mut self, requirements: &DecisionRequirements) {
         (_, self.required) = self.judge(requirements);
     }
 
-    /// What it takes to accept everything that is open, as it stands now.
+    /// Returns the requirement for accepting everything that is open, as of now.
     pub fn requires(&self) -> ApprovalRequirement {
         self.proposal.policy.with(self.required)
     }
@@ -199,7 +205,8 @@ impl ApprovalRequest {
 
 const DENIED: &str = "a rule denies this; an owner can revoke the rule";
 
-/// What replacing `old` by `new` changes; of a person's own words, without what both begin and end with.
+/// Returns the size of replacing `old` by `new`, in UTF-16 units; for a person's own words, without
+/// the common start and end.
 fn units_of(old: &str, new: &str, own_words: bool) -> usize {
     if own_words { changed_units(old, new) } else { utf16_len(old) + utf16_len(new) }
 }

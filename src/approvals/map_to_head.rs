@@ -1,4 +1,5 @@
-//! A change arrives that was made on an older version: mapped to now, what conflicts goes back to the agent.
+//! Mapping of a change made on an older version to the newest one; what conflicts goes back to the
+//! agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,30 +8,31 @@ use super::{Hunk, HunkDraft, HunkStatus, ToolReport};
 use crate::document::{ChangeError, ChangeSet, Text};
 use crate::ids::RequestId;
 
-/// A change that was not shown to people, because they had changed its words before it arrived.
+/// A change that was not shown to people because they had changed its words before it arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnedHunk {
-    /// What the agent had read.
+    /// Text that the agent had read.
     pub base: String,
-    /// What it wanted to stand there.
+    /// Text that the agent proposed.
     pub proposed: String,
-    /// What people made of it; empty if they deleted it.
+    /// Text that people made of it; empty if they deleted it.
     pub now: String,
 }
 
-/// The hunks of a fresh change, mapped to the newest version.
+/// Hunks of a new change, mapped to the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArrivedHunks {
-    /// People can decide these.
+    /// Hunks that people can decide.
     pub hunks: Vec<Hunk>,
-    /// These go back to the agent.
+    /// Hunks that go back to the agent.
     pub returned: Vec<ReturnedHunk>,
 }
 
 impl ArrivedHunks {
     /// Maps `drafts`, made on `base`, over `updates`, the changes committed since, oldest first.
     ///
-    /// Fails if the drafts are not of that text or the updates do not follow from it.
+    /// # Errors
+    /// [`ChangeError`] if the drafts do not fit `base` or the updates do not follow from it.
     pub fn map<'a>(
         request: &RequestId,
         drafts: Vec<HunkDraft>,
@@ -60,7 +62,7 @@ impl ArrivedHunks {
         Ok(arrival)
     }
 
-    /// What the model is told if nothing is left to show; there is no request then.
+    /// Returns the report to the model if nothing is left to show; there is no request then.
     pub fn refusal(&self) -> Option<ToolReport> {
         if !self.hunks.is_empty() || self.returned.is_empty() {
             return None;
@@ -82,7 +84,7 @@ impl ReturnedHunk {
         Self { base: hunk.base(), proposed: hunk.proposed(), now }
     }
 
-    /// One line for the model.
+    /// Formats the change as one line for the model.
     pub(super) fn line(&self) -> String {
         let Self { base, proposed, now } = self;
         format!(

@@ -1,8 +1,10 @@
-//! What a person must decide: requests, hunks, decisions; pure.
+//! Requests that people must decide, their hunks and the decisions on them. Pure: no input or
+//! output.
 //!
-//! A [`ApprovalRequest`] is one gated tool call that waits for people. If it changes text it carries [`Hunk`]s, and a hunk is a list of
-//! word-level [`HunkPart`]s. Read `hunk` for how changes stay true while people type, `decide` for how one is taken,
-//! `judging` for what a decision takes, `rule` for what people approve in advance, `report` for what the model hears of it.
+//! An [`ApprovalRequest`] is one gated tool call that waits for people. A request that changes text
+//! has [`Hunk`]s, and a hunk is a list of word-level [`HunkPart`]s. `rebase` keeps hunks valid
+//! while people type, `decide` applies a decision, `judging` computes what a decision requires,
+//! `rule` holds the approvals people give in advance, and `report` writes what the model is told.
 
 mod apply;
 mod authorship;

@@ -1,4 +1,4 @@
-//! Which files rules are about, and which of them searches leave out.
+//! Path patterns of rules, and the paths that searches leave out because of rules.
 
 use std::path::{Component, Path};
 
@@ -7,9 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApprovalRule, EVERY_TOOL, RuleEffect};
 
-/// Which files a rule is about: `*` and `?` within a name, `**` for any folders, `[a-z]` for one of several characters.
-/// To allow, it covers names that begin with a dot only if it has such a name too. To deny or ask, it covers them always,
-/// whatever the case of their letters; then a name alone is meant wherever it stands, and a folder with all that is in it.
+/// Pattern for the files of a rule: `*` and `?` within a name, `**` for any folders, `[a-z]` for
+/// one of several characters.
+///
+/// A rule that allows covers names that begin with a dot only if the pattern has such a name too. A
+/// rule that denies or asks always covers them and ignores case; a pattern that is one name then
+/// matches in any folder, and a folder matches with everything in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PathPattern(Glob);
@@ -18,7 +21,10 @@ pub struct PathPattern(Glob);
 const LONGEST_PATTERN: usize = 300;
 
 impl PathPattern {
-    /// Reads a pattern of 1 to 300 bytes; the error is for people.
+    /// Parses a pattern of 1 to 300 bytes.
+    ///
+    /// # Errors
+    /// Message for people, if the pattern has a wrong length or syntax.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() || text.len() > LONGEST_PATTERN {
             return Err(format!("a path pattern has 1 to {LONGEST_PATTERN} bytes"));
@@ -27,7 +33,11 @@ impl PathPattern {
         pattern.map(Self).map_err(|error| format!("this is no path pattern: {error}"))
     }
 
-    /// Reads what somebody writes now. Refuses what no path of the workspace can be like: a rule for it would hold for nothing.
+    /// Parses a pattern that a person enters now.
+    ///
+    /// # Errors
+    /// Message for people; also for a pattern that no path of the workspace can match, because its
+    /// rule would have no effect.
     pub fn written(text: &str) -> Result<Self, String> {
         let refused = |why: &str| Err(format!("this is no path pattern: {why}"));
         if text.trim() != text {
@@ -56,12 +66,13 @@ impl PathPattern {
         Self::parse(&format!("{plain}{end}"))
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         self.0.glob()
     }
 
-    /// Whether it covers a path below the workspace. One that goes up or is absolute is never covered.
+    /// Returns `true` if the pattern covers a path below the workspace. An absolute path or one
+    /// that contains `..` is never covered.
     pub(super) fn covers(&self, path: &str) -> bool {
         let hides = |path: &str| path.split('/').any(|name| name.starts_with('.'));
         let is_covered = |path: String| {
@@ -70,7 +81,7 @@ impl PathPattern {
         plain(path).is_some_and(is_covered)
     }
 
-    /// Whether it may be about a path: rather too often than once too little.
+    /// Returns `true` if the pattern may match the path; in doubt it does.
     pub(super) fn touches(&self, path: &str) -> bool {
         PatternPrefix::of(self).has(path)
     }
@@ -90,7 +101,8 @@ impl From<PathPattern> for String {
     }
 }
 
-/// The names on a path as the workspace walks it, however it is written; `None`: it goes up or is absolute.
+/// Normalizes a path to its names as the workspace walks it; `None` if it is absolute or contains
+/// `..`.
 fn plain(path: &str) -> Option<String> {
     let mut names = Vec::new();
     for component in Path::new(path).components() {
@@ -103,19 +115,20 @@ fn plain(path: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// A pattern spelt as [`plain`] spells paths: without spaces around it, `.`, or `/` at either end.
+/// Normalizes a pattern as [`plain`] normalizes paths: without surrounding spaces, `.`, or `/` at
+/// either end.
 fn spelt(pattern: &str) -> String {
     let names = pattern.trim().split('/').filter(|name| !matches!(*name, "" | "."));
     names.collect::<Vec<_>>().join("/")
 }
 
-/// What tells quickly whether a pattern may be about a path.
+/// Compiled matcher for the paths that a pattern may be about.
 #[derive(Clone, Debug)]
 struct PatternPrefix(Option<GlobMatcher>);
 
 impl PatternPrefix {
     fn of(pattern: &PathPattern) -> Self {
-        // Patterns that were kept before they were looked at are meant like those that are written now.
+        // Patterns stored before there was a check are read like those that are written now.
         let mut wanted = spelt(pattern.as_str());
         if !wanted.contains('/') {
             wanted.insert_str(0, "**/");
@@ -127,7 +140,7 @@ impl PatternPrefix {
 
     fn has(&self, path: &str) -> bool {
         let Some(path) = plain(path) else { return true };
-        // What is in a folder is meant with it.
+        // A folder matches with everything in it.
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let is_meant = |glob: &GlobMatcher| ends.clone().any(|end| glob.is_match(&path[..end]));
         // The workspace itself is no file.
@@ -135,13 +148,14 @@ impl PatternPrefix {
     }
 }
 
-/// The files that a search leaves out because rules of owners speak of them: it looks at many, and nobody is asked about each.
+/// Paths that a search leaves out because of owners' rules: a search reads many files, and nobody
+/// is asked about each.
 #[derive(Clone, Debug, Default)]
 pub struct ExcludedPaths(Vec<PatternPrefix>);
 
 impl ExcludedPaths {
-    /// By all rules with a path for work without a document that are at least as strict as `mildest`, and about one of
-    /// `tools` or about every tool.
+    /// Collects the patterns of all rules for work without a document that have a path, are at
+    /// least as strict as `mildest`, and are about one of `tools` or about every tool.
     pub fn by<'r>(
         rules: impl IntoIterator<Item = &'r ApprovalRule>,
         tools: &[&str],
@@ -158,12 +172,12 @@ impl ExcludedPaths {
         Self(patterns.map(PatternPrefix::of).collect())
     }
 
-    /// Whether there is nothing to leave out.
+    /// Returns `true` if no path is excluded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a file is left out.
+    /// Returns `true` if the file is excluded.
     pub fn has(&self, path: &str) -> bool {
         self.0.iter().any(|touch| touch.has(path))
     }

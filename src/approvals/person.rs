@@ -1,16 +1,16 @@
-//! Who did something, as it is remembered with what was done.
+//! Person who did something, as stored with the action.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::UserId;
 use crate::permissions::Principal;
 
-/// A person, under the name they went by at the time.
+/// A person, with the name shown at the time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
-    /// Who it is.
+    /// Account of the person.
     pub user: UserId,
-    /// The name others saw; never used to decide anything.
+    /// Name shown to others; never used for permission checks.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! Who may decide, and how many must agree.
+//! Policies: the people who may decide, and the number of them who must agree.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use super::{ApprovalRequest, DecisionRequirements, Person, ProposedCall, RuleSub
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::{Action, Principal};
 
-/// Who may decide the requests of a document, from the mildest to the strictest.
+/// Policy that decides who may decide the requests of a document, from the mildest to the
+/// strictest.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -17,16 +18,17 @@ pub enum DecisionPolicy {
     /// Any editor or reviewer.
     #[default]
     Any,
-    /// Any editor or reviewer but the one who asked.
+    /// Any editor or reviewer except the requester.
     NotRequester,
-    /// Two different people; the one who asked may be one of them, unless another policy says otherwise.
+    /// Two different people; the requester may be one of them, unless another policy says
+    /// otherwise.
     Two,
     /// An owner.
     Owner,
 }
 
 impl DecisionPolicy {
-    /// The name on the wire.
+    /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -36,7 +38,7 @@ impl DecisionPolicy {
         }
     }
 
-    /// The policy of that name.
+    /// Returns the policy with this name.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Any, Self::NotRequester, Self::Two, Self::Owner]
             .into_iter()
@@ -44,7 +46,8 @@ impl DecisionPolicy {
     }
 }
 
-/// What it takes to decide one request: all policies that are said for it, together. Each of them holds.
+/// Requirement for deciding one request: all policies that apply to it, together. Each of them
+/// holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "StoredRequirement", into = "StoredRequirement")]
 pub struct ApprovalRequirement {
@@ -53,7 +56,8 @@ pub struct ApprovalRequirement {
     owners_only: bool,
 }
 
-/// A consent as it is kept: one policy by its name, as ever; several as a list.
+/// Stored form of [`ApprovalRequirement`]: a single policy by its name, as in earlier versions;
+/// several as a list.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredRequirement {
@@ -100,7 +104,7 @@ impl From<ApprovalRequirement> for StoredRequirement {
 }
 
 impl ApprovalRequirement {
-    /// What this and a policy ask for.
+    /// Returns the requirement of `self` and `policy` together.
     #[must_use]
     pub fn and(self, policy: DecisionPolicy) -> Self {
         let other = Self::from(policy);
@@ -111,24 +115,24 @@ impl ApprovalRequirement {
         }
     }
 
-    /// What this and another consent ask for.
+    /// Returns the requirement of `self` and `other` together.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         other.policies().into_iter().fold(self, Self::and)
     }
 
-    /// This, or nothing where `other` asks for all of it.
+    /// Returns `self`, or the default where `other` includes all of it.
     #[must_use]
     pub fn beyond(self, other: Self) -> Self {
         if other.includes(self) { Self::default() } else { self }
     }
 
-    /// Whether this asks for all that `other` asks for.
+    /// Returns `true` if `self` requires everything that `other` requires.
     pub fn includes(self, other: Self) -> bool {
         self.with(other) == self
     }
 
-    /// The policies that say this together, from the mildest to the strictest.
+    /// Returns the policies that make up the requirement, from the mildest to the strictest.
     pub fn policies(self) -> Vec<DecisionPolicy> {
         let asked =
             [DecisionPolicy::NotRequester, DecisionPolicy::Two, DecisionPolicy::Owner].into_iter();
@@ -136,7 +140,7 @@ impl ApprovalRequirement {
         if asked.is_empty() { vec![DecisionPolicy::Any] } else { asked }
     }
 
-    /// The strictest of them.
+    /// Returns the strictest policy of the requirement.
     pub fn strictest(self) -> DecisionPolicy {
         self.policies().last().copied().unwrap_or_default()
     }
@@ -146,22 +150,23 @@ impl ApprovalRequirement {
         *self == Self::default()
     }
 
-    /// How many people must say yes.
+    /// Returns the number of people who must accept.
     pub fn need(self) -> u32 {
         self.need
     }
 
-    /// How many people there must be who could, so that there are enough whoever asks.
+    /// Returns the number of permitted people that must exist so that there are enough whoever the
+    /// requester is.
     pub fn people(self) -> usize {
         self.need as usize + usize::from(self.others_only)
     }
 
-    /// What those people must be able to do.
+    /// Returns the action those people must be permitted to do.
     pub fn action(self) -> Action {
         if self.owners_only { Action::Overrule } else { Action::Decide }
     }
 
-    /// Whether `who` may decide what `requester` asked for in `document`.
+    /// Returns `true` if `who` may decide a request of `requester` in `document`.
     pub fn admits(
         self,
         who: &Principal,
@@ -177,18 +182,18 @@ impl ApprovalRequirement {
 /// A stricter policy for some requests: those of one tool, those over a size, or both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolPolicy {
-    /// Only requests of this tool; `None`: of every tool.
+    /// Tool whose requests the policy is for; `None`: every tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Only requests of more than this many [units](ApprovalRequest::units); `None`: of every size.
+    /// Size in [units](ApprovalRequest::units) above which the policy applies; `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
-    /// Who may decide those.
+    /// Policy for those requests.
     pub policy: DecisionPolicy,
 }
 
 impl ToolPolicy {
-    /// Whether it speaks of a change. One whose size nobody can tell counts as large.
+    /// Returns `true` if the policy is for this change. A change of unknown size counts as large.
     fn is_for(&self, matter: &RuleSubject) -> bool {
         self.tool.as_ref().is_none_or(|tool| *tool == matter.tool)
             && self.over.is_none_or(|over| matter.units.is_none_or(|units| units > over))
@@ -196,14 +201,15 @@ impl ToolPolicy {
 }
 
 impl DecisionPolicy {
-    /// What one change takes where `self` is the document's policy and `others` may tighten it.
+    /// Returns the requirement of one change where `self` is the document's policy and `others` may
+    /// tighten it.
     pub fn of(self, matter: &RuleSubject, others: &[ToolPolicy]) -> ApprovalRequirement {
         let matching = others.iter().filter(|other| other.is_for(matter));
         matching.map(|other| other.policy).chain([self]).collect()
     }
 
-    /// Everything that requests can take by the same settings: those of each tool that is named, and of all others,
-    /// however large they are.
+    /// Returns every requirement that requests can have under these settings, at any size: one for
+    /// each named tool, and one for all other tools.
     pub fn at_most(self, others: &[ToolPolicy]) -> Vec<ApprovalRequirement> {
         let tools = others.iter().map(|other| other.tool.as_ref()).chain([None]);
         let for_tool = |tool: Option<&String>| {
@@ -214,23 +220,23 @@ impl DecisionPolicy {
     }
 }
 
-/// A wish to accept, where one is not enough. Wishes count together only if they are for the same text.
+/// Vote to accept, where one is not enough. Votes count together only if they are for equal text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
-    /// Whose it is.
+    /// Person who voted.
     pub by: Person,
-    /// When, in milliseconds since 1970.
+    /// Time of the vote, in milliseconds since 1970.
     pub at_ms: u64,
-    /// The text to put there instead of the proposed one (or the input to run instead, as JSON).
+    /// Text to put in place of the proposed one (or the input to run instead, as JSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The changed words it may overwrite.
+    /// Changed words that the vote permits to overwrite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
-    /// The remembered rule that gave it in their place.
+    /// Remembered rule that voted in place of `by`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
-    /// What it took when it was given, beyond what the request takes as it was proposed.
+    /// Requirement when the vote was given, beyond what the request takes as it was proposed.
     #[serde(default, skip_serializing_if = "ApprovalRequirement::is_any")]
     pub under: ApprovalRequirement,
 }
@@ -241,8 +247,9 @@ impl Vote {
     }
 }
 
-/// Adds a vote, in place of an earlier one of the same person; returns how many agree with it. Votes for the same text that were
-/// given when it took less count no more; `policy` is what the request takes as it was proposed.
+/// Adds a vote in place of an earlier one of the same person, and returns the number of votes that
+/// agree with it. Votes for the same text that were given under a milder requirement are dropped.
+/// `policy` is what the request takes as it was proposed.
 pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: ApprovalRequirement) -> u32 {
     let takes = policy.with(vote.under);
     let is_milder = |v: &Vote| v.agrees(vote) && !policy.with(v.under).includes(takes);
@@ -251,7 +258,7 @@ pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: ApprovalRequireme
     votes.iter().filter(|v| v.agrees(vote)).count() as u32
 }
 
-/// The most votes that agree, and what one of them was given under.
+/// Returns the largest number of agreeing votes, and the requirement one of them was given under.
 pub(super) fn agreeing(votes: &[Vote]) -> (u32, ApprovalRequirement) {
     let agreeing = |vote: &Vote| votes.iter().filter(|other| other.agrees(vote)).count() as u32;
     let most = votes.iter().map(|vote| (agreeing(vote), vote.under));
@@ -259,19 +266,21 @@ pub(super) fn agreeing(votes: &[Vote]) -> (u32, ApprovalRequirement) {
 }
 
 impl ApprovalRequest {
-    /// The votes on what is open, where one is not enough.
+    /// Returns the votes on what is open, where one is not enough.
     fn open_votes(&self) -> impl Iterator<Item = &Vote> {
         let on_hunks =
             self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
         self.votes.iter().chain(on_hunks)
     }
 
-    /// Who has voted, where one vote is not enough; somebody may be named more than once.
+    /// Returns the people who voted, where one vote is not enough; a person may be listed more than
+    /// once.
     pub fn voters(&self) -> impl Iterator<Item = &UserId> {
         self.open_votes().map(|vote| &vote.by.user)
     }
 
-    /// Who has voted and may no longer decide what they voted for. `people` are all who hold a good token now.
+    /// Returns the people who voted and may no longer decide what they voted for. `people` are all
+    /// holders of a valid token.
     pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
         let ProposedCall { policy, requester, document, .. } = &self.proposal;
         let may = |vote: &&Vote| {
@@ -285,13 +294,14 @@ impl ApprovalRequest {
         self.open_votes().filter(|vote| !may(vote)).map(|vote| vote.by.user.clone()).collect()
     }
 
-    /// Takes what today's settings ask for, whatever it took before.
+    /// Replaces the requirement by that of the current settings.
     pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
         (self.proposal.policy, self.required) = self.judge(requirements);
     }
 
-    /// Is decided by other policies from now on. Votes that are enough by them are cleared, for nobody meant theirs to be the
-    /// last word: whoever still wants it says so once more.
+    /// Changes the requirement to that of other policies. Votes that are enough under the new
+    /// policies are cleared, because no voter meant their vote to be the last one needed: who still
+    /// wants it votes again.
     pub fn follow_policy(&mut self, requirements: &DecisionRequirements) {
         self.set_policy(requirements);
         let policy = self.proposal.policy;
@@ -304,8 +314,8 @@ impl ApprovalRequest {
         }
     }
 
-    /// Takes back the votes of people who may no longer decide; returns who they are. What two people decided together
-    /// before stays decided.
+    /// Removes the votes of people who may no longer decide, and returns these people. A decision
+    /// that was already made stays.
     pub fn keep_votes(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
         let lost = self.lost_voters(people);
         self.votes.retain(|vote| !lost.contains(&vote.by.user));
@@ -316,10 +326,10 @@ impl ApprovalRequest {
     }
 }
 
-/// How many people said yes, and how many must.
+/// Number of votes given and needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteCount {
-    /// People who said yes to every change that is still open.
+    /// People who accepted every change that is still open.
     pub have: u32,
     /// People needed.
     pub need: u32,

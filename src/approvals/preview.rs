@@ -1,4 +1,5 @@
-//! What people are shown besides the hunks: a unified diff, several, a command, or the plain input.
+//! Previews shown to people besides the hunks: a unified diff, several of them, a command, or the
+//! plain input.
 
 pub(crate) mod difflib;
 pub(crate) mod preview_hash;
@@ -17,7 +18,7 @@ use crate::document::utf16_len;
 use crate::approvals::preview::difflib::{EqualLines, MOST_STEPS, matching_blocks};
 use crate::approvals::preview::stored_preview::StoredPreview;
 
-/// How a preview is to be drawn.
+/// Kind of a preview; tells clients how to draw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewKind {
@@ -32,7 +33,7 @@ pub enum PreviewKind {
 }
 
 impl PreviewKind {
-    /// The name on the wire (`preview_type`).
+    /// Returns the name used on the wire (`preview_type`).
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Diff => "diff",
@@ -43,50 +44,51 @@ impl PreviewKind {
     }
 }
 
-/// What to look out for.
+/// Warning shown with a preview.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewWarning {
-    /// Stable, for programs.
+    /// Stable code, for programs.
     pub code: String,
-    /// For people.
+    /// Message, for people.
     pub text: String,
 }
 
-/// What people are shown besides the hunks (tool approval protocol's `preview_*`, `file_path`, `original_content`, `new_content`, `diff_lines`).
+/// Preview of a request besides its hunks (tool approval protocol's `preview_*`, `file_path`,
+/// `original_content`, `new_content`, `diff_lines`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredPreview", into = "StoredPreview")]
 pub struct Preview {
-    /// How to draw it.
+    /// Kind of the preview.
     pub kind: PreviewKind,
-    /// Facts about it.
+    /// Facts about the call; the fields depend on `kind`.
     pub data: Value,
-    /// The document's title, or the file.
+    /// Title of the document, or path of the file.
     pub file_path: Option<String>,
-    /// The text before.
+    /// Text before the change.
     pub original_content: Option<Arc<str>>,
-    /// The text after.
+    /// Text after the change.
     pub new_content: Option<Arc<str>>,
-    /// A unified diff, line by line.
+    /// Unified diff, line by line.
     pub diff_lines: Vec<String>,
-    /// What to look out for.
+    /// Warnings to show.
     pub warnings: Vec<PreviewWarning>,
 }
 
 /// One of the steps in which a text changes.
 #[derive(Clone, Copy, Debug)]
 pub struct PreviewStep<'a> {
-    /// A piece of the text.
+    /// Piece of the text to replace.
     pub from: &'a str,
-    /// What replaces it.
+    /// Text that replaces it.
     pub to: &'a str,
-    /// Whether it is replaced wherever it stands.
+    /// `true` if every occurrence is replaced.
     pub everywhere: bool,
-    /// How often it is replaced.
+    /// Number of occurrences replaced.
     pub occurrences: usize,
 }
 
 impl Preview {
-    /// One text changes; `old` is `None` for a new file.
+    /// Returns the preview of a change of one text; `old` is `None` for a new file.
     pub fn diff(path: &str, old: Option<&str>, new: &str, limits: &DiffLimits) -> Self {
         let before = old.unwrap_or_default();
         let (old_lines, new_lines) = (lines(before), lines(new));
@@ -106,7 +108,7 @@ impl Preview {
         .of_kind(PreviewKind::Diff)
     }
 
-    /// One text changes in several steps.
+    /// Returns the preview of a change of one text in several steps.
     pub fn multi_diff(
         path: &str,
         old: &str,
@@ -132,18 +134,19 @@ impl Preview {
         preview
     }
 
-    /// A command would run.
+    /// Returns the preview of a command.
     pub fn command(command: &str, warnings: Vec<PreviewWarning>) -> Self {
         Self { data: json!({ "command": command }), warnings, ..Self::generic() }
             .of_kind(PreviewKind::Command)
     }
 
-    /// Nothing to show but the input (tool approval protocol: "JSON del input de la herramienta").
+    /// Returns a preview that shows only the input (tool approval protocol: "JSON del input de la
+    /// herramienta").
     pub fn of_input(input: &Value) -> Self {
         Self { data: input.clone(), ..Self::generic() }
     }
 
-    /// Nothing to show.
+    /// Returns an empty preview.
     pub fn generic() -> Self {
         Self {
             kind: PreviewKind::Generic,
@@ -156,8 +159,9 @@ impl Preview {
         }
     }
 
-    /// How much the text changes, in UTF-16 units: what is deleted and inserted between the first and the last difference,
-    /// so never less than the smallest edit that does it. `None`: it shows no text.
+    /// Returns the size of the change in UTF-16 units: what is deleted and inserted between the
+    /// first and the last difference, so never less than the smallest edit with this result.
+    /// `None`: the preview shows no text.
     pub(super) fn units(&self) -> Option<usize> {
         let new = self.new_content.as_deref()?;
         let old = self.original_content.as_deref().unwrap_or_default();
@@ -169,7 +173,8 @@ impl Preview {
     }
 }
 
-/// What is deleted and inserted where `old` becomes `new`, in UTF-16 units, without what both begin and end with.
+/// Returns the UTF-16 units deleted plus inserted where `old` becomes `new`, without the common
+/// start and end.
 pub fn changed_units(old: &str, new: &str) -> usize {
     let (head, tail) = common_ends(old, new);
     let units = |text: &str| utf16_len(&text[head..text.len() - tail]);
@@ -179,8 +184,9 @@ pub fn changed_units(old: &str, new: &str) -> usize {
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// A unified diff as Python's `difflib.unified_diff` writes it of `splitlines()` and with `lineterm=""`; empty if no line differs.
-/// Where that would take too long, the difference is as good but may be another one.
+/// Returns a unified diff as Python's `difflib.unified_diff` writes it for `splitlines()` and
+/// `lineterm=""`; empty if no line differs. Where that would take too long, the diff is as correct
+/// but may be another one.
 pub fn diff_lines(path: &str, old: &str, new: &str, limits: &DiffLimits) -> Vec<String> {
     unified(path, &lines(old), &lines(new), limits)
 }
@@ -207,7 +213,7 @@ fn unified(path: &str, old: &[&str], new: &[&str], limits: &DiffLimits) -> Vec<S
     out
 }
 
-/// The runs of equal lines, and what lies between them.
+/// Returns the runs of equal lines and the differences between them.
 fn between(blocks: &[EqualLines], old_len: usize, new_len: usize) -> Vec<DiffOp> {
     let mut ops = Vec::new();
     let (mut old_index, mut new_index) = (0, 0);
@@ -238,7 +244,8 @@ fn push_lines(op: &DiffOp, old: &[&str], new: &[&str], out: &mut Vec<String>) {
     }
 }
 
-/// Lines counted from 1; an empty range is told by the line before it (difflib's `_format_range_unified`).
+/// Formats a range of lines counted from 1; an empty range is given by the line before it
+/// (difflib's `_format_range_unified`).
 fn place(range: &Range<usize>) -> String {
     match range.len() {
         0 => format!("{},0", range.start),
@@ -247,9 +254,9 @@ fn place(range: &Range<usize>) -> String {
     }
 }
 
-/// Lines as Python's `str.splitlines` cuts them, which is at more than `\n`.
+/// Splits a text into lines as Python's `str.splitlines` does, which splits at more than `\n`.
 fn lines(text: &str) -> Vec<&str> {
-    // Without a way out on the way, which compilers do many bytes at a time; in most texts nothing else ends a line.
+    // No early exit, so that the compiler vectorizes the loop; most texts have only `\n`.
     let is_plain =
         !text.bytes().fold(false, |any, byte| any | (byte != b'\n' && may_end_line(byte)));
     if is_plain {
@@ -274,12 +281,13 @@ fn lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Whether the end of a line can begin with this byte: controls, and the first bytes of U+0085, U+2028 and U+2029.
+/// Returns `true` if a line end can begin with this byte: controls, and the first bytes of U+0085,
+/// U+2028 and U+2029.
 fn may_end_line(byte: u8) -> bool {
     byte < b' ' || byte == 0xc2 || byte == 0xe2
 }
 
-/// Bytes of the end of a line that is here; 0: there is none.
+/// Returns the length in bytes of a line end at the start of `bytes`; 0: there is none.
 fn line_end(bytes: &[u8]) -> usize {
     match bytes {
         [b'\r', b'\n', ..] | [0xc2, 0x85, ..] => 2,

@@ -1,7 +1,8 @@
-//! People never stop typing: what one committed update does to pending changes.
+//! Rebase of hunks over one committed update.
 //!
-//! Updates are taken one at a time, in order. A part moves with its words; it is in conflict only while words it would replace
-//! are not what they were. `web/src/review` follows the same rules, so neither side has to tell the other.
+//! Updates are taken one at a time, in order. A part moves with its words. A part is in conflict
+//! only while the words to replace are not what they were. `web/src/review` follows the same rules,
+//! so server and client need not send each other the result.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -13,42 +14,43 @@ const CHANGED: &str = "Somebody changed these words meanwhile.";
 const NO_PLACE: &str = "Somebody deleted the place where this would go.";
 const GONE: &str = "Somebody deleted the words this would change.";
 
-/// One committed update, as hunks see it.
+/// One committed update, prepared for rebasing hunks.
 #[derive(Clone, Debug)]
 pub struct CommittedUpdate<'a> {
     change: PositionIndex<'a>,
     after: TextAfter<'a>,
-    /// Start of the first changed range and end of the last, in the text before; nothing changed if they are in reverse order.
+    /// Start of the first changed range and end of the last, in the text before the update; nothing
+    /// changed if they are in reverse order.
     first: usize,
     last: usize,
-    /// How much longer the text became.
+    /// Difference in length that the update makes, in UTF-16 units.
     growth: isize,
 }
 
-/// The text that an update led to.
+/// Text after an update.
 #[derive(Clone, Debug)]
 enum TextAfter<'a> {
     Known(&'a Text),
-    /// Made from the text before when it is asked for: most updates touch no words of a hunk.
+    /// Computed from the text before on demand: most updates touch no words of a hunk.
     From(&'a Text, OnceCell<Option<Text>>),
 }
 
-/// What an update did to a hunk.
+/// Effect of an update on a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RebaseOutcome {
-    /// Nothing, or it moved.
+    /// The hunk is unchanged or only moved.
     Moved,
-    /// It has another status now.
+    /// The hunk has another status now.
     Changed,
 }
 
 impl<'a> CommittedUpdate<'a> {
-    /// `after` is the text that `change` led to.
+    /// Prepares an update; `after` is the text after `change`.
     pub fn new(change: &'a ChangeSet, after: &'a Text) -> Self {
         Self::leading_to(change, TextAfter::Known(after))
     }
 
-    /// The same where only the text before is at hand.
+    /// Prepares an update from the text before it, where the text after is not available.
     pub(super) fn from(change: &'a ChangeSet, before: &'a Text) -> Self {
         Self::leading_to(change, TextAfter::From(before, OnceCell::new()))
     }
@@ -63,7 +65,7 @@ impl<'a> CommittedUpdate<'a> {
         Self { change: change.index(), after, first, last, growth }
     }
 
-    /// Whether these words stand there now; `None`: it is no place in the text.
+    /// Returns `true` if the range now reads `words`; `None` if it is no range of the text.
     fn reads(&self, range: Range<usize>, words: &str) -> Option<bool> {
         let after = match &self.after {
             TextAfter::Known(after) => after,
@@ -77,7 +79,7 @@ impl<'a> CommittedUpdate<'a> {
         after.slice(range).ok().map(|now| now == words)
     }
 
-    /// Whether the update deletes a part of `[from, to)` or inserts strictly inside it.
+    /// Returns `true` if the update deletes a part of `[from, to)` or inserts strictly inside it.
     fn changes_inside(&self, from: usize, to: usize) -> bool {
         self.change
             .changed_sections_at(from)
@@ -85,19 +87,19 @@ impl<'a> CommittedUpdate<'a> {
             .any(|s| if s.is_empty() { from < s.start } else { s.start.max(from) < s.end.min(to) })
     }
 
-    /// Whether a deletion covers the place.
+    /// Returns `true` if a deletion covers the place `at`.
     fn removes_place(&self, at: usize) -> bool {
         self.change.changed_sections_at(at).take_while(|s| s.start < at).any(|s| at < s.end)
     }
 }
 
 impl Hunk {
-    /// Takes one committed update into account; `after` is the text it led to.
+    /// Rebases the hunk over one committed update; `after` is the text after it.
     pub fn rebase(&mut self, change: &ChangeSet, after: &Text) -> RebaseOutcome {
         self.rebase_over(&CommittedUpdate::new(change, after))
     }
 
-    /// As [`Self::rebase`], for an update that many hunks have to take into account.
+    /// Rebases the hunk over an update that is prepared once for many hunks.
     pub fn rebase_over(&mut self, update: &CommittedUpdate) -> RebaseOutcome {
         let mut touched = false;
         for part in self.parts_to_map() {
@@ -118,7 +120,7 @@ impl Hunk {
         }
     }
 
-    /// Brings the status of an undecided hunk in line with its parts.
+    /// Updates the status of an undecided hunk from its parts.
     pub(super) fn restate(&mut self) -> RebaseOutcome {
         let (status, reason) = match self.status {
             HunkStatus::Streaming
@@ -130,7 +132,7 @@ impl Hunk {
         };
         let changed = self.status != status;
         self.status = status;
-        // Why something pending cannot be accepted yet is not for its words to say.
+        // A reason that did not come from the words is kept while the hunk stays pending.
         if changed || reason.is_some() {
             self.reason = reason.map(str::to_owned);
         }
@@ -152,7 +154,8 @@ impl Hunk {
 }
 
 impl HunkPart {
-    /// Moves the part; `true` if the update came near enough that its conflict may have changed.
+    /// Moves the part. Returns `true` if the update came near enough that the conflict may have
+    /// changed.
     fn rebase(&mut self, update: &CommittedUpdate) -> bool {
         if self.to < update.first {
             return false;
@@ -164,7 +167,7 @@ impl HunkPart {
         }
         let map = |at, side| update.change.map_pos(at, side);
         if self.is_insertion() {
-            // A place that was removed does not come back.
+            // A removed place does not come back.
             self.conflict |= update.removes_place(self.from);
             self.from = map(self.from, InsertSide::After);
             self.to = self.from;
@@ -174,7 +177,7 @@ impl HunkPart {
             self.to = map(self.to, InsertSide::After);
             self.conflict = update.reads(self.from..self.to, &self.base) == Some(false);
         } else {
-            // Inward, so that what is typed at an edge stays outside.
+            // Inward, so that words typed at an edge stay outside.
             self.from = map(self.from, InsertSide::After);
             self.to = map(self.to, InsertSide::Before).max(self.from);
         }

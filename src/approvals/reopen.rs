@@ -1,24 +1,30 @@
-//! Proposing again what was refused, ran out of time, or lost the words it was about: on today's text.
+//! Reopening of hunks that were rejected, expired, or lost the words to replace, on the current
+//! text.
 //!
-//! A hunk whose words are still there follows them like any other. One whose words were deleted and have come back, by undo
-//! or by pasting, is looked for by its own words and by those that stood around it.
+//! A hunk whose words are still there has moved with them like any other. A hunk whose words were
+//! deleted and have come back, by undo or by pasting, is searched by its own words and by the words
+//! around it.
 
 use super::{ApprovalRequest, DecisionError, Hunk, HunkStatus};
 use crate::document::{Text, utf16_len};
 use crate::ids::HunkId;
 use crate::permissions::Principal;
 
-/// How much of the words around a hunk is remembered on each side, in UTF-16 units.
+/// Length of the text stored around a hunk on each side, in UTF-16 units.
 const AROUND: usize = 64;
-/// As many characters around must be the same for a place to count, or as many as there were.
+/// Number of surrounding characters that must match for a place to count, or as many as there were.
 const ENOUGH_AROUND: usize = 12;
-/// Words of this length speak for themselves if they stand in one place only; in characters.
+/// Length in characters from which words that occur only once need no matching surroundings.
 const ENOUGH_ALONE: usize = 24;
 
 impl ApprovalRequest {
-    /// Makes hunks that were refused, ran out of time or lost their words pending again; returns them. `only` those, or
-    /// all there are; the others stay as they are. The request must have been mapped to `text`. What finds no place in
-    /// it stays as it is, too.
+    /// Makes rejected, expired or obsolete hunks pending again and returns them. `only` names the
+    /// hunks; `None`: all of them. The request must have been mapped to `text`. A hunk that has no
+    /// place in `text` stays as it is.
+    ///
+    /// # Errors
+    /// [`DecisionError`] if a named hunk is unknown, open or accepted, if `who` may not decide, or
+    /// if nothing can be reopened.
     pub fn reopen(
         &mut self,
         only: Option<&[HunkId]>,
@@ -49,7 +55,7 @@ impl ApprovalRequest {
         Ok(again)
     }
 
-    /// The hunks that are meant, in their order.
+    /// Returns the indices of the hunks that are meant, in order.
     fn wanted(&self, only: Option<&[HunkId]>) -> Result<Vec<usize>, DecisionError> {
         let Some(only) = only else { return Ok((0..self.hunks.len()).collect()) };
         if let Some(unknown) = only.iter().find(|id| self.hunk(id).is_none()) {
@@ -59,12 +65,12 @@ impl ApprovalRequest {
         Ok((0..self.hunks.len()).filter(named).collect())
     }
 
-    /// A refused hunk, pending on today's `text`; nothing if it has no place there.
+    /// Returns a refused hunk as pending on the current `text`; `None` if it has no place there.
     fn placed_again(&self, index: usize, text: &str) -> Option<Hunk> {
         let mut hunk = self.hunks.get(index).filter(|hunk| is_refused(hunk))?.clone();
         if hunk.parts.iter().any(|part| part.conflict) {
             let is_found = hunk.find_again(text);
-            // Words that another change of this request already replaces are not those.
+            // Words that another hunk of this request already replaces do not count.
             let taken = |other: &Hunk| other.status.is_open() && overlap(other, &hunk);
             if is_found && self.hunks.iter().any(taken) || !is_found && hunk.is_lost() {
                 return None;
@@ -77,8 +83,8 @@ impl ApprovalRequest {
         Some(hunk)
     }
 
-    /// What [`Self::reopen`] was asked for and could not place: the hunks it was for that are still neither open nor
-    /// accepted.
+    /// Returns the hunks that [`Self::reopen`] was asked for and could not place: those that are
+    /// still neither open nor accepted.
     pub fn unplaced(&self, only: Option<&[HunkId]>) -> Vec<HunkId> {
         let meant = |hunk: &&Hunk| only.is_none_or(|only| only.contains(&hunk.id));
         let refused = self.hunks.iter().filter(|hunk| is_refused(hunk)).filter(meant);
@@ -101,7 +107,7 @@ fn overlap(a: &Hunk, b: &Hunk) -> bool {
 }
 
 impl Hunk {
-    /// What stands before and after a range, for [`Self::find_again`].
+    /// Returns the text before and after a range, for [`Self::find_again`].
     pub(super) fn around(text: &Text, range: &std::ops::Range<usize>) -> (String, String) {
         let on_boundary = |at: usize| if text.is_boundary(at) { at } else { at + 1 };
         let from = on_boundary(range.start.saturating_sub(AROUND));
@@ -110,13 +116,14 @@ impl Hunk {
         (words(from..range.start), words(range.end..to))
     }
 
-    /// Whether its parts say nothing any more about where its words were: those were deleted once.
+    /// Returns `true` if the positions of the parts no longer say where the words were, because the
+    /// words were deleted once.
     fn is_lost(&self) -> bool {
         self.status == HunkStatus::Obsolete || self.state_of_parts().0 == HunkStatus::Obsolete
     }
 
-    /// Moves the parts to where the words they would replace stand in `text` again; `false` if that is nowhere, or in
-    /// several places alike.
+    /// Moves the parts to the place in `text` where the words to replace are again; `false` if
+    /// there is none, or several equally good ones.
     fn find_again(&mut self, text: &str) -> bool {
         let base = self.base();
         if base.is_empty() {
@@ -134,7 +141,8 @@ impl Hunk {
         true
     }
 
-    /// The one place, in bytes, where the words stand and most of what was around them does.
+    /// Returns the one place, in bytes, where the words are and most of the text around them
+    /// matches.
     fn place_of(&self, base: &str, text: &str) -> Option<usize> {
         let (before, after) = &self.around;
         let around = |at: usize| {
@@ -153,7 +161,7 @@ impl Hunk {
     }
 }
 
-/// How many characters two texts have in common at their beginning.
+/// Counts the characters that two texts have in common at their start.
 fn alike(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize {
     a.zip(b).take_while(|(a, b)| a == b).count()
 }

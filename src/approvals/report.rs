@@ -1,4 +1,4 @@
-//! What the model is told about a request; people can read it before they send their decision.
+//! Reports to the model about requests; people can read a report before they send their decision.
 
 use std::fmt::Write;
 
@@ -12,20 +12,21 @@ use super::{
 use crate::document::Text;
 use crate::permissions::Principal;
 
-/// A tool result, as far as the review decides it.
+/// Result of a tool call as the review decides it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolReport {
-    /// The words.
+    /// Text for the model.
     pub text: String,
-    /// Whether the model is to take it for a failure.
+    /// `true` if the model should treat it as a failure.
     pub is_error: bool,
 }
 
-/// A hunk's words are cut after this many characters in a report.
+/// Length of quoted words in a report, in characters; longer ones are cut.
 const QUOTE_CHARS: usize = 120;
 
 impl ApprovalRequest {
-    /// What the model is told about the request as it is now. For a tool that runs after approval, see [`Self::report_result`].
+    /// Returns the report on the request in its current state. For a tool that runs after approval,
+    /// see [`Self::report_result`].
     pub fn report(&self) -> ToolReport {
         let refused = |text: String| ToolReport { text, is_error: true };
         if let Some(answer) = &self.answer {
@@ -57,7 +58,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// That people have taken back since what the call did, if they have.
+    /// Returns a line saying that people have undone what the call did, if they have.
     fn undone_line(&self) -> String {
         let (Some(undone), Some(path)) = (self.undone(), &self.proposal.preview.file_path) else {
             return String::new();
@@ -65,7 +66,8 @@ impl ApprovalRequest {
         format!("\n{} has undone this since: {path} is as it was before.", undone.by.name)
     }
 
-    /// What the model is told about a tool that ran after approval: its result, and that people edited the call if they did.
+    /// Returns the report on a tool that ran after approval: its result, and a note if people
+    /// edited the call.
     pub fn report_result(&self, result: &ToolReport) -> ToolReport {
         let mut text = String::new();
         if let Some(input) = &self.edited_input {
@@ -77,7 +79,11 @@ impl ApprovalRequest {
         ToolReport { text, is_error: result.is_error }
     }
 
-    /// What the model would be told if this decision were taken now, as far as the request itself can tell; nothing changes.
+    /// Returns the report as it would be after this decision, as far as the request itself can
+    /// tell; nothing changes.
+    ///
+    /// # Errors
+    /// [`DecisionError`] if the decision would be refused.
     pub fn would_report(
         &self,
         decision: &Decision,
@@ -90,7 +96,7 @@ impl ApprovalRequest {
         Ok(copy.report())
     }
 
-    /// Somebody answered instead: their words, and what had become of the changes before.
+    /// Returns the answer that a person gave instead, with the state of the changes decided before.
     fn answered(&self, answer: &str) -> String {
         if self.status != RequestStatus::Partly {
             return self.with_reasons(answer.to_owned());
@@ -100,7 +106,7 @@ impl ApprovalRequest {
         text
     }
 
-    /// How it ended, and what people had decided and said until then.
+    /// Appends the earlier decisions and comments of people to the sentence on the end.
     fn with_reasons(&self, mut end: String) -> String {
         end.push_str(&self.mixed_lines());
         self.push_remarks(&mut end);
@@ -143,7 +149,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// Something was applied: all of it, or only a part.
+    /// Returns the report on a request of which all or a part was applied.
     fn applied(&self) -> ToolReport {
         let accepted = self.count(HunkStatus::Accepted);
         let partly = self.status == RequestStatus::Partly || !self.returned.is_empty();
@@ -160,7 +166,7 @@ impl ApprovalRequest {
         ToolReport { text, is_error: false }
     }
 
-    /// `2 accepted, 1 rejected, 1 conflicted`.
+    /// Counts hunks by outcome, as in `2 accepted, 1 rejected, 1 conflicted`.
     fn counts(&self) -> String {
         let conflicted = self.hunks.iter().filter(|h| fate(h) == "conflicted").count();
         let of = |name| self.hunks.iter().filter(|h| fate(h) == name).count();
@@ -181,19 +187,20 @@ impl ApprovalRequest {
         self.hunks.iter().filter(|h| h.status == status).count()
     }
 
-    /// One line for each hunk.
+    /// Returns one line for each hunk.
     fn lines(&self) -> String {
         let hunks = self.hunks.iter().map(|hunk| format!("\n{}", line(hunk)));
         hunks.chain(std::iter::once(self.returned_lines())).collect()
     }
 
-    /// The same where the sentence before is not true of all of them alike; else only what nobody was shown.
+    /// Returns one line for each hunk if their outcomes differ; otherwise only the changes that
+    /// were never shown.
     fn mixed_lines(&self) -> String {
         let are_alike = self.hunks.windows(2).all(|two| fate(&two[0]) == fate(&two[1]));
         if are_alike { self.returned_lines() } else { self.lines() }
     }
 
-    /// One line for each change that went back to the model when it arrived.
+    /// Returns one line for each change that went back to the model when it arrived.
     fn returned_lines(&self) -> String {
         self.returned.iter().flat_map(|returned| ["\n".to_owned(), returned.line()]).collect()
     }
@@ -210,7 +217,8 @@ impl ApprovalRequest {
     }
 }
 
-/// What became of a hunk, in one word. A conflict that nobody resolved counts as such, however the request ended.
+/// Returns the outcome of a hunk in a few words. A conflict that nobody resolved counts as such,
+/// however the request ended.
 fn fate(hunk: &Hunk) -> &'static str {
     let in_conflict = hunk.parts.iter().any(|p| p.conflict);
     match hunk.status {
@@ -239,7 +247,7 @@ fn line(hunk: &Hunk) -> String {
     }
 }
 
-/// Words between quotation marks on one line, cut if long.
+/// Quotes words on one line, cut if long.
 pub(super) fn quoted(words: &str) -> String {
     let mut short: String = words.chars().take(QUOTE_CHARS).collect();
     if short.len() < words.len() {

@@ -1,4 +1,5 @@
-//! One gated tool call that waits for people, from its first word to its end.
+//! One gated tool call that waits for people, and its states from the first streamed word to the
+//! end.
 
 use std::collections::HashMap;
 
@@ -14,30 +15,30 @@ use super::{
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
 
-/// Where a request is in its life.
+/// Status of an [`ApprovalRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestStatus {
-    /// The model still writes it.
+    /// The model is still writing the call.
     Streaming,
-    /// People can decide.
+    /// The request waits for a decision.
     Pending,
     /// Everything was accepted.
     Approved,
-    /// Everything was rejected, or answered instead.
+    /// Everything was rejected, or a person answered instead.
     Rejected,
-    /// Some was accepted, some not.
+    /// Some hunks were accepted and some were not.
     Partly,
     /// Nobody decided in time.
     Expired,
-    /// Taken back, or what it was about is gone.
+    /// The request was taken back, or the text it was about is gone.
     Cancelled,
     /// Approved, but the tool failed.
     Failed,
 }
 
 impl RequestStatus {
-    /// The name on the wire.
+    /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Streaming => "streaming",
@@ -51,7 +52,7 @@ impl RequestStatus {
         }
     }
 
-    /// Whether it can still be decided.
+    /// Returns `true` while the request can still be decided.
     pub fn is_open(self) -> bool {
         match self {
             Self::Streaming | Self::Pending => true,
@@ -65,75 +66,77 @@ impl RequestStatus {
     }
 }
 
-/// What a tool wants to do, and who asked for it.
+/// Effect that a tool call would have, and the person, run and session that asked for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProposedCall {
-    /// The request's name, made before it is sent, so that a restart finds it again.
+    /// Id of the request, made before the call is sent so that a restart finds the request again.
     pub id: RequestId,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its input, as the model gave it.
+    /// Input of the tool, as the model gave it.
     pub input: Value,
-    /// The call, as the model named it.
+    /// Id that the model gave to the call.
     pub tool_use: ToolUseId,
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run that asked.
+    /// Run that asked.
     pub run: RunId,
-    /// The document it would change.
+    /// Document that the call would change.
     pub document: Option<DocumentId>,
-    /// The person who asked.
+    /// Person who asked.
     pub requester: Person,
-    /// What the person typed.
+    /// Question that the person typed.
     #[serde(default)]
     pub prompt: String,
-    /// The version the tool read.
+    /// Version of the document that the tool read.
     pub base_version: Version,
-    /// The range it was asked to change, in positions of `base_version`.
+    /// Range that the tool was asked to change, in UTF-16 positions of `base_version`.
     #[serde(default)]
     pub scope: Option<(usize, usize)>,
-    /// What the model says it does.
+    /// Explanation that the model gives for the call.
     #[serde(default)]
     pub explanation: String,
-    /// What people are shown besides the hunks.
+    /// Preview that people are shown besides the hunks.
     pub preview: Preview,
-    /// SHA-256 of the content of the file it would change, if it is one.
+    /// SHA-256 of the content of the file that the call would change, if it changes a file.
     #[serde(default)]
     pub touched: Option<String>,
-    /// The door it came through.
+    /// Transport or protocol the call came through.
     #[serde(default)]
     pub source: String,
-    /// Who may decide.
+    /// Requirement that decides who may approve.
     #[serde(default)]
     pub policy: ApprovalRequirement,
-    /// The request that a person proposes again with it; people alone decide it then.
+    /// Earlier request that a person proposes again with this one; people alone decide it then, no
+    /// rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
 }
 
-/// When a request was made and when it ends; milliseconds since 1970.
+/// Start and end times of a request, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestTimes {
-    /// When it was made.
+    /// Time when the request was made.
     pub created_ms: u64,
-    /// When it expires; `None`: never.
+    /// Time when the request expires; `None`: never.
     pub expires_ms: Option<u64>,
-    /// Since when the countdown stands still because somebody is looking.
+    /// Time since which the countdown is paused because somebody is looking at the request.
     #[serde(default)]
     pub paused_ms: Option<u64>,
-    /// When the outside caller gives up; neither looking nor more time goes past it.
+    /// Time when the outside caller gives up; neither a pause nor an extension goes past it.
     #[serde(default)]
     pub deadline_ms: Option<u64>,
 }
 
 impl RequestTimes {
-    /// A clock that runs out after `timeout_ms`; 0: never.
+    /// Returns the times of a request that expires after `timeout_ms`; 0: never.
     pub fn start(now_ms: u64, timeout_ms: u64) -> Self {
         let expires_ms = (timeout_ms > 0).then(|| now_ms.saturating_add(timeout_ms));
         Self { created_ms: now_ms, expires_ms, paused_ms: None, deadline_ms: None }
     }
 
-    /// When it will run out if nobody looks or stops looking; `None`: not by itself.
+    /// Returns the time when the request runs out if nobody starts or stops looking; `None`: not by
+    /// itself.
     pub fn due_ms(&self) -> Option<u64> {
         match (self.expires_ms, self.paused_ms) {
             (None, _) | (_, Some(_)) => self.deadline_ms,
@@ -141,29 +144,30 @@ impl RequestTimes {
         }
     }
 
-    /// When it ends by what is known now, looks left aside: the timeout, or the outside caller's deadline if that is sooner.
+    /// Returns the time when the request ends, pauses left aside: the timeout, or the outside
+    /// caller's deadline if that is sooner.
     pub fn ends_ms(&self) -> Option<u64> {
         self.expires_ms.into_iter().chain(self.deadline_ms).min()
     }
 
-    /// Whether it has run out.
+    /// Returns `true` if the request has run out.
     pub fn is_due(&self, now_ms: u64) -> bool {
         self.due_ms().is_some_and(|due| now_ms >= due)
     }
 
-    /// Somebody looks: the countdown stands still.
+    /// Pauses the countdown because somebody is looking at the request.
     pub fn pause(&mut self, now_ms: u64) {
         self.paused_ms.get_or_insert(now_ms);
     }
 
-    /// Nobody looks any more: the countdown goes on from where it stood.
+    /// Resumes the countdown once nobody looks any more; the paused time is added to the expiry.
     pub fn resume(&mut self, now_ms: u64) {
         if let (Some(paused), Some(expires)) = (self.paused_ms.take(), self.expires_ms.as_mut()) {
             *expires = expires.saturating_add(now_ms.saturating_sub(paused));
         }
     }
 
-    /// More time.
+    /// Moves the expiry `by_ms` milliseconds later.
     pub fn extend(&mut self, by_ms: u64) {
         if let Some(expires) = self.expires_ms.as_mut() {
             *expires = expires.saturating_add(by_ms);
@@ -171,37 +175,37 @@ impl RequestTimes {
     }
 }
 
-/// A word that goes with a decision.
+/// Comment that a person gave with a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionRemark {
-    /// Whose it is.
+    /// Person who gave the comment.
     pub by: Person,
-    /// When, in milliseconds since 1970.
+    /// Time of the decision, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Why something was rejected.
+    /// Reason for a rejection.
     #[serde(default)]
     pub feedback: Option<String>,
-    /// Anything else.
+    /// Any other comment.
     #[serde(default)]
     pub note: Option<String>,
 }
 
-/// How a request ended.
+/// End of a request: the person or rule that closed it, and the time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedBy {
-    /// By whom, if it was a person.
+    /// Person who closed the request, if it was a person.
     pub by: Option<Person>,
-    /// When, in milliseconds since 1970.
+    /// Time of the end, in milliseconds since 1970.
     pub at_ms: u64,
-    /// The remembered rule that decided in that person's place.
+    /// Remembered rule that decided in place of `by`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
-    /// Why nobody was asked, if nobody was; `by` is then who had asked for it.
+    /// Reason why nobody was asked, if nobody was; `by` is then the person who asked for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unasked: Option<UnaskedReason>,
 }
 
-/// Why something was applied without anybody having been asked.
+/// Reason why a change was applied although nobody was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnaskedReason {
@@ -212,7 +216,7 @@ pub enum UnaskedReason {
 }
 
 impl UnaskedReason {
-    /// The name on the wire.
+    /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Bypass => "bypass",
@@ -222,84 +226,91 @@ impl UnaskedReason {
 }
 
 impl ClosedBy {
-    /// By a person who decided or took it back themselves; `None`: by nobody.
+    /// Returns the end by a person who decided or took the request back themselves; `None`: no
+    /// person.
     pub(super) fn by(by: Option<Person>, at_ms: u64) -> Self {
         Self { by, at_ms, rule: None, unasked: None }
     }
 }
 
-/// What whoever waits for a request is told in the end.
+/// Final result of a request, for the caller that waits for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestResolution {
-    /// The request.
+    /// Request that ended.
     pub request: RequestId,
-    /// How it ended.
+    /// Final status of the request.
     pub status: RequestStatus,
-    /// The input to run with, if the tool is to run: the model's, or the person's.
+    /// Input to run with, if the tool is to run: the model's, or the one a person put in its place.
     pub input: Value,
-    /// The newest version when it was told; for requests with hunks, the one with all that was accepted.
+    /// Newest version when the result was made; for requests with hunks, the version with all that
+    /// was accepted.
     pub version: Version,
-    /// What the model is told. A tool that runs now adds its result: [`ApprovalRequest::report_result`].
+    /// Report to the model. A tool that runs now adds its result:
+    /// [`ApprovalRequest::report_result`].
     pub report: ToolReport,
 }
 
 /// One gated tool call that waits for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApprovalRequest {
-    /// What the tool wants.
+    /// Tool call that the request is about.
     #[serde(flatten)]
     pub proposal: ProposedCall,
-    /// Where it is in its life.
+    /// Current status.
     pub status: RequestStatus,
-    /// The version the hunks' positions are of.
+    /// Version of the document that the positions of the hunks refer to.
     pub version: Version,
-    /// What would change, in the order of the text; none for tools that change no document.
+    /// Changes, in the order of the text; empty for tools that change no document.
     #[serde(default)]
     pub hunks: Vec<Hunk>,
-    /// Changes that were never shown because people had changed the words before they arrived.
+    /// Changes that were never shown because people had changed the words before the changes
+    /// arrived.
     #[serde(default)]
     pub returned: Vec<ReturnedHunk>,
-    /// When it was made and when it ends.
+    /// Times when the request was made and when it ends.
     pub clock: RequestTimes,
-    /// The hash of the preview that was announced; decisions without a hash are for that one.
+    /// Hash of the preview that was announced; a decision without a hash refers to that preview.
     pub announced: String,
-    /// The input a person put in place of the model's.
+    /// Input that a person put in place of the model's.
     #[serde(default)]
     pub edited_input: Option<Value>,
-    /// The answer a person gave instead of running the tool.
+    /// Answer that a person gave instead of running the tool.
     #[serde(default)]
     pub answer: Option<String>,
-    /// What people said with their decisions.
+    /// Comments that people gave with their decisions.
     #[serde(default)]
     pub remarks: Vec<DecisionRemark>,
-    /// People who want it approved, where one is not enough and there are no hunks.
+    /// Votes for the request, where one is not enough and there are no hunks.
     #[serde(default)]
     pub votes: Vec<Vote>,
-    /// What it takes to accept everything that is open, as it stands now; read it with [`ApprovalRequest::requires`].
+    /// Requirement for accepting everything that is open, as of now; read it with
+    /// [`ApprovalRequest::requires`].
     #[serde(default)]
     pub required: ApprovalRequirement,
-    /// Rules that people wished for with votes that were not enough; made once something they voted for is accepted.
+    /// Rules that people wished for with votes that were not enough; a rule is made once something
+    /// its author voted for is accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wishes: Vec<ApprovalRule>,
-    /// How it ended.
+    /// End of the request, once it has ended.
     #[serde(default)]
     pub closed: Option<ClosedBy>,
-    /// What that preview was about, if the call would do something else since.
+    /// Details of the announced preview, if the effect of the call has changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub announced_for: Option<AnnouncedPreview>,
-    /// Where the approved call stands, for a tool that acts.
+    /// State of the approved call, for a tool that acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ExecutionState>,
-    /// Whether what the call did is being taken back, or was.
+    /// Undo of what the call did, under way or done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversal: Option<FileUndo>,
-    /// The request with which a person proposed it again.
+    /// Request with which a person proposed this one again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_as: Option<RequestId>,
 }
 
 impl ApprovalRequest {
-    /// A request that waits for people. `arrival` holds its changes, mapped to `version`; for a tool without hunks, none.
+    /// Creates a request that waits for people. `arrival` holds its changes, mapped to `version`;
+    /// it is empty for a tool without hunks.
     pub fn open(
         proposal: ProposedCall,
         arrival: ArrivedHunks,
@@ -330,17 +341,17 @@ impl ApprovalRequest {
         request
     }
 
-    /// The request's name.
+    /// Returns the id of the request.
     pub fn id(&self) -> &RequestId {
         &self.proposal.id
     }
 
-    /// A hunk.
+    /// Returns the hunk with this id.
     pub fn hunk(&self, id: &HunkId) -> Option<&Hunk> {
         self.hunks.iter().find(|h| h.id == *id)
     }
 
-    /// The hunks of these names, in the order of the names; what is not there is left out.
+    /// Returns the hunks with these ids, in the order of `ids`; unknown ids are left out.
     pub fn hunks_named(&self, ids: &[HunkId]) -> Vec<&Hunk> {
         if let [id] = ids {
             return self.hunk(id).into_iter().collect();
@@ -349,8 +360,8 @@ impl ApprovalRequest {
         ids.iter().filter_map(|id| by_id.get(id).copied()).collect()
     }
 
-    /// How much it would change, in UTF-16 units: everything deleted and everything inserted, as it was proposed, whatever
-    /// was decided since. `None`: nobody can tell.
+    /// Returns the size of the change in UTF-16 units: everything deleted plus everything inserted,
+    /// as proposed, regardless of decisions since. `None`: unknown.
     pub fn units(&self) -> Option<usize> {
         if self.hunks.is_empty() {
             return self.proposal.preview.units();
@@ -359,8 +370,8 @@ impl ApprovalRequest {
         Some(parts.map(|part| utf16_len(&part.base) + utf16_len(&part.insert)).sum())
     }
 
-    /// Votes on what is open: a request has as many as the open hunk with the fewest, and needs as many as the one that needs
-    /// most.
+    /// Counts the votes on what is open. A request has as many votes as the open hunk with the
+    /// fewest, and needs as many as the hunk that needs most.
     pub fn votes(&self) -> VoteCount {
         let need = self.requires().need();
         if !self.status.is_open() {
@@ -374,8 +385,9 @@ impl ApprovalRequest {
         VoteCount { have: have.min(need), need }
     }
 
-    /// Takes one committed update into account, made by anybody but this request; `after` is the text it led to. Returns the
-    /// hunks that have another status now. If no hunk is open any more, the request has ended ([`Self::status`]).
+    /// Rebases the request over one committed update made by anybody but this request; `after` is
+    /// the text after the update. Returns the hunks whose status changed. If no hunk is open any
+    /// more, the request has ended ([`Self::status`]).
     pub fn rebase(&mut self, change: &ChangeSet, after: &Text, now_ms: u64) -> Vec<HunkId> {
         let changed = self.rebase_hunks(&CommittedUpdate::new(change, after));
         self.version = self.version.next();
@@ -395,7 +407,8 @@ impl ApprovalRequest {
         changed
     }
 
-    /// Ends the request if its time is over; returns the hunks that expired. What was accepted stays.
+    /// Ends the request if its time is over. Returns the hunks that expired. Accepted hunks stay
+    /// accepted.
     pub fn expire(&mut self, now_ms: u64) -> Option<Vec<HunkId>> {
         if !self.status.is_open() || !self.clock.is_due(now_ms) {
             return None;
@@ -403,7 +416,8 @@ impl ApprovalRequest {
         Some(self.end(HunkStatus::Expired, RequestStatus::Expired, None, now_ms))
     }
 
-    /// Takes the request back; returns the hunks that were open, or `None` if it had ended already. What was accepted stays.
+    /// Takes the request back. Returns the hunks that were open, or `None` if the request had ended
+    /// already. Accepted hunks stay accepted.
     pub fn cancel(&mut self, by: Option<Person>, now_ms: u64) -> Option<Vec<HunkId>> {
         if !self.status.is_open() {
             return None;
@@ -411,7 +425,7 @@ impl ApprovalRequest {
         Some(self.end(HunkStatus::Obsolete, RequestStatus::Cancelled, by, now_ms))
     }
 
-    /// The tool was approved but failed.
+    /// Marks the request as failed: the tool was approved but failed.
     pub fn fail(&mut self) {
         self.status = RequestStatus::Failed;
     }
@@ -434,7 +448,7 @@ impl ApprovalRequest {
         ended
     }
 
-    /// Ends the request, as `closed` says, if no hunk is open; returns its status then.
+    /// Ends the request as `closed` says if no hunk is open, and returns its new status.
     pub(super) fn settle(&mut self, closed: ClosedBy) -> Option<RequestStatus> {
         if !self.status.is_open() || self.hunks.iter().any(|h| h.status.is_open()) {
             return None;
@@ -450,7 +464,7 @@ impl ApprovalRequest {
         } else if any(HunkStatus::Expired) {
             RequestStatus::Expired
         } else {
-            // Only obsolete hunks: people deleted what it was about.
+            // Only obsolete hunks: people deleted the text of the request.
             RequestStatus::Cancelled
         };
         self.status = status;
@@ -458,7 +472,7 @@ impl ApprovalRequest {
         Some(status)
     }
 
-    /// What whoever waits is told, once the request has ended.
+    /// Returns the result for the waiting caller, once the request has ended.
     pub fn resolution(&self) -> Option<RequestResolution> {
         if self.status.is_open() {
             return None;

@@ -1,11 +1,13 @@
-//! What people say in advance: rules made together with an approval, rules that owners make, and the requests they speak of.
+//! Rules: approvals given in advance together with an approval, and rules that owners make.
 //!
-//! Of all rules that speak of a request the strictest counts: one that denies, then one that asks, then those that allow. To
-//! deny and to ask is the owners' alone, and holds whatever anybody has allowed, approvals switched off included.
+//! Of all rules that match a request the strictest counts: one that denies, then one that asks,
+//! then those that allow. Only owners may deny and ask, and these rules hold whatever anybody has
+//! allowed, also with approvals switched off.
 //!
-//! A rule speaks for the person who made it, never louder: where two must agree it is one vote, where the requester may not
-//! decide the requester's rule does not either, and it is silent once its maker may not decide any more. It never covers a
-//! command, a request with a warning, or words in conflict; those are always asked about.
+//! A rule has the rights of the person who made it and no more. Where two must agree, it is one
+//! vote. Where the requester may not decide, the requester's rule does not either. A rule has no
+//! effect once its maker may no longer decide. It never covers a command, a request with a warning,
+//! or words in conflict; people are always asked about those.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,23 +19,23 @@ use super::{
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
 use crate::permissions::{Action, Principal};
 
-/// What a rule does with what it speaks of, from the mildest to the strictest.
+/// Effect of a rule on the requests it matches, from the mildest to the strictest.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum RuleEffect {
-    /// It is approved in the maker's name.
+    /// The request is approved in the name of the rule's maker.
     #[default]
     Allow,
     /// People are asked, whatever else was allowed.
     Ask,
-    /// It is not done; nobody is asked.
+    /// The call is refused; nobody is asked.
     Deny,
 }
 
 impl RuleEffect {
-    /// The name on the wire.
+    /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -42,7 +44,7 @@ impl RuleEffect {
         }
     }
 
-    /// The effect of that name.
+    /// Returns the effect with this name.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|effect| effect.as_str() == name)
     }
@@ -53,29 +55,30 @@ impl RuleEffect {
     }
 }
 
-/// In place of a tool's name: every tool.
+/// Wildcard in place of a tool's name: every tool.
 pub const EVERY_TOOL: &str = "*";
 
-/// The tool that proposes a plan. Whoever wants one wants to see it, so no rule approves it.
+/// Tool that proposes a plan. No rule approves it: a person who wants a plan wants to see it.
 pub const PLAN_TOOL: &str = "ExitPlanMode";
 
-/// The tool that does several times in one call what another does once: whoever denies the one denies the other.
+/// Tool, and the tool that does the first one's work several times in one call: a rule that stops
+/// the first stops the second.
 const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
 
-/// How far a rule reaches. None reaches into another document.
+/// Scope of a rule. No scope includes another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleScope {
-    /// The session that asked, as long as it lives.
+    /// The session that asked, as long as it lasts.
     Session,
-    /// The document, whoever asks.
+    /// The document, for every session.
     Document,
-    /// Work without a document, whoever asks.
+    /// Work without a document, for every session.
     Workspace,
 }
 
 impl RuleScope {
-    /// The name on the wire.
+    /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -85,17 +88,17 @@ impl RuleScope {
     }
 }
 
-/// A wish to have the same thing approved in future without being asked.
+/// Wish to have requests of this kind approved in future without being asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RememberWish {
-    /// The name the rule will have; made before it is sent, so that the decision's record has it.
+    /// Id of the rule to be; made before the wish is sent, so that the decision's record has it.
     pub id: RuleId,
-    /// How far it reaches.
+    /// Scope of the rule.
     pub scope: RuleScope,
-    /// Only files that match this pattern; not for tools that change a document.
+    /// Pattern that the file must match; not for tools that change a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathPattern>,
-    /// Only changes of at most this many [units](ApprovalRequest::units); `None`: of every size.
+    /// Largest change in [units](ApprovalRequest::units); `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_units: Option<usize>,
 }
@@ -103,48 +106,50 @@ pub struct RememberWish {
 /// A rule, remembered with an approval or made by an owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRule {
-    /// What was wished.
+    /// Wish that the rule was made of.
     #[serde(flatten)]
     pub remember: RememberWish,
-    /// What it does.
+    /// Effect on matching requests.
     #[serde(default, skip_serializing_if = "RuleEffect::is_allow")]
     pub effect: RuleEffect,
-    /// Where it does not allow: only changes of more than this many [units](ApprovalRequest::units); `None`: of every size.
+    /// Size in [units](ApprovalRequest::units) above which a rule that denies or asks applies;
+    /// `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
-    /// The tool it is about, or [`EVERY_TOOL`].
+    /// Name of the tool, or [`EVERY_TOOL`].
     pub tool: String,
-    /// The session whose request was approved, or in which an owner made it.
+    /// Session whose request was approved, or in which an owner made the rule.
     pub session: SessionId,
-    /// The document it was made in; it reaches nowhere else.
+    /// Document the rule was made in; it applies to no other.
     pub document: Option<DocumentId>,
-    /// The request that was approved; `None`: an owner made it.
+    /// Request that was approved; `None`: an owner made the rule.
     pub request: Option<RequestId>,
-    /// Who made it.
+    /// Person who made the rule.
     pub by: Person,
-    /// When, in milliseconds since 1970.
+    /// Time when it was made, in milliseconds since 1970.
     pub at_ms: u64,
-    /// How it ended, if it has.
+    /// End of the rule, if it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<RuleEnd>,
 }
 
-/// How a rule ended.
+/// End of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleEnd {
-    /// Who revoked it; `None`: its session is over.
+    /// Person who revoked the rule; `None`: its session is over.
     pub by: Option<Person>,
-    /// When, in milliseconds since 1970.
+    /// Time of the end, in milliseconds since 1970.
     pub at_ms: u64,
 }
 
 impl ApprovalRule {
-    /// Its name.
+    /// Returns the id of the rule.
     pub fn id(&self) -> &RuleId {
         &self.remember.id
     }
 
-    /// Whether it allows such a request. Says nothing about whether its maker may decide it.
+    /// Returns `true` if the rule allows `request`. Does not check that the maker may decide the
+    /// request.
     pub fn covers(&self, request: &ApprovalRequest) -> bool {
         let RememberWish { id: _, scope, path, max_units } = &self.remember;
         let proposal = &request.proposal;
@@ -160,7 +165,7 @@ impl ApprovalRule {
             && !request.is_always_asked_about()
     }
 
-    /// Whether it denies such a matter, or wants people to be asked about it.
+    /// Returns `true` if the rule denies `matter` or requires that people are asked about it.
     pub fn stops(&self, matter: &RuleSubject) -> bool {
         let &RuleSubject { tool, document, file, units } = matter;
         let RememberWish { path, .. } = &self.remember;
@@ -174,7 +179,7 @@ impl ApprovalRule {
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.touches(file)))
     }
 
-    /// Whether it says exactly what another rule of the same person says.
+    /// Returns `true` if both rules are of one person and have equal effect and reach.
     pub fn repeats(&self, other: &Self) -> bool {
         let reach = |rule: &Self| {
             let session = Some(&rule.session).filter(|_| rule.remember.scope == RuleScope::Session);
@@ -187,13 +192,14 @@ impl ApprovalRule {
             && reach(self) == reach(other)
     }
 
-    /// Whether a person may revoke it: its maker, or an owner. What an owner denied, only an owner takes back.
+    /// Returns `true` if `who` may revoke the rule: its maker, or an owner. A rule that denies or
+    /// asks can be revoked only by an owner.
     pub fn may_be_revoked_by(&self, who: &Principal) -> bool {
         let is_own = self.by.user == who.user && self.effect == RuleEffect::Allow;
         is_own || who.may(Action::Manage, self.document.as_ref())
     }
 
-    /// What the model is told that this rule denied: a reason it can act on.
+    /// Returns the message to the model for a call that this rule denied: a reason it can act on.
     pub fn denial(&self) -> String {
         let Self { over, document, remember: RememberWish { path, .. }, .. } = self;
         let tool = if self.tool == EVERY_TOOL { "every tool" } else { &self.tool };
@@ -209,20 +215,21 @@ impl ApprovalRule {
     }
 }
 
-/// What a call is about, as far as rules look at it.
+/// Facts about a call that rules look at.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleSubject<'a> {
-    /// The tool.
+    /// Name of the tool.
     pub tool: &'a str,
-    /// The document it would change.
+    /// Document that the call would change.
     pub document: Option<&'a DocumentId>,
-    /// The file that it names, for work without a document.
+    /// File that the call names, for work without a document.
     pub file: Option<&'a str>,
-    /// How much it would change, in UTF-16 units; `None`: nobody can tell, so it counts as much.
+    /// Size of the change in UTF-16 units; `None`: unknown, which counts as large.
     pub units: Option<usize>,
 }
 
-/// The strictest of the rules that deny a matter or want people to be asked, if one does.
+/// Returns the strictest rule that denies `matter` or requires that people are asked, if there is
+/// one.
 pub fn ruling<'r>(
     rules: impl IntoIterator<Item = &'r ApprovalRule>,
     matter: &RuleSubject,
@@ -231,7 +238,7 @@ pub fn ruling<'r>(
 }
 
 impl ApprovalRequest {
-    /// Whether people want to see it whatever they have approved before.
+    /// Returns `true` if people must be asked whatever they have approved before.
     fn is_always_asked_about(&self) -> bool {
         let Preview { kind, warnings, .. } = &self.proposal.preview;
         self.status != RequestStatus::Pending
@@ -239,8 +246,10 @@ impl ApprovalRequest {
             || !warnings.is_empty()
     }
 
-    /// The rules that decide this request now, oldest first, and in whose place: one for each person who has made one that
-    /// covers it and may decide it. `people` are all who hold a good token now; somebody with two is in there twice.
+    /// Returns the rules that decide this request now, oldest first, each with the person it
+    /// decides for: one for each person who has made a rule that covers the request and who may
+    /// decide it. `people` are all holders of a valid token; a person with two tokens is listed
+    /// twice.
     pub fn deciding_rules<'r>(
         &self,
         rules: impl IntoIterator<Item = &'r ApprovalRule>,
@@ -254,7 +263,7 @@ impl ApprovalRequest {
             }
             let may = |who: &&Principal| who.user == *maker && self.check_allowed(who).is_ok();
             if let Some(today) = people.iter().find(may) {
-                // The right is today's, the name the one under which they made the rule.
+                // The rights are the current ones, the name is the one the rule was made under.
                 let person = Principal { name: rule.by.name.clone(), ..today.clone() };
                 deciding.push((rule.id().clone(), person));
             }
@@ -297,8 +306,8 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// The rules to be made now, after a decision: with something that was accepted, those whose makers voted for it. A wish
-    /// whose vote was not enough waits with the request.
+    /// Returns the rules to be made now, after a decision: for something that was accepted, the
+    /// wishes of people who voted for it. A wish whose vote was not enough stays with the request.
     pub fn granted(&mut self, outcome: &DecisionOutcome) -> Vec<ApprovalRule> {
         if let Some(rule) = &outcome.rule {
             self.wishes.retain(|wish| wish.by.user != rule.by.user);
@@ -324,7 +333,7 @@ impl ApprovalRequest {
         made
     }
 
-    /// The rule that a wish becomes.
+    /// Makes the rule of a wish.
     pub(super) fn rule(&self, wish: RememberWish, moment: &DecidedBy) -> ApprovalRule {
         ApprovalRule {
             remember: wish,

@@ -1,7 +1,7 @@
-//! What an approved call did to a file is taken back, and a call that came to nothing is proposed again.
+//! Undo of an approved call's change to a file, and repetition of a call that did nothing.
 //!
-//! A request holds what the file read before and after, so nothing else has to be kept to put it back; whether it still reads
-//! as the call left it is for whoever has the file at hand.
+//! A request holds the file's content before and after, so nothing else has to be stored for the
+//! undo. The caller, who has the file, checks that it still reads as the call left it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,60 +12,60 @@ use super::{
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
 
-/// What a call did to a file is being taken back, or was.
+/// Undo of a call's change to a file, under way or done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileUndo {
-    /// By whom.
+    /// Person who undid it.
     pub by: Person,
-    /// When it was begun, in milliseconds since 1970.
+    /// Time when the undo began, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Whether although the file had changed since.
+    /// `true` if the file had changed since and was overwritten.
     pub forced: bool,
-    /// What tells the content that the file had by then from every other.
+    /// Stamp that identifies the content of the file just before the undo.
     pub found: String,
-    /// When it was over; `None`: nobody knows how far it came.
+    /// Time when the undo was done; `None`: its progress is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_ms: Option<u64>,
 }
 
-/// How the file stands that a call has written, when that is to be taken back.
+/// State of a file that a call has written, at the time of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    /// What tells the content that the file has now from every other.
+    /// Stamp that identifies the current content of the file.
     pub stamp: String,
-    /// How much of it changes, in UTF-16 units: everything deleted and inserted.
+    /// Size of the undo in UTF-16 units: everything deleted plus everything inserted.
     pub units: usize,
-    /// Whether that is not what the call left there, and is overwritten all the same.
+    /// `true` if the content is not what the call left there, and is overwritten all the same.
     pub forced: bool,
 }
 
-/// What came of a reversal that was begun.
+/// Outcome of an undo that was begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileUndoOutcome {
     /// The file reads as before the call.
     Done,
-    /// It does not, and why.
+    /// The file was not restored, with the reason.
     Not(String),
 }
 
-/// What a call has made of a file.
+/// File that a call has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenFile<'r> {
-    /// The file.
+    /// Path of the file.
     pub path: &'r str,
-    /// What it read before; `None`: there was none.
+    /// Content before; `None`: there was no file.
     pub before: Option<&'r str>,
-    /// What it read afterwards.
+    /// Content afterwards.
     pub after: &'r str,
-    /// What tells the content before from every other.
+    /// Stamp that identifies the content before.
     pub touched: &'r str,
 }
 
 impl ApprovalRequest {
-    /// What the call has made of a file, if it changed one and nobody has taken that back.
+    /// Returns the file that the call changed, if nobody has undone that.
     ///
     /// # Errors
-    /// Why there is nothing that could be taken back, for people.
+    /// Reason, for people, why there is nothing to undo.
     pub fn written(&self) -> Result<WrittenFile<'_>, &'static str> {
         let preview = &self.proposal.preview;
         match (&self.execution, &self.reversal) {
@@ -92,19 +92,21 @@ impl ApprovalRequest {
         Ok(WrittenFile { path, before, after, touched })
     }
 
-    /// Whether `who` may take back what the call did, and there is something to take back.
+    /// Returns the file that `who` may restore by undoing the call.
     ///
     /// # Errors
-    /// Who may not, and why there is nothing.
+    /// [`DecisionError`] if `who` may not decide the request, or there is nothing to undo.
     pub fn reversible(&self, who: &Principal) -> Result<WrittenFile<'_>, DecisionError> {
         self.check_allowed(who)?;
         self.written().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
 
-    /// What the call did is taken back from here on, once, as the file was found. It is judged as it will be applied.
+    /// Records that the undo of the call begins, once, on the file as it was found. The undo is
+    /// judged as it will be applied.
     ///
     /// # Errors
-    /// As [`ApprovalRequest::reversible`], and if so much takes other people.
+    /// Those of [`ApprovalRequest::reversible`], and [`DecisionError::NotAllowed`] if a change of
+    /// this size requires other people.
     pub fn begin_reversal(
         &mut self,
         who: &Principal,
@@ -120,7 +122,8 @@ impl ApprovalRequest {
         Ok(())
     }
 
-    /// It is over; if it came to nothing, it can be tried again. Whether that is news.
+    /// Records the end of the undo; an undo that did nothing can be tried again. Returns `false` if
+    /// no undo was under way.
     pub fn end_reversal(&mut self, reversed: &FileUndoOutcome, now_ms: u64) -> bool {
         let Some(reversal) = self.reversal.as_mut().filter(|it| it.done_ms.is_none()) else {
             return false;
@@ -132,17 +135,17 @@ impl ApprovalRequest {
         true
     }
 
-    /// How it was taken back, once it was.
+    /// Returns the undo, once it is done.
     pub fn undone(&self) -> Option<&FileUndo> {
         self.reversal.as_ref().filter(|reversal| reversal.done_ms.is_some())
     }
 
-    /// Whether it is being taken back, and nobody has said yet what came of it.
+    /// Returns `true` while an undo is under way and its outcome is not recorded.
     pub fn is_being_undone(&self) -> bool {
         self.reversal.as_ref().is_some_and(|reversal| reversal.done_ms.is_none())
     }
 
-    /// Whether something of it could be taken back now, as far as the request itself can tell.
+    /// Returns `true` if anything could be undone now, as far as the request itself can tell.
     pub fn can_be_undone(&self) -> bool {
         if self.hunks.is_empty() {
             return self.written().is_ok();
@@ -150,7 +153,8 @@ impl ApprovalRequest {
         self.hunks.iter().any(|hunk| hunk.status == HunkStatus::Accepted)
     }
 
-    /// Whether something of it could be proposed again now, as far as the request itself can tell.
+    /// Returns `true` if anything could be proposed again now, as far as the request itself can
+    /// tell.
     pub fn can_be_proposed_again(&self) -> bool {
         if self.hunks.is_empty() {
             return self.repeatable().is_ok();
@@ -161,10 +165,10 @@ impl ApprovalRequest {
         self.hunks.iter().any(|hunk| is_refused(hunk.status))
     }
 
-    /// Whether `who` may have the call made again, as a request of their own.
+    /// Checks that `who` may have the call made again, as a request of their own.
     ///
     /// # Errors
-    /// Who may not, and why it cannot be made again.
+    /// [`DecisionError`] if `who` may not, or the call cannot be made again.
     pub fn check_repeatable(&self, who: &Principal) -> Result<(), DecisionError> {
         let document = self.proposal.document.as_ref();
         if !who.may(Action::Ask, document) || !self.concerns(who) {
@@ -198,7 +202,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// A person proposed it again, with this request.
+    /// Records the request with which a person proposed this one again.
     pub fn repeated_as(&mut self, again: RequestId) {
         self.again_as = Some(again);
     }

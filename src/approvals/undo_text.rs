@@ -1,4 +1,4 @@
-//! Taking back what was accepted, at any later time.
+//! Undo of accepted hunks, at any later time.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,37 @@ use crate::document::{Text, TextEdit};
 use crate::ids::HunkId;
 use crate::permissions::Principal;
 
-/// What to take back.
+/// Hunks to undo, and the policy for changed words.
 #[derive(Clone, Copy, Debug)]
 pub struct UndoScope<'a> {
-    /// Only these hunks; `None`: everything that was accepted.
+    /// Hunks to undo; `None`: everything that was accepted.
     pub hunks: Option<&'a [HunkId]>,
-    /// Whether to do it although the words were touched since.
+    /// Policy for words that were changed since.
     pub touched: TouchedPolicy<'a>,
 }
 
-/// What to do where words were touched since.
+/// Policy for an undo where words were changed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TouchedPolicy<'a> {
-    /// Refuse.
+    /// The undo is refused.
     Refuse,
-    /// Overwrite them.
+    /// The words are overwritten.
     Overwrite,
-    /// Overwrite them if they still read as the person saw them, hunk by hunk.
+    /// The words of each hunk are overwritten if they still read as the person saw them.
     OverwriteSeen(&'a BTreeMap<HunkId, String>),
 }
 
 impl ApprovalRequest {
-    /// Takes accepted hunks back; only those are pending again. No call waits for them any more.
+    /// Undoes accepted hunks; only those are pending again. No call waits for them any more.
     ///
-    /// The request must have been mapped to `text` ([`ApprovalRequest::rebase`], over every update since its version), and
-    /// [`DecisionOutcome::changes`] must be committed to it. [`DecisionOutcome::put`] are the hunks that are open again. It is judged as it will
-    /// be applied: what it takes away and puts back counts, whoever wrote it.
+    /// The request must have been mapped to `text` ([`ApprovalRequest::rebase`], over every update
+    /// since its version), and [`DecisionOutcome::changes`] must be committed to it.
+    /// [`DecisionOutcome::put`] lists the hunks that are open again. The undo is judged as it will
+    /// be applied: everything it deletes and inserts counts, whoever wrote it.
+    ///
+    /// # Errors
+    /// [`DecisionError`] if `who` may not decide, nothing was accepted, or words changed since and
+    /// may not be overwritten.
     pub fn undo(
         &mut self,
         scope: UndoScope,
@@ -68,14 +73,14 @@ impl ApprovalRequest {
         open_again.extend(put);
         self.open_again();
         self.restate(requirements);
-        // What was forced over deleted words has nothing to change once it is taken back.
+        // A hunk that was forced over deleted words has nothing to change once it is undone.
         let resolved = self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         let votes = self.votes();
         let (put, decided, asked) = (open_again, Vec::new(), PeopleAsked::People);
         Ok(DecisionOutcome { changes, placed, asked, decided, put, resolved, votes, rule: None })
     }
 
-    /// The edits that take hunks back, in order; or what has changed there since.
+    /// Returns the edits that undo hunks, in order; or the hunks whose words changed since.
     fn inverse(
         &self,
         indices: &[usize],
@@ -108,18 +113,18 @@ impl ApprovalRequest {
 
     pub(super) fn open_again(&mut self) {
         if self.status.is_open() {
-            // Somebody still waits for it.
+            // A caller still waits for the request.
             return;
         }
         self.status = RequestStatus::Pending;
         self.closed = None;
         self.answer = None;
-        // Nothing waits for it, so it does not expire.
+        // No caller waits for it, so it does not expire.
         self.clock.expires_ms = None;
         self.clock.deadline_ms = None;
     }
 
-    /// The hunks to take back.
+    /// Returns the indices of the hunks to undo.
     fn accepted(&self, ids: Option<&[HunkId]>) -> Result<Vec<usize>, DecisionError> {
         let is_accepted = |hunk: &Hunk| hunk.status == HunkStatus::Accepted;
         let Some(ids) = ids else {
@@ -147,7 +152,7 @@ impl ApprovalRequest {
 }
 
 impl TouchedPolicy<'_> {
-    /// Whether the words of this hunk may be overwritten.
+    /// Returns `true` if the words of this hunk may be overwritten.
     fn allows(self, since: &TouchedSince) -> bool {
         match self {
             Self::Refuse => false,
@@ -161,7 +166,7 @@ fn no_place() -> DecisionError {
     DecisionError::InvalidDecision { reason: "it does not fit the text" }
 }
 
-/// The edits that take a hunk back; `None`: it has no place in the text.
+/// Returns the edits that undo a hunk; `None`: it has no place in the text.
 fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>> {
     let mut edits = Vec::with_capacity(hunk.inverse.len());
     let mut done = 0;
@@ -176,13 +181,14 @@ fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>
     Some(edits)
 }
 
-/// Whether anything else stands where the hunk's words were put.
+/// Returns `true` if the text differs from the words that the hunk put there.
 fn is_touched(hunk: &Hunk, edits: &[HunkEdit]) -> bool {
     let differs = |(part, edit): (&HunkPart, &HunkEdit)| part.conflict || edit.base != part.base;
     hunk.inverse.iter().zip(edits).any(differs)
 }
 
-/// What stands from the first of a hunk's edits to the last, and what they make of it.
+/// Returns the text from the first of a hunk's edits to the last, and the text that they would
+/// restore.
 fn touched_since(hunk: &Hunk, edits: &[HunkEdit], text: &Text) -> Option<TouchedSince> {
     let (first, last) = (edits.first()?, edits.last()?);
     let stands = text.slice(first.edit.from..last.edit.to).ok()?;
@@ -197,7 +203,8 @@ fn touched_since(hunk: &Hunk, edits: &[HunkEdit], text: &Text) -> Option<Touched
 }
 
 impl Hunk {
-    /// Pending again after its inverse was applied; `apply` has left in `inverse` where the old words stand now.
+    /// Makes the hunk pending again after its inverse was applied; `apply` has left in `inverse`
+    /// the places of the old words.
     fn reopen(&mut self, after: &Text) {
         let restored = std::mem::take(&mut self.inverse);
         match (restored.as_slice(), self.parts.len()) {
@@ -207,8 +214,8 @@ impl Hunk {
                 }
             }
             ([whole], _) => {
-                // It was accepted with another text, in one piece: its parts keep their places within the piece. Parts
-                // that were in conflict may have passed each other.
+                // The hunk was accepted with another text, in one piece: its parts keep their
+                // places within the piece. Parts in conflict may have passed each other.
                 let start = self.parts.iter().map(|part| part.from).min().unwrap_or(0);
                 let place = |at: usize| (whole.from + at.saturating_sub(start)).min(whole.to);
                 for part in &mut self.parts {

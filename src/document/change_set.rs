@@ -1,11 +1,12 @@
 //! `ChangeSet`: how one text becomes another, with CodeMirror's exact semantics.
 //!
-//! Ported from codemirror/state `src/change.ts` (MIT, by Marijn Haverbeke and others); functions name the one they follow. Laws, for sets
-//! `A` and `B` that start at the same text:
+//! Ported from codemirror/state `src/change.ts` (MIT, by Marijn Haverbeke and others); functions
+//! name the one they follow. Laws, for sets `A` and `B` that start at the same text:
 //!
 //! - `A.compose(B.map(A, After)) == B.compose(A.map(B, Before))` in what they do to the text;
 //! - `A.invert(text)` undoes `A`;
-//! - a set keeps adjacent changes apart on purpose (delete then insert is not a replacement: positions map differently).
+//! - a set keeps adjacent changes apart on purpose (delete then insert is not a replacement:
+//!   positions map differently).
 
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ pub struct ChangeLimits {
     pub max_sections: usize,
     /// UTF-16 units inserted by one change set.
     pub max_inserted: usize,
-    /// UTF-16 units of the text a change may lead to; a change that makes a longer text shorter is fine.
+    /// UTF-16 units of the text a change may lead to; a change that makes a longer text shorter is
+    /// fine.
     pub max_length: usize,
 }
 
@@ -56,7 +58,8 @@ pub enum ChangeError {
         /// Byte offset into the JSON.
         at: usize,
     },
-    /// A form that CodeMirror never writes: an empty section, or two neighbours it would have joined.
+    /// A form that CodeMirror never writes: an empty section, or two neighbours it would have
+    /// joined.
     #[error("section ending at byte {at} is empty or should be joined with the one before")]
     NotCanonical {
         /// Byte offset into the JSON.
@@ -127,7 +130,8 @@ pub struct ChangeSet {
     pub(super) inserted: String,
 }
 
-/// `len` units of the old text are kept (`ins == KEEP`) or replaced by `ins` units, which take `bytes` bytes of the inserted text.
+/// `len` units of the old text are kept (`ins == KEEP`) or replaced by `ins` units, which take
+/// `bytes` bytes of the inserted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChangeSection {
     pub len: u32,
@@ -155,7 +159,8 @@ impl ChangeSet {
         set
     }
 
-    /// The set that makes all `edits`, whose positions are all of the same text of `len` units (`ChangeSet.of`).
+    /// The set that makes all `edits`, whose positions are all of the same text of `len` units
+    /// (`ChangeSet.of`).
     pub fn of<'a>(
         len: usize,
         edits: impl IntoIterator<Item = &'a TextEdit>,
@@ -208,7 +213,8 @@ impl ChangeSet {
         }
     }
 
-    /// Changes the text; leaves it as it is if any boundary is not a place in it (`ChangeSet.apply`).
+    /// Changes the text; leaves it as it is if any boundary is not a place in it
+    /// (`ChangeSet.apply`).
     pub fn apply(&self, text: &mut Text) -> Result<(), ChangeError> {
         self.starts_from(text.len())?;
         Ok(text.replace_all(self.changed_ranges())?)
@@ -250,7 +256,8 @@ impl ChangeSet {
         Ok(Self { sections, inserted })
     }
 
-    /// Where the old text changes, from left to right, adjacent changes apart (`iterChangedRanges` with `individual`).
+    /// Where the old text changes, from left to right, adjacent changes apart (`iterChangedRanges`
+    /// with `individual`).
     pub fn changed_sections(&self) -> impl Iterator<Item = Range<usize>> + Clone {
         let sections = self.sections.iter().scan(0, |pos, section| {
             let from = *pos;
@@ -326,7 +333,8 @@ impl ChangeSet {
         }
     }
 
-    /// Completes the set, which reaches `pos`, and puts it after `total`, which starts at the same text (`flush` in `ChangeSet.of`).
+    /// Completes the set, which reaches `pos`, and puts it after `total`, which starts at the same
+    /// text (`flush` in `ChangeSet.of`).
     fn joined(mut self, total: Option<Self>, pos: usize, len: usize) -> Result<Self, ChangeError> {
         self.keep(len - pos);
         match total {

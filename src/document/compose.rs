@@ -4,7 +4,8 @@ use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 
 impl ChangeSet {
-    /// The set that does what `self` and then `next` do. Fails unless `next` starts where `self` ends.
+    /// The set that does what `self` and then `next` do. Fails unless `next` starts where `self`
+    /// ends.
     pub fn compose(&self, next: &Self) -> Result<Self, ChangeError> {
         next.starts_from(self.new_len())?;
         match (self.is_empty(), next.is_empty()) {
@@ -18,7 +19,8 @@ impl ChangeSet {
 fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> Result<ChangeSet, ChangeError> {
     let mut result = ChangeSet::default();
     let (mut a, mut b) = (SectionCursor::new(first), SectionCursor::new(second));
-    // Whether the last section of the result is unfinished: what follows is a piece of the same replacement.
+    // Whether the last section of the result is unfinished: what follows is a piece of the same
+    // replacement.
     let mut join = SectionJoin::Alike;
     while !(a.done() && b.done()) {
         if a.ins == 0 {

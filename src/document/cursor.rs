@@ -1,4 +1,5 @@
-//! Walks the sections of a change set piece by piece (`SectionIter` in codemirror/state `change.ts`).
+//! Walks the sections of a change set piece by piece (`SectionIter` in codemirror/state
+//! `change.ts`).
 
 use super::change_set::{ChangeError, ChangeSection, ChangeSet, KEEP};
 use super::text::PositionError;

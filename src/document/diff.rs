@@ -1,13 +1,16 @@
-//! Text to text as changes a person wants to take one at a time: blocks, then sentences, then words.
+//! Text to text as changes a person wants to take one at a time: blocks, then sentences, then
+//! words.
 //!
-//! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal anchor the rest;
-//! what lies between is cut into sentences, aligned by likeness, and each pair is compared word by word. Changes a word
-//! apart within a sentence make one [`HunkDraft`]; nothing ever joins across the end of a sentence or a paragraph. A new
-//! paragraph is one change, and so is one that goes away; a very long one is several, cut at the ends of sentences
-//! (`pieces`). A very long sentence is cut at the best places there are (`seams`).
+//! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal
+//! anchor the rest; what lies between is cut into sentences, aligned by likeness, and each pair is
+//! compared word by word. Changes a word apart within a sentence make one [`HunkDraft`]; nothing
+//! ever joins across the end of a sentence or a paragraph. A new paragraph is one change, and so is
+//! one that goes away; a very long one is several, cut at the ends of sentences (`pieces`). A very
+//! long sentence is cut at the best places there are (`seams`).
 //!
-//! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on the clock, so
-//! compute it once and keep it. Long texts take milliseconds: run it on a blocking thread.
+//! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on
+//! the clock, so compute it once and keep it. Long texts take milliseconds: run it on a blocking
+//! thread.
 
 mod align;
 mod assemble;
@@ -36,8 +39,8 @@ pub use passages::{ChangedPassage, common_ends, passages};
 /// What the comparison may cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiffLimits {
-    /// When to stop looking for small changes; what is not compared by then becomes one large change.
-    /// `None`: look to the end, and give the same hunks every time.
+    /// When to stop looking for small changes; what is not compared by then becomes one large
+    /// change. `None`: look to the end, and give the same hunks every time.
     pub deadline: Option<Instant>,
 }
 
@@ -78,7 +81,8 @@ impl From<Vec<DraftPart>> for HunkDraft {
 /// The changes so far of a text that is still being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialDraft {
-    /// Up to the last block that is complete. They can still change: what follows may show that a block became another one.
+    /// Up to the last block that is complete. They can still change: what follows may show that a
+    /// block became another one.
     pub hunks: Vec<HunkDraft>,
     /// How many blocks (paragraphs, headings, list items, lines of code) are complete.
     pub blocks: usize,
@@ -86,7 +90,8 @@ pub struct PartialDraft {
 
 /// The changes that turn `old` into a text of which `written` is the beginning.
 ///
-/// The last block may still grow and is left out, and what of `old` comes after is not taken for removed.
+/// The last block may still grow and is left out, and what of `old` comes after is not taken for
+/// removed.
 pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> PartialDraft {
     let blocks = blocks::blocks(written);
     let Some(last) = blocks.last() else { return PartialDraft::default() };
@@ -116,7 +121,8 @@ pub fn diff(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     diff_between("", (old, new), "", limits)
 }
 
-/// The same where `old` is a part of a document: it stands between `before` and `after`. Positions are of `old`.
+/// The same where `old` is a part of a document: it stands between `before` and `after`. Positions
+/// are of `old`.
 pub fn diff_between(
     before: &str,
     (old, new): (&str, &str),

@@ -1,7 +1,9 @@
-//! Change sets as JSON: byte for byte what CodeMirror's `ChangeSet.toJSON` gives, and nothing else is taken.
+//! Change sets as JSON: byte for byte what CodeMirror's `ChangeSet.toJSON` gives, and nothing else
+//! is taken.
 //!
-//! `5` keeps five units, `[5]` deletes them, `[5,"a","b"]` replaces them by `a\nb`. CodeMirror's `fromJSON` checks almost nothing, so
-//! the checks here are our own: a set that is taken is exactly one that CodeMirror could have written.
+//! `5` keeps five units, `[5]` deletes them, `[5,"a","b"]` replaces them by `a\nb`. CodeMirror's
+//! `fromJSON` checks almost nothing, so the checks here are our own: a set that is taken is exactly
+//! one that CodeMirror could have written.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -90,7 +92,8 @@ impl ChangeSet {
     }
 }
 
-/// A change in one place: what typing is. Read without copying if it can be, because nearly every change is one.
+/// A change in one place: what typing is. Read without copying if it can be, because nearly every
+/// change is one.
 pub(super) struct TypedChange<'a> {
     /// Length of the text before the change.
     pub len: usize,
@@ -103,7 +106,8 @@ pub(super) struct TypedChange<'a> {
 }
 
 impl<'a> TypedChange<'a> {
-    /// Reads `json` if it is such a change exactly as CodeMirror writes it; nothing is said about other JSON.
+    /// Reads `json` if it is such a change exactly as CodeMirror writes it; nothing is said about
+    /// other JSON.
     #[inline]
     pub fn read(json: &'a str) -> Option<Self> {
         let mut reader = JsonReader::new(json);
@@ -139,7 +143,8 @@ impl<'a> TypedChange<'a> {
 fn write_line(json: &mut String, line: &str) {
     json.push(',');
     if line.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-        // The escapes of `JSON.stringify` and serde_json are the same for text without lone surrogates.
+        // The escapes of `JSON.stringify` and serde_json are the same for text without lone
+        // surrogates.
         json.push_str(&serde_json::Value::from(line).to_string());
     } else {
         json.push('"');

@@ -91,7 +91,8 @@ impl<'a> JsonReader<'a> {
         let rest = &self.json.as_bytes()[self.at..];
         let (b'"', text) = rest.split_first()? else { return None };
         let line = &text[..text.iter().position(|&byte| byte == b'"')?];
-        // Without an early end, so that many bytes are looked at in one step. An escaped quote shows by its backslash.
+        // Without an early end, so that many bytes are looked at in one step. An escaped quote
+        // shows by its backslash.
         let special = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'\\');
         if line.iter().fold(0, |found, &byte| found | special(byte)) > 0 {
             return None;
@@ -110,7 +111,8 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Lines as CodeMirror writes them, joined by line breaks; nothing if there is anything unusual about them.
+    /// Lines as CodeMirror writes them, joined by line breaks; nothing if there is anything unusual
+    /// about them.
     #[inline]
     pub fn plain_lines(&mut self) -> Option<Cow<'a, str>> {
         let first = self.plain_line();
@@ -212,7 +214,8 @@ impl<'a> JsonReader<'a> {
     }
 }
 
-/// What `JSON.stringify` writes as a backslash and this character; line breaks have no place in a line.
+/// What `JSON.stringify` writes as a backslash and this character; line breaks have no place in a
+/// line.
 fn short_escape(letter: u8) -> Option<char> {
     match letter {
         b'"' => Some('"'),

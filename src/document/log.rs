@@ -1,4 +1,5 @@
-//! The newest part of a document's history as bytes: each update as the JSON that was broadcast, in blocks, without an allocation of its own.
+//! The newest part of a document's history as bytes: each update as the JSON that was broadcast, in
+//! blocks, without an allocation of its own.
 
 use std::collections::VecDeque;
 
@@ -109,8 +110,8 @@ impl UpdateLog {
         })
     }
 
-    /// Drops the oldest blocks that are beyond the limits. Not done by [`Self::append`], so that everything appended since
-    /// is still here.
+    /// Drops the oldest blocks that are beyond the limits. Not done by [`Self::append`], so that
+    /// everything appended since is still here.
     pub fn trim(&mut self) {
         while let Some(oldest) = self.blocks.front() {
             let held = (self.end.0 - self.start.0) as usize;

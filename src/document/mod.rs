@@ -1,8 +1,9 @@
 //! Text and how it changes; pure: no clock, no disk, no task.
 //!
-//! Positions are UTF-16 code units, as in a browser; ranges are half-open, `[from, to)`; a line break is `\n`, one unit.
-//! [`Text`] holds the words, [`ChangeSet`] says how they change, and [`Document`] puts changes that were made at the same time
-//! into one order that every client arrives at too.
+//! Positions are UTF-16 code units, as in a browser; ranges are half-open, `[from, to)`; a line
+//! break is `\n`, one unit. [`Text`] holds the words, [`ChangeSet`] says how they change, and
+//! [`Document`] puts changes that were made at the same time into one order that every client
+//! arrives at too.
 
 mod change_set;
 mod compose;
@@ -28,8 +29,8 @@ use crate::ids::{ClientId, Version};
 use json::TypedChange;
 use log::{LoggedUpdate, UpdateLog};
 
-/// How much of its log a document keeps in memory, so that clients catch up, and late pushes are moved, without a look at the
-/// store.
+/// How much of its log a document keeps in memory, so that clients catch up, and late pushes are
+/// moved, without a look at the store.
 pub const TAIL: TailLimits = TailLimits { updates: 10_000, bytes: 8 * 1024 * 1024 };
 
 /// One committed update.
@@ -71,7 +72,8 @@ pub enum PushError {
         /// The oldest version that can be rebased.
         tail_start: Version,
     },
-    /// Moving the updates over those made meanwhile costs more than the push may; nothing was changed.
+    /// Moving the updates over those made meanwhile costs more than the push may; nothing was
+    /// changed.
     #[error("moving these updates over those made meanwhile costs more than {budget} steps")]
     TooCostly {
         /// What it may cost, in sections looked at.
@@ -91,7 +93,8 @@ pub enum PushError {
         /// What is wrong with it.
         source: ChangeError,
     },
-    /// An update stands where a committed one of the same client was, but is another change: the client lost track.
+    /// An update stands where a committed one of the same client was, but is another change: the
+    /// client lost track.
     #[error("update {index} is not the one that was committed for this client")]
     NotTheSame {
         /// Which update of the push, from 0.
@@ -146,7 +149,8 @@ impl Document {
         self.log.start()
     }
 
-    /// The updates committed after `version`, oldest first; nothing if the log does not reach that far, or not yet.
+    /// The updates committed after `version`, oldest first; nothing if the log does not reach that
+    /// far, or not yet.
     pub fn since(&self, version: Version) -> Option<impl ExactSizeIterator<Item = Update>> {
         Some(self.log.since(version)?.map(Update::from))
     }
@@ -156,12 +160,14 @@ impl Document {
         self.log.size_bytes()
     }
 
-    /// Commits updates that a client made one after the other on version `base`, and gives them as committed.
+    /// Commits updates that a client made one after the other on version `base`, and gives them as
+    /// committed.
     ///
-    /// Updates made meanwhile come first: the new ones are rebased over them, one at a time, as the client itself does. Leading
-    /// updates that are committed already (the client did not hear of it and sent them again) are recognised and left out. An
-    /// update of which nothing is left still takes a version, because its author waits for it. All or nothing; what would cost
-    /// more than `budget` is refused before anything is changed. `limits` hold for all updates together.
+    /// Updates made meanwhile come first: the new ones are rebased over them, one at a time, as the
+    /// client itself does. Leading updates that are committed already (the client did not hear of
+    /// it and sent them again) are recognised and left out. An update of which nothing is left
+    /// still takes a version, because its author waits for it. All or nothing; what would cost more
+    /// than `budget` is refused before anything is changed. `limits` hold for all updates together.
     pub fn push(
         &mut self,
         base: Version,
@@ -209,8 +215,8 @@ impl Document {
         self.log.truncate(checkpoint.version);
     }
 
-    /// The short way for a single update that is a [`TypedChange`] change of the newest version. Does nothing if it is not, or if anything is
-    /// wrong with it.
+    /// The short way for a single update that is a [`TypedChange`] change of the newest version.
+    /// Does nothing if it is not, or if anything is wrong with it.
     fn push_typed(
         &mut self,
         base: Version,

@@ -8,7 +8,8 @@ use super::transform::InsertSide;
 /// Sections between two marks: a lookup walks at most so many and searches the marks by halves.
 const SPACING: usize = 32;
 
-/// A change with marks in it, so that mapping many positions does not walk all its sections for each.
+/// A change with marks in it, so that mapping many positions does not walk all its sections for
+/// each.
 #[derive(Clone, Debug)]
 pub struct PositionIndex<'a> {
     change: &'a ChangeSet,
@@ -53,7 +54,8 @@ impl<'a> PositionIndex<'a> {
         self.change.map_pos_from(self.mark_before(pos), pos, assoc)
     }
 
-    /// Where the old text changes, as [`ChangeSet::changed_sections`], without some that end before `pos`.
+    /// Where the old text changes, as [`ChangeSet::changed_sections`], without some that end before
+    /// `pos`.
     pub fn changed_sections_at(&self, pos: usize) -> impl Iterator<Item = Range<usize>> + Clone {
         let IndexMark { section, old, .. } = self.mark_before(pos);
         let sections = self.change.sections[section..].iter().scan(old, |at, section| {

@@ -1,14 +1,16 @@
 //! Who wrote every span of a text, followed through its updates.
 //!
-//! The log with its authors and origins is the truth; this is worked out from it, when somebody asks ([`replay`]),
-//! so a keystroke pays nothing. The rules:
+//! The log with its authors and origins is the truth; this is worked out from it, when somebody
+//! asks ([`replay`]), so a keystroke pays nothing. The rules:
 //!
-//! - Words belong to whoever typed them, dated to the minute; words a request put in belong to the AI, with the request, the
-//!   change and the person who let it in.
-//! - Deleting and moving past words changes nothing about those that stay: spans are trimmed, split and joined again.
-//! - **Words that come back belong to whoever wrote them before.** Undoing an accept, and restoring an old version, put back
-//!   words that had stood there; such an update says so ([`PlacementOrigin::Stood`]), and never makes them the undoer's. That is said
-//!   by the update, not guessed from equal text: whoever types somebody's words again has written them.
+//! - Words belong to whoever typed them, dated to the minute; words a request put in belong to the
+//!   AI, with the request, the change and the person who let it in.
+//! - Deleting and moving past words changes nothing about those that stay: spans are trimmed, split
+//!   and joined again.
+//! - **Words that come back belong to whoever wrote them before.** Undoing an accept, and restoring
+//!   an old version, put back words that had stood there; such an update says so
+//!   ([`PlacementOrigin::Stood`]), and never makes them the undoer's. That is said by the update,
+//!   not guessed from equal text: whoever types somebody's words again has written them.
 
 mod replay;
 mod runs;
@@ -178,7 +180,8 @@ impl Provenance {
         self.len() == 0
     }
 
-    /// The spans of a range, from left to right; neighbours have different sources. Nothing outside the text.
+    /// The spans of a range, from left to right; neighbours have different sources. Nothing outside
+    /// the text.
     pub fn spans(&self, range: Range<usize>) -> Vec<SourceSpan> {
         let mut from = range.start;
         let runs = self.runs.slice(range);
@@ -220,7 +223,8 @@ impl Provenance {
         Ok(read)
     }
 
-    /// Follows one update: `author` wrote what it inserts, but for `words`. Gives how many of these it does insert.
+    /// Follows one update: `author` wrote what it inserts, but for `words`. Gives how many of these
+    /// it does insert.
     fn follow(
         &mut self,
         change: &ChangeSet,

@@ -1,8 +1,9 @@
 //! Updates made on an old version, moved to the newest one.
 //!
-//! The missed updates are taken one at a time, not composed: mapping over a composition is not the same as mapping over its parts, and
-//! clients that get updates singly would end with another text (`rebaseUpdates` in codemirror/collab composes; its `receiveUpdates`,
-//! called once for each update, does what is done here).
+//! The missed updates are taken one at a time, not composed: mapping over a composition is not the
+//! same as mapping over its parts, and clients that get updates singly would end with another text
+//! (`rebaseUpdates` in codemirror/collab composes; its `receiveUpdates`, called once for each
+//! update, does what is done here).
 
 use super::change_set::{ChangeError, ChangeLimits, ChangeSet};
 use super::log::LoggedUpdate;
@@ -11,8 +12,9 @@ use super::{IncomingUpdate, PushError};
 
 /// How much work one push may cause by being behind.
 ///
-/// Counted in *steps*: one section of a change that is read, moved or moved over, 5 to 10 ns each in a release build. A section
-/// costs at least two bytes of JSON, so what has to be parsed is counted as a step for each two bytes.
+/// Counted in *steps*: one section of a change that is read, moved or moved over, 5 to 10 ns each
+/// in a release build. A section costs at least two bytes of JSON, so what has to be parsed is
+/// counted as a step for each two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebaseBudget {
     /// The steps one push may take.
@@ -38,8 +40,8 @@ impl StepsLeft {
     }
 }
 
-/// The changes of `updates` as they apply after all `missed` ones, without the leading ones that are themselves among the missed.
-/// `len` is the length of the newest text.
+/// The changes of `updates` as they apply after all `missed` ones, without the leading ones that
+/// are themselves among the missed. `len` is the length of the newest text.
 pub(super) fn rebase<'a>(
     updates: &[IncomingUpdate<'_>],
     missed: impl Iterator<Item = LoggedUpdate<'a>>,
@@ -96,8 +98,8 @@ impl RebaseStep {
         Ok(self.over.len())
     }
 
-    /// Moves changes that follow each other over the update (the loop over `unconfirmed` in `receiveUpdates`). `first` is the
-    /// number of the first of them in the push.
+    /// Moves changes that follow each other over the update (the loop over `unconfirmed` in
+    /// `receiveUpdates`). `first` is the number of the first of them in the push.
     fn move_all(
         &mut self,
         changes: &mut [ChangeSet],

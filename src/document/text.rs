@@ -1,4 +1,5 @@
-//! The text of a document; the only place that converts between UTF-16 units and ropey's characters.
+//! The text of a document; the only place that converts between UTF-16 units and ropey's
+//! characters.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -31,7 +32,8 @@ pub enum PositionError {
     },
 }
 
-/// The text of a document: a rope with `\n` line breaks only. Cloning is cheap: clones share what neither has changed.
+/// The text of a document: a rope with `\n` line breaks only. Cloning is cheap: clones share what
+/// neither has changed.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     rope: Rope,
@@ -41,7 +43,8 @@ pub struct Text {
     near: BmpRange,
 }
 
-/// A stretch of text without surrogate pairs: there, UTF-16 positions and character positions differ by a constant.
+/// A stretch of text without surrogate pairs: there, UTF-16 positions and character positions
+/// differ by a constant.
 #[derive(Clone, Copy, Debug, Default)]
 struct BmpRange {
     from: usize,
@@ -51,7 +54,8 @@ struct BmpRange {
 }
 
 impl Text {
-    /// The text with every `\r\n` and `\r` turned into `\n`, as CodeMirror does (`DefaultSplit` in codemirror/state `text.ts`).
+    /// The text with every `\r\n` and `\r` turned into `\n`, as CodeMirror does (`DefaultSplit` in
+    /// codemirror/state `text.ts`).
     pub fn new(text: &str) -> Self {
         let rope = Rope::from_str(&normalize_breaks(text));
         Self { len: rope.len_utf16_cu(), rope, near: BmpRange::default() }
@@ -95,7 +99,8 @@ impl Text {
         })
     }
 
-    /// Replaces ranges, given in order and apart from each other. All or nothing: every boundary is checked before the first change.
+    /// Replaces ranges, given in order and apart from each other. All or nothing: every boundary is
+    /// checked before the first change.
     pub(super) fn replace_all<'a>(
         &mut self,
         ranges: impl Iterator<Item = ChangedRange<'a>> + Clone,
@@ -113,7 +118,8 @@ impl Text {
         Ok(())
     }
 
-    /// Replaces one range by `insert` of `units` units, unless its boundaries are no places in this text.
+    /// Replaces one range by `insert` of `units` units, unless its boundaries are no places in this
+    /// text.
     pub(super) fn replace(
         &mut self,
         range: Range<usize>,
@@ -172,7 +178,8 @@ impl Text {
         if at > self.len {
             return;
         }
-        // As long as there are no surrogate pairs at all, both kinds of position are the same: the usual case, and known at once.
+        // As long as there are no surrogate pairs at all, both kinds of position are the same: the
+        // usual case, and known at once.
         if self.len == self.rope.len_chars() {
             self.near = BmpRange { from: 0, to: self.len, pairs: 0 };
             return;

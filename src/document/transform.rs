@@ -1,4 +1,5 @@
-//! Changes and positions over other changes: B over A with CodeMirror's tie-breaks, positions with a side.
+//! Changes and positions over other changes: B over A with CodeMirror's tie-breaks, positions with
+//! a side.
 
 use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
@@ -47,24 +48,28 @@ pub enum RangeTouch {
 }
 
 impl ChangeSet {
-    /// This change as it applies to the text after `over`, which starts at the same text. Fails unless both start from the same length.
+    /// This change as it applies to the text after `over`, which starts at the same text. Fails
+    /// unless both start from the same length.
     pub fn map(&self, over: &Self, order: MapOrder) -> Result<Self, ChangeError> {
         let mut mapped = Self::default();
         self.map_into(over, order, &mut mapped)?;
         Ok(mapped)
     }
 
-    /// Where a position of the old text is in the new text; a position past the end goes to the end.
+    /// Where a position of the old text is in the new text; a position past the end goes to the
+    /// end.
     pub fn map_pos(&self, pos: usize, assoc: InsertSide) -> usize {
         self.map_pos_tracked(pos, assoc, MapMode::Simple).unwrap_or_default()
     }
 
-    /// As [`Self::map_pos`], or nothing if the position was deleted in the sense of `mode` (`ChangeDesc.mapPos`).
+    /// As [`Self::map_pos`], or nothing if the position was deleted in the sense of `mode`
+    /// (`ChangeDesc.mapPos`).
     pub fn map_pos_tracked(&self, pos: usize, assoc: InsertSide, mode: MapMode) -> Option<usize> {
         self.map_pos_after(IndexMark::default(), pos, assoc, mode)
     }
 
-    /// As [`Self::map_pos`]; only sections from the mark on are looked at, which begins before the position.
+    /// As [`Self::map_pos`]; only sections from the mark on are looked at, which begins before the
+    /// position.
     pub(super) fn map_pos_from(&self, mark: IndexMark, pos: usize, assoc: InsertSide) -> usize {
         self.map_pos_after(mark, pos, assoc, MapMode::Simple).unwrap_or_default()
     }
@@ -110,7 +115,8 @@ impl ChangeSet {
         Some(pos_b)
     }
 
-    /// How the change meets the range `[from, to]` of the old text, edges included (`ChangeDesc.touchesRange`).
+    /// How the change meets the range `[from, to]` of the old text, edges included
+    /// (`ChangeDesc.touchesRange`).
     pub fn touches_range(&self, from: usize, to: usize) -> RangeTouch {
         let mut pos = 0;
         for section in &self.sections {
@@ -146,7 +152,8 @@ impl ChangeSet {
             return Ok(());
         }
         let (mut a, mut b) = (SectionCursor::new(self), SectionCursor::new(over));
-        // Number of the section of `a` whose text has been inserted already: sections can be processed in pieces.
+        // Number of the section of `a` whose text has been inserted already: sections can be
+        // processed in pieces.
         let mut inserted = 0;
         loop {
             if a.ins == KEEP && b.ins == KEEP {
@@ -166,7 +173,8 @@ impl ChangeSet {
         }
     }
 
-    /// Keeps what `b` inserts and skips what it covers of `a`, of which only the insertions survive.
+    /// Keeps what `b` inserts and skips what it covers of `a`, of which only the insertions
+    /// survive.
     fn pass_over(
         &mut self,
         a: &mut SectionCursor<'_>,
@@ -214,7 +222,8 @@ impl ChangeSet {
     }
 }
 
-/// Whether the change `b` is at comes before the one `a` is at: by start, then by deleted length, then by `order`.
+/// Whether the change `b` is at comes before the one `a` is at: by start, then by deleted length,
+/// then by `order`.
 fn comes_first(
     a: &SectionCursor<'_>,
     b: &SectionCursor<'_>,

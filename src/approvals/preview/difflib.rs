@@ -1,17 +1,20 @@
-//! Which lines two texts have in common, as Python's `difflib` finds them, so that a diff reads as the one that the tool approval protocol's clients know.
+//! Lines that two texts have in common, as Python's `difflib` finds them, so that a diff reads as
+//! the one that clients of the tool approval protocol know.
 //!
-//! A port of `SequenceMatcher` with `isjunk=None`: the longest run of equal lines first, then what lies on either side of it. A
-//! line that is more than a hundredth of a text of 200 lines or more begins no run (`autojunk`). On texts that are much alike
-//! this can take the square of their length and more, so it is given up after so many steps, the same number every time.
+//! A port of `SequenceMatcher` with `isjunk=None`: the longest run of equal lines first, then the
+//! ranges on either side of it. A line that makes up more than a hundredth of a text of 200 lines
+//! or more begins no run (`autojunk`). On very similar texts this can take the square of their
+//! length and more, so it stops after a fixed number of steps, which gives the same result every
+//! time.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// Steps that a comparison may take: some tens of milliseconds.
 pub(crate) const MOST_STEPS: usize = 4_000_000;
-/// Shorter texts have no popular lines.
+/// Number of lines from which a text can have popular lines.
 const AUTOJUNK_LINES: usize = 200;
-/// Lines of either text that are looked up in the other one, each for itself.
+/// Largest number of replaced lines, on either side, for which [`both_ends`] is tried.
 const MOST_REPLACED: usize = 16;
 
 /// A run of equal lines.
@@ -21,27 +24,29 @@ pub(crate) struct EqualLines {
     pub(crate) old: usize,
     /// First line in the new text.
     pub(crate) new: usize,
-    /// How many lines.
+    /// Number of lines.
     pub(crate) len: usize,
 }
 
-/// The runs of equal lines, in order, no two of them adjacent in both texts; `None`: it takes more than `steps`.
+/// Returns the runs of equal lines, in order, no two of them adjacent in both texts; `None`: it
+/// takes more than `steps`.
 pub(crate) fn matching_blocks(old: &[&str], new: &[&str], steps: usize) -> Option<Vec<EqualLines>> {
     both_ends(old, new).or_else(|| by_longest(old, new, steps))
 }
 
-/// The runs at the start and at the end, where these are all: as in most proposals, some lines in the middle are replaced by others
-/// that stand nowhere else.
+/// Returns the runs at the start and at the end, where there are no others: as in most proposals,
+/// some lines in the middle are replaced by others that occur nowhere else.
 ///
-/// Then each run lies at one end of the old text and at one end of the new one. None is longer than the longer of these two, and
-/// none as long comes before it, so it is found first, and the other one in what is left.
+/// Then each run lies at one end of the old text and at one end of the new one. No run is longer
+/// than the longer of these two, and no run of that length comes before it, so it is found first,
+/// and the other one in what is left.
 fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<EqualLines>> {
     let (head, tail) = same_ends(old, new);
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
     let (replaced, by) = (&old[head..old_end], &new[head..new_end]);
     let is_short = |lines: &[&str]| (1..=MOST_REPLACED).contains(&lines.len());
     let is_none_in = |other: &[&str], lines: &[&str]| !lines.iter().any(|it| other.contains(it));
-    // Popular lines begin no run, so where there may be some, even what is the same is not always found.
+    // Popular lines begin no run, so where there may be some, equal lines are not always found.
     let holds = new.len() < AUTOJUNK_LINES
         && is_short(replaced)
         && is_short(by)
@@ -54,7 +59,7 @@ fn both_ends(old: &[&str], new: &[&str]) -> Option<Vec<EqualLines>> {
     holds.then(|| ends.into_iter().filter(|block| block.len > 0).collect())
 }
 
-/// How many lines are the same at the start, and of the others at the end.
+/// Counts the equal lines at the start, and of the others those at the end.
 fn same_ends(old: &[&str], new: &[&str]) -> (usize, usize) {
     let same = |(a, b): &(&&str, &&str)| a == b;
     let head = old.iter().zip(new).take_while(same).count();
@@ -98,13 +103,13 @@ fn joined(found: Vec<EqualLines>) -> Vec<EqualLines> {
 }
 
 struct LineMatcher {
-    /// Equal lines have the same number.
+    /// Numbers of the lines; equal lines have equal numbers.
     old: Vec<usize>,
     new: Vec<usize>,
-    /// By a line's number, where it stands in the new text; nowhere, if it is popular.
+    /// Places in the new text, by the number of a line; none if the line is popular.
     places: Vec<Vec<usize>>,
-    /// By a place in the new text, plus one: how long a run ends there, at the line of the old text that is looked at and at the
-    /// one before.
+    /// Length of the run that ends at a place of the new text, by that place plus one: at the
+    /// current line of the old text, and at the line before.
     runs: Vec<usize>,
     runs_before: Vec<usize>,
     steps_left: usize,
@@ -117,7 +122,7 @@ impl LineMatcher {
             let next = numbers.len();
             *numbers.entry(*line).or_insert(next)
         };
-        // Most of the lines are the same at both ends, and need not be looked up twice.
+        // Most lines are equal at both ends and need not be looked up twice.
         let (head, tail) = same_ends(old, new);
         let middle = &new[head..new.len() - tail];
         let old: Vec<usize> = old.iter().map(&mut number).collect();
@@ -135,7 +140,8 @@ impl LineMatcher {
         Self { old, new, places, runs_before: runs.clone(), runs, steps_left: steps }
     }
 
-    /// The longest run of equal lines in two stretches: of several the first in the old text, then the first in the new one.
+    /// Returns the longest run of equal lines in two ranges: of several the first in the old text,
+    /// then the first in the new one. `None`: no steps are left.
     fn longest(&mut self, old: Range<usize>, new: Range<usize>) -> Option<EqualLines> {
         let mut best = EqualLines { old: old.start, new: new.start, len: 0 };
         let Self { old: lines, places, runs, runs_before, steps_left, .. } = self;
@@ -159,7 +165,7 @@ impl LineMatcher {
             }
             noted = here;
             std::mem::swap(runs, runs_before);
-            // What goes on from here, or begins later, gets no longer.
+            // Runs that go on from here or begin later get no longer than the best.
             if longest_here + (old.end - at - 1) <= best.len {
                 break;
             }
@@ -170,7 +176,7 @@ impl LineMatcher {
         Some(self.extended(best, &old, &new))
     }
 
-    /// With the popular lines on either side.
+    /// Extends a run by the popular lines on either side.
     fn extended(
         &self,
         mut block: EqualLines,

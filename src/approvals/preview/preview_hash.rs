@@ -1,4 +1,4 @@
-//! What an approval is bound to: a hash over everything that was shown.
+//! Preview hash, to which an approval is bound: a hash over everything that was shown.
 
 use std::fmt::Write;
 
@@ -8,16 +8,17 @@ use sha2::{Digest, Sha256};
 use crate::approvals::ApprovalRequest;
 
 impl ApprovalRequest {
-    /// `sha256:` and the hash of the tool, its stored input (and with it a command), each hunk's id with what it takes away
-    /// and puts in, and the content of a touched file. Neither positions nor versions nor other decisions are in it, so
-    /// people who type elsewhere never make a preview stale.
+    /// Returns `sha256:` and the hash of the tool, its stored input (and with it a command), each
+    /// hunk's id with the words it deletes and inserts, and the content of a touched file.
+    /// Positions, versions and other decisions are not included, so people who type elsewhere never
+    /// make a preview stale.
     pub fn preview_hash(&self) -> String {
         let proposal = &self.proposal;
         let mut shown = Vec::with_capacity(4096);
         quote(&proposal.tool, &mut shown);
         canonical(&proposal.input, &mut shown);
         for hunk in &self.hunks {
-            // Every string ends where its quotation marks do, so no two previews read alike.
+            // Each string ends with its quotation mark, so no two previews give equal bytes.
             shown.push(b'[');
             quote(hunk.id.as_str(), &mut shown);
             for part in &hunk.parts {
@@ -39,7 +40,8 @@ impl ApprovalRequest {
     }
 }
 
-/// JSON with sorted keys and no white space, so that the hash survives storing and loading.
+/// Writes JSON with sorted keys and no white space, so that the hash is stable across storing and
+/// loading.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -67,8 +69,8 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// A JSON string.
+/// Writes a JSON string.
 fn quote(text: &str, out: &mut Vec<u8>) {
-    // Writing to a vector cannot fail, nor can a string be no JSON.
+    // Writing to a vector cannot fail, and every string can be written as JSON.
     let _ = serde_json::to_writer(out, text);
 }

@@ -1,4 +1,5 @@
-//! A preview as it is kept: of the new text only what differs from the old one, for most changes are small and texts are long.
+//! Stored form of a preview: of the new text only the difference to the old one, because most
+//! changes are small and texts are long.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::document::diff::common_ends;
 
 use crate::approvals::preview::{Preview, PreviewKind, PreviewWarning};
 
-/// The same fields as [`Preview`]'s.
+/// Stored fields of a [`Preview`].
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredPreview {
     kind: PreviewKind,
@@ -27,13 +28,13 @@ pub(crate) struct StoredPreview {
     warnings: Vec<PreviewWarning>,
 }
 
-/// A text that comes after another one.
+/// New text, stored relative to the old one.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredAfter {
-    /// All of it.
+    /// Whole text.
     Whole(Arc<str>),
-    /// What stands between the bytes that are the same at the start and at the end.
+    /// Text between the `head` bytes and the `tail` bytes that are equal in both texts.
     Between { head: usize, text: String, tail: usize },
 }
 
@@ -44,7 +45,7 @@ impl StoredAfter {
         Self::Between { head, text: text[head..text.len() - tail].to_owned(), tail }
     }
 
-    /// All of it; `None`: it comes after another text than this.
+    /// Returns the whole text; `None` if it does not fit `before`.
     fn whole(self, before: Option<&str>) -> Option<Arc<str>> {
         match self {
             Self::Whole(text) => Some(text),

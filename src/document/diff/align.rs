@@ -22,7 +22,8 @@ const ALIKE: f32 = 0.35;
 /// From here on, a list is taken for the paragraph it stands in the place of.
 const SAME_WORDS: f32 = 0.5;
 
-/// How many pairs are looked at, at most, for each gap (plus a narrow band, so that the cost stays linear).
+/// How many pairs are looked at, at most, for each gap (plus a narrow band, so that the cost stays
+/// linear).
 const CELLS: usize = 60_000;
 
 /// A unit with its words.
@@ -114,8 +115,9 @@ pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<A
     steps
 }
 
-/// Units without a likeness: replaced one by one as long as they stand in like places, from the front and from the back, so
-/// that what begins a paragraph and what ends it stay where they are; between them, removed and added.
+/// Units without a likeness: replaced one by one as long as they stand in like places, from the
+/// front and from the back, so that what begins a paragraph and what ends it stay where they are;
+/// between them, removed and added.
 fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<AlignStep>) {
     let same_place = |i: usize, j: usize| {
         let (old, new) = (&sides.old[i], &sides.new[j]);
@@ -151,8 +153,9 @@ fn whole_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
     groups
 }
 
-/// Whether one paragraph became a list of the same words, or a list one paragraph. Such a change makes sense only as a whole:
-/// with some of its lines taken and others not, the text would be half of each.
+/// Whether one paragraph became a list of the same words, or a list one paragraph. Such a change
+/// makes sense only as a whole: with some of its lines taken and others not, the text would be half
+/// of each.
 pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
     let items =
         |list: &[WordedUnit]| list.iter().filter(|s| s.unit.kind == BlockKind::Whole).count();
@@ -204,8 +207,9 @@ fn alike_pairs(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<(usize
         let middle = (row * columns) / rows;
         middle.saturating_sub(reach)..(middle + reach + 1).min(columns)
     };
-    // best[c]: the greatest sum for the rows so far and the first c columns. It grows with c, so to the right of the
-    // bands seen so far, where nothing was written, it is what stands at their end.
+    // best[c]: the greatest sum for the rows so far and the first c columns. It grows with c, so to
+    // the right of the bands seen so far, where nothing was written, it is what stands at their
+    // end.
     let mut best = vec![0.0_f32; columns + 1];
     let mut trace: Vec<Vec<AlignPath>> = Vec::with_capacity(rows);
     for row in 0..rows {

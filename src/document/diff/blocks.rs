@@ -31,7 +31,8 @@ pub(super) struct DiffUnit {
     pub block: usize,
 }
 
-/// Lines of prose between these widths (in bytes) were probably wrapped by hand and go on in the next line.
+/// Lines of prose between these widths (in bytes) were probably wrapped by hand and go on in the
+/// next line.
 const WRAPPED_WIDTH: Range<usize> = 45..121;
 
 /// Cuts a text into blocks; their ranges are consecutive and cover it.

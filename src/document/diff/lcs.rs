@@ -1,4 +1,5 @@
-//! Where two lists of numbers differ. Long lists are compared in runs first, so that the cost stays bounded.
+//! Where two lists of numbers differ. Long lists are compared in runs first, so that the cost stays
+//! bounded.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,8 +8,8 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use super::DiffLimits;
 
-/// Lists up to this length are compared item by item. Myers' algorithm takes quadratic time where little is alike: some
-/// 30 ms for two lists this long.
+/// Lists up to this length are compared item by item. Myers' algorithm takes quadratic time where
+/// little is alike: some 30 ms for two lists this long.
 const LONG: usize = 16_000;
 
 /// Items whose numbers decide whether a run ends behind them.
@@ -19,9 +20,9 @@ pub(super) type Gap = (Range<usize>, Range<usize>);
 
 /// Where two lists differ, in order; neighbours are one gap.
 ///
-/// Long lists are cut into runs at places that the items themselves name, so that equal stretches are cut alike wherever they
-/// stand, and only what lies between equal runs is looked at closely (as in content-defined chunking). What has nothing in common
-/// even then is one gap.
+/// Long lists are cut into runs at places that the items themselves name, so that equal stretches
+/// are cut alike wherever they stand, and only what lies between equal runs is looked at closely
+/// (as in content-defined chunking). What has nothing in common even then is one gap.
 pub(super) fn gaps(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<Gap> {
     let long = old.len().min(new.len());
     if long <= LONG {

@@ -1,4 +1,5 @@
-//! Where two texts read differently, in a few large pieces: for who is told what has changed, not for who decides about it.
+//! Where two texts read differently, in a few large pieces: for who is told what has changed, not
+//! for who decides about it.
 
 use std::ops::Range;
 
@@ -8,7 +9,8 @@ use super::DiffLimits;
 use super::blocks::blocks;
 use super::pipeline::{block_gaps, start_of};
 
-/// A passage that reads differently, in UTF-16 units: `old` became `new`. Either may be empty, not both.
+/// A passage that reads differently, in UTF-16 units: `old` became `new`. Either may be empty, not
+/// both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedPassage {
     /// Where it was.
@@ -17,11 +19,11 @@ pub struct ChangedPassage {
     pub new: Range<usize>,
 }
 
-/// The passages in which `old` and `new` differ, in order; empty if the texts are equal. Whatever is in none of them reads the
-/// same in both.
+/// The passages in which `old` and `new` differ, in order; empty if the texts are equal. Whatever
+/// is in none of them reads the same in both.
 ///
-/// Blocks (paragraphs, list items, lines of code) that are equal stand between them; within, only what both ends have in
-/// common is left out.
+/// Blocks (paragraphs, list items, lines of code) that are equal stand between them; within, only
+/// what both ends have in common is left out.
 pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<ChangedPassage> {
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
     let (mut old_at, mut new_at) = (UnitCounter::of(old), UnitCounter::of(new));
@@ -40,7 +42,8 @@ pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<ChangedPassage
     found
 }
 
-/// Bytes at the beginning and at the end that both texts have; together never more than the shorter one.
+/// Bytes at the beginning and at the end that both texts have; together never more than the shorter
+/// one.
 pub fn common_ends(old: &str, new: &str) -> (usize, usize) {
     let (a, b) = (old.as_bytes(), new.as_bytes());
     let whole = STEP * equal(a.chunks_exact(STEP).zip(b.chunks_exact(STEP)));

@@ -153,9 +153,9 @@ impl<'a> DiffStage<'a> {
         }
     }
 
-    /// Sentences added (or removed) behind one whose following space changes with them, as at the end of a paragraph:
-    /// `A.⏎` → `A. B. C.⏎` reads as `␣B.` and `␣C.` added, not as `⏎` → `␣B.␣C.⏎`. Returns where it ended, or `None`
-    /// if this is no such run.
+    /// Sentences added (or removed) behind one whose following space changes with them, as at the
+    /// end of a paragraph: `A.⏎` → `A. B. C.⏎` reads as `␣B.` and `␣C.` added, not as `⏎` →
+    /// `␣B.␣C.⏎`. Returns where it ended, or `None` if this is no such run.
     fn turned(
         &mut self,
         sides: UnitLists,

@@ -49,8 +49,8 @@ fn a_letter_with_a_dozen_mistakes_gives_at_least_ten_changes() {
     assert!(diff(&letter.before, &letter.after, &DiffLimits::default()).len() >= 10);
 }
 
-/// Prose of which every fifth sentence changes: a word or two of it, or all, or it is removed, or one is added behind it.
-/// Gives the texts and how many changes a person would count.
+/// Prose of which every fifth sentence changes: a word or two of it, or all, or it is removed, or
+/// one is added behind it. Gives the texts and how many changes a person would count.
 fn rewritten_prose(seed: u64) -> (String, String, usize) {
     let mut random = fastrand::Rng::with_seed(seed);
     let words = ["lamp", "river", "slowly", "under", "a", "the", "crossed", "old", "bridge", "saw"];

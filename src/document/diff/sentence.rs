@@ -12,11 +12,13 @@ use super::words::{TokenKind, TokenSwap, WordToken, compare, is_spelling};
 /// A sentence less alike than this is replaced as a whole.
 const HALF: f64 = 0.5;
 
-/// A hunk with more parts than this, or more, that keeps less than [`KEPT`] of its words reads better as one replacement.
+/// A hunk with more parts than this, or more, that keeps less than [`KEPT`] of its words reads
+/// better as one replacement.
 const MANY_PARTS: usize = 4;
 const KEPT: f64 = 0.35;
 
-/// Where a long sentence is replaced, so many words (and UTF-16 units) in a row that are in both stay.
+/// Where a long sentence is replaced, so many words (and UTF-16 units) in a row that are in both
+/// stay.
 const STAYING_WORDS: usize = 5;
 const STAYING_UNITS: usize = 24;
 
@@ -70,7 +72,8 @@ struct SentencePair<'a> {
 }
 
 impl SentencePair<'_> {
-    /// Joins neighbouring replacements into phrases where no word stands between them, except corrected spellings.
+    /// Joins neighbouring replacements into phrases where no word stands between them, except
+    /// corrected spellings.
     fn phrases(&self, swaps: Vec<TokenSwap>) -> Vec<TokenSwap> {
         let mut phrases: Vec<TokenSwap> = Vec::with_capacity(swaps.len());
         for swap in swaps {
@@ -96,7 +99,8 @@ impl SentencePair<'_> {
         swaps.chunk_by(|left, right| self.words_between(left, right) <= 1).collect()
     }
 
-    /// A group in groups that can be read at one go; one that is a single replacement may be longer.
+    /// A group in groups that can be read at one go; one that is a single replacement may be
+    /// longer.
     fn short_groups<'s>(&self, mut group: &'s [TokenSwap]) -> Vec<&'s [TokenSwap]> {
         let mut groups = Vec::new();
         while let Some(first) = group.first() {
@@ -109,7 +113,8 @@ impl SentencePair<'_> {
         groups
     }
 
-    /// The replacements of a long sentence that became another one: words in a row that stay are kept, all else is replaced.
+    /// The replacements of a long sentence that became another one: words in a row that stay are
+    /// kept, all else is replaced.
     fn rewritten(&self, swaps: &[TokenSwap]) -> Vec<ByteChange> {
         let stay = |from: usize, to: usize| {
             let words = self.old[from..to].iter().filter(|t| t.stuff == TokenKind::Word).count();

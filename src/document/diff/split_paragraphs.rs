@@ -1,10 +1,13 @@
-//! Long new paragraphs, and long ones that go away, cut at the ends of sentences into pieces that can be taken one at a time.
+//! Long new paragraphs, and long ones that go away, cut at the ends of sentences into pieces that
+//! can be taken one at a time.
 //!
-//! A piece brings the space that sets it off on one side only, so that all of them together are what was proposed. Therefore
-//! a paragraph is cut where a neighbour can go on with what is left of it: its pieces begin with their space where a
-//! paragraph stands before it, and end with it where one stands behind it. With the first piece (or the last) the others are a
-//! paragraph of their own; without it they continue the neighbour. Whichever are taken: no words are glued together, and
-//! headings, lists and code stay what they are. Where neither neighbour is a paragraph, the new one stays whole.
+//! A piece brings the space that sets it off on one side only, so that all of them together are
+//! what was proposed. Therefore a paragraph is cut where a neighbour can go on with what is left of
+//! it: its pieces begin with their space where a paragraph stands before it, and end with it where
+//! one stands behind it. With the first piece (or the last) the others are a paragraph of their
+//! own; without it they continue the neighbour. Whichever are taken: no words are glued together,
+//! and headings, lists and code stay what they are. Where neither neighbour is a paragraph, the new
+//! one stays whole.
 
 use std::ops::Range;
 
@@ -49,7 +52,8 @@ pub(super) fn cut(place: SplitContext, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> 
     cut
 }
 
-/// The same changes, in order, with long paragraphs that go away in pieces: on the way back from `new` they are additions.
+/// The same changes, in order, with long paragraphs that go away in pieces: on the way back from
+/// `new` they are additions.
 pub(super) fn cut_removed(place: SplitContext, new: &str, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     let back = turned_back(&hunks);
     if back.iter().any(is_long) {
@@ -142,8 +146,9 @@ impl SplitText {
         Some(pieces.into_iter().map(hunk).collect())
     }
 
-    /// The additions as they begin with their space: as they are, or, where the same space stands before them as behind each
-    /// of them, one such space further to the left. How far, in bytes, and what is added there.
+    /// The additions as they begin with their space: as they are, or, where the same space stands
+    /// before them as behind each of them, one such space further to the left. How far, in bytes,
+    /// and what is added there.
     fn leading(&self, at: usize, texts: &[&str]) -> Option<(usize, Vec<String>)> {
         let behind = &self.text[at..];
         let ends_here = behind.is_empty() || behind.starts_with(char::is_whitespace);
@@ -171,7 +176,8 @@ impl SplitText {
         at == 0 || self.text[..at].ends_with(char::is_whitespace)
     }
 
-    /// Whether the text before `at` is a paragraph that a sentence can be added to, also when other changes take words away.
+    /// Whether the text before `at` is a paragraph that a sentence can be added to, also when other
+    /// changes take words away.
     fn goes_on_before(&self, mut at: usize) -> bool {
         loop {
             let before = &self.text[..at];
@@ -190,7 +196,8 @@ impl SplitText {
         }
     }
 
-    /// Whether the text from `at` on can begin with a sentence more, also when other changes take words away.
+    /// Whether the text from `at` on can begin with a sentence more, also when other changes take
+    /// words away.
     fn goes_on_behind(&self, mut at: usize) -> bool {
         loop {
             let rest = &self.text[at..];

@@ -10,7 +10,8 @@ use crate::document::utf16_len;
 /// UTF-16 units that a change of prose holds, if it can be cut: a paragraph that is read at one go.
 pub(super) const LONGEST: usize = 1_200;
 
-/// What pieces of a replacement hold on the average: each end may move by a quarter of it to where one would pause.
+/// What pieces of a replacement hold on the average: each end may move by a quarter of it to where
+/// one would pause.
 const AIM: usize = LONGEST * 2 / 3;
 
 /// Pieces smaller than this on the average would be scraps.
@@ -45,7 +46,8 @@ pub(super) fn is_long_sentence(text: &str, sentence: &WordedUnit) -> bool {
     sentence.unit.kind == BlockKind::Prose && is_long(&text[sentence.unit.range.clone()])
 }
 
-/// The sentences of prose cut wherever a sentence may have ended, also where the next one begins in lower case.
+/// The sentences of prose cut wherever a sentence may have ended, also where the next one begins in
+/// lower case.
 pub(super) fn at_sentence_marks(text: &str, sentences: &[WordedUnit]) -> Vec<WordedUnit> {
     let mut pieces = Vec::with_capacity(sentences.len());
     for WordedUnit { unit, tokens, .. } in sentences {
@@ -63,8 +65,8 @@ pub(super) fn at_sentence_marks(text: &str, sentences: &[WordedUnit]) -> Vec<Wor
     pieces
 }
 
-/// A replacement in so many pieces that each can be read at one go: both sides are cut in like places. A side that is
-/// short beside the other one stays whole, in the first piece.
+/// A replacement in so many pieces that each can be read at one go: both sides are cut in like
+/// places. A side that is short beside the other one stays whole, in the first piece.
 pub(super) fn evenly(
     old: (&str, &[WordToken]),
     new: (&str, &[WordToken]),
@@ -89,7 +91,8 @@ pub(super) fn size((text, tokens): (&str, &[WordToken]), run: &Range<usize>) -> 
     tokens[run.clone()].iter().map(|token| utf16_len(&text[token.range.clone()])).sum()
 }
 
-/// Where to cut a run in `count` pieces: near the even places, where the best seam is. Where there is none, a piece is empty.
+/// Where to cut a run in `count` pieces: near the even places, where the best seam is. Where there
+/// is none, a piece is empty.
 fn cuts((text, tokens): (&str, &[WordToken]), run: &Range<usize>, count: usize) -> Vec<usize> {
     let all = size((text, tokens), run);
     if all < SCRAP * count {

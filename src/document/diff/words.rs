@@ -61,7 +61,8 @@ fn stuff(piece: &str) -> TokenKind {
     }
 }
 
-/// Calls `give` for each token of `text`: the word boundaries of UAX 29 that are also grapheme boundaries.
+/// Calls `give` for each token of `text`: the word boundaries of UAX 29 that are also grapheme
+/// boundaries.
 fn cut(text: &str, mut give: impl FnMut(usize, usize)) {
     let mut from = 0;
     if text.is_ascii() {
@@ -153,7 +154,8 @@ fn shared_letters(old: &str, new: &str) -> usize {
     head + tail
 }
 
-/// Added or removed words read better as `word␣` than as `␣word`: move the change over an equal space.
+/// Added or removed words read better as `word␣` than as `␣word`: move the change over an equal
+/// space.
 fn slide(swaps: &mut [TokenSwap], old: &[WordToken], new: &[WordToken]) {
     for index in 0..swaps.len() {
         let limit = swaps.get(index + 1).map_or(old.len(), |next| next.old.start);

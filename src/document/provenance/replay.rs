@@ -37,7 +37,8 @@ pub struct ProvenanceReplay {
 }
 
 impl ProvenanceReplay {
-    /// From `provenance`, which is that of `version`. `placements` are those of all updates that will be followed.
+    /// From `provenance`, which is that of `version`. `placements` are those of all updates that
+    /// will be followed.
     pub fn new<'a>(
         provenance: Provenance,
         version: Version,
@@ -53,7 +54,8 @@ impl ProvenanceReplay {
         new
     }
 
-    /// The oldest version that has words which come back by these placements: following them has to begin there at the latest.
+    /// The oldest version that has words which come back by these placements: following them has to
+    /// begin there at the latest.
     pub fn reaches_back_to<'a>(
         placements: impl IntoIterator<Item = &'a UpdatePlacements>,
     ) -> Option<Version> {
@@ -87,8 +89,8 @@ impl ProvenanceReplay {
         self.version
     }
 
-    /// Versions of which something is said that is not so: words that the update does not insert, or that never stood where
-    /// they are said to have stood. Those are the author's own.
+    /// Versions of which something is said that is not so: words that the update does not insert,
+    /// or that never stood where they are said to have stood. Those are the author's own.
     pub fn misplaced(&self) -> &[Version] {
         &self.misplaced
     }

@@ -78,7 +78,8 @@ impl SourceRuns {
         found
     }
 
-    /// The chunk that a place is in (of two that meet there, the first), and how many units of it come before.
+    /// The chunk that a place is in (of two that meet there, the first), and how many units of it
+    /// come before.
     fn find(&self, at: usize) -> (usize, usize) {
         let mut before = at;
         for (index, chunk) in self.chunks.iter().enumerate() {
