@@ -119,7 +119,7 @@ impl Hunk {
     }
 }
 
-/// What is wrong with where a part stands.
+/// Describes the error in the place of a part, if there is one.
 fn misfit(part: &HunkPart, status: HunkStatus, text: &Text) -> Option<String> {
     let HunkPart { from, to, base, insert: _, conflict, stood: _ } = part;
     let Ok(standing) = text.slice(*from..*to) else {

@@ -41,12 +41,12 @@ pub struct DecisionRequirements<'a> {
     pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
     pub policies: &'a [ToolPolicy],
-    /// Rules in force. Returns the requirement for applying `matter`.
+    /// Rules in force.
     pub rules: Vec<&'a ApprovalRule>,
 }
 
 impl DecisionRequirements<'_> {
-    /// What it takes to apply this.
+    /// Returns the requirement for applying `matter`.
     pub fn consent(&self, matter: &RuleSubject) -> ApprovalRequirement {
         self.policy.of(matter, self.policies)
     }

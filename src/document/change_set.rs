@@ -1,9 +1,9 @@
-//! `ChangeSet`: how one text becomes another, with CodeMirror's exact semantics.
+//! [`ChangeSet`]: the difference between two texts, with CodeMirror's exact semantics.
 //!
 //! Ported from codemirror/state `src/change.ts` (MIT, by Marijn Haverbeke and others); functions
-//! name the one they follow. Laws, for sets `A` and `B` that start at the same text:
+//! name the one they follow. Laws, for sets `A` and `B` that start at one text:
 //!
-//! - `A.compose(B.map(A, After)) == B.compose(A.map(B, Before))` in what they do to the text;
+//! - `A.compose(B.map(A, After)) == B.compose(A.map(B, Before))` in their effect on the text;
 //! - `A.invert(text)` undoes `A`;
 //! - a set keeps adjacent changes apart on purpose (delete then insert is not a replacement:
 //!   positions map differently).
@@ -12,66 +12,66 @@ use std::ops::Range;
 
 use super::text::{PositionError, Text, normalize_breaks, utf16_len};
 
-/// What a change may be at most; beyond it a client is refused, not served slowly.
+/// Limits on a change; a client beyond them is refused, not served slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangeLimits {
-    /// Sections of one change set.
+    /// Most sections of one change set.
     pub max_sections: usize,
-    /// UTF-16 units inserted by one change set.
+    /// Most UTF-16 units inserted by one change set.
     pub max_inserted: usize,
-    /// UTF-16 units of the text a change may lead to; a change that makes a longer text shorter is
-    /// fine.
+    /// Greatest length, in UTF-16 units, of the text after a change; a change that makes a longer
+    /// text shorter is permitted.
     pub max_length: usize,
 }
 
 impl ChangeLimits {
-    /// Only what the representation itself can hold.
+    /// No limits beyond the maximum of the representation itself.
     pub const NONE: Self =
         Self { max_sections: usize::MAX, max_inserted: MAX_UNITS, max_length: MAX_UNITS };
 }
 
-/// The largest length there is: positions fit an `i32`, as in a browser's small integers.
+/// Greatest length of a text: positions fit an `i32`, as in a browser's small integers.
 pub(super) const MAX_UNITS: usize = i32::MAX as usize;
 
-/// Why a change was refused.
+/// Reason why a change was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    /// Not the JSON of a change set.
+    /// The JSON is not that of a change set.
     #[error("expected {expected} at byte {at}")]
     Malformed {
         /// Byte offset into the JSON.
         at: usize,
-        /// What should have stood there.
+        /// Expected content at this place.
         expected: &'static str,
     },
-    /// A string that is not text, for example half a surrogate pair.
+    /// A string is not text, for example half a surrogate pair.
     #[error("invalid string at byte {at}: {source}")]
     InvalidString {
         /// Byte offset into the JSON.
         at: usize,
-        /// What `serde_json` says about it.
+        /// Error of `serde_json`.
         source: serde_json::Error,
     },
-    /// A line holds a line break; lines must be separate strings.
+    /// A line contains a line break; lines must be separate strings.
     #[error("line break inside a line at byte {at}")]
     LineBreakInLine {
         /// Byte offset into the JSON.
         at: usize,
     },
-    /// A form that CodeMirror never writes: an empty section, or two neighbours it would have
-    /// joined.
+    /// The form is one that CodeMirror never writes: an empty section, or two neighbours it would
+    /// have joined.
     #[error("section ending at byte {at} is empty or should be joined with the one before")]
     NotCanonical {
         /// Byte offset into the JSON.
         at: usize,
     },
-    /// More sections than allowed.
+    /// There are more sections than allowed.
     #[error("more than {max} sections")]
     TooManySections {
         /// The limit.
         max: usize,
     },
-    /// More inserted text than allowed.
+    /// There is more inserted text than allowed.
     #[error("more than {max} units inserted")]
     TooMuchInserted {
         /// The limit.
@@ -86,12 +86,12 @@ pub enum ChangeError {
     /// The change is for a text of another length.
     #[error("change for a text of length {change} used where the length is {text}")]
     LengthMismatch {
-        /// Length the change set starts from.
+        /// Length of the text the change set is for.
         change: usize,
-        /// Length it should start from.
+        /// Length of the text it was used with.
         text: usize,
     },
-    /// A boundary of the change is not a place in the text.
+    /// A boundary of the change is no position in the text.
     #[error(transparent)]
     Position(#[from] PositionError),
 }
@@ -118,7 +118,7 @@ pub struct ChangedRange<'a> {
     pub from_b: usize,
     /// End in the new text.
     pub to_b: usize,
-    /// What stands in the new range.
+    /// Text of the new range.
     pub insert: &'a str,
 }
 
@@ -130,8 +130,8 @@ pub struct ChangeSet {
     pub(super) inserted: String,
 }
 
-/// `len` units of the old text are kept (`ins == KEEP`) or replaced by `ins` units, which take
-/// `bytes` bytes of the inserted text.
+/// Section of a change set: `len` units of the old text are kept (`ins == KEEP`) or replaced by
+/// `ins` units, which take `bytes` bytes of the inserted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChangeSection {
     pub len: u32,
@@ -139,10 +139,10 @@ pub(super) struct ChangeSection {
     pub bytes: u32,
 }
 
-/// `ins` of a section that stays as it is.
+/// Value of `ins` in a section that is kept.
 pub(super) const KEEP: i32 = -1;
 
-/// Whether a change becomes part of the section before it.
+/// Condition under which a change is joined with the section before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionJoin {
     /// Only if both keep, both only delete, or both only insert.
@@ -152,15 +152,18 @@ pub(super) enum SectionJoin {
 }
 
 impl ChangeSet {
-    /// The set that changes nothing in a text of `len` units.
+    /// Returns the set that changes nothing in a text of `len` units.
     pub fn identity(len: usize) -> Self {
         let mut set = Self::default();
         set.keep(len);
         set
     }
 
-    /// The set that makes all `edits`, whose positions are all of the same text of `len` units
+    /// Returns the set that makes all `edits`, whose positions are all of one text of `len` units
     /// (`ChangeSet.of`).
+    ///
+    /// # Errors
+    /// [`ChangeError::Position`] if an edit is outside the text.
     pub fn of<'a>(
         len: usize,
         edits: impl IntoIterator<Item = &'a TextEdit>,
@@ -189,22 +192,22 @@ impl ChangeSet {
         }
     }
 
-    /// Length of the text before the change.
+    /// Returns the length of the text before the change.
     pub fn len(&self) -> usize {
         self.sections.iter().map(|section| section.len as usize).sum()
     }
 
-    /// Length of the text after the change.
+    /// Returns the length of the text after the change.
     pub fn new_len(&self) -> usize {
         self.sections.iter().map(|section| section.new_len() as usize).sum()
     }
 
-    /// UTF-16 units that are inserted.
+    /// Returns the number of inserted UTF-16 units.
     pub(super) fn inserted_units(&self) -> usize {
         self.sections.iter().map(|section| usize::try_from(section.ins).unwrap_or(0)).sum()
     }
 
-    /// Whether nothing changes (`ChangeDesc.empty`; the length says nothing about that).
+    /// Returns `true` if nothing changes, whatever the length (`ChangeDesc.empty`).
     pub fn is_empty(&self) -> bool {
         match self.sections.as_slice() {
             [] => true,
@@ -213,14 +216,16 @@ impl ChangeSet {
         }
     }
 
-    /// Changes the text; leaves it as it is if any boundary is not a place in it
-    /// (`ChangeSet.apply`).
+    /// Applies the change to `text` (`ChangeSet.apply`).
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the length or a boundary does not fit; the text is then unchanged.
     pub fn apply(&self, text: &mut Text) -> Result<(), ChangeError> {
         self.starts_from(text.len())?;
         Ok(text.replace_all(self.changed_ranges())?)
     }
 
-    /// As [`Self::apply`], unless the text would grow past the limit.
+    /// Applies the change as [`Self::apply`] does, unless the text would grow past the limit.
     pub(super) fn apply_within(
         &self,
         text: &mut Text,
@@ -233,7 +238,10 @@ impl ChangeSet {
         self.apply(text)
     }
 
-    /// The set that turns the changed text back into `before` (`ChangeSet.invert`).
+    /// Returns the set that turns the changed text back into `before` (`ChangeSet.invert`).
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the set is not for `before`.
     pub fn invert(&self, before: &Text) -> Result<Self, ChangeError> {
         self.starts_from(before.len())?;
         let (mut sections, mut inserted) = (Vec::with_capacity(self.sections.len()), String::new());
@@ -256,8 +264,8 @@ impl ChangeSet {
         Ok(Self { sections, inserted })
     }
 
-    /// Where the old text changes, from left to right, adjacent changes apart (`iterChangedRanges`
-    /// with `individual`).
+    /// Returns the changed ranges of the old text, from left to right, adjacent changes apart
+    /// (`iterChangedRanges` with `individual`).
     pub fn changed_sections(&self) -> impl Iterator<Item = Range<usize>> + Clone {
         let sections = self.sections.iter().scan(0, |pos, section| {
             let from = *pos;
@@ -267,7 +275,8 @@ impl ChangeSet {
         sections.filter_map(|(changed, range)| changed.then_some(range))
     }
 
-    /// The changed ranges from left to right; adjacent changes are reported as one (`iterChanges`).
+    /// Returns the changed ranges from left to right; adjacent changes are reported as one
+    /// (`iterChanges`).
     pub fn changed_ranges(&self) -> impl Iterator<Item = ChangedRange<'_>> + Clone {
         let (mut sections, mut inserted) = (self.sections.as_slice(), self.inserted.as_str());
         let (mut pos_a, mut pos_b) = (0, 0);
@@ -294,13 +303,13 @@ impl ChangeSet {
         })
     }
 
-    /// Fails unless the set is for a text of `text` units.
+    /// Checks that the set is for a text of `text` units.
     pub(super) fn starts_from(&self, text: usize) -> Result<(), ChangeError> {
         let change = self.len();
         if change == text { Ok(()) } else { Err(ChangeError::LengthMismatch { change, text }) }
     }
 
-    /// Adds a stretch that stays as it is (`addSection` with -1).
+    /// Adds a range that is kept (`addSection` with -1).
     pub(super) fn keep(&mut self, len: usize) {
         if len > 0 {
             self.add(ChangeSection { len: len as u32, ins: KEEP, bytes: 0 }, SectionJoin::Alike);
@@ -313,7 +322,8 @@ impl ChangeSet {
         self.change_measured(len as u32, units.cast_signed(), insert, join);
     }
 
-    /// As [`Self::change`], when the length of `insert` in UTF-16 units, `ins`, is known already.
+    /// Adds a change as [`Self::change`] does, where the length of `insert` in UTF-16 units, `ins`,
+    /// is known.
     pub(super) fn change_measured(&mut self, len: u32, ins: i32, insert: &str, join: SectionJoin) {
         if len > 0 || ins > 0 {
             self.inserted.push_str(insert);
@@ -345,12 +355,12 @@ impl ChangeSet {
 }
 
 impl ChangeSection {
-    /// Length in the new text.
+    /// Returns the length in the new text.
     pub fn new_len(self) -> u32 {
         if self.ins == KEEP { self.len } else { self.ins.cast_unsigned() }
     }
 
-    /// Whether both only delete, or both only insert.
+    /// Returns `true` if both sections only delete, or both only insert.
     pub(super) fn is_alike(self, other: Self) -> bool {
         self.ins == other.ins && other.ins <= 0 || self.len == 0 && other.len == 0
     }

@@ -1,11 +1,13 @@
-//! One change set after another, as a single set (`composeSets` in codemirror/state `change.ts`).
+//! Composition of two change sets into one (`composeSets` in codemirror/state `change.ts`).
 
 use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 
 impl ChangeSet {
-    /// The set that does what `self` and then `next` do. Fails unless `next` starts where `self`
-    /// ends.
+    /// Returns the set that does `self` and then `next`.
+    ///
+    /// # Errors
+    /// [`ChangeError::LengthMismatch`] unless `next` starts where `self` ends.
     pub fn compose(&self, next: &Self) -> Result<Self, ChangeError> {
         next.starts_from(self.new_len())?;
         match (self.is_empty(), next.is_empty()) {
@@ -19,8 +21,8 @@ impl ChangeSet {
 fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> Result<ChangeSet, ChangeError> {
     let mut result = ChangeSet::default();
     let (mut a, mut b) = (SectionCursor::new(first), SectionCursor::new(second));
-    // Whether the last section of the result is unfinished: what follows is a piece of the same
-    // replacement.
+    // `Always` while the last section of the result is unfinished: the next piece is part of the
+    // same replacement.
     let mut join = SectionJoin::Alike;
     while !(a.done() && b.done()) {
         if a.ins == 0 {
@@ -37,7 +39,7 @@ fn compose_sets(first: &ChangeSet, second: &ChangeSet) -> Result<ChangeSet, Chan
         let goes_on = a.ins > len.cast_signed() || b.ins >= 0 && b.len > len;
         let sections = result.sections.len();
         let replaced = if a.off > 0 { 0 } else { a.len };
-        // What `b` inserts comes with the first piece of the section.
+        // The insertion of `b` comes with the first piece of the section.
         let (new_units, new_text) = if b.off > 0 { (0, "") } else { (b.ins, b.text()) };
         match (a.ins, b.ins) {
             (KEEP, KEEP) => {

@@ -1,23 +1,23 @@
-//! Walks the sections of a change set piece by piece (`SectionIter` in codemirror/state
+//! Cursor over the sections of a change set, piece by piece (`SectionIter` in codemirror/state
 //! `change.ts`).
 
 use super::change_set::{ChangeError, ChangeSection, ChangeSet, KEEP};
 use super::text::PositionError;
 
-/// `ins` past the last section.
+/// Value of `ins` past the last section.
 const END: i32 = -2;
 
-/// A place in a change set: the rest of one section.
+/// Cursor in a change set: the rest of one section.
 pub(super) struct SectionCursor<'a> {
     sections: &'a [ChangeSection],
-    /// The inserted text after the current section's.
+    /// Inserted text after the current section's.
     later: &'a str,
-    /// The inserted text of the current section, of which `text_off` bytes have been taken.
+    /// Inserted text of the current section, of which `text_off` bytes have been taken.
     text: &'a str,
     text_off: usize,
     /// Units of the old text left in this section.
     pub len: u32,
-    /// Units it inserts, [`KEEP`], or past the end.
+    /// Units the section inserts, [`KEEP`], or [`END`] past the last section.
     pub ins: i32,
     /// Units of this section that have been passed.
     pub off: u32,
@@ -45,7 +45,7 @@ impl<'a> SectionCursor<'a> {
         self.ins == END
     }
 
-    /// To the next section.
+    /// Moves to the next section.
     pub fn next(&mut self) {
         self.off = 0;
         self.text_off = 0;
@@ -58,17 +58,17 @@ impl<'a> SectionCursor<'a> {
         }
     }
 
-    /// Units of the new text left in this section, unless it is past the end.
+    /// Returns the units of the new text left in this section, unless it is past the end.
     pub fn new_len(&self) -> u32 {
         if self.ins < 0 { self.len } else { self.ins.cast_unsigned() }
     }
 
-    /// All the text this section inserts.
+    /// Returns all the text this section inserts.
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// Over `len` units of the old text.
+    /// Moves over `len` units of the old text.
     pub fn forward(&mut self, len: u32) {
         if len == self.len {
             self.next();
@@ -78,7 +78,7 @@ impl<'a> SectionCursor<'a> {
         }
     }
 
-    /// Over `len` units of the new text; gives what this section inserts there.
+    /// Moves over `len` units of the new text and returns the text this section inserts there.
     pub fn forward_new(&mut self, len: u32) -> Result<&'a str, ChangeError> {
         if self.ins == KEEP {
             self.forward(len);
@@ -95,10 +95,10 @@ impl<'a> SectionCursor<'a> {
         Ok(piece)
     }
 
-    /// The next `len` units of inserted text (`textBit`).
+    /// Returns the next `len` units of inserted text (`textBit`).
     fn piece(&self, len: u32) -> Result<&'a str, ChangeError> {
         let rest = &self.text[self.text_off..];
-        // Either the rest of the section, or as many bytes as units: both spare a walk.
+        // Fast paths: the rest of the section, or as many bytes as units.
         if len.cast_signed() == self.ins {
             return Ok(rest);
         }

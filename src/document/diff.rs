@@ -1,15 +1,15 @@
-//! Text to text as changes a person wants to take one at a time: blocks, then sentences, then
-//! words.
+//! Differences between two texts as changes that a person accepts one at a time: blocks, then
+//! sentences, then words.
 //!
 //! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal
-//! anchor the rest; what lies between is cut into sentences, aligned by likeness, and each pair is
-//! compared word by word. Changes a word apart within a sentence make one [`HunkDraft`]; nothing
-//! ever joins across the end of a sentence or a paragraph. A new paragraph is one change, and so is
-//! one that goes away; a very long one is several, cut at the ends of sentences (`pieces`). A very
-//! long sentence is cut at the best places there are (`seams`).
+//! anchor the rest; the text between them is cut into sentences, aligned by likeness, and each pair
+//! is compared word by word. Changes at most a word apart within a sentence make one [`HunkDraft`];
+//! changes are never joined across the end of a sentence or a paragraph. A new paragraph is one
+//! change, and so is one that is removed; a very long one is several, cut at the ends of sentences
+//! (`split_paragraphs`). A very long sentence is cut at the best places there are (`split_points`).
 //!
 //! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on
-//! the clock, so compute it once and keep it. Long texts take milliseconds: run it on a blocking
+//! the clock, so compute it once and store it. Long texts take milliseconds: run it on a blocking
 //! thread.
 
 mod align;
@@ -36,11 +36,11 @@ use super::TextEdit;
 
 pub use passages::{ChangedPassage, common_ends, passages};
 
-/// What the comparison may cost.
+/// Limits on the cost of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiffLimits {
-    /// When to stop looking for small changes; what is not compared by then becomes one large
-    /// change. `None`: look to the end, and give the same hunks every time.
+    /// Time at which to stop looking for small changes; what is not compared by then becomes one
+    /// large change. `None`: compare to the end, with equal hunks every time.
     pub deadline: Option<Instant>,
 }
 
@@ -49,11 +49,11 @@ pub struct DiffLimits {
 pub struct DraftPart {
     /// First unit to replace.
     pub from: usize,
-    /// One past the last; equal to `from` where words are only added.
+    /// End of the range to replace, exclusive; equal to `from` where words are only added.
     pub to: usize,
-    /// The words that stand there.
+    /// Words in the range.
     pub base: String,
-    /// The words that shall stand there.
+    /// Words to put in the range.
     pub insert: String,
 }
 
@@ -63,12 +63,12 @@ impl From<DraftPart> for TextEdit {
     }
 }
 
-/// The smallest thing a person accepts or rejects: parts in order, disjoint, at least one.
+/// The smallest change a person accepts or rejects: parts in order, disjoint, at least one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkDraft {
-    /// The words that change together.
+    /// Parts that change together.
     pub parts: Vec<DraftPart>,
-    /// Why this one, if a reason was given for it alone.
+    /// Reason for this hunk, if one was given for it alone.
     pub explanation: Option<String>,
 }
 
@@ -78,27 +78,26 @@ impl From<Vec<DraftPart>> for HunkDraft {
     }
 }
 
-/// The changes so far of a text that is still being written.
+/// Changes so far of a text that is still being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialDraft {
-    /// Up to the last block that is complete. They can still change: what follows may show that a
-    /// block became another one.
+    /// Hunks up to the last complete block. They can still change: later text may show that a block
+    /// became another one.
     pub hunks: Vec<HunkDraft>,
-    /// How many blocks (paragraphs, headings, list items, lines of code) are complete.
+    /// Number of complete blocks (paragraphs, headings, list items, lines of code).
     pub blocks: usize,
 }
 
-/// The changes that turn `old` into a text of which `written` is the beginning.
+/// Returns the changes that turn `old` into a text that begins with `written`.
 ///
-/// The last block may still grow and is left out, and what of `old` comes after is not taken for
-/// removed.
+/// The last block may still grow and is left out; the rest of `old` does not count as removed.
 pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> PartialDraft {
     let blocks = blocks::blocks(written);
     let Some(last) = blocks.last() else { return PartialDraft::default() };
     let hunks = diff_whole(old, &written[..last.range.start], limits);
     let mut hunks =
         split_paragraphs::cut(split_paragraphs::SplitContext { before: "", old, after: "" }, hunks);
-    // A removal is known for one only when something stands behind it again.
+    // A removal is certain only when later text follows it.
     let mut end = super::utf16_len(old);
     while let Some(part) = hunks.last_mut().and_then(|hunk| hunk.parts.last_mut()) {
         if part.to < end || !part.insert.is_empty() {
@@ -114,15 +113,16 @@ pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> PartialDraf
     PartialDraft { hunks, blocks: blocks.len() - 1 }
 }
 
-/// The changes that turn `old` into `new`, in order and disjoint; empty if the texts are equal.
+/// Returns the changes that turn `old` into `new`, in order and disjoint; empty if the texts are
+/// equal.
 ///
 /// Both texts must have their line ends normalised to `\n`, as [`super::Text`] does.
 pub fn diff(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     diff_between("", (old, new), "", limits)
 }
 
-/// The same where `old` is a part of a document: it stands between `before` and `after`. Positions
-/// are of `old`.
+/// Returns the changes as [`diff`] does, where `old` is a part of a document, between `before` and
+/// `after`. Positions are of `old`.
 pub fn diff_between(
     before: &str,
     (old, new): (&str, &str),
@@ -134,7 +134,8 @@ pub fn diff_between(
     split_paragraphs::cut(place, hunks)
 }
 
-/// The same with every paragraph that comes or goes in one piece, however long it is.
+/// Returns the changes as [`diff`] does, with every added or removed paragraph in one piece,
+/// however long it is.
 pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     if old == new {
         return Vec::new();

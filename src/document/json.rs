@@ -1,9 +1,9 @@
-//! Change sets as JSON: byte for byte what CodeMirror's `ChangeSet.toJSON` gives, and nothing else
-//! is taken.
+//! Change sets as JSON: byte for byte the output of CodeMirror's `ChangeSet.toJSON`; anything else
+//! is refused.
 //!
 //! `5` keeps five units, `[5]` deletes them, `[5,"a","b"]` replaces them by `a\nb`. CodeMirror's
-//! `fromJSON` checks almost nothing, so the checks here are our own: a set that is taken is exactly
-//! one that CodeMirror could have written.
+//! `fromJSON` checks almost nothing, so the checks here are our own: a set that is accepted is
+//! exactly one that CodeMirror could have written.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,14 +13,17 @@ use super::json_reader::JsonReader;
 use super::text::utf16_len;
 
 impl ChangeSet {
-    /// Reads a change set that came from outside.
+    /// Parses a change set that came from outside.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the JSON is no canonical change set or exceeds `limits`.
     pub fn parse(json: &str, limits: &ChangeLimits) -> Result<Self, ChangeError> {
         let mut set = Self::default();
         set.parse_into(json, limits)?;
         Ok(set)
     }
 
-    /// The set as JSON; reading it gives an equal set.
+    /// Returns the set as JSON; parsing it gives an equal set.
     pub fn to_json(&self) -> String {
         let mut json = String::with_capacity(2 + self.sections.len() * 8 + self.inserted.len());
         let mut inserted = self.inserted.as_str();
@@ -46,7 +49,7 @@ impl ChangeSet {
         json
     }
 
-    /// As [`Self::parse`], into a set whose buffers are used again.
+    /// Parses a change set as [`Self::parse`] does, into a set whose buffers are reused.
     pub(super) fn parse_into(
         &mut self,
         json: &str,
@@ -92,22 +95,22 @@ impl ChangeSet {
     }
 }
 
-/// A change in one place: what typing is. Read without copying if it can be, because nearly every
-/// change is one.
+/// A change in one place, as made by typing. Parsed without copying where possible, because nearly
+/// every change is one.
 pub(super) struct TypedChange<'a> {
     /// Length of the text before the change.
     pub len: usize,
-    /// What is replaced.
+    /// Replaced range, in UTF-16 units.
     pub range: Range<usize>,
-    /// By what.
+    /// Text that replaces it.
     pub insert: Cow<'a, str>,
     /// Length of `insert` in UTF-16 units.
     pub units: usize,
 }
 
 impl<'a> TypedChange<'a> {
-    /// Reads `json` if it is such a change exactly as CodeMirror writes it; nothing is said about
-    /// other JSON.
+    /// Parses `json` if it is a change in one place exactly as CodeMirror writes it; `None` says
+    /// nothing about whether other JSON is valid.
     #[inline]
     pub fn read(json: &'a str) -> Option<Self> {
         let mut reader = JsonReader::new(json);
@@ -143,8 +146,7 @@ impl<'a> TypedChange<'a> {
 fn write_line(json: &mut String, line: &str) {
     json.push(',');
     if line.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-        // The escapes of `JSON.stringify` and serde_json are the same for text without lone
-        // surrogates.
+        // `JSON.stringify` and serde_json escape text without lone surrogates alike.
         json.push_str(&serde_json::Value::from(line).to_string());
     } else {
         json.push('"');

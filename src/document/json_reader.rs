@@ -1,14 +1,14 @@
-//! Reads the few forms of JSON that a change set is made of.
+//! Reader for the few forms of JSON that a change set is made of.
 
 use std::borrow::Cow;
 
 use super::change_set::{ChangeError, ChangeSection, KEEP, MAX_UNITS};
 use super::text::utf16_len;
 
-/// Digits of the longest length.
+/// Digits of the greatest length.
 const MAX_DIGITS: usize = 10;
 
-/// A place in the JSON: a byte offset at a character boundary.
+/// Position in the JSON: a byte offset at a character boundary.
 pub(super) struct JsonReader<'a> {
     json: &'a str,
     at: usize,
@@ -27,7 +27,7 @@ impl<'a> JsonReader<'a> {
         self.at == self.json.len()
     }
 
-    /// A section; its inserted text is appended to `inserted`.
+    /// Reads a section and appends its inserted text to `inserted`.
     pub fn section(&mut self, inserted: &mut String) -> Result<ChangeSection, ChangeError> {
         if !self.take(b'[') {
             return Ok(ChangeSection { len: self.number()?, ins: KEEP, bytes: 0 });
@@ -52,21 +52,21 @@ impl<'a> JsonReader<'a> {
         Ok(ChangeSection { len, ins, bytes: (inserted.len() - start) as u32 })
     }
 
-    /// A whole number below 2^31, without sign, fraction or leading zero.
+    /// Reads a whole number below 2^31, without sign, fraction or leading zero.
     fn number(&mut self) -> Result<u32, ChangeError> {
         self.skip_space();
         let at = self.at;
         self.digits().ok_or(ChangeError::Malformed { at, expected: "a length" })
     }
 
-    /// A string without line breaks; borrowed unless it has escapes.
+    /// Reads a string without line breaks; borrowed unless it has escapes.
     fn line(&mut self) -> Result<Cow<'a, str>, ChangeError> {
         self.skip_space();
         let start = self.at;
         if let Some(line) = self.plain_line() {
             return Ok(Cow::Borrowed(line));
         }
-        // Anything else is rare; `serde_json` knows what it is, also half a surrogate pair.
+        // Anything else is rare; `serde_json` handles it, also half a surrogate pair.
         let mut strings =
             serde_json::Deserializer::from_str(&self.json[start..]).into_iter::<String>();
         let line = match strings.next() {
@@ -85,14 +85,14 @@ impl<'a> JsonReader<'a> {
         Ok(Cow::Owned(line))
     }
 
-    /// A string without escapes, if one is next.
+    /// Reads a string without escapes, if one is next.
     #[inline]
     pub fn plain_line(&mut self) -> Option<&'a str> {
         let rest = &self.json.as_bytes()[self.at..];
         let (b'"', text) = rest.split_first()? else { return None };
         let line = &text[..text.iter().position(|&byte| byte == b'"')?];
-        // Without an early end, so that many bytes are looked at in one step. An escaped quote
-        // shows by its backslash.
+        // No early exit, so that the compiler vectorizes the loop. An escaped quote is detected by
+        // its backslash.
         let special = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'\\');
         if line.iter().fold(0, |found, &byte| found | special(byte)) > 0 {
             return None;
@@ -102,7 +102,7 @@ impl<'a> JsonReader<'a> {
         Some(&self.json[start..self.at - 1])
     }
 
-    /// The length of a stretch that is kept, which is never nothing.
+    /// Reads the length of a range that is kept, which is never 0.
     #[inline]
     pub fn kept(&mut self) -> Option<u32> {
         match self.digits() {
@@ -111,8 +111,8 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Lines as CodeMirror writes them, joined by line breaks; nothing if there is anything unusual
-    /// about them.
+    /// Reads lines as CodeMirror writes them, joined by line breaks; `None` if their form is
+    /// unusual.
     #[inline]
     pub fn plain_lines(&mut self) -> Option<Cow<'a, str>> {
         let first = self.plain_line();
@@ -122,7 +122,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// The lines from here on, after the `first` and its comma if that has been taken.
+    /// Reads the remaining lines, after the `first` and its comma if that has been read.
     fn joined_lines(&mut self, first: Option<&str>) -> Option<String> {
         let mut text = String::with_capacity(self.json.len() - self.at);
         if let Some(first) = first {
@@ -162,7 +162,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Digits, if they make a length.
+    /// Reads digits, if they make a length.
     #[inline]
     pub fn digits(&mut self) -> Option<u32> {
         let rest = &self.json.as_bytes()[self.at..];
@@ -195,13 +195,13 @@ impl<'a> JsonReader<'a> {
         if self.take(byte) { Ok(()) } else { Err(ChangeError::Malformed { at: self.at, expected }) }
     }
 
-    /// Takes `byte` if it is next after white space.
+    /// Reads `byte` if it is next after white space.
     pub fn take(&mut self, byte: u8) -> bool {
         self.skip_space();
         self.next(byte).is_some()
     }
 
-    /// Takes `byte` if it is the very next one.
+    /// Reads `byte` if it is the very next one.
     #[inline]
     pub fn next(&mut self, byte: u8) -> Option<()> {
         (self.json.as_bytes().get(self.at) == Some(&byte)).then(|| self.at += 1)
@@ -214,8 +214,8 @@ impl<'a> JsonReader<'a> {
     }
 }
 
-/// What `JSON.stringify` writes as a backslash and this character; line breaks have no place in a
-/// line.
+/// Returns the character that `JSON.stringify` writes as a backslash and this letter; `None` for
+/// line breaks, which are not allowed in a line.
 fn short_escape(letter: u8) -> Option<char> {
     match letter {
         b'"' => Some('"'),

@@ -1,16 +1,16 @@
-//! The newest part of a document's history as bytes: each update as the JSON that was broadcast, in
-//! blocks, without an allocation of its own.
+//! The newest part of a document's history as bytes: each update as the JSON that was broadcast,
+//! stored in blocks rather than in an allocation of its own.
 
 use std::collections::VecDeque;
 
 use crate::ids::{ClientId, Version};
 
-/// Updates of a block; whole blocks are dropped from the old end.
+/// Updates of a block; whole blocks are dropped, oldest first.
 const BLOCK_UPDATES: usize = 512;
 /// Bytes of JSON after which a new block is begun, so a block holds at most these and one update.
 const BLOCK_BYTES: usize = 512 * 1024;
 
-/// How much of the log is kept in memory: the newest updates while both bounds hold.
+/// Limits for the log in memory: the newest updates are kept while both hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TailLimits {
     /// Updates that are kept at least, as long as they fit into `bytes`.
@@ -25,7 +25,7 @@ pub(super) struct UpdateLog {
     start: Version,
     end: Version,
     blocks: VecDeque<LogBlock>,
-    /// JSON in all blocks.
+    /// Bytes of JSON in all blocks.
     bytes: usize,
     limits: TailLimits,
 }
@@ -33,7 +33,7 @@ pub(super) struct UpdateLog {
 /// Up to [`BLOCK_UPDATES`] updates, one after the other.
 #[derive(Debug, Default)]
 struct LogBlock {
-    /// The version before its first update.
+    /// Version before the block's first update.
     start: Version,
     json: String,
     entries: Vec<LogEntry>,
@@ -42,7 +42,8 @@ struct LogBlock {
 
 #[derive(Debug, Clone, Copy)]
 struct LogEntry {
-    /// Where its JSON ends; it begins where that of the entry before ends.
+    /// End of the update's JSON in the block, in bytes; the JSON begins where the previous entry's
+    /// ends.
     end: usize,
     /// Index into the authors of the block.
     author: u32,
@@ -54,7 +55,7 @@ struct LogAuthor {
     origin: Option<Box<str>>,
 }
 
-/// An update where it lies in the log.
+/// An update, borrowed from the log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoggedUpdate<'a> {
     pub client: &'a ClientId,
@@ -63,33 +64,33 @@ pub(super) struct LoggedUpdate<'a> {
 }
 
 impl UpdateLog {
-    /// An empty log that begins at `start`.
+    /// Creates an empty log that begins at `start`.
     pub fn new(start: Version, limits: TailLimits) -> Self {
         Self { start, end: start, blocks: VecDeque::new(), bytes: 0, limits }
     }
 
-    /// The version before the oldest update that is still here.
+    /// Returns the version before the oldest update in the log.
     pub fn start(&self) -> Version {
         self.start
     }
 
-    /// The version after the newest update.
+    /// Returns the version after the newest update.
     pub fn end(&self) -> Version {
         self.end
     }
 
-    /// How much it keeps.
+    /// Returns the limits of the log.
     pub fn limits(&self) -> TailLimits {
         self.limits
     }
 
-    /// Memory held by the blocks; origins and client names are not counted.
+    /// Returns the memory held by the blocks, in bytes; origins and client names are not counted.
     pub fn size_bytes(&self) -> usize {
         let fixed = self.blocks.capacity() * size_of::<LogBlock>();
         fixed + self.blocks.iter().map(LogBlock::size_bytes).sum::<usize>()
     }
 
-    /// The updates after `version`, oldest first; nothing if the log does not hold them all.
+    /// Returns the updates after `version`, oldest first; `None` if the log does not hold them all.
     pub fn since(
         &self,
         version: Version,
@@ -97,7 +98,7 @@ impl UpdateLog {
         (self.start..=self.end).contains(&version).then(|| self.after(version))
     }
 
-    /// The updates after `version`, which must be in the log.
+    /// Returns the updates after `version`, which must be in the log.
     pub fn after(&self, version: Version) -> impl ExactSizeIterator<Item = LoggedUpdate<'_>> {
         let mut block = self.blocks.partition_point(|block| block.end() <= version);
         let mut at = self.blocks.get(block).map_or(0, |it| (version.0 - it.start.0) as usize);
@@ -110,8 +111,8 @@ impl UpdateLog {
         })
     }
 
-    /// Drops the oldest blocks that are beyond the limits. Not done by [`Self::append`], so that
-    /// everything appended since is still here.
+    /// Drops the oldest blocks beyond the limits. Not done by [`Self::append`], so that everything
+    /// appended since the last call is still in the log.
     pub fn trim(&mut self) {
         while let Some(oldest) = self.blocks.front() {
             let held = (self.end.0 - self.start.0) as usize;
@@ -139,7 +140,7 @@ impl UpdateLog {
         }
     }
 
-    /// Forgets the updates after `version`, which must be in the log.
+    /// Removes the updates after `version`, which must be in the log.
     pub fn truncate(&mut self, version: Version) {
         debug_assert!(version >= self.start && version <= self.end, "{version} is not in the log");
         while let Some(newest) = self.blocks.back_mut().filter(|block| block.end() > version) {
@@ -170,12 +171,12 @@ impl LogBlock {
         self.entries.len() >= BLOCK_UPDATES || self.json.len() >= BLOCK_BYTES
     }
 
-    /// The version after its last update.
+    /// Returns the version after the block's last update.
     fn end(&self) -> Version {
         self.start.plus(self.entries.len())
     }
 
-    /// Forgets all but the first `keep` updates.
+    /// Removes all but the first `keep` updates.
     fn truncate(&mut self, keep: usize) {
         self.entries.truncate(keep);
         self.json.truncate(self.entries.last().map_or(0, |entry| entry.end));
@@ -198,7 +199,7 @@ impl LogBlock {
         }
     }
 
-    /// Index of the author, who is usually one of the latest.
+    /// Returns the index of the author, who is usually one of the latest.
     fn author(&mut self, client: &ClientId, origin: Option<&str>) -> u32 {
         let known =
             self.authors.iter().rposition(|a| a.client == *client && a.origin.as_deref() == origin);

@@ -1,7 +1,7 @@
-//! Text and how it changes; pure: no clock, no disk, no task.
+//! Text and its changes. Pure: no clock, no disk, no task.
 //!
 //! Positions are UTF-16 code units, as in a browser; ranges are half-open, `[from, to)`; a line
-//! break is `\n`, one unit. [`Text`] holds the words, [`ChangeSet`] says how they change, and
+//! break is `\n`, one unit. [`Text`] holds the words, [`ChangeSet`] describes a change of them, and
 //! [`Document`] puts changes that were made at the same time into one order that every client
 //! arrives at too.
 
@@ -29,75 +29,76 @@ use crate::ids::{ClientId, Version};
 use json::TypedChange;
 use log::{LoggedUpdate, UpdateLog};
 
-/// How much of its log a document keeps in memory, so that clients catch up, and late pushes are
-/// moved, without a look at the store.
+/// Part of its log that a document keeps in memory, so that clients catch up, and late pushes are
+/// rebased, without reading the store.
 pub const TAIL: TailLimits = TailLimits { updates: 10_000, bytes: 8 * 1024 * 1024 };
 
 /// One committed update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
-    /// The editor instance that made it.
+    /// Editor instance that made the update.
     pub client: ClientId,
-    /// The change as JSON, as it is stored and broadcast.
+    /// Change as JSON, as it is stored and broadcast.
     pub changes: Box<str>,
-    /// What caused it, for updates made by the server.
+    /// Cause of the update, for updates made by the server.
     pub origin: Option<Box<str>>,
 }
 
 /// An update as a client sends it.
 #[derive(Debug, Clone, Copy)]
 pub struct IncomingUpdate<'a> {
-    /// The editor instance that made it.
+    /// Editor instance that made the update.
     pub client: &'a ClientId,
-    /// The change as JSON.
+    /// Change as JSON.
     pub changes: &'a str,
 }
 
-/// Why a push was refused; nothing of it was committed.
+/// Reason why a push was refused; nothing of it was committed.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// The version has not happened yet.
+    /// The base version does not exist yet.
     #[error("version {base} is ahead of the document, which is at {version}")]
     Ahead {
-        /// The version the push was made on.
+        /// Version the push was made on.
         base: Version,
-        /// The version of the document.
+        /// Version of the document.
         version: Version,
     },
-    /// The updates since that version are no longer at hand.
+    /// The updates since the base version are no longer in memory.
     #[error("version {base} is older than the log, which begins at {tail_start}")]
     TooOld {
-        /// The version the push was made on.
+        /// Version the push was made on.
         base: Version,
-        /// The oldest version that can be rebased.
+        /// Oldest version that can be rebased.
         tail_start: Version,
     },
-    /// Moving the updates over those made meanwhile costs more than the push may; nothing was
+    /// Rebasing the updates over those made meanwhile costs more than the budget; nothing was
     /// changed.
     #[error("moving these updates over those made meanwhile costs more than {budget} steps")]
     TooCostly {
-        /// What it may cost, in sections looked at.
+        /// Budget of the push, in steps; see [`RebaseBudget`].
         budget: u64,
     },
-    /// There are more updates than the log is sure to hold, so that not all of them could be told.
+    /// The push has more updates than the log is sure to hold, so not all of them could be
+    /// broadcast.
     #[error("a push has at most {most} updates")]
     TooMany {
-        /// How many it may have.
+        /// Most updates a push may have.
         most: usize,
     },
     /// An update is not a change of the text it was made on.
     #[error("update {index}: {source}")]
     Invalid {
-        /// Which update of the push, from 0.
+        /// Index of the update in the push, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// Error in the update.
         source: ChangeError,
     },
-    /// An update stands where a committed one of the same client was, but is another change: the
+    /// An update is not equal to the one that was committed for this client in its place: the
     /// client lost track.
     #[error("update {index} is not the one that was committed for this client")]
     NotTheSame {
-        /// Which update of the push, from 0.
+        /// Index of the update in the push, from 0.
         index: usize,
     },
 }
@@ -109,7 +110,7 @@ pub struct Document {
     log: UpdateLog,
 }
 
-/// A state of a document to go back to.
+/// Checkpoint of a document, for [`Document::roll_back`].
 #[derive(Debug)]
 pub struct DocumentCheckpoint {
     text: Text,
@@ -117,57 +118,63 @@ pub struct DocumentCheckpoint {
 }
 
 impl Update {
-    /// The change, read from its JSON.
+    /// Parses the change from its JSON.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the JSON is no change set.
     pub fn change_set(&self) -> Result<ChangeSet, ChangeError> {
         ChangeSet::parse(&self.changes, &ChangeLimits::NONE)
     }
 }
 
 impl Document {
-    /// A document at `version` with an empty log that will keep what [`TAIL`] says.
+    /// Creates a document at `version` with an empty log that will keep what [`TAIL`] says.
     pub fn new(text: Text, version: Version) -> Self {
         Self::with_tail(text, version, TAIL)
     }
 
-    /// As [`Self::new`], with another tail.
+    /// Creates a document as [`Self::new`] does, with other limits for the log.
     pub fn with_tail(text: Text, version: Version, tail: TailLimits) -> Self {
         Self { text, log: UpdateLog::new(version, tail) }
     }
 
-    /// The text now.
+    /// Returns the current text.
     pub fn text(&self) -> &Text {
         &self.text
     }
 
-    /// The number of updates committed since the document was created.
+    /// Returns the number of updates committed since the document was created.
     pub fn version(&self) -> Version {
         self.log.end()
     }
 
-    /// The oldest version from which updates are still at hand.
+    /// Returns the oldest version from which updates are still in memory.
     pub fn tail_start(&self) -> Version {
         self.log.start()
     }
 
-    /// The updates committed after `version`, oldest first; nothing if the log does not reach that
-    /// far, or not yet.
+    /// Returns the updates committed after `version`, oldest first; `None` if the log does not
+    /// reach that far, or not yet.
     pub fn since(&self, version: Version) -> Option<impl ExactSizeIterator<Item = Update>> {
         Some(self.log.since(version)?.map(Update::from))
     }
 
-    /// Memory the log takes, in bytes.
+    /// Returns the memory the log takes, in bytes.
     pub fn log_size_bytes(&self) -> usize {
         self.log.size_bytes()
     }
 
-    /// Commits updates that a client made one after the other on version `base`, and gives them as
-    /// committed.
+    /// Commits updates that a client made one after the other on version `base`, and returns them
+    /// as committed.
     ///
     /// Updates made meanwhile come first: the new ones are rebased over them, one at a time, as the
-    /// client itself does. Leading updates that are committed already (the client did not hear of
-    /// it and sent them again) are recognised and left out. An update of which nothing is left
-    /// still takes a version, because its author waits for it. All or nothing; what would cost more
-    /// than `budget` is refused before anything is changed. `limits` hold for all updates together.
+    /// client itself does. Leading updates that are committed already (the client got no reply and
+    /// sent them again) are recognised and left out. An update of which nothing is left still takes
+    /// a version, because its author waits for it. `limits` hold for all updates together.
+    ///
+    /// # Errors
+    /// [`PushError`] with the reason. All or nothing: on an error no update is committed. A push
+    /// that would cost more than `budget` is refused before anything is changed.
     pub fn push(
         &mut self,
         base: Version,
@@ -187,6 +194,9 @@ impl Document {
     }
 
     /// Commits a change made by the server to the newest version.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if the change does not fit the text, which is then unchanged.
     pub fn commit(
         &mut self,
         change: &ChangeSet,
@@ -204,19 +214,20 @@ impl Document {
         })
     }
 
-    /// The state now, to go back to if what is committed next cannot be kept.
+    /// Returns a checkpoint of the current state, to roll back to if the next commit cannot be
+    /// stored.
     pub fn checkpoint(&self) -> DocumentCheckpoint {
         DocumentCheckpoint { text: self.text.clone(), version: self.version() }
     }
 
-    /// Goes back to a state this document was in.
+    /// Restores a state this document was in.
     pub fn roll_back(&mut self, checkpoint: DocumentCheckpoint) {
         self.text = checkpoint.text;
         self.log.truncate(checkpoint.version);
     }
 
-    /// The short way for a single update that is a [`TypedChange`] change of the newest version.
-    /// Does nothing if it is not, or if anything is wrong with it.
+    /// Commits a single update that is a [`TypedChange`] of the newest version, without the general
+    /// rebase. Returns `false` and changes nothing if it is not one, or if it is invalid.
     fn push_typed(
         &mut self,
         base: Version,
@@ -258,7 +269,7 @@ impl Document {
         let known = updates.len() - changes.len();
         let invalid = |index, source| PushError::Invalid { index: known + index, source };
         if let [change] = changes.as_slice() {
-            // A single change leaves the text as it is when it is refused.
+            // A single change leaves the text unchanged when it is refused.
             change.apply_within(&mut self.text, limits).map_err(|source| invalid(0, source))?;
         } else {
             let mut text = self.text.clone();

@@ -1,23 +1,22 @@
-//! Where positions go through one change, for many positions at once.
+//! Mapping of many positions over one change.
 
 use std::ops::Range;
 
 use super::change_set::{ChangeSet, KEEP};
 use super::transform::InsertSide;
 
-/// Sections between two marks: a lookup walks at most so many and searches the marks by halves.
+/// Sections between two marks: a lookup walks at most so many and finds the mark by binary search.
 const SPACING: usize = 32;
 
-/// A change with marks in it, so that mapping many positions does not walk all its sections for
-/// each.
+/// Index of a change, so that mapping many positions does not walk all its sections for each.
 #[derive(Clone, Debug)]
 pub struct PositionIndex<'a> {
     change: &'a ChangeSet,
-    /// In order; none for a change of few sections.
+    /// Marks in order; none for a change of few sections.
     marks: Vec<IndexMark>,
 }
 
-/// Where a section begins, in the old text and in the new one.
+/// Start of a section, in the old text and in the new one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IndexMark {
     pub section: usize,
@@ -26,7 +25,7 @@ pub(super) struct IndexMark {
 }
 
 impl ChangeSet {
-    /// The change, prepared for many positions.
+    /// Returns an index of the change, for mapping many positions.
     pub fn index(&self) -> PositionIndex<'_> {
         let mut marks = Vec::with_capacity(self.sections.len() / SPACING);
         let mut here = IndexMark::default();
@@ -44,18 +43,18 @@ impl ChangeSet {
 }
 
 impl<'a> PositionIndex<'a> {
-    /// The change itself.
+    /// Returns the indexed change.
     pub fn change(&self) -> &'a ChangeSet {
         self.change
     }
 
-    /// As [`ChangeSet::map_pos`].
+    /// Maps a position as [`ChangeSet::map_pos`] does.
     pub fn map_pos(&self, pos: usize, assoc: InsertSide) -> usize {
         self.change.map_pos_from(self.mark_before(pos), pos, assoc)
     }
 
-    /// Where the old text changes, as [`ChangeSet::changed_sections`], without some that end before
-    /// `pos`.
+    /// Returns the changed ranges of the old text as [`ChangeSet::changed_sections`] does, without
+    /// some that end before `pos`.
     pub fn changed_sections_at(&self, pos: usize) -> impl Iterator<Item = Range<usize>> + Clone {
         let IndexMark { section, old, .. } = self.mark_before(pos);
         let sections = self.change.sections[section..].iter().scan(old, |at, section| {
@@ -66,7 +65,7 @@ impl<'a> PositionIndex<'a> {
         sections.filter_map(|(changed, range)| changed.then_some(range))
     }
 
-    /// The last mark strictly before `pos`: no section before it touches the position.
+    /// Returns the last mark strictly before `pos`: no section before it touches the position.
     fn mark_before(&self, pos: usize) -> IndexMark {
         let after = self.marks.partition_point(|mark| mark.old < pos);
         after.checked_sub(1).map_or_else(IndexMark::default, |at| self.marks[at])

@@ -1,16 +1,17 @@
-//! Who wrote every span of a text, followed through its updates.
+//! Provenance: the author of every range of a text, tracked through its updates.
 //!
-//! The log with its authors and origins is the truth; this is worked out from it, when somebody
-//! asks ([`replay`]), so a keystroke pays nothing. The rules:
+//! The log with its authors and origins is authoritative; provenance is computed from it on demand
+//! ([`replay`]), so that typing costs nothing extra. The rules:
 //!
-//! - Words belong to whoever typed them, dated to the minute; words a request put in belong to the
-//!   AI, with the request, the change and the person who let it in.
-//! - Deleting and moving past words changes nothing about those that stay: spans are trimmed, split
-//!   and joined again.
-//! - **Words that come back belong to whoever wrote them before.** Undoing an accept, and restoring
-//!   an old version, put back words that had stood there; such an update says so
-//!   ([`PlacementOrigin::Stood`]), and never makes them the undoer's. That is said by the update,
-//!   not guessed from equal text: whoever types somebody's words again has written them.
+//! - Words belong to the person who typed them, dated to the minute. Words of an accepted request
+//!   belong to the AI, with the request, the hunk and the person who accepted it.
+//! - Deleting and moving past words changes nothing about the words that stay: spans are trimmed,
+//!   split and joined again.
+//! - **Words that come back belong to their earlier author.** Undoing an accept, and restoring an
+//!   old version, put back words that had been there; such an update says so
+//!   ([`PlacementOrigin::Stood`]), and the words never become the undoer's. The update states this;
+//!   equal text is not a reason to guess it: a person who types another's words again has written
+//!   them.
 
 mod replay;
 mod runs;
@@ -28,69 +29,69 @@ pub use replay::{ProvenanceReplay, ReplayEntry};
 
 use runs::{SourceRun, SourceRuns};
 
-/// Milliseconds to which typing is dated, so that what is typed in one go is one span.
+/// Granularity of the time of typing, in milliseconds, so that continuous typing is one span.
 const MINUTE_MS: u64 = 60_000;
 
-/// Where words come from.
+/// Source of words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanSource {
     /// The text the document was created with.
     Beginning,
-    /// A person wrote them.
+    /// A person wrote the words.
     Person {
-        /// Who.
+        /// Person who wrote them.
         user: UserId,
-        /// The minute, in milliseconds since 1970.
+        /// Minute in which they were written, in milliseconds since 1970.
         at_ms: u64,
     },
-    /// An AI wrote them and a person let them in.
+    /// An AI wrote the words and a person accepted them.
     Request {
-        /// The request they came from.
+        /// Request they came from.
         request: RequestId,
-        /// Which of its changes, if that is known.
+        /// Hunk they came from, if known.
         hunk: Option<HunkId>,
-        /// Whether a person put other words in place of the proposed ones before they went in.
+        /// `true` if a person replaced the proposed words before they were accepted.
         edited: bool,
-        /// Whom the AI wrote for, if that is known.
+        /// Person who asked the AI, if known.
         requester: Option<UserId>,
-        /// Who let them in; nobody where approvals are off.
+        /// Person who accepted them; `None` where approvals are off.
         approver: Option<UserId>,
-        /// The rule that let them in, in the approver's place.
+        /// Rule that accepted them, in the approver's place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleId>,
-        /// When, in milliseconds since 1970.
+        /// Time of the accept, in milliseconds since 1970.
         at_ms: u64,
     },
 }
 
-/// What an update of the server put into the text, as it is kept beside the update.
+/// Words that an update of the server put into the text, as stored beside the update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdatePlacements {
-    /// What the update did.
+    /// Kind of the update.
     pub act: ServerAct,
-    /// Whom the AI wrote for.
+    /// Person who asked the AI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requester: Option<UserId>,
-    /// Whether nobody was asked.
+    /// `true` if nobody was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
-    /// The rule that accepted, in the author's place.
+    /// Rule that accepted, in the author's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
-    /// From left to right; what is not covered is the author's own.
+    /// Placements from left to right; words that none covers are the author's own.
     pub placed: Vec<WordPlacement>,
 }
 
-/// What an update of the server did.
+/// Kind of an update made by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerAct {
     /// Changes of a request were accepted.
     Accepted,
-    /// Accepted changes were taken back.
+    /// Accepted changes were undone.
     TakenBack,
-    /// The text became again what it was at this version.
+    /// The text of this version was restored.
     Restored(Version),
 }
 
@@ -99,48 +100,48 @@ pub enum ServerAct {
 pub struct WordPlacement {
     /// First unit.
     pub from: usize,
-    /// One past the last; equal to `from` where words were only taken out.
+    /// End of the range, exclusive; equal to `from` where words were only deleted.
     pub to: usize,
-    /// Which change of a request put them there, or took back what it had put there.
+    /// Hunk of a request that put the words there, or whose earlier change the update undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunk: Option<HunkId>,
-    /// Why they are there.
+    /// Reason for the words.
     pub origin: PlacementOrigin,
 }
 
-/// Why words were put into the text.
+/// Reason why words were put into the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlacementOrigin {
-    /// They were proposed, and accepted.
+    /// The words were proposed and accepted.
     Proposed,
-    /// A person put them in place of the proposed ones.
+    /// A person put the words in place of the proposed ones.
     Edited,
-    /// They come back.
+    /// The words were in the text before, at this place.
     Stood(FormerPlace),
 }
 
-/// Where words stood before they were taken out.
+/// Place of words before they were deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormerPlace {
-    /// The version.
+    /// Version in which they were in the text.
     pub version: Version,
-    /// The first unit in its text.
+    /// First unit in the text of that version.
     pub at: usize,
 }
 
-/// A stretch of text with one source.
+/// A range of text with one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSpan {
     /// First unit.
     pub from: usize,
-    /// One past the last.
+    /// End of the range, exclusive.
     pub to: usize,
-    /// Where its words come from.
+    /// Source of the words.
     pub source: SpanSource,
 }
 
-/// Where every unit of a text comes from.
+/// Source of every unit of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     runs: SourceRuns,
@@ -148,21 +149,21 @@ pub struct Provenance {
     numbers: HashMap<SpanSource, u32>,
 }
 
-/// As it is kept: lengths and sources.
+/// Stored form of [`Provenance`]: lengths and sources.
 #[derive(Serialize, Deserialize)]
 struct StoredSources {
     sources: Vec<SpanSource>,
     runs: Vec<(u32, u32)>,
 }
 
-/// Words that an update puts in, from left to right.
+/// Words that an update inserts, from left to right.
 struct InsertedWords {
     from: usize,
     runs: Vec<SourceRun>,
 }
 
 impl Provenance {
-    /// Of a text of `len` units as the document was created with it.
+    /// Returns the provenance of a text of `len` units that a document was created with.
     pub fn beginning(len: usize) -> Self {
         let mut new = Self::default();
         let source = new.number(SpanSource::Beginning);
@@ -170,18 +171,18 @@ impl Provenance {
         new
     }
 
-    /// Length of the text.
+    /// Returns the length of the text.
     pub fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Whether there is no text.
+    /// Returns `true` if there is no text.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The spans of a range, from left to right; neighbours have different sources. Nothing outside
-    /// the text.
+    /// Returns the spans of a range, from left to right; neighbours have different sources. Empty
+    /// outside the text.
     pub fn spans(&self, range: Range<usize>) -> Vec<SourceSpan> {
         let mut from = range.start;
         let runs = self.runs.slice(range);
@@ -193,7 +194,7 @@ impl Provenance {
         runs.into_iter().map(span).collect()
     }
 
-    /// As JSON, to be kept; only the sources that are still in the text.
+    /// Returns JSON for storage, with only the sources that are still in the text.
     pub fn to_json(&self) -> String {
         let mut kept = StoredSources { sources: Vec::new(), runs: Vec::new() };
         let mut numbers: HashMap<u32, u32> = HashMap::new();
@@ -204,11 +205,14 @@ impl Provenance {
             });
             kept.runs.push((len, number));
         }
-        // Strings and numbers: nothing that cannot be written.
+        // Strings and numbers can always be written.
         serde_json::to_string(&kept).unwrap_or_default()
     }
 
-    /// Reads what [`Self::to_json`] wrote.
+    /// Reads the JSON that [`Self::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if the JSON is malformed or a run has an unknown source.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         let StoredSources { sources, runs } = serde_json::from_str(json)?;
         let mut read = Self::default();
@@ -223,8 +227,8 @@ impl Provenance {
         Ok(read)
     }
 
-    /// Follows one update: `author` wrote what it inserts, but for `words`. Gives how many of these
-    /// it does insert.
+    /// Applies one update: `author` wrote its insertions, except `words`. Returns the number of
+    /// `words` entries that the update does insert.
     fn follow(
         &mut self,
         change: &ChangeSet,
@@ -272,7 +276,7 @@ impl PartialEq for Provenance {
 }
 
 impl SpanSource {
-    /// A person who types at a time.
+    /// Returns the source for a person who types at `at_ms`.
     pub fn person(user: &UserId, at_ms: u64) -> Self {
         Self::Person { user: user.clone(), at_ms: at_ms - at_ms % MINUTE_MS }
     }

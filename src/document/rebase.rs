@@ -1,4 +1,4 @@
-//! Updates made on an old version, moved to the newest one.
+//! Rebase of updates made on an old version to the newest one.
 //!
 //! The missed updates are taken one at a time, not composed: mapping over a composition is not the
 //! same as mapping over its parts, and clients that get updates singly would end with another text
@@ -10,23 +10,23 @@ use super::log::LoggedUpdate;
 use super::transform::MapOrder;
 use super::{IncomingUpdate, PushError};
 
-/// How much work one push may cause by being behind.
+/// Budget for the work that one push may cause by being behind.
 ///
-/// Counted in *steps*: one section of a change that is read, moved or moved over, 5 to 10 ns each
-/// in a release build. A section costs at least two bytes of JSON, so what has to be parsed is
-/// counted as a step for each two bytes.
+/// Counted in *steps*: one section of a change that is read, mapped or mapped over, 5 to 10 ns each
+/// in a release build. A section costs at least two bytes of JSON, so parsing is counted as a step
+/// for each two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebaseBudget {
-    /// The steps one push may take.
+    /// Most steps one push may take.
     pub steps: u64,
 }
 
 impl RebaseBudget {
-    /// No bound, for updates that were accepted before.
+    /// No limit, for updates that were accepted before.
     pub const UNLIMITED: Self = Self { steps: u64::MAX };
 }
 
-/// What is left of a budget.
+/// Remaining steps of a budget.
 struct StepsLeft {
     budget: RebaseBudget,
     left: u64,
@@ -40,8 +40,8 @@ impl StepsLeft {
     }
 }
 
-/// The changes of `updates` as they apply after all `missed` ones, without the leading ones that
-/// are themselves among the missed. `len` is the length of the newest text.
+/// Rebases `updates` over all `missed` ones and returns their changes, without the leading ones
+/// that are themselves among the missed. `len` is the length of the newest text.
 pub(super) fn rebase<'a>(
     updates: &[IncomingUpdate<'_>],
     missed: impl Iterator<Item = LoggedUpdate<'a>>,
@@ -75,7 +75,7 @@ pub(super) fn rebase<'a>(
     Ok(pending)
 }
 
-/// One missed update, and buffers that are used again for the next.
+/// One missed update, and buffers that are reused for the next.
 #[derive(Default)]
 struct RebaseStep {
     over: ChangeSet,
@@ -84,22 +84,22 @@ struct RebaseStep {
 }
 
 impl RebaseStep {
-    /// Takes the next missed update; gives the length of the text it was made on.
+    /// Reads the next missed update and returns the length of the text it was made on.
     fn read(
         &mut self,
         missed: &LoggedUpdate<'_>,
         left: &mut StepsLeft,
     ) -> Result<usize, PushError> {
         left.spend(missed.changes.len() / 2)?;
-        // The log holds only what was read before, so this does not fail.
+        // The log holds only updates that were parsed before, so this does not fail.
         self.over
             .parse_into(missed.changes, &ChangeLimits::NONE)
             .map_err(|source| invalid(0, source))?;
         Ok(self.over.len())
     }
 
-    /// Moves changes that follow each other over the update (the loop over `unconfirmed` in
-    /// `receiveUpdates`). `first` is the number of the first of them in the push.
+    /// Maps consecutive changes over the update (the loop over `unconfirmed` in `receiveUpdates`).
+    /// `first` is the number of the first of them in the push.
     fn move_all(
         &mut self,
         changes: &mut [ChangeSet],
@@ -109,7 +109,7 @@ impl RebaseStep {
         let failed = |source| invalid(first, source);
         let Some((last, earlier)) = changes.split_last_mut() else { return Ok(()) };
         for change in earlier {
-            // Both are moved over each other.
+            // Each is mapped over the other.
             left.spend(2 * (change.sections.len() + self.over.sections.len()))?;
             change.map_into(&self.over, MapOrder::After, &mut self.moved).map_err(failed)?;
             self.over.map_into(change, MapOrder::Before, &mut self.moved_over).map_err(failed)?;
@@ -123,7 +123,7 @@ impl RebaseStep {
     }
 }
 
-/// Reads the updates; the limits hold for all of them together.
+/// Parses the updates; the limits hold for all of them together.
 fn parse(
     updates: &[IncomingUpdate<'_>],
     limits: &ChangeLimits,
@@ -140,7 +140,7 @@ fn parse(
     Ok(changes)
 }
 
-/// The refusal with the limit of the push instead of what was left of it.
+/// Returns the error with the limit of the push instead of the remainder.
 fn in_all(error: ChangeError, limits: &ChangeLimits) -> ChangeError {
     match error {
         ChangeError::TooManySections { .. } => {

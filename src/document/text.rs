@@ -1,5 +1,4 @@
-//! The text of a document; the only place that converts between UTF-16 units and ropey's
-//! characters.
+//! Text of a document; the only place that converts between UTF-16 units and ropey's characters.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -17,9 +16,9 @@ pub enum PositionError {
     /// The range is reversed or reaches past the end.
     #[error("range {from}..{to} is outside the text of length {len}")]
     OutOfRange {
-        /// Start of the range asked for.
+        /// Start of the requested range.
         from: usize,
-        /// End of the range asked for.
+        /// End of the requested range.
         to: usize,
         /// Length of the text.
         len: usize,
@@ -32,62 +31,65 @@ pub enum PositionError {
     },
 }
 
-/// The text of a document: a rope with `\n` line breaks only. Cloning is cheap: clones share what
-/// neither has changed.
+/// Text of a document: a rope with `\n` line breaks only. Cloning is cheap: clones share unchanged
+/// parts.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     rope: Rope,
-    /// Length in UTF-16 units; asking the rope takes a walk over the nodes at its top.
+    /// Length in UTF-16 units; the rope would walk over its top nodes to compute it.
     len: usize,
-    /// Where the last change was; people go on typing there.
+    /// Range around the last change, where the next one is likely.
     near: BmpRange,
 }
 
-/// A stretch of text without surrogate pairs: there, UTF-16 positions and character positions
-/// differ by a constant.
+/// A range of text without surrogate pairs: in it, UTF-16 positions and character positions differ
+/// by a constant.
 #[derive(Clone, Copy, Debug, Default)]
 struct BmpRange {
     from: usize,
     to: usize,
-    /// Surrogate pairs before the stretch.
+    /// Surrogate pairs before the range.
     pairs: usize,
 }
 
 impl Text {
-    /// The text with every `\r\n` and `\r` turned into `\n`, as CodeMirror does (`DefaultSplit` in
-    /// codemirror/state `text.ts`).
+    /// Creates a text with every `\r\n` and `\r` turned into `\n`, as CodeMirror does
+    /// (`DefaultSplit` in codemirror/state `text.ts`).
     pub fn new(text: &str) -> Self {
         let rope = Rope::from_str(&normalize_breaks(text));
         Self { len: rope.len_utf16_cu(), rope, near: BmpRange::default() }
     }
 
-    /// Length in UTF-16 units.
+    /// Returns the length in UTF-16 units.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no text at all.
+    /// Returns `true` if there is no text at all.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Number of Unicode scalar values.
+    /// Returns the number of Unicode scalar values.
     pub fn scalars(&self) -> usize {
         self.rope.len_chars()
     }
 
-    /// Whether `at` is in the text and not inside a surrogate pair.
+    /// Returns `true` if `at` is in the text and not inside a surrogate pair.
     pub fn is_boundary(&self, at: usize) -> bool {
         self.char_at(at).is_ok()
     }
 
-    /// The text of a range of UTF-16 units.
+    /// Returns the text of a range of UTF-16 units.
+    ///
+    /// # Errors
+    /// [`PositionError`] if the range is outside the text or splits a surrogate pair.
     pub fn slice(&self, range: Range<usize>) -> Result<String, PositionError> {
         let chars = self.chars_in(range.start, range.end)?;
         Ok(self.rope.slice(chars).to_string())
     }
 
-    /// SHA-256 of the text as UTF-8, in lower-case hexadecimal digits.
+    /// Returns the SHA-256 of the text as UTF-8, in lower-case hexadecimal digits.
     pub fn hash(&self) -> String {
         let mut sha = Sha256::new();
         for chunk in self.rope.chunks() {
@@ -99,13 +101,13 @@ impl Text {
         })
     }
 
-    /// Replaces ranges, given in order and apart from each other. All or nothing: every boundary is
-    /// checked before the first change.
+    /// Replaces ranges, given in order and disjoint. All or nothing: every boundary is checked
+    /// before the first change.
     pub(super) fn replace_all<'a>(
         &mut self,
         ranges: impl Iterator<Item = ChangedRange<'a>> + Clone,
     ) -> Result<(), PositionError> {
-        // A single range checks itself.
+        // A single range is checked by `replace`.
         if ranges.clone().nth(1).is_some() {
             for range in ranges.clone() {
                 self.chars_in(range.from_a, range.to_a)?;
@@ -118,8 +120,8 @@ impl Text {
         Ok(())
     }
 
-    /// Replaces one range by `insert` of `units` units, unless its boundaries are no places in this
-    /// text.
+    /// Replaces one range by `insert` of `units` units; fails if its boundaries are no positions in
+    /// this text.
     pub(super) fn replace(
         &mut self,
         range: Range<usize>,
@@ -160,11 +162,11 @@ impl Text {
         if at > self.len {
             return Err(PositionError::OutOfRange { from: at, to: at, len: self.len });
         }
-        // The rope knows both lengths; without pairs a position is the same in both.
+        // Without surrogate pairs both lengths are equal, and so are both positions.
         if self.len == self.rope.len_chars() {
             return Ok(at);
         }
-        // Ropey silently rounds a position inside a pair down, so ask for the way back.
+        // Ropey silently rounds a position inside a pair down, so convert it back and compare.
         let char = self.rope.utf16_cu_to_char(at);
         if self.rope.char_to_utf16_cu(char) == at {
             Ok(char)
@@ -173,13 +175,13 @@ impl Text {
         }
     }
 
-    /// Makes `near` a stretch that holds `at`, if `at` is a place in the text at all.
+    /// Makes `near` a range that contains `at`, if `at` is a position in the text.
     fn move_near(&mut self, at: usize) {
         if at > self.len {
             return;
         }
-        // As long as there are no surrogate pairs at all, both kinds of position are the same: the
-        // usual case, and known at once.
+        // Without surrogate pairs both kinds of position are equal: the usual case, and cheap to
+        // detect.
         if self.len == self.rope.len_chars() {
             self.near = BmpRange { from: 0, to: self.len, pairs: 0 };
             return;
@@ -205,15 +207,15 @@ impl BmpRange {
         (self.from..=self.to).contains(&at)
     }
 
-    /// A range as characters, if all of it is in the stretch.
+    /// Converts a range to characters, if all of it is inside.
     fn chars(self, range: &Range<usize>) -> Option<Range<usize>> {
         let inside = self.from <= range.start && range.start <= range.end && range.end <= self.to;
         inside.then(|| range.start - self.pairs..range.end - self.pairs)
     }
 
-    /// Follows a change that begins in the stretch.
+    /// Updates the range after a change that begins in it.
     fn replace(&mut self, range: Range<usize>, insert: &str, units: usize) {
-        // As many units as bytes: ASCII.
+        // Equal numbers of units and bytes mean ASCII.
         if units < insert.len() && insert.contains(needs_pair) {
             self.to = range.start;
         } else {
@@ -241,12 +243,12 @@ impl fmt::Display for Text {
     }
 }
 
-/// Length of a string in UTF-16 units.
+/// Returns the length of a string in UTF-16 units.
 pub fn utf16_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
 
-/// The text with `\n` for every line break.
+/// Returns the text with `\n` for every line break.
 pub(super) fn normalize_breaks(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))

@@ -1,11 +1,11 @@
-//! Changes and positions over other changes: B over A with CodeMirror's tie-breaks, positions with
-//! a side.
+//! Mapping of changes and positions over other changes: B over A with CodeMirror's tie-breaks,
+//! positions with a side.
 
 use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 use super::position_index::IndexMark;
 
-/// Which of two changes at the same place comes first when one is mapped over the other.
+/// Order of two changes at one place when one is mapped over the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapOrder {
     /// The mapped change comes after the other one (`map(over)`).
@@ -14,7 +14,7 @@ pub enum MapOrder {
     Before,
 }
 
-/// The side of an insertion a position stays on.
+/// Side of an insertion that a position stays on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsertSide {
     /// Text inserted at the position comes after it (`assoc` −1).
@@ -23,53 +23,55 @@ pub enum InsertSide {
     After,
 }
 
-/// When a position counts as deleted (`MapMode`).
+/// Condition under which a position counts as deleted (`MapMode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapMode {
-    /// Never.
+    /// The position is never deleted.
     Simple,
-    /// When text on both sides is deleted.
+    /// Deleted with the text on both sides.
     TrackDel,
-    /// When the character before it is deleted.
+    /// Deleted with the character before the position.
     TrackBefore,
-    /// When the character after it is deleted.
+    /// Deleted with the character after the position.
     TrackAfter,
 }
 
-/// How a change meets a range.
+/// Relation of a change to a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeTouch {
-    /// Not at all.
+    /// The change does not touch the range.
     None,
-    /// It overlaps the range or ends or begins at an edge.
+    /// The change overlaps the range, or begins or ends at an edge.
     Touches,
     /// One change reaches past both ends.
     Covers,
 }
 
 impl ChangeSet {
-    /// This change as it applies to the text after `over`, which starts at the same text. Fails
-    /// unless both start from the same length.
+    /// Maps this change over `over`, which starts at the same text: the result applies to the text
+    /// after `over`.
+    ///
+    /// # Errors
+    /// [`ChangeError::LengthMismatch`] unless both start from texts of one length.
     pub fn map(&self, over: &Self, order: MapOrder) -> Result<Self, ChangeError> {
         let mut mapped = Self::default();
         self.map_into(over, order, &mut mapped)?;
         Ok(mapped)
     }
 
-    /// Where a position of the old text is in the new text; a position past the end goes to the
-    /// end.
+    /// Maps a position of the old text to the new text; a position past the end goes to the end.
     pub fn map_pos(&self, pos: usize, assoc: InsertSide) -> usize {
         self.map_pos_tracked(pos, assoc, MapMode::Simple).unwrap_or_default()
     }
 
-    /// As [`Self::map_pos`], or nothing if the position was deleted in the sense of `mode`
+    /// Maps a position as [`Self::map_pos`] does; `None` if it was deleted in the sense of `mode`
     /// (`ChangeDesc.mapPos`).
     pub fn map_pos_tracked(&self, pos: usize, assoc: InsertSide, mode: MapMode) -> Option<usize> {
         self.map_pos_after(IndexMark::default(), pos, assoc, mode)
     }
 
-    /// As [`Self::map_pos`]; only sections from the mark on are looked at, which begins before the
-    /// position.
+    /// Maps a position as [`Self::map_pos`] does, reading only the sections from `mark` on, which
+    /// begins before the position.
     pub(super) fn map_pos_from(&self, mark: IndexMark, pos: usize, assoc: InsertSide) -> usize {
         self.map_pos_after(mark, pos, assoc, MapMode::Simple).unwrap_or_default()
     }
@@ -115,7 +117,7 @@ impl ChangeSet {
         Some(pos_b)
     }
 
-    /// How the change meets the range `[from, to]` of the old text, edges included
+    /// Returns the relation of the change to the range `[from, to]` of the old text, edges included
     /// (`ChangeDesc.touchesRange`).
     pub fn touches_range(&self, from: usize, to: usize) -> RangeTouch {
         let mut pos = 0;
@@ -136,7 +138,7 @@ impl ChangeSet {
         RangeTouch::None
     }
 
-    /// As [`Self::map`], into a set whose buffers are used again (`mapSet`).
+    /// Maps this change as [`Self::map`] does, into a set whose buffers are reused (`mapSet`).
     pub(super) fn map_into(
         &self,
         over: &Self,
@@ -167,14 +169,14 @@ impl ChangeSet {
             } else if a.ins >= 0 {
                 mapped.add_until_change(&mut a, &mut b, &mut inserted);
             } else {
-                // Both are at the end, because they started from the same length.
+                // Both are at the end, because they started from equal lengths.
                 return Ok(());
             }
         }
     }
 
-    /// Keeps what `b` inserts and skips what it covers of `a`, of which only the insertions
-    /// survive.
+    /// Keeps the insertion of `b` and skips the part of `a` that it covers, of which only the
+    /// insertions survive.
     fn pass_over(
         &mut self,
         a: &mut SectionCursor<'_>,
@@ -222,8 +224,8 @@ impl ChangeSet {
     }
 }
 
-/// Whether the change `b` is at comes before the one `a` is at: by start, then by deleted length,
-/// then by `order`.
+/// Returns `true` if the current change of `b` comes before that of `a`: by start, then by deleted
+/// length, then by `order`.
 fn comes_first(
     a: &SectionCursor<'_>,
     b: &SectionCursor<'_>,

@@ -1,36 +1,35 @@
-//! Which sentence became which: a small alignment by likeness where their counts differ.
+//! Alignment of sentences by likeness, where their counts differ.
 
 use std::ops::Range;
 
 use super::blocks::{BlockKind, DiffUnit};
 use super::words::{TokenKind, WordToken};
 
-/// What happened to units, in order. Indices into the two lists of units.
+/// Step of an alignment, in order. Indices into the two lists of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AlignStep {
-    /// One became the other.
+    /// An old unit became a new one.
     Pair(usize, usize),
-    /// Removed.
+    /// Old units were removed.
     Delete(Range<usize>),
-    /// Added.
+    /// New units were added.
     Insert(Range<usize>),
 }
 
-/// Below this, two sentences are not taken for versions of each other.
+/// Likeness below which two sentences are not versions of each other.
 const ALIKE: f32 = 0.35;
 
-/// From here on, a list is taken for the paragraph it stands in the place of.
+/// Likeness from which on a list counts as the paragraph that it replaces.
 const SAME_WORDS: f32 = 0.5;
 
-/// How many pairs are looked at, at most, for each gap (plus a narrow band, so that the cost stays
-/// linear).
+/// Most pairs compared for each gap (plus a narrow band, so that the cost stays linear).
 const CELLS: usize = 60_000;
 
 /// A unit with its words.
 pub(super) struct WordedUnit {
     pub unit: DiffUnit,
     pub tokens: Vec<WordToken>,
-    /// Where the text ends and the white space behind it begins (bytes).
+    /// End of the text, before the white space that follows it, in bytes.
     pub body_end: usize,
     /// Numbers and sizes of the words, sorted.
     bag: Vec<(u32, u32)>,
@@ -51,12 +50,12 @@ impl WordedUnit {
         Self { unit, tokens, body_end, bag, weight }
     }
 
-    /// The white space behind the text, in bytes.
+    /// Returns the white space behind the text, in bytes.
     pub fn gap(&self) -> Range<usize> {
         self.body_end..self.unit.range.end
     }
 
-    /// The sentence without the white space behind it.
+    /// Returns the sentence without the white space behind it.
     pub fn without_gap(&self) -> Self {
         let tokens = self.tokens.iter().filter(|t| t.range.end <= self.body_end).cloned().collect();
         Self::new(
@@ -69,13 +68,13 @@ impl WordedUnit {
         (self.unit.kind == BlockKind::Code) == (other.unit.kind == BlockKind::Code)
     }
 
-    /// 0 to 1: how many of the words they share, weighted by length, whatever the order.
+    /// Returns the likeness, 0 to 1: the share of common words, weighted by length, in any order.
     fn likeness(&self, other: &Self) -> f32 {
         likeness(&self.bag, &other.bag, self.weight + other.weight)
     }
 }
 
-/// The same for two sorted bags of words that weigh `all` together.
+/// Returns the likeness, 0 to 1, of two sorted bags of words that weigh `all` together.
 fn likeness(a: &[(u32, u32)], b: &[(u32, u32)], all: u32) -> f32 {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut shared = 0;
@@ -102,7 +101,7 @@ pub(super) struct UnitLists<'a> {
     pub new: &'a [WordedUnit],
 }
 
-/// The steps from `old[o]` to `new[n]`.
+/// Returns the steps from the units `o` of the old list to the units `n` of the new list.
 pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<AlignStep> {
     let mut steps = Vec::new();
     let (mut i, mut j) = (o.start, n.start);
@@ -115,9 +114,9 @@ pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<A
     steps
 }
 
-/// Units without a likeness: replaced one by one as long as they stand in like places, from the
-/// front and from the back, so that what begins a paragraph and what ends it stay where they are;
-/// between them, removed and added.
+/// Aligns units without a likeness. They are replaced one by one as long as the white space behind
+/// them is equal, from the front and from the back, so that the start and the end of a paragraph
+/// stay where they are. Units between them are removed and added.
 fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<AlignStep>) {
     let same_place = |i: usize, j: usize| {
         let (old, new) = (&sides.old[i], &sides.new[j]);
@@ -153,9 +152,9 @@ fn whole_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
     groups
 }
 
-/// Whether one paragraph became a list of the same words, or a list one paragraph. Such a change
-/// makes sense only as a whole: with some of its lines taken and others not, the text would be half
-/// of each.
+/// Returns `true` if one paragraph became a list of the same words, or a list one paragraph. Such a
+/// change makes sense only as a whole: with some of its lines accepted and others not, the text
+/// would be half of each.
 pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
     let items =
         |list: &[WordedUnit]| list.iter().filter(|s| s.unit.kind == BlockKind::Whole).count();
@@ -180,18 +179,18 @@ pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
         && likeness(&bag(old), &bag(new), weight(old) + weight(new)) >= SAME_WORDS
 }
 
-/// How the best sum up to a pair came about.
+/// Path by which the best sum up to a pair was reached.
 #[derive(Clone, Copy)]
 enum AlignPath {
     /// The old unit has no partner.
     Old,
     /// The new unit has no partner.
     New,
-    /// They are partners.
+    /// Both units are partners.
     Both,
 }
 
-/// The pairs with the greatest sum of likeness, in order.
+/// Returns the pairs with the greatest sum of likeness, in order.
 fn alike_pairs(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<(usize, usize)> {
     let (rows, columns) = (o.len(), n.len());
     match (rows, columns) {
@@ -201,15 +200,15 @@ fn alike_pairs(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<(usize
         }
         _ => {}
     }
-    // A band around the diagonal keeps long rewrites affordable; short ones see every pair.
+    // A band around the diagonal bounds the cost of long rewrites; for short ones it includes every
+    // pair.
     let reach = (CELLS / (2 * rows)).max(8).max(columns.div_ceil(rows));
     let band = |row: usize| {
         let middle = (row * columns) / rows;
         middle.saturating_sub(reach)..(middle + reach + 1).min(columns)
     };
     // best[c]: the greatest sum for the rows so far and the first c columns. It grows with c, so to
-    // the right of the bands seen so far, where nothing was written, it is what stands at their
-    // end.
+    // the right of the bands so far, where nothing was written, it equals the value at their end.
     let mut best = vec![0.0_f32; columns + 1];
     let mut trace: Vec<Vec<AlignPath>> = Vec::with_capacity(rows);
     for row in 0..rows {
@@ -235,7 +234,7 @@ fn alike_pairs(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<(usize
     pairs.into_iter().map(|(row, column)| (o.start + row, n.start + column)).collect()
 }
 
-/// Walks back from the end.
+/// Follows the trace back from the end and returns the pairs, in order.
 fn follow(
     trace: &[Vec<AlignPath>],
     band: impl Fn(usize) -> Range<usize>,

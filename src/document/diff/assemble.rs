@@ -1,4 +1,5 @@
-//! From changes to hunks: space goes with the words it belongs to, and bytes become UTF-16 units.
+//! Conversion of changes to hunks: space goes with the words it belongs to, and bytes become UTF-16
+//! units.
 
 use std::ops::Range;
 
@@ -6,10 +7,10 @@ use super::pipeline::{Adjacency, ByteChange};
 use super::words::{TokenKind, WordNumbers};
 use super::{DraftPart, HunkDraft};
 
-/// Lines of code that one change holds at most: more are hard to read at once.
+/// Most lines of code in one change: more are hard to read at once.
 const MOST_LINES: usize = 24;
 
-/// The hunks that make `changes`, which are in order and disjoint.
+/// Returns the hunks that make `changes`, which are in order and disjoint.
 pub(super) fn hunks(old: &str, new: &str, changes: &[ByteChange]) -> Vec<HunkDraft> {
     let mut hunks: Vec<HunkDraft> = Vec::new();
     let mut place = TextOffset { text: old, byte: 0, unit: 0 };
@@ -42,7 +43,7 @@ pub(super) fn hunks(old: &str, new: &str, changes: &[ByteChange]) -> Vec<HunkDra
     hunks
 }
 
-/// Joins a change that is nothing but space with the one it touches.
+/// Joins a change that is only white space with the change it touches.
 fn merged(old: &str, new: &str, changes: &[ByteChange]) -> Vec<ByteChange> {
     let blank = |change: &ByteChange| {
         old[change.old.clone()].trim().is_empty() && new[change.new.clone()].trim().is_empty()
@@ -67,7 +68,7 @@ fn merged(old: &str, new: &str, changes: &[ByteChange]) -> Vec<ByteChange> {
     merged
 }
 
-/// The two sides without the space they have in common at their ends.
+/// Returns the two sides without the space they have in common at their ends.
 fn trimmed(old: &str, new: &str, change: &ByteChange) -> (Range<usize>, Range<usize>) {
     let (mut o, mut n) = (change.old.clone(), change.new.clone());
     let mut words = WordNumbers::default();
@@ -89,7 +90,7 @@ fn trimmed(old: &str, new: &str, change: &ByteChange) -> (Range<usize>, Range<us
     (o, n)
 }
 
-/// A place in a text, known in bytes and in UTF-16 units; it only moves forward.
+/// A place in a text, in bytes and in UTF-16 units; it only moves forward.
 struct TextOffset<'a> {
     text: &'a str,
     byte: usize,

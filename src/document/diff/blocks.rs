@@ -1,17 +1,17 @@
-//! Where a Markdown text may be cut: blocks first, then the sentences of a block.
+//! Places where a Markdown text may be cut: blocks first, then the sentences of a block.
 
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How finely a block may be changed.
+/// Granularity at which a block may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// Sentences and words.
+    /// By sentences and words.
     Prose,
-    /// Words, but all of them in one hunk: headings, list items, table rows, rules.
+    /// By words, but all of them in one hunk: headings, list items, table rows, rules.
     Whole,
-    /// Only the whole line.
+    /// By whole lines only.
     Code,
 }
 
@@ -27,12 +27,12 @@ pub(super) struct TextBlock {
 pub(super) struct DiffUnit {
     pub range: Range<usize>,
     pub kind: BlockKind,
-    /// Which block of the text it is part of.
+    /// Index of the block of the text that the unit is part of.
     pub block: usize,
 }
 
-/// Lines of prose between these widths (in bytes) were probably wrapped by hand and go on in the
-/// next line.
+/// Width in bytes of a line of prose that was probably wrapped by hand and continues in the next
+/// line.
 const WRAPPED_WIDTH: Range<usize> = 45..121;
 
 /// Cuts a text into blocks; their ranges are consecutive and cover it.
@@ -49,9 +49,9 @@ pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
 struct BlockScanner<'a> {
     text: &'a str,
     blocks: Vec<TextBlock>,
-    /// The marker that closes the code block we are in.
+    /// Marker that closes the current code block.
     fence: Option<&'a str>,
-    /// Whether the last block is a paragraph that the next line may continue.
+    /// `true` while the last block is a paragraph that the next line may continue.
     open: bool,
 }
 
@@ -70,7 +70,7 @@ impl BlockScanner<'_> {
         } else if line.trim().is_empty() {
             self.blank(range);
         } else if is_underline(line) && self.open {
-            // The line above was a heading.
+            // The line above is a heading.
             if let Some(last) = self.blocks.last_mut() {
                 *last = TextBlock { range: last.range.start..range.end, kind: BlockKind::Whole };
             }
@@ -107,7 +107,7 @@ impl BlockScanner<'_> {
     }
 }
 
-/// The backticks or tildes that open or close a block of code.
+/// Returns the backticks or tildes that open or close a block of code.
 fn fence_marker(line: &str) -> Option<&str> {
     let line = line.trim_start_matches(' ');
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -115,13 +115,13 @@ fn fence_marker(line: &str) -> Option<&str> {
     (marker.len() >= 3).then_some(marker)
 }
 
-/// A line of `=` or `-` that makes the paragraph above it a heading.
+/// Returns `true` for a line of `=` or `-` that makes the paragraph above it a heading.
 fn is_underline(line: &str) -> bool {
     let line = line.trim();
     line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-')
 }
 
-/// Headings, list items, table rows and rules.
+/// Returns `true` for headings, list items, table rows and rules.
 fn is_whole(line: &str) -> bool {
     let line = line.trim();
     let rest = line.trim_start_matches('#');
@@ -168,11 +168,12 @@ pub(super) fn units(text: &str, blocks: &[TextBlock], first: usize) -> Vec<DiffU
     units
 }
 
-/// Where the sentences of a paragraph end (bytes), the end of the paragraph included.
+/// Returns the ends of the sentences of a paragraph in bytes, the end of the paragraph included.
 fn sentence_ends(paragraph: &str) -> Vec<usize> {
     let body = paragraph.trim_end().len();
     let mut ends: Vec<usize> = Vec::new();
-    // UAX 29 ends a sentence at every line end; a wrapped line goes on, so it is read as a space.
+    // UAX 29 ends a sentence at every line end; a wrapped line continues, so its end is read as a
+    // space.
     for run in wrapped_runs(&paragraph[..body]) {
         let flat = paragraph[run.clone()].replace('\n', " ");
         let mut at = run.start;
@@ -187,7 +188,7 @@ fn sentence_ends(paragraph: &str) -> Vec<usize> {
     ends
 }
 
-/// Runs of lines that read on from one to the next.
+/// Returns the runs of lines that continue from one to the next.
 fn wrapped_runs(paragraph: &str) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut start, mut at) = (0, 0);

@@ -1,5 +1,5 @@
-//! Where two lists of numbers differ. Long lists are compared in runs first, so that the cost stays
-//! bounded.
+//! Differences between two lists of numbers. Long lists are compared in runs first, so that the
+//! cost stays bounded.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,21 +8,21 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use super::DiffLimits;
 
-/// Lists up to this length are compared item by item. Myers' algorithm takes quadratic time where
-/// little is alike: some 30 ms for two lists this long.
+/// Greatest length of lists that are compared item by item. Myers' algorithm takes quadratic time
+/// where little is alike: some 30 ms for two lists of this length.
 const LONG: usize = 16_000;
 
-/// Items whose numbers decide whether a run ends behind them.
+/// Number of items that decide whether a run ends behind them.
 const WINDOW: usize = 4;
 
 /// A run of items in the first list that another run replaced in the second; either may be empty.
 pub(super) type Gap = (Range<usize>, Range<usize>);
 
-/// Where two lists differ, in order; neighbours are one gap.
+/// Returns the differences between two lists, in order; neighbours are one gap.
 ///
-/// Long lists are cut into runs at places that the items themselves name, so that equal stretches
-/// are cut alike wherever they stand, and only what lies between equal runs is looked at closely
-/// (as in content-defined chunking). What has nothing in common even then is one gap.
+/// Long lists are cut into runs at places that the items themselves determine, so that equal ranges
+/// are cut alike wherever they are, and only the items between equal runs are compared closely (as
+/// in content-defined chunking). Items that have nothing in common even then are one gap.
 pub(super) fn gaps(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<Gap> {
     let long = old.len().min(new.len());
     if long <= LONG {
@@ -51,7 +51,7 @@ pub(super) fn gaps(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<Gap> {
     gaps
 }
 
-/// Item by item.
+/// Compares two lists item by item.
 fn compare(old: &[u32], new: &[u32], limits: &DiffLimits) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = Vec::new();
     for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, limits.deadline) {
@@ -75,7 +75,7 @@ fn runs(list: &[u32], size: u32) -> Vec<Range<usize>> {
     let mut from = 0;
     for (at, window) in list.windows(WINDOW).enumerate() {
         let mixed = window.iter().fold(0_u32, |mixed, &id| (mixed ^ id).wrapping_mul(0x9e37_79b1));
-        // The upper half: the lower bits of a product depend on few bits of its factors.
+        // Upper half: the lower bits of a product depend on few bits of its factors.
         if (mixed >> 16).is_multiple_of(size) {
             let to = at + WINDOW;
             runs.push(from..to);
@@ -88,19 +88,19 @@ fn runs(list: &[u32], size: u32) -> Vec<Range<usize>> {
     runs
 }
 
-/// Equal runs have equal numbers.
+/// Returns the number of a run; equal runs have equal numbers.
 fn name<'a>(names: &mut HashMap<&'a [u32], u32>, list: &'a [u32], run: &Range<usize>) -> u32 {
     let next = names.len() as u32;
     *names.entry(&list[run.clone()]).or_insert(next)
 }
 
-/// The items of some runs.
+/// Returns the range of the items of some runs.
 fn items(runs: &[Range<usize>], which: &Range<usize>, len: usize) -> Range<usize> {
     let start = |index: usize| runs.get(index).map_or(len, |run| run.start);
     start(which.start)..start(which.end)
 }
 
-/// A gap without the items that both sides begin and end with.
+/// Returns a gap without the items that both sides begin and end with.
 fn trimmed(old: &[u32], new: &[u32], (o, n): Gap) -> Gap {
     let (left, right) = (&old[o.clone()], &new[n.clone()]);
     let head = left.iter().zip(right).take_while(|(l, r)| l == r).count();

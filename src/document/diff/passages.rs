@@ -1,5 +1,5 @@
-//! Where two texts read differently, in a few large pieces: for who is told what has changed, not
-//! for who decides about it.
+//! Differences between two texts in a few large passages: for reports on changes, not for decisions
+//! about them.
 
 use std::ops::Range;
 
@@ -9,21 +9,20 @@ use super::DiffLimits;
 use super::blocks::blocks;
 use super::pipeline::{block_gaps, start_of};
 
-/// A passage that reads differently, in UTF-16 units: `old` became `new`. Either may be empty, not
-/// both.
+/// A passage that differs, in UTF-16 units: `old` became `new`. Either may be empty, not both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedPassage {
-    /// Where it was.
+    /// Range in the old text.
     pub old: Range<usize>,
-    /// Where it is.
+    /// Range in the new text.
     pub new: Range<usize>,
 }
 
-/// The passages in which `old` and `new` differ, in order; empty if the texts are equal. Whatever
-/// is in none of them reads the same in both.
+/// Returns the passages in which `old` and `new` differ, in order; empty if the texts are equal.
+/// All text outside them is equal in both.
 ///
-/// Blocks (paragraphs, list items, lines of code) that are equal stand between them; within, only
-/// what both ends have in common is left out.
+/// Equal blocks (paragraphs, list items, lines of code) separate the passages; within a passage
+/// only the common start and end are left out.
 pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<ChangedPassage> {
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
     let (mut old_at, mut new_at) = (UnitCounter::of(old), UnitCounter::of(new));
@@ -42,8 +41,8 @@ pub fn passages(old: &str, new: &str, limits: &DiffLimits) -> Vec<ChangedPassage
     found
 }
 
-/// Bytes at the beginning and at the end that both texts have; together never more than the shorter
-/// one.
+/// Returns the number of common bytes at the start and at the end of two texts; together never more
+/// than the shorter one.
 pub fn common_ends(old: &str, new: &str) -> (usize, usize) {
     let (a, b) = (old.as_bytes(), new.as_bytes());
     let whole = STEP * equal(a.chunks_exact(STEP).zip(b.chunks_exact(STEP)));
@@ -62,15 +61,15 @@ pub fn common_ends(old: &str, new: &str) -> (usize, usize) {
     (head, tail)
 }
 
-/// Bytes that are compared at once: processors do that much faster than one by one.
+/// Bytes compared at once, which is much faster than one by one.
 const STEP: usize = 256;
 
-/// How many pairs are of equals, up to the first that is not.
+/// Counts the equal pairs before the first unequal one.
 fn equal<T: PartialEq>(pairs: impl Iterator<Item = (T, T)>) -> usize {
     pairs.take_while(|(a, b)| a == b).count()
 }
 
-/// Counts the UTF-16 units of a text up to places that come one after the other.
+/// Counter of the UTF-16 units of a text up to increasing places.
 struct UnitCounter<'t> {
     text: &'t str,
     bytes: usize,

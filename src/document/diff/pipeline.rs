@@ -1,4 +1,5 @@
-//! The stages in order: equal blocks, equal sentences, sentences that became others, words.
+//! Stages of the comparison in order: equal blocks, equal sentences, sentences that became others,
+//! words.
 
 use std::ops::Range;
 
@@ -18,18 +19,18 @@ pub(super) struct ByteChange {
     pub bond: Adjacency,
 }
 
-/// Whether a change belongs to the one before it.
+/// Relation of a change to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Adjacency {
-    /// It begins a hunk.
+    /// The change begins a hunk.
     Apart,
-    /// It is a further part of the hunk.
+    /// The change is a further part of the hunk.
     Joined,
-    /// A line of code: it joins the line of code right before it.
+    /// The change is a line of code: it joins the line of code right before it.
     Line,
 }
 
-/// All changes from `old` to `new`, in order.
+/// Returns all changes from `old` to `new`, in order.
 pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteChange> {
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
     let mut stage =
@@ -44,7 +45,7 @@ pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteChan
         let is_long = old_units.iter().any(|it| is_long_sentence(old, it))
             || new_units.iter().any(|it| is_long_sentence(new, it));
         if is_long {
-            // Both sides are cut alike, so that what stays is found again.
+            // Both sides are cut alike, so that unchanged text is found again.
             let finer = (at_sentence_marks(old, &old_units), at_sentence_marks(new, &new_units));
             stage.region(&finer.0, &finer.1, end);
         } else {
@@ -54,7 +55,7 @@ pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteChan
     stage.changes
 }
 
-/// The blocks between those that both texts have, in order.
+/// Returns the blocks between those that both texts have, in order.
 pub(super) fn block_gaps(
     (old, old_blocks): (&str, &[TextBlock]),
     (new, new_blocks): (&str, &[TextBlock]),
@@ -68,7 +69,7 @@ pub(super) fn block_gaps(
     gaps(&old_ids, &new_ids, limits)
 }
 
-/// Where a block begins, in bytes; one past the last begins where the text ends.
+/// Returns the start of a block in bytes; for the index after the last block, the end of the text.
 pub(super) fn start_of(text: &str, blocks: &[TextBlock], index: usize) -> usize {
     blocks.get(index).map_or(text.len(), |block| block.range.start)
 }
@@ -153,9 +154,10 @@ impl<'a> DiffStage<'a> {
         }
     }
 
-    /// Sentences added (or removed) behind one whose following space changes with them, as at the
-    /// end of a paragraph: `A.⏎` → `A. B. C.⏎` reads as `␣B.` and `␣C.` added, not as `⏎` →
-    /// `␣B.␣C.⏎`. Returns where it ended, or `None` if this is no such run.
+    /// Adds the changes for sentences added (or removed) behind one whose following space changes
+    /// with them, as at the end of a paragraph: `A.⏎` → `A. B. C.⏎` reads as `␣B.` and `␣C.` added,
+    /// not as `⏎` → `␣B.␣C.⏎`. Returns the place where the run ends, or `None` if this is no such
+    /// run.
     fn turned(
         &mut self,
         sides: UnitLists,

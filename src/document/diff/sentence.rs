@@ -1,4 +1,4 @@
-//! How one sentence became another: which words change, and which changes belong together.
+//! Changes within one sentence: the words that change, and the changes that belong together.
 
 use std::ops::Range;
 
@@ -9,20 +9,19 @@ use super::pipeline::{Adjacency, ByteChange};
 use super::split_points::{LONGEST, evenly, is_long_sentence, size};
 use super::words::{TokenKind, TokenSwap, WordToken, compare, is_spelling};
 
-/// A sentence less alike than this is replaced as a whole.
+/// Likeness below which a sentence is replaced as a whole.
 const HALF: f64 = 0.5;
 
-/// A hunk with more parts than this, or more, that keeps less than [`KEPT`] of its words reads
-/// better as one replacement.
+/// Number of parts above which a hunk that keeps less than [`KEPT`] of its words is made one
+/// replacement, which is easier to read.
 const MANY_PARTS: usize = 4;
 const KEPT: f64 = 0.35;
 
-/// Where a long sentence is replaced, so many words (and UTF-16 units) in a row that are in both
-/// stay.
+/// Least words (and UTF-16 units) in a row that are kept where a long sentence is replaced.
 const STAYING_WORDS: usize = 5;
 const STAYING_UNITS: usize = 24;
 
-/// The changes that turn `old` into `new`.
+/// Returns the changes that turn `old` into `new`.
 pub(super) fn pair(
     sides: UnitLists,
     old: &WordedUnit,
@@ -64,7 +63,7 @@ pub(super) fn pair(
     changes
 }
 
-/// Two sentences in words.
+/// Two sentences as words.
 struct SentencePair<'a> {
     sides: UnitLists<'a>,
     old: &'a [WordToken],
@@ -72,8 +71,8 @@ struct SentencePair<'a> {
 }
 
 impl SentencePair<'_> {
-    /// Joins neighbouring replacements into phrases where no word stands between them, except
-    /// corrected spellings.
+    /// Joins neighbouring replacements into phrases where no word is between them, except corrected
+    /// spellings.
     fn phrases(&self, swaps: Vec<TokenSwap>) -> Vec<TokenSwap> {
         let mut phrases: Vec<TokenSwap> = Vec::with_capacity(swaps.len());
         for swap in swaps {
@@ -91,7 +90,8 @@ impl SentencePair<'_> {
         phrases
     }
 
-    /// Replacements a word or less apart make one hunk; in an indivisible block all of them do.
+    /// Groups replacements that are a word or less apart into one hunk; in an indivisible block,
+    /// all of them.
     fn groups<'s>(&self, swaps: &'s [TokenSwap], one_hunk: bool) -> Vec<&'s [TokenSwap]> {
         if one_hunk {
             return vec![swaps];
@@ -99,8 +99,7 @@ impl SentencePair<'_> {
         swaps.chunk_by(|left, right| self.words_between(left, right) <= 1).collect()
     }
 
-    /// A group in groups that can be read at one go; one that is a single replacement may be
-    /// longer.
+    /// Splits a group into groups of readable length; a single replacement may be longer.
     fn short_groups<'s>(&self, mut group: &'s [TokenSwap]) -> Vec<&'s [TokenSwap]> {
         let mut groups = Vec::new();
         while let Some(first) = group.first() {
@@ -113,8 +112,8 @@ impl SentencePair<'_> {
         groups
     }
 
-    /// The replacements of a long sentence that became another one: words in a row that stay are
-    /// kept, all else is replaced.
+    /// Returns the replacements of a long sentence that became another one: unchanged words in a
+    /// row are kept, the rest is replaced.
     fn rewritten(&self, swaps: &[TokenSwap]) -> Vec<ByteChange> {
         let stay = |from: usize, to: usize| {
             let words = self.old[from..to].iter().filter(|t| t.stuff == TokenKind::Word).count();
@@ -135,7 +134,7 @@ impl SentencePair<'_> {
         hulls.iter().flat_map(|hull| self.pieces(hull)).collect()
     }
 
-    /// One replacement, in pieces if it is long.
+    /// Returns one replacement, in pieces if it is long.
     fn pieces(&self, swap: &TokenSwap) -> Vec<ByteChange> {
         let (old, new) = ((self.sides.old_text, self.old), (self.sides.new_text, self.new));
         evenly(old, new, swap).iter().map(|piece| self.change(piece, Adjacency::Apart)).collect()
@@ -151,7 +150,7 @@ impl SentencePair<'_> {
         gap.iter().filter(|t| t.stuff == TokenKind::Word).count()
     }
 
-    /// Whether one word was replaced by a similar one.
+    /// Returns `true` if one word was replaced by a similar one.
     fn is_spelling(&self, swap: &TokenSwap) -> bool {
         match (&self.old[swap.old.clone()], &self.new[swap.new.clone()]) {
             ([old], [new]) => {
@@ -165,7 +164,7 @@ impl SentencePair<'_> {
         }
     }
 
-    /// The parts of one hunk.
+    /// Returns the parts of one hunk.
     fn hunk(&self, group: &[TokenSwap]) -> Vec<ByteChange> {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return Vec::new() };
         let all = hull(first, last);
@@ -187,12 +186,12 @@ impl SentencePair<'_> {
     }
 }
 
-/// One replacement for all from `first` to `last`.
+/// Returns one replacement that covers all from `first` to `last`.
 fn hull(first: &TokenSwap, last: &TokenSwap) -> TokenSwap {
     TokenSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }
 
-/// Where a run of tokens stands; an empty run stands before the token it points to.
+/// Returns the bytes of a run of tokens; an empty run is before the token it points to.
 fn bytes(tokens: &[WordToken], run: &Range<usize>) -> Range<usize> {
     let end = tokens.last().map_or(0, |t| t.range.end);
     let at = |index: usize| tokens.get(index).map_or(end, |t| t.range.start);

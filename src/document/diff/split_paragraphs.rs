@@ -1,13 +1,13 @@
-//! Long new paragraphs, and long ones that go away, cut at the ends of sentences into pieces that
-//! can be taken one at a time.
+//! Splitting of long added or removed paragraphs at the ends of sentences into pieces that can be
+//! accepted one at a time.
 //!
-//! A piece brings the space that sets it off on one side only, so that all of them together are
-//! what was proposed. Therefore a paragraph is cut where a neighbour can go on with what is left of
-//! it: its pieces begin with their space where a paragraph stands before it, and end with it where
-//! one stands behind it. With the first piece (or the last) the others are a paragraph of their
-//! own; without it they continue the neighbour. Whichever are taken: no words are glued together,
-//! and headings, lists and code stay what they are. Where neither neighbour is a paragraph, the new
-//! one stays whole.
+//! A piece brings the space that separates it on one side only, so that all pieces together are
+//! exactly the proposed text. Therefore a paragraph is cut where a neighbour can continue with what
+//! is left of it: its pieces begin with their space where a paragraph is before it, and end with it
+//! where one is behind it. With the first piece (or the last) the others are a paragraph of their
+//! own; without it they continue the neighbour. Whichever pieces are accepted: no words are glued
+//! together, and headings, lists and code keep their form. Where neither neighbour is a paragraph,
+//! the new one stays whole.
 
 use std::ops::Range;
 
@@ -18,16 +18,16 @@ use super::words::WordNumbers;
 use super::{DraftPart, HunkDraft};
 use crate::document::utf16_len;
 
-/// On which side pieces carry the space between them.
+/// Side on which pieces carry the space between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpaceSide {
-    /// They begin with it and continue what stands before.
+    /// Pieces begin with the space and continue the text before.
     Lead,
-    /// They end with it and are continued by what stands behind.
+    /// Pieces end with the space and are continued by the text behind.
     Tail,
 }
 
-/// The document in which the changes are made: `before` + `old` + `after`.
+/// Document in which the changes are made: `before` + `old` + `after`.
 #[derive(Clone, Copy)]
 pub(super) struct SplitContext<'a> {
     pub before: &'a str,
@@ -35,14 +35,14 @@ pub(super) struct SplitContext<'a> {
     pub after: &'a str,
 }
 
-/// The same changes of `old`, in order, with long new paragraphs in pieces.
+/// Returns `hunks`, changes of `old` in order, with long new paragraphs in pieces.
 pub(super) fn cut(place: SplitContext, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     if !hunks.iter().any(is_long) {
         return hunks;
     }
     let page = SplitText::of(place, &hunks);
     let mut cut = Vec::with_capacity(hunks.len());
-    // Additions at one place stand beside each other, so they are looked at together.
+    // Additions at one place are neighbours, so they are handled together.
     for run in hunks.chunk_by(|a, b| is_added(a) && is_added(b) && a.parts[0].to == b.parts[0].to) {
         match run.iter().any(is_long).then(|| page.in_pieces(run)).flatten() {
             Some(pieces) => cut.extend(pieces),
@@ -52,8 +52,8 @@ pub(super) fn cut(place: SplitContext, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> 
     cut
 }
 
-/// The same changes, in order, with long paragraphs that go away in pieces: on the way back from
-/// `new` they are additions.
+/// Returns `hunks` in order, with long removed paragraphs in pieces: in the reverse change, from
+/// `new`, they are additions.
 pub(super) fn cut_removed(place: SplitContext, new: &str, hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
     let back = turned_back(&hunks);
     if back.iter().any(is_long) {
@@ -63,7 +63,7 @@ pub(super) fn cut_removed(place: SplitContext, new: &str, hunks: Vec<HunkDraft>)
     }
 }
 
-/// The changes that undo these.
+/// Returns the changes that undo `hunks`.
 fn turned_back(hunks: &[HunkDraft]) -> Vec<HunkDraft> {
     let (mut gone, mut come) = (0, 0);
     let mut back = |part: &DraftPart| {
@@ -77,7 +77,7 @@ fn turned_back(hunks: &[HunkDraft]) -> Vec<HunkDraft> {
     hunks.iter().map(|hunk| hunk.parts.iter().map(&mut back).collect::<Vec<_>>().into()).collect()
 }
 
-/// Whether a change only adds words, at one place.
+/// Returns `true` if a change only adds words, at one place.
 fn is_added(hunk: &HunkDraft) -> bool {
     matches!(hunk.parts.as_slice(), [part] if part.base.is_empty())
 }
@@ -86,13 +86,13 @@ fn is_long(hunk: &HunkDraft) -> bool {
     is_added(hunk) && split_points::is_long(&hunk.parts[0].insert)
 }
 
-/// The text around the changes, and where each of them stands in it, in bytes.
+/// Text around the changes, with the place of each change in it, in bytes.
 struct SplitText {
     text: String,
     blocks: Vec<TextBlock>,
-    /// The part of the text that may be changed.
+    /// Part of the text that may be changed.
     range: Range<usize>,
-    /// What is replaced, and by what; in order.
+    /// Replaced ranges and their replacements, in order.
     parts: Vec<(Range<usize>, DraftPart)>,
 }
 
@@ -114,7 +114,7 @@ impl SplitText {
         Self { blocks: blocks(&text), text, range, parts }
     }
 
-    /// Additions at one place, the long ones in pieces; nothing if none can be cut.
+    /// Returns additions at one place with the long ones in pieces; `None` if none can be cut.
     fn in_pieces(&self, run: &[HunkDraft]) -> Option<Vec<HunkDraft>> {
         let first = &run.first()?.parts[0];
         let at = self.parts.iter().find(|(_, part)| part == first)?.0.start;
@@ -146,9 +146,9 @@ impl SplitText {
         Some(pieces.into_iter().map(hunk).collect())
     }
 
-    /// The additions as they begin with their space: as they are, or, where the same space stands
-    /// before them as behind each of them, one such space further to the left. How far, in bytes,
-    /// and what is added there.
+    /// Returns the additions so that each begins with its space, and the number of bytes by which
+    /// they move to the left. They move only where the same space is before them as behind each of
+    /// them, by one such space.
     fn leading(&self, at: usize, texts: &[&str]) -> Option<(usize, Vec<String>)> {
         let behind = &self.text[at..];
         let ends_here = behind.is_empty() || behind.starts_with(char::is_whitespace);
@@ -171,13 +171,13 @@ impl SplitText {
         moves.then(|| (gap.len(), texts.iter().map(turned).collect()))
     }
 
-    /// Whether words can be put in at the beginning of a line, or behind a space.
+    /// Returns `true` if `at` is at the beginning of a line or behind a space.
     fn may_lead_in(&self, at: usize) -> bool {
         at == 0 || self.text[..at].ends_with(char::is_whitespace)
     }
 
-    /// Whether the text before `at` is a paragraph that a sentence can be added to, also when other
-    /// changes take words away.
+    /// Returns `true` if the text before `at` is a paragraph that a sentence can be added to, also
+    /// when other changes delete words.
     fn goes_on_before(&self, mut at: usize) -> bool {
         loop {
             let before = &self.text[..at];
@@ -196,8 +196,8 @@ impl SplitText {
         }
     }
 
-    /// Whether the text from `at` on can begin with a sentence more, also when other changes take
-    /// words away.
+    /// Returns `true` if a sentence can be added before the text from `at` on, also when other
+    /// changes delete words.
     fn goes_on_behind(&self, mut at: usize) -> bool {
         loop {
             let rest = &self.text[at..];
@@ -219,19 +219,19 @@ impl SplitText {
         }
     }
 
-    /// The block that a byte is in.
+    /// Returns the block that contains a byte.
     fn block_at(&self, byte: usize) -> Option<&TextBlock> {
         self.blocks.get(self.blocks.partition_point(|block| block.range.end <= byte))
     }
 
-    /// Whether a byte is in a paragraph.
+    /// Returns `true` if a byte is in a paragraph.
     fn is_prose_at(&self, byte: usize) -> bool {
         let block = self.block_at(byte).filter(|block| block.kind == BlockKind::Prose);
         block.is_some_and(|block| is_prose(&self.text[block.range.clone()]))
     }
 }
 
-/// Each text, or its pieces if it is long and `may` be cut.
+/// Returns each text, or its pieces if it is long and `may` permits to cut it.
 fn pieces(texts: &[String], style: SpaceSide, may: impl Fn(usize) -> bool) -> Vec<String> {
     let mut pieces = Vec::with_capacity(texts.len());
     for (k, text) in texts.iter().enumerate() {
@@ -249,7 +249,8 @@ fn pieces(texts: &[String], style: SpaceSide, may: impl Fn(usize) -> bool) -> Ve
     pieces
 }
 
-/// Where to cut a paragraph, in bytes: at the last good place before a piece would get too long.
+/// Returns the places to cut a paragraph, in bytes: the last good place before a piece would get
+/// too long.
 fn ends(text: &str, style: SpaceSide) -> Vec<usize> {
     let mut ends = Vec::new();
     let (mut from, mut good) = (0, None);
@@ -257,7 +258,7 @@ fn ends(text: &str, style: SpaceSide) -> Vec<usize> {
     let sentences = sentences(text);
     for range in &sentences[..sentences.len().saturating_sub(1)] {
         let (sentence, end) = (&text[range.clone()], range.end);
-        // What would not fit any more is left to the next piece.
+        // A sentence that would not fit any more goes to the next piece.
         if let Some(last) = good.filter(|_| utf16_len(text[from..end].trim_end()) > LONGEST) {
             ends.push(last);
             (from, good) = (last, None);
@@ -276,7 +277,7 @@ fn ends(text: &str, style: SpaceSide) -> Vec<usize> {
     ends
 }
 
-/// The sentences of a paragraph, the very long ones cut wherever one may have ended.
+/// Returns the sentences of a paragraph, the very long ones cut wherever one may have ended.
 fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut words = WordNumbers::default();
     let mut sentences = Vec::new();
@@ -291,21 +292,22 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
-/// Whether a paragraph can be cut between two sentences with this space between them.
+/// Returns `true` if a paragraph can be cut between two sentences with this space between them.
 fn is_seam(before: &str, space: &str, behind: &str) -> bool {
     let is_wide = |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !c.is_whitespace());
     let apart =
         !space.is_empty() || is_wide(before.chars().next_back()) && is_wide(behind.chars().next());
-    // What follows may come to stand at the beginning of a line.
+    // The text behind may come to be at the beginning of a line.
     apart && is_prose(behind)
 }
 
-/// Marks that are open so far: nobody takes half a quotation, or half of what is in bold.
+/// Marks that are open so far: a piece should not contain half a quotation, or half of a bold
+/// passage.
 #[derive(Default)]
 struct OpenMarks<'a> {
     /// Marks that close what they open, such as `**`.
     marks: Vec<&'a str>,
-    /// Brackets.
+    /// Number of opening brackets; `closed` counts the closing ones.
     opened: usize,
     closed: usize,
 }
@@ -337,7 +339,7 @@ impl<'a> OpenMarks<'a> {
     }
 }
 
-/// Whether a text is one paragraph and nothing else.
+/// Returns `true` if a text is one paragraph and nothing else.
 fn is_prose(text: &str) -> bool {
     let text = text.trim_matches('\n');
     let is_plain = |line: &str| {

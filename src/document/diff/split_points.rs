@@ -1,4 +1,4 @@
-//! What is too long to be read at one go: where it can be cut, so that a change stays readable.
+//! Places to cut long text, so that each change stays readable.
 
 use std::ops::Range;
 
@@ -7,14 +7,15 @@ use super::blocks::{BlockKind, DiffUnit};
 use super::words::{TokenKind, TokenSwap, WordToken};
 use crate::document::utf16_len;
 
-/// UTF-16 units that a change of prose holds, if it can be cut: a paragraph that is read at one go.
+/// Most UTF-16 units of a change of prose, if it can be cut: about the length of a readable
+/// paragraph.
 pub(super) const LONGEST: usize = 1_200;
 
-/// What pieces of a replacement hold on the average: each end may move by a quarter of it to where
-/// one would pause.
+/// Average length of the pieces of a replacement; each end may move by a quarter of it to a natural
+/// pause.
 const AIM: usize = LONGEST * 2 / 3;
 
-/// Pieces smaller than this on the average would be scraps.
+/// Least average length of pieces; smaller ones would be useless.
 const SCRAP: usize = AIM / 4;
 
 const SENTENCE_MARKS: &[char] = &['.', '!', '?', '…', '。', '！', '？', '।', '။', '؟'];
@@ -22,10 +23,10 @@ const CLAUSE_MARKS: &[char] = &[',', ';', ':', '–', '—', '，', '、', '；'
 const CLOSERS: &[char] =
     &['"', '\'', ')', ']', '}', '”', '’', '»', '」', '』', '）', '*', '_', '`'];
 
-/// How many tokens before a place are looked at for the mark that a sentence ends with.
+/// Number of tokens searched before a place for the mark that a sentence ends with.
 const MOST_CLOSERS: usize = 8;
 
-/// How good a place is for a cut; the best comes last.
+/// Quality of a place for a cut; the best comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SplitPoint {
     /// Between two words of a script that sets no spaces.
@@ -35,19 +36,19 @@ enum SplitPoint {
     Sentence,
 }
 
-/// Whether a passage is too long for one change.
+/// Returns `true` if a passage is too long for one change.
 pub(super) fn is_long(text: &str) -> bool {
-    // Bytes are never fewer than units, and need not be counted.
+    // There are never fewer bytes than units, so short texts need no counting.
     text.len() > LONGEST && utf16_len(text) > LONGEST
 }
 
-/// Whether this is a sentence too long for one change.
+/// Returns `true` if this is a sentence too long for one change.
 pub(super) fn is_long_sentence(text: &str, sentence: &WordedUnit) -> bool {
     sentence.unit.kind == BlockKind::Prose && is_long(&text[sentence.unit.range.clone()])
 }
 
-/// The sentences of prose cut wherever a sentence may have ended, also where the next one begins in
-/// lower case.
+/// Returns the sentences, with prose cut wherever a sentence may have ended, also where the next
+/// one begins in lower case.
 pub(super) fn at_sentence_marks(text: &str, sentences: &[WordedUnit]) -> Vec<WordedUnit> {
     let mut pieces = Vec::with_capacity(sentences.len());
     for WordedUnit { unit, tokens, .. } in sentences {
@@ -65,8 +66,8 @@ pub(super) fn at_sentence_marks(text: &str, sentences: &[WordedUnit]) -> Vec<Wor
     pieces
 }
 
-/// A replacement in so many pieces that each can be read at one go: both sides are cut in like
-/// places. A side that is short beside the other one stays whole, in the first piece.
+/// Cuts a replacement into pieces of readable length: both sides are cut at corresponding places. A
+/// side that is short beside the other one stays whole, in the first piece.
 pub(super) fn evenly(
     old: (&str, &[WordToken]),
     new: (&str, &[WordToken]),
@@ -86,13 +87,13 @@ pub(super) fn evenly(
     pieces
 }
 
-/// UTF-16 units of a run of tokens.
+/// Returns the length of a run of tokens in UTF-16 units.
 pub(super) fn size((text, tokens): (&str, &[WordToken]), run: &Range<usize>) -> usize {
     tokens[run.clone()].iter().map(|token| utf16_len(&text[token.range.clone()])).sum()
 }
 
-/// Where to cut a run in `count` pieces: near the even places, where the best seam is. Where there
-/// is none, a piece is empty.
+/// Returns the places to cut a run into `count` pieces: near the even places, at the best split
+/// point. Where there is none, a piece is empty.
 fn cuts((text, tokens): (&str, &[WordToken]), run: &Range<usize>, count: usize) -> Vec<usize> {
     let all = size((text, tokens), run);
     if all < SCRAP * count {
@@ -118,7 +119,7 @@ fn cuts((text, tokens): (&str, &[WordToken]), run: &Range<usize>, count: usize) 
     cuts
 }
 
-/// What kind of place there is before a token.
+/// Returns the kind of split point before a token.
 fn seam(text: &str, tokens: &[WordToken], at: usize) -> Option<SplitPoint> {
     let (before, next) = (tokens.get(at.checked_sub(1)?)?, tokens.get(at)?);
     let piece = |token: &WordToken| &text[token.range.clone()];
@@ -126,11 +127,11 @@ fn seam(text: &str, tokens: &[WordToken], at: usize) -> Option<SplitPoint> {
         return None;
     }
     let is_space = before.stuff == TokenKind::Space;
-    // What begins a line may mean something there.
+    // A mark at the beginning of a line may have a meaning in Markdown.
     if is_space && piece(before).contains('\n') && next.stuff != TokenKind::Word {
         return None;
     }
-    // A few, so that a text of nothing else costs no more.
+    // The limit bounds the cost for a text that has only such marks.
     let mut behind = tokens[..at - usize::from(is_space)].iter().rev().take(MOST_CLOSERS);
     let mark = behind.find(|token| !piece(token).chars().all(|c| CLOSERS.contains(&c)));
     let mark = mark.filter(|token| token.stuff == TokenKind::Mark).map_or("", |token| piece(token));

@@ -1,4 +1,4 @@
-//! Words, the runs of space between them, and how two sentences differ in them.
+//! Words, the white space between them, and the differences between two sentences in them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::DiffLimits;
 use super::lcs::gaps;
 
-/// What a token is made of.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     Word,
@@ -19,9 +19,9 @@ pub(super) enum TokenKind {
 /// A word, a run of blank space or a punctuation mark; never cuts a word or a grapheme.
 #[derive(Clone, Debug)]
 pub(super) struct WordToken {
-    /// Bytes of the text it stands in.
+    /// Bytes in the text.
     pub range: Range<usize>,
-    /// Equal words have equal numbers, in both texts.
+    /// Number of the word; equal words have equal numbers, in both texts.
     pub id: u32,
     pub stuff: TokenKind,
 }
@@ -33,13 +33,13 @@ pub(super) struct WordNumbers<'a> {
 }
 
 impl<'a> WordNumbers<'a> {
-    /// The number of a piece of text.
+    /// Returns the number of a piece of text.
     pub fn id(&mut self, piece: &'a str) -> u32 {
         let next = self.ids.len() as u32;
         *self.ids.entry(piece).or_insert(next)
     }
 
-    /// The tokens of `text[range]`.
+    /// Returns the tokens of `text[range]`.
     pub fn tokens(&mut self, text: &'a str, range: Range<usize>) -> Vec<WordToken> {
         let mut tokens = Vec::new();
         cut(&text[range.clone()], |from, to| {
@@ -97,7 +97,8 @@ pub(super) struct TokenSwap {
 /// Two sentences compared word by word.
 pub(super) struct SentenceComparison {
     pub swaps: Vec<TokenSwap>,
-    /// 0 (nothing in common) to 1 (equal), by the letters that stay; white space does not count.
+    /// Likeness from 0 (nothing in common) to 1 (equal), by the letters that stay; white space does
+    /// not count.
     pub likeness: f64,
 }
 
@@ -121,12 +122,12 @@ pub(super) fn compare(
     SentenceComparison { swaps, likeness }
 }
 
-/// Bytes that are not white space.
+/// Counts the bytes that are not white space.
 fn letters(tokens: &[WordToken]) -> usize {
     tokens.iter().filter(|t| t.stuff != TokenKind::Space).map(|t| t.range.len()).sum()
 }
 
-/// Letters that stay although the word changed, as in a corrected spelling.
+/// Counts the letters that stay although the word changed, as in a corrected spelling.
 fn spelling(old: &[WordToken], new: &[WordToken], (old_text, new_text): (&str, &str)) -> f64 {
     let words = |tokens: &[WordToken]| tokens.iter().filter(|t| t.stuff == TokenKind::Word).count();
     if words(old) != words(new) {
@@ -140,12 +141,12 @@ fn spelling(old: &[WordToken], new: &[WordToken], (old_text, new_text): (&str, &
         .sum()
 }
 
-/// Whether one word looks like the other misspelt.
+/// Returns `true` if one word looks like a misspelling of the other.
 pub(super) fn is_spelling(old: &str, new: &str) -> bool {
     2 * shared_letters(old, new) >= old.len().max(new.len())
 }
 
-/// Bytes of the common beginning and end of two words.
+/// Counts the bytes of the common start and end of two words.
 fn shared_letters(old: &str, new: &str) -> usize {
     let head = old.bytes().zip(new.bytes()).take_while(|(o, n)| o == n).count();
     let rest = old.len().min(new.len()) - head;
@@ -154,8 +155,8 @@ fn shared_letters(old: &str, new: &str) -> usize {
     head + tail
 }
 
-/// Added or removed words read better as `word␣` than as `␣word`: move the change over an equal
-/// space.
+/// Moves added or removed words over an equal space, so that they read as `word␣` and not as
+/// `␣word`.
 fn slide(swaps: &mut [TokenSwap], old: &[WordToken], new: &[WordToken]) {
     for index in 0..swaps.len() {
         let limit = swaps.get(index + 1).map_or(old.len(), |next| next.old.start);

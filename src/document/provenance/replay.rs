@@ -1,4 +1,4 @@
-//! A log, followed from a version whose provenance is known.
+//! Replay of a log from a version whose provenance is known.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,35 +10,35 @@ use super::{
     UpdatePlacements, WordPlacement,
 };
 
-/// One update of the log, with what it put into the text.
+/// One update of the log, with the words it put into the text.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayEntry<'a> {
-    /// What changes.
+    /// Change of the text.
     pub change: &'a ChangeSet,
-    /// Whom the update is attributed to.
+    /// Person the update is attributed to.
     pub author: &'a UserId,
-    /// When it was committed, in milliseconds since 1970.
+    /// Time of the commit, in milliseconds since 1970.
     pub at_ms: u64,
-    /// The request it came from.
+    /// Request it came from.
     pub origin: Option<&'a RequestId>,
-    /// What is kept beside it.
+    /// Placements stored beside the update.
     pub placements: Option<&'a UpdatePlacements>,
 }
 
-/// Follows a log.
+/// Replay of a log, which computes the provenance of each version it reaches.
 #[derive(Debug)]
 pub struct ProvenanceReplay {
     provenance: Provenance,
     version: Version,
-    /// Words that will come back, by the version they stand in: where, and how many units.
+    /// Words that will come back, by the version they are in: position and length in units.
     wanted: BTreeMap<Version, Vec<(usize, usize)>>,
     taken: HashMap<(Version, usize, usize), Vec<SourceRun>>,
     misplaced: Vec<Version>,
 }
 
 impl ProvenanceReplay {
-    /// From `provenance`, which is that of `version`. `placements` are those of all updates that
-    /// will be followed.
+    /// Starts from `provenance`, which is that of `version`. `placements` are those of all updates
+    /// that will be replayed.
     pub fn new<'a>(
         provenance: Provenance,
         version: Version,
@@ -54,15 +54,18 @@ impl ProvenanceReplay {
         new
     }
 
-    /// The oldest version that has words which come back by these placements: following them has to
-    /// begin there at the latest.
+    /// Returns the oldest version with words that come back by these placements; the replay must
+    /// begin there or earlier.
     pub fn reaches_back_to<'a>(
         placements: impl IntoIterator<Item = &'a UpdatePlacements>,
     ) -> Option<Version> {
         placements.into_iter().flat_map(returns).map(|(stood, _)| stood.version).min()
     }
 
-    /// Follows the next update. Fails, and changes nothing, if it is not an update of this text.
+    /// Applies the next update.
+    ///
+    /// # Errors
+    /// [`ChangeError`] if it is not an update of this text; the provenance is then unchanged.
     pub fn follow(&mut self, entry: &ReplayEntry<'_>) -> Result<(), ChangeError> {
         let author = author(entry);
         let mut words = Vec::new();
@@ -79,23 +82,23 @@ impl ProvenanceReplay {
         Ok(())
     }
 
-    /// Where everything comes from at the version that was reached.
+    /// Returns the provenance at the version that was reached.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
-    /// The version that was reached.
+    /// Returns the version that was reached.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Versions of which something is said that is not so: words that the update does not insert,
-    /// or that never stood where they are said to have stood. Those are the author's own.
+    /// Returns the versions whose placements are wrong: words that the update does not insert, or
+    /// that were never at the stated place. Those words count as the author's own.
     pub fn misplaced(&self) -> &[Version] {
         &self.misplaced
     }
 
-    /// Remembers the words of this version that will come back.
+    /// Stores the words of this version that will come back.
     fn take(&mut self) {
         for (at, len) in self.wanted.remove(&self.version).into_iter().flatten() {
             let runs = self.provenance.runs.slice(at..at + len);
@@ -127,7 +130,7 @@ impl ProvenanceReplay {
     }
 }
 
-/// Words that come back: where they stood, and how many units.
+/// Returns the words that come back: former place and length in units.
 fn returns(placements: &UpdatePlacements) -> impl Iterator<Item = (FormerPlace, usize)> {
     placements.placed.iter().filter_map(|WordPlacement { from, to, origin, .. }| match origin {
         PlacementOrigin::Stood(stood) => Some((*stood, to.saturating_sub(*from))),
@@ -135,7 +138,7 @@ fn returns(placements: &UpdatePlacements) -> impl Iterator<Item = (FormerPlace, 
     })
 }
 
-/// Whose the words of an update are that nothing more is said of.
+/// Returns the source of the words of an update that no placement covers.
 fn author(entry: &ReplayEntry<'_>) -> SpanSource {
     let Some(request) = entry.origin else { return SpanSource::person(entry.author, entry.at_ms) };
     let unasked = entry.placements.is_some_and(|it| it.unasked);

@@ -1,18 +1,18 @@
-//! A long list of runs that is spliced near the same place again and again: chunks of bounded size.
+//! A long list of runs that is spliced near one place again and again: chunks of bounded size.
 
 use std::ops::Range;
 
-/// Runs of a chunk at most; a splice copies about one chunk.
+/// Most runs of a chunk; a splice copies about one chunk.
 const CHUNK: usize = 128;
 
-/// Units with the same source.
+/// Units with one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SourceRun {
     pub len: u32,
     pub source: u32,
 }
 
-/// The runs of a text. Neighbours may have the same source only where two chunks meet.
+/// Runs of a text. Neighbours may have equal sources only where two chunks meet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SourceRuns {
     chunks: Vec<RunChunk>,
@@ -26,12 +26,12 @@ struct RunChunk {
 }
 
 impl SourceRuns {
-    /// Units of the whole text.
+    /// Returns the length of the whole text in units.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Puts `new` in place of a range of units, which must be in the text.
+    /// Replaces a range of units, which must be in the text, by `new`.
     pub fn splice(&mut self, range: Range<usize>, new: &[SourceRun]) {
         debug_assert!(range.start <= range.end && range.end <= self.len, "{range:?}");
         let (first, before) = self.find(range.start);
@@ -50,7 +50,7 @@ impl SourceRuns {
         self.len = self.len - range.len() + inserted;
         let replaced = first..(last + 1).min(self.chunks.len());
         if rebuilt.len() <= CHUNK && replaced.len() == 1 && !rebuilt.is_empty() {
-            // Nearly always.
+            // The usual case.
             self.chunks[first] = RunChunk::new(rebuilt);
         } else {
             let pieces = rebuilt.chunks(CHUNK / 2).map(|piece| RunChunk::new(piece.to_vec()));
@@ -58,7 +58,8 @@ impl SourceRuns {
         }
     }
 
-    /// The runs of a range of units, cut at the end of the text; neighbours have different sources.
+    /// Returns the runs of a range of units, cut at the end of the text; neighbours have different
+    /// sources.
     pub fn slice(&self, range: Range<usize>) -> Vec<SourceRun> {
         let end = range.end.min(self.len);
         let mut found = Vec::new();
@@ -78,8 +79,8 @@ impl SourceRuns {
         found
     }
 
-    /// The chunk that a place is in (of two that meet there, the first), and how many units of it
-    /// come before.
+    /// Returns the chunk that contains a position (of two that meet there, the first), and the
+    /// number of its units before the position.
     fn find(&self, at: usize) -> (usize, usize) {
         let mut before = at;
         for (index, chunk) in self.chunks.iter().enumerate() {
@@ -106,7 +107,7 @@ fn push(runs: &mut Vec<SourceRun>, new: SourceRun) {
     }
 }
 
-/// Adds the units of a range of `from`.
+/// Appends the units of a range of `from`.
 fn push_slice(runs: &mut Vec<SourceRun>, from: &[SourceRun], range: Range<usize>) {
     let mut at = 0;
     for &SourceRun { len, source } in from {
