@@ -19,7 +19,7 @@ pub struct AuthorSpan {
     pub at_ms: u64,
 }
 
-/// Author of a range of the text.
+/// Author of an [`AuthorSpan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpanAuthor {
     /// No single author: the document was created with this text, by this person.

@@ -14,7 +14,7 @@ use super::{
 use crate::document::Text;
 use crate::permissions::{Action, Principal};
 
-/// Planned outcome for one hunk.
+/// Planned outcome for one [`Hunk`].
 struct HunkPlan {
     index: usize,
     choice: HunkChoice,
@@ -26,7 +26,7 @@ struct HunkPlan {
 /// A hunk, by its index, and the verdict on it.
 type NamedHunk<'d> = (usize, &'d HunkVerdict);
 
-/// Planned outcome of a decision.
+/// Planned outcome of a [`Decision`].
 enum DecisionPlan {
     /// The tool without hunks runs, with this input and its preview if a person edited it.
     Run(Option<Value>, Option<UpdatedPreview>),
@@ -340,7 +340,7 @@ impl ApprovalRequest {
         DecisionOutcome { resolved: Some(status), ..self.outcome() }
     }
 
-    /// Carries out a checked plan.
+    /// Carries out a checked plan; votes that are not enough yet leave their hunks open.
     fn take(
         &mut self,
         fates: Vec<HunkPlan>,

@@ -82,7 +82,7 @@ impl Decision {
     }
 }
 
-/// Verdict on a whole request.
+/// Verdict on a whole request, in a [`Decision`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestVerdict {
@@ -103,7 +103,7 @@ pub enum RequestVerdict {
     },
 }
 
-/// Decision on one hunk.
+/// Verdict on one hunk, in a [`Decision`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkVerdict {
     /// Hunk that is decided.
@@ -129,7 +129,7 @@ impl HunkVerdict {
     }
 }
 
-/// Accept or reject, for a hunk.
+/// Accept or reject, in a [`HunkVerdict`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HunkChoice {
@@ -139,7 +139,7 @@ pub enum HunkChoice {
     Reject,
 }
 
-/// Choice for the hunks that a decision does not name.
+/// Choice for the hunks that a [`Decision`] does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FinishRest {
@@ -149,7 +149,7 @@ pub enum FinishRest {
     Reject,
 }
 
-/// Outcome of a decision. The request has changed accordingly.
+/// Outcome of a [`Decision`]. The request has changed accordingly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionOutcome {
     /// One change for everything that was accepted, to be committed now on the given text. The
@@ -181,8 +181,8 @@ pub enum PeopleAsked {
     Nobody,
 }
 
-/// Reason why a decision was refused; nothing has changed. The order of the variants is the order
-/// of the checks.
+/// Reason why a [`Decision`] was refused; nothing has changed. The order of the variants is the
+/// order of the checks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionError {
     /// The request has no such hunk.

@@ -27,7 +27,7 @@ pub enum ExecutionState {
     },
 }
 
-/// Details of the announced preview, stored once the effect of the call has changed.
+/// Details of the announced [`Preview`], stored once the effect of the call has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnnouncedPreview {
     /// SHA-256 of the content that the file to change had then, if the call changes a file.
@@ -37,7 +37,7 @@ pub struct AnnouncedPreview {
     pub extent: Option<ChangeExtent>,
 }
 
-/// New preview of a call.
+/// New [`Preview`] of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdatedPreview {
     /// Preview that people are to be shown.

@@ -7,7 +7,7 @@ use crate::document::provenance::FormerPlace;
 use crate::document::{PositionError, Text};
 use crate::ids::{HunkId, RequestId, RuleId};
 
-/// A replacement of words, in UTF-16 units of the request's version.
+/// A replacement of words in a [`Hunk`], in UTF-16 units of the request's version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkPart {
     /// First unit to replace.
@@ -89,7 +89,7 @@ impl HunkStatus {
     }
 }
 
-/// Decision on a hunk.
+/// Decision on a [`Hunk`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkDecision {
     /// Person who decided; where several votes are needed, the one who gave the last.
@@ -107,7 +107,7 @@ pub struct HunkDecision {
     pub rule: Option<RuleId>,
 }
 
-/// A few words that change together.
+/// A few words that change together, as a list of [`HunkPart`]s.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
     /// Unique within its document.

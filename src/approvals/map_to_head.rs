@@ -19,7 +19,7 @@ pub struct ReturnedHunk {
     pub now: String,
 }
 
-/// Hunks of a new change, mapped to the newest version.
+/// [`Hunk`]s of a new change, mapped to the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArrivedHunks {
     /// Hunks that people can decide.

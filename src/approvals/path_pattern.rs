@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApprovalRule, EVERY_TOOL, RuleEffect};
 
-/// Pattern for the files of a rule: `*` and `?` within a name, `**` for any folders, `[a-z]` for
-/// one of several characters.
+/// Pattern for the files of an [`ApprovalRule`]: `*` and `?` within a name, `**` for any folders,
+/// `[a-z]` for one of several characters.
 ///
 /// A rule that allows covers names that begin with a dot only if the pattern has such a name too. A
 /// rule that denies or asks always covers them and ignores case; a pattern that is one name then

@@ -8,8 +8,7 @@ use super::{ApprovalRequest, DecisionRequirements, Person, ProposedCall, RuleSub
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::{Action, Principal};
 
-/// Policy that decides who may decide the requests of a document, from the mildest to the
-/// strictest.
+/// Policy on who may decide the requests of a document, from the mildest to the strictest.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -46,8 +45,8 @@ impl DecisionPolicy {
     }
 }
 
-/// Requirement for deciding one request: all policies that apply to it, together. Each of them
-/// holds.
+/// Requirement for deciding one request: every [`DecisionPolicy`] that applies to it, together.
+/// Each of them holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "StoredRequirement", into = "StoredRequirement")]
 pub struct ApprovalRequirement {
@@ -179,7 +178,7 @@ impl ApprovalRequirement {
     }
 }
 
-/// A stricter policy for some requests: those of one tool, those over a size, or both.
+/// A stricter [`DecisionPolicy`] for some requests: those of one tool, those over a size, or both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolPolicy {
     /// Tool whose requests the policy is for; `None`: every tool.
@@ -220,7 +219,8 @@ impl DecisionPolicy {
     }
 }
 
-/// Vote to accept, where one is not enough. Votes count together only if they are for equal text.
+/// Vote to accept, where one person is not enough. Votes count together only if they are for equal
+/// text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
     /// Person who voted.
@@ -326,7 +326,7 @@ impl ApprovalRequest {
     }
 }
 
-/// Number of votes given and needed.
+/// Number of [`Vote`]s given and needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteCount {
     /// People who accepted every change that is still open.

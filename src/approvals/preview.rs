@@ -18,7 +18,7 @@ use crate::document::utf16_len;
 use crate::approvals::preview::difflib::{EqualLines, MOST_STEPS, matching_blocks};
 use crate::approvals::preview::stored_preview::StoredPreview;
 
-/// Kind of a preview; tells clients how to draw it.
+/// Kind of a [`Preview`]; tells clients how to draw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewKind {
@@ -44,7 +44,7 @@ impl PreviewKind {
     }
 }
 
-/// Warning shown with a preview.
+/// Warning shown with a [`Preview`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewWarning {
     /// Stable code, for programs.

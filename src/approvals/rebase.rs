@@ -14,7 +14,7 @@ const CHANGED: &str = "Somebody changed these words meanwhile.";
 const NO_PLACE: &str = "Somebody deleted the place where this would go.";
 const GONE: &str = "Somebody deleted the words this would change.";
 
-/// One committed update, prepared for rebasing hunks.
+/// One committed [`ChangeSet`], prepared for rebasing [`Hunk`]s.
 #[derive(Clone, Debug)]
 pub struct CommittedUpdate<'a> {
     change: PositionIndex<'a>,
@@ -35,7 +35,7 @@ enum TextAfter<'a> {
     From(&'a Text, OnceCell<Option<Text>>),
 }
 
-/// Effect of an update on a hunk.
+/// Effect of a [`CommittedUpdate`] on a [`Hunk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RebaseOutcome {
     /// The hunk is unchanged or only moved.

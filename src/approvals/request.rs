@@ -66,7 +66,7 @@ impl RequestStatus {
     }
 }
 
-/// Effect that a tool call would have, and the person, run and session that asked for it.
+/// A proposed tool call, with the person, run and session that asked for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProposedCall {
     /// Id of the request, made before the call is sent so that a restart finds the request again.
@@ -113,7 +113,7 @@ pub struct ProposedCall {
     pub again_of: Option<RequestId>,
 }
 
-/// Start and end times of a request, in milliseconds since 1970.
+/// Start and end times of an [`ApprovalRequest`], in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestTimes {
     /// Time when the request was made.
@@ -175,7 +175,7 @@ impl RequestTimes {
     }
 }
 
-/// Comment that a person gave with a decision.
+/// Comment that a person gave with a [`Decision`](super::Decision).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionRemark {
     /// Person who gave the comment.
@@ -190,7 +190,7 @@ pub struct DecisionRemark {
     pub note: Option<String>,
 }
 
-/// End of a request: the person or rule that closed it, and the time.
+/// End of an [`ApprovalRequest`]: the person or rule that closed it, and the time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedBy {
     /// Person who closed the request, if it was a person.
@@ -233,7 +233,7 @@ impl ClosedBy {
     }
 }
 
-/// Final result of a request, for the caller that waits for it.
+/// Final result of an [`ApprovalRequest`], for the caller that waits for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestResolution {
     /// Request that ended.

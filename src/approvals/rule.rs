@@ -19,7 +19,7 @@ use super::{
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
 use crate::permissions::{Action, Principal};
 
-/// Effect of a rule on the requests it matches, from the mildest to the strictest.
+/// Effect of an [`ApprovalRule`] on the requests it matches, from the mildest to the strictest.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -65,7 +65,7 @@ pub const PLAN_TOOL: &str = "ExitPlanMode";
 /// the first stops the second.
 const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
 
-/// Scope of a rule. No scope includes another document.
+/// Scope of an [`ApprovalRule`]. No scope includes another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleScope {
@@ -133,7 +133,7 @@ pub struct ApprovalRule {
     pub ended: Option<RuleEnd>,
 }
 
-/// End of a rule.
+/// End of an [`ApprovalRule`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleEnd {
     /// Person who revoked the rule; `None`: its session is over.
@@ -179,7 +179,7 @@ impl ApprovalRule {
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.touches(file)))
     }
 
-    /// Returns `true` if both rules are of one person and have equal effect and reach.
+    /// Returns `true` if both rules have equal maker, tool, effect, document and reach.
     pub fn repeats(&self, other: &Self) -> bool {
         let reach = |rule: &Self| {
             let session = Some(&rule.session).filter(|_| rule.remember.scope == RuleScope::Session);

@@ -39,7 +39,7 @@ pub struct FoundFile {
     pub forced: bool,
 }
 
-/// Outcome of an undo that was begun.
+/// Outcome of a [`FileUndo`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileUndoOutcome {
     /// The file reads as before the call.

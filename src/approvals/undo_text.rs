@@ -12,7 +12,7 @@ use crate::document::{Text, TextEdit};
 use crate::ids::HunkId;
 use crate::permissions::Principal;
 
-/// Hunks to undo, and the policy for changed words.
+/// Hunks to undo, and the [`TouchedPolicy`] for changed words.
 #[derive(Clone, Copy, Debug)]
 pub struct UndoScope<'a> {
     /// Hunks to undo; `None`: everything that was accepted.

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::text::{PositionError, Text, normalize_breaks, utf16_len};
 
-/// Limits on a change; a client beyond them is refused, not served slowly.
+/// Limits on a [`ChangeSet`]; a client beyond them is refused, not served slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangeLimits {
     /// Most sections of one change set.
@@ -33,7 +33,7 @@ impl ChangeLimits {
 /// Greatest length of a text: positions fit an `i32`, as in a browser's small integers.
 pub(super) const MAX_UNITS: usize = i32::MAX as usize;
 
-/// Reason why a change was refused.
+/// Reason why a [`ChangeSet`] was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     /// The JSON is not that of a change set.
@@ -107,7 +107,7 @@ pub struct TextEdit {
     pub insert: String,
 }
 
-/// A changed range of the old text (`a`) and of the new text (`b`).
+/// A changed range of a [`ChangeSet`], in the old text (`a`) and in the new text (`b`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedRange<'a> {
     /// Start in the old text.
@@ -145,9 +145,9 @@ pub(super) const KEEP: i32 = -1;
 /// Condition under which a change is joined with the section before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionJoin {
-    /// Only if both keep, both only delete, or both only insert.
+    /// Joined only if both keep, both only delete, or both only insert.
     Alike,
-    /// Always: both are pieces of the same replacement.
+    /// Joined always: both are pieces of one replacement.
     Always,
 }
 

@@ -36,7 +36,7 @@ use super::TextEdit;
 
 pub use passages::{ChangedPassage, common_ends, passages};
 
-/// Limits on the cost of a comparison.
+/// Limits on the cost of [`diff`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiffLimits {
     /// Time at which to stop looking for small changes; what is not compared by then becomes one
@@ -44,7 +44,7 @@ pub struct DiffLimits {
     pub deadline: Option<Instant>,
 }
 
-/// One replacement of words, in UTF-16 units of the old text.
+/// One replacement of words in a [`HunkDraft`], in UTF-16 units of the old text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftPart {
     /// First unit to replace.
@@ -78,7 +78,7 @@ impl From<Vec<DraftPart>> for HunkDraft {
     }
 }
 
-/// Changes so far of a text that is still being written.
+/// Changes so far of a text that is still being written, given by [`diff_so_far`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialDraft {
     /// Hunks up to the last complete block. They can still change: later text may show that a block

@@ -44,7 +44,7 @@ pub struct Update {
     pub origin: Option<Box<str>>,
 }
 
-/// An update as a client sends it.
+/// An [`Update`] as a client sends it.
 #[derive(Debug, Clone, Copy)]
 pub struct IncomingUpdate<'a> {
     /// Editor instance that made the update.
@@ -53,7 +53,7 @@ pub struct IncomingUpdate<'a> {
     pub changes: &'a str,
 }
 
-/// Reason why a push was refused; nothing of it was committed.
+/// Reason why [`Document::push`] refused updates; none of them was committed.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
     /// The base version does not exist yet.

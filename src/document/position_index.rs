@@ -8,7 +8,8 @@ use super::transform::InsertSide;
 /// Sections between two marks: a lookup walks at most so many and finds the mark by binary search.
 const SPACING: usize = 32;
 
-/// Index of a change, so that mapping many positions does not walk all its sections for each.
+/// Index of a [`ChangeSet`], so that mapping many positions does not walk all its sections for
+/// each.
 #[derive(Clone, Debug)]
 pub struct PositionIndex<'a> {
     change: &'a ChangeSet,

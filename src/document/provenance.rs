@@ -36,7 +36,7 @@ const MINUTE_MS: u64 = 60_000;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanSource {
-    /// The text the document was created with.
+    /// Text the document was created with.
     Beginning,
     /// A person wrote the words.
     Person {
@@ -83,7 +83,7 @@ pub struct UpdatePlacements {
     pub placed: Vec<WordPlacement>,
 }
 
-/// Kind of an update made by the server.
+/// Kind of an update made by the server, in [`UpdatePlacements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerAct {
@@ -109,7 +109,7 @@ pub struct WordPlacement {
     pub origin: PlacementOrigin,
 }
 
-/// Reason why words were put into the text.
+/// Reason why words were put into the text, in a [`WordPlacement`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlacementOrigin {
@@ -121,7 +121,7 @@ pub enum PlacementOrigin {
     Stood(FormerPlace),
 }
 
-/// Place of words before they were deleted.
+/// Place of words before they were deleted, for [`PlacementOrigin::Stood`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormerPlace {
     /// Version in which they were in the text.
@@ -130,7 +130,7 @@ pub struct FormerPlace {
     pub at: usize,
 }
 
-/// A range of text with one source.
+/// A range of text with one [`SpanSource`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSpan {
     /// First unit.
@@ -141,7 +141,7 @@ pub struct SourceSpan {
     pub source: SpanSource,
 }
 
-/// Source of every unit of a text.
+/// [`SpanSource`] of every unit of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     runs: SourceRuns,

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::change_set::ChangedRange;
 
-/// A position that cannot be used with this text.
+/// A position that cannot be used with a [`Text`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
     /// The range is reversed or reaches past the end.

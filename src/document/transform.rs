@@ -5,7 +5,7 @@ use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
 use super::position_index::IndexMark;
 
-/// Order of two changes at one place when one is mapped over the other.
+/// Order of two changes at one place when one is mapped over the other ([`ChangeSet::map`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapOrder {
     /// The mapped change comes after the other one (`map(over)`).
@@ -14,7 +14,7 @@ pub enum MapOrder {
     Before,
 }
 
-/// Side of an insertion that a position stays on.
+/// Side of an insertion that a position stays on ([`ChangeSet::map_pos`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsertSide {
     /// Text inserted at the position comes after it (`assoc` −1).
@@ -23,7 +23,8 @@ pub enum InsertSide {
     After,
 }
 
-/// Condition under which a position counts as deleted (`MapMode`).
+/// Condition under which a position counts as deleted in [`ChangeSet::map_pos_tracked`]
+/// (CodeMirror's `MapMode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapMode {
     /// The position is never deleted.
@@ -36,7 +37,7 @@ pub enum MapMode {
     TrackAfter,
 }
 
-/// Relation of a change to a range.
+/// Relation of a change to a range, given by [`ChangeSet::touches_range`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeTouch {
     /// The change does not touch the range.

@@ -114,9 +114,9 @@ pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<A
     steps
 }
 
-/// Aligns units without a likeness. They are replaced one by one as long as the white space behind
-/// them is equal, from the front and from the back, so that the start and the end of a paragraph
-/// stay where they are. Units between them are removed and added.
+/// Aligns units without a likeness. They are replaced one by one as long as their kinds fit and the
+/// white space behind them is equal, from the front and from the back, so that the start and the
+/// end of a paragraph stay where they are. Units between them are removed and added.
 fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<AlignStep>) {
     let same_place = |i: usize, j: usize| {
         let (old, new) = (&sides.old[i], &sides.new[j]);

@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// What the gaps make of the first list.
+    /// Returns the first list with the gaps filled from the second.
     fn filled(old: &[u32], new: &[u32], gaps: &[Gap]) -> Vec<u32> {
         let (mut made, mut at) = (Vec::new(), 0);
         for (o, n) in gaps {

@@ -25,7 +25,7 @@ pub struct ReplayEntry<'a> {
     pub placements: Option<&'a UpdatePlacements>,
 }
 
-/// Replay of a log, which computes the provenance of each version it reaches.
+/// Replay of a log, which computes the [`Provenance`] of each version it reaches.
 #[derive(Debug)]
 pub struct ProvenanceReplay {
     provenance: Provenance,
