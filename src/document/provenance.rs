@@ -1,7 +1,7 @@
 //! Provenance: the author of every range of a text, tracked through its updates.
 //!
 //! The log with its authors and origins is authoritative; provenance is computed from it on demand
-//! ([`replay`]), so that typing costs nothing extra. The rules:
+//! ([`ProvenanceReplay`]), so that typing costs nothing extra. The rules:
 //!
 //! - Words belong to the person who typed them, dated to the minute. Words of an accepted request
 //!   belong to the AI, with the request, the hunk and the person who accepted it.
