@@ -13,7 +13,7 @@ use crate::store::sqlite::statement_batch::StatementBatch;
 /// Largest number of keys in one statement.
 const TOGETHER: usize = 500;
 
-/// Stored answer to a program of the Messages API.
+/// Stored answer to a program of the Messages API, read by [`Store::answers`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRecord {
     /// Person whose program was answered.

@@ -196,9 +196,9 @@ pub enum StoreOp {
     },
     /// Stores one of the server's own values.
     PutSetting {
-        /// Its name.
+        /// Name of the value.
         key: String,
-        /// Its value.
+        /// The value.
         value: String,
     },
 }
@@ -217,7 +217,7 @@ pub struct RequiredRight {
     pub now_ms: u64,
 }
 
-/// Writes that take effect together or not at all, in order.
+/// Writes ([`StoreOp`]) that take effect together or not at all, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteBatch {
     ops: Vec<StoreOp>,
@@ -298,7 +298,7 @@ impl Extend<StoreOp> for WriteBatch {
     }
 }
 
-/// Scope of a query for requests or rules.
+/// Scope of a query for requests or rules, as in [`Store::requests`](super::Store::requests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryScope<'a> {
     /// Requests or rules of one document.

@@ -9,7 +9,7 @@ use super::{Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// Write that named an idempotency key.
+/// Write that named an idempotency key, read by [`Store::once`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdempotencyRecord {
     /// Person whose key it is.

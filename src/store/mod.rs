@@ -60,7 +60,7 @@ use sqlite::writer::{WriterConnection, WriterMessage};
 /// Bytes that [`Store::try_out`] stores: more than are free on a disk that is as good as full.
 const TRIED_BYTES: usize = 16 * 1024;
 
-/// Purpose for which a process opens a data directory.
+/// Purpose for which [`Store::open`] opens a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreAccess {
     /// Owns the documents. One process at a time; held until it ends or the store is closed.

@@ -20,7 +20,8 @@ pub struct DocumentRecord {
     pub created_ms: u64,
     /// Time of the last change of text, title or settings.
     pub updated_ms: u64,
-    /// Number of updates; moved by [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates) alone.
+    /// Number of updates; changed by [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates)
+    /// alone.
     pub version: Version,
     /// Review policy, approvals, timeout, frozen ranges.
     pub settings: Value,
@@ -30,7 +31,8 @@ pub struct DocumentRecord {
     pub deleted: bool,
 }
 
-/// One committed update, as it was broadcast.
+/// One committed update, as it was broadcast; written by
+/// [`AppendUpdates`](super::StoreOp::AppendUpdates).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateRecord {
     /// Editor instance that made it.
@@ -45,7 +47,7 @@ pub struct UpdateRecord {
     pub origin: Option<Box<str>>,
 }
 
-/// Stored text of a document from which updates are replayed.
+/// Stored text from which updates are replayed ([`starting_text`](super::Store::starting_text)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartingText {
     /// Document record; its `version` is the one that was asked for, or the newest if that is
@@ -57,7 +59,7 @@ pub struct StartingText {
     pub text: String,
 }
 
-/// Document as a room needs it: a text and the updates from there to now.
+/// Document as a room needs it: a [`StartingText`] and the updates from there to now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedDocument {
     /// Document record; its `version` is the one that `updates` lead to.
@@ -70,7 +72,7 @@ pub struct LoadedDocument {
     pub updates: Vec<UpdateRecord>,
 }
 
-/// Entry of a document's history.
+/// Entry of a document's history ([`Store::history`](super::Store::history)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRecord {
     /// Version that the update made.
@@ -270,7 +272,7 @@ pub struct FileRecord {
     pub writing: Option<(Version, String)>,
 }
 
-/// Event for the audit log.
+/// Event for the audit log, written by [`StoreOp::Audit`](super::StoreOp::Audit).
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
     /// Time of the event.

@@ -23,7 +23,7 @@ pub struct WebhookRecord {
     pub id: WebhookId,
     /// Address that deliveries are sent to.
     pub url: String,
-    /// Only document whose requests are sent; `None`: all but private documents.
+    /// Only document whose requests are sent; `None`: all requests but those of private documents.
     pub document: Option<DocumentId>,
     /// Secret that signs deliveries.
     pub secret: String,
@@ -33,7 +33,7 @@ pub struct WebhookRecord {
     pub created_ms: u64,
 }
 
-/// A webhook and the state of its deliveries.
+/// A [`WebhookRecord`] and the state of its deliveries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookState {
     /// The webhook.
@@ -50,7 +50,7 @@ pub struct WebhookState {
     pub waiting: u64,
 }
 
-/// Next delivery to a receiver.
+/// Next delivery to a receiver, read by [`Store::deliveries`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookDelivery {
     /// Place in the outbox.
@@ -71,7 +71,7 @@ pub struct WebhookDelivery {
     pub next_ms: u64,
 }
 
-/// Outcome of a delivery.
+/// Outcome of a [`WebhookDelivery`], stored by [`StoreOp::Settle`](super::StoreOp::Settle).
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeliveryOutcome {
     /// The receiver took it.

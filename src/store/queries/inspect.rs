@@ -36,7 +36,7 @@ pub type InspectedRow<T> = Result<T, StoreError>;
 /// Number of times each action was taken on each request, by request and action.
 pub type AuditCounts = BTreeMap<(String, String), u64>;
 
-/// Contents of the audit log that the checker needs.
+/// Contents of the audit log that the checker needs, read by [`StoreInspection::audit`].
 #[derive(Debug, Default)]
 pub struct AuditFacts {
     /// Everything that breaks the chain.
@@ -49,7 +49,7 @@ pub struct AuditFacts {
     pub about_requests: Vec<AuditRecord>,
 }
 
-/// View of the store at one moment.
+/// View of a [`Store`] at one moment, begun by [`Store::inspect`].
 #[derive(Debug)]
 pub struct StoreInspection {
     moment: Transaction<'static, Sqlite>,

@@ -9,7 +9,7 @@ use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
-/// Limits of one piece of a log.
+/// Limits of one piece of a log, for [`Store::piece`] and [`Store::reachable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPiece {
     /// Largest number of updates.

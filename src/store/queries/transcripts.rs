@@ -26,13 +26,13 @@ pub struct TranscriptCursor {
 /// Part of a session's transcript that a query covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptSince {
-    /// Current conversation only.
+    /// Current conversation only: the entries after the last [`CLEAR`].
     NewBeginning,
     /// All conversations, one after the other, with the entries that begin each.
     Ever,
 }
 
-/// Entry of a transcript without its contents, which may be long.
+/// Size of a [`MessageRecord`], without its contents, which may be long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntrySize {
     /// Place in the transcript.

@@ -33,7 +33,7 @@ pub(crate) enum WriterMessage {
     Close { answer: oneshot::Sender<()> },
 }
 
-/// Numbers of batches and transactions written since the store was opened.
+/// Numbers of batches ([`WriteBatch`]) and transactions written since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommitCounts {
     /// Batches that are on the disk.
