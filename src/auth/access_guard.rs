@@ -1,4 +1,4 @@
-//! Leave to stay: a connection holds a pass, and the pass ends when its token does.
+//! Access guards: each connection holds one, and it ends when its token does.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -10,17 +10,17 @@ use crate::ids::TokenId;
 use crate::permissions::Principal;
 use crate::store::TokenRecord;
 
-/// Why a token is no longer good.
+/// Reason why a token is no longer valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessEnd {
-    /// Its time ran out.
+    /// The token has expired.
     Expired {
-        /// When, in milliseconds since the epoch.
+        /// Time of expiry, in milliseconds since the epoch.
         at_ms: u64,
     },
-    /// It was taken back.
+    /// The token was revoked.
     Revoked {
-        /// When, in milliseconds since the epoch.
+        /// Time of revocation, in milliseconds since the epoch.
         at_ms: u64,
     },
 }
@@ -34,10 +34,11 @@ impl From<AccessEnd> for AuthError {
     }
 }
 
-/// Why the token in this record is not good at `now_ms`; none: it is.
+/// Returns the reason why the token in this record is not valid at `now_ms`; `None` if it is valid.
 pub fn ended(record: &TokenRecord, now_ms: u64) -> Option<AccessEnd> {
     match (record.revoked_ms, record.expires_ms) {
-        // Kept when it was seen to have run out, so that it stays so whatever the clock says later.
+        // Stored when the token was found to be expired, so that it stays expired whatever the
+        // clock says later.
         (Some(at_ms), Some(expires_ms)) if at_ms == expires_ms => {
             Some(AccessEnd::Expired { at_ms })
         }
@@ -50,14 +51,14 @@ fn expired(expires_ms: Option<u64>, now_ms: u64) -> Option<AccessEnd> {
     expires_ms.filter(|&at_ms| at_ms <= now_ms).map(|at_ms| AccessEnd::Expired { at_ms })
 }
 
-/// A person who was let in, for as long as their token is good. Clones are the same pass.
+/// Access of one [`Principal`], for as long as their token is valid. Clones share one state.
 #[derive(Clone, Debug)]
 pub struct AccessGuard {
     principal: Principal,
     standing: Arc<TokenState>,
 }
 
-/// What all connections with one token share.
+/// State that all connections with one token share.
 #[derive(Debug)]
 struct TokenState {
     token: TokenId,
@@ -72,7 +73,7 @@ impl TokenState {
         Arc::new(Self { token, expires_ms, why, over })
     }
 
-    /// The first reason counts.
+    /// Ends the access; the first reason counts.
     fn end(&self, why: AccessEnd) {
         self.why.set(why).ok();
         self.over.cancel();
@@ -80,22 +81,26 @@ impl TokenState {
 }
 
 impl AccessGuard {
-    /// A pass that nobody can take back: for the owner of a server without tokens.
+    /// Returns a guard that cannot be ended: for the owner of a server without tokens.
     pub fn lasting(principal: Principal, token: TokenId) -> Self {
         Self { principal, standing: TokenState::new(token, None) }
     }
 
-    /// Who it is.
+    /// Returns the person.
     pub fn principal(&self) -> &Principal {
         &self.principal
     }
 
-    /// The token they came in with.
+    /// Returns the token that the person came in with.
     pub fn token(&self) -> &TokenId {
         &self.standing.token
     }
 
-    /// Whether the pass is still good at `now_ms`. Looks at no store, so it can be asked before everything that is done.
+    /// Checks that the access is still valid at `now_ms`. Reads no store, so it can be called
+    /// before every action.
+    ///
+    /// # Errors
+    /// The reason why the token is no longer valid.
     pub fn check(&self, now_ms: u64) -> Result<(), AccessEnd> {
         if let Some(expired) = expired(self.standing.expires_ms, now_ms) {
             self.standing.end(expired);
@@ -103,27 +108,27 @@ impl AccessGuard {
         self.standing.why.get().map_or(Ok(()), |why| Err(*why))
     }
 
-    /// Waits until the pass ends.
+    /// Waits until the access ends; returns the reason.
     pub async fn ended(&self) -> AccessEnd {
         self.standing.over.cancelled().await;
-        // Set before the wait is over; the other value is for the compiler.
+        // Set before the wait is over; the other value only satisfies the compiler.
         self.standing.why.get().copied().unwrap_or(AccessEnd::Revoked { at_ms: 0 })
     }
 }
 
-/// The passes that are out. Clones share them.
+/// All guards that are in use. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AccessGuards(Arc<Mutex<HashMap<TokenId, Weak<TokenState>>>>);
 
 impl AccessGuards {
-    /// A pass for the holder of a token. To be verified once more after this: what happened to the token before the pass
-    /// was out could not end it.
+    /// Returns a guard for the holder of a token. The caller must verify the token once more after
+    /// this: a revocation before the guard existed could not end it.
     pub(super) fn hand_out(&self, verified: VerifiedToken) -> AccessGuard {
         let VerifiedToken { principal, token, expires_ms } = verified;
         let mut out = self.out();
         let known = out.get(&token).and_then(Weak::upgrade);
         let standing = known.unwrap_or_else(|| {
-            // Nobody holds these any more.
+            // Entries that no connection holds any more.
             out.retain(|_, standing| standing.strong_count() > 0);
             let standing = TokenState::new(token.clone(), expires_ms);
             out.insert(token, Arc::downgrade(&standing));
@@ -132,7 +137,7 @@ impl AccessGuards {
         AccessGuard { principal, standing }
     }
 
-    /// Ends the passes of a token, at once.
+    /// Ends the guards of a token, at once.
     pub(super) fn end(&self, token: &TokenId, why: AccessEnd) {
         let standing = self.out().get(token).and_then(Weak::upgrade);
         if let Some(standing) = standing {
@@ -140,7 +145,7 @@ impl AccessGuards {
         }
     }
 
-    /// The tokens with which somebody is here, and whose time has run out at `now_ms`.
+    /// Returns the tokens in use that have expired at `now_ms`.
     pub(super) fn expired(&self, now_ms: u64) -> Vec<(TokenId, AccessEnd)> {
         let out = self.out();
         let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
@@ -150,7 +155,7 @@ impl AccessGuards {
             .collect()
     }
 
-    /// The tokens with which somebody is here, and that have not ended as far as is known.
+    /// Returns the tokens in use that are not known to have ended.
     pub(super) fn tokens(&self) -> Vec<TokenId> {
         let out = self.out();
         let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
@@ -159,7 +164,7 @@ impl AccessGuards {
     }
 
     fn out(&self) -> MutexGuard<'_, HashMap<TokenId, Weak<TokenState>>> {
-        // The map is whole between any two statements.
+        // The map is consistent between any two statements.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

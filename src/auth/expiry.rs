@@ -1,25 +1,26 @@
-//! How long a token lasts, as people write it.
+//! Lifetimes of tokens, as people write them.
 
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-/// Why a duration was not understood.
+/// Reason why [`parse_expiry`] refused a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpiryError {
-    /// Not a duration at all.
+    /// The text is no duration.
     #[error("cannot read {0:?} as a duration: write 30m, 12h, 7d, 2w or 6mo, or never")]
     Unreadable(String),
-    /// Over before it begins.
+    /// The duration is zero or negative.
     #[error("a token must last longer than {0:?}")]
     NotAhead(String),
-    /// Past the year 9999.
+    /// The end is past the year 9999.
     #[error("{0:?} is too far ahead: write never")]
     TooFar(String),
 }
 
-/// The moment that is `text` after `now_ms`, in milliseconds since the epoch; none for `never`.
+/// Returns the moment that is `text` after `now_ms`, in milliseconds since the epoch; `None` for
+/// `never`.
 ///
-/// Understands `30m`, `12h`, `7d`, `2w`, `6mo`, `1y`, sums such as `1d 12h`, and ISO 8601 (`P7D`). Days
+/// Accepts `30m`, `12h`, `7d`, `2w`, `6mo`, `1y`, sums such as `1d 12h`, and ISO 8601 (`P7D`). Days
 /// have 24 hours; months and years are the calendar's, in UTC.
 pub fn parse_expiry(text: &str, now_ms: u64) -> Result<Option<u64>, ExpiryError> {
     let text = text.trim();

@@ -1,27 +1,30 @@
-//! What a token is to allow, as it was asked for.
+//! Grants: the properties of a token to be issued.
 
 use super::{AuthError, parse_expiry};
 use crate::ids::{DocumentId, UserId};
 use crate::permissions::{Role, shown_name};
 
-/// What a new token shall allow.
+/// Properties of a new token, for [`Authenticator::issue`](super::Authenticator::issue).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenGrant {
-    /// What its holder may do.
+    /// Role of its holder.
     pub role: Role,
-    /// The name of its holder.
+    /// Name of its holder.
     pub name: String,
-    /// The only document it reaches; none: all.
+    /// Only document it reaches; `None`: all.
     pub document: Option<DocumentId>,
-    /// When it stops working; none: never.
+    /// Time at which it expires, in milliseconds since the epoch; `None`: never.
     pub expires_ms: Option<u64>,
-    /// A second token of a person who has one already; none: for a new person.
+    /// Person to issue another token for; `None`: a new person.
     pub user: Option<UserId>,
 }
 
 impl TokenGrant {
-    /// Reads what somebody wrote into a form, a command line or a program, for a new person. `expires_in` is a duration
-    /// such as `7d`, or `never`, which is also what a missing one means.
+    /// Reads a grant for a new person from a form, a command line or a program. `expires_in` is a
+    /// duration such as `7d`, or `never`, which is also the meaning of `None`.
+    ///
+    /// # Errors
+    /// [`AuthError::UnknownRole`], [`AuthError::Nameless`] or [`AuthError::Expiry`].
     pub fn read(
         role: &str,
         name: &str,
@@ -30,7 +33,7 @@ impl TokenGrant {
         now_ms: u64,
     ) -> Result<Self, AuthError> {
         let role = Role::parse(role).ok_or_else(|| {
-            // Quoted in the complaint, however long.
+            // Cut short, because the error message quotes it.
             AuthError::UnknownRole(role.chars().take(40).collect())
         })?;
         let name = shown_name(name).ok_or(AuthError::Nameless)?;

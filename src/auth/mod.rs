@@ -1,9 +1,9 @@
 //! Tokens and the people behind them: issue, verify, revoke, expire.
 //!
 //! A token is a secret text; the store keeps its SHA-256. Each token stands for a person
-//! ([`Principal`]); two tokens can stand for the same one. Whoever stays connected holds a [`AccessGuard`], which ends
-//! with the token: at once when it is revoked here, within a sweep when another process revoked it. Nothing here
-//! reads a clock: callers say what time it is, in milliseconds since the epoch.
+//! ([`Principal`]); two tokens can stand for one person. Each connection holds an [`AccessGuard`],
+//! which ends with the token: at once when it is revoked here, within a sweep when another process
+//! revoked it. Nothing here reads a clock: callers pass the time, in milliseconds since the epoch.
 
 mod access_guard;
 mod expiry;
@@ -35,127 +35,128 @@ pub use token::TokenSecret;
 
 use access_guard::AccessGuards;
 
-/// The owner's token has a fixed place, so that a new secret replaces the old one.
+/// Identifier of the owner's token; it is fixed, so that a new secret replaces the old one.
 const OWNER_TOKEN: &str = "tok_owner";
 
-/// The owner is the same person whatever their secret is.
+/// Identifier of the owner, who is the same person with every secret.
 const OWNER: &str = "usr_owner";
 
-/// Tokens that may be in force at the same time: a list that people can look through.
+/// Largest number of tokens in force at one time: a list that people can look through.
 const MOST_TOKENS: usize = 1_000;
 
-/// The use of a token is remembered at most this often.
+/// Shortest time between two records of a token's use, in ms.
 const USE_STEP_MS: u64 = 60_000;
 
-/// Why somebody is not let in, or a token not issued.
+/// Reason why access is refused, or a token not issued.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// No such token, or a mistyped one.
+    /// There is no such token; it may be mistyped.
     #[error("unknown token")]
     Unknown,
-    /// It was valid once.
+    /// The token has expired.
     #[error("this token expired")]
     Expired {
-        /// When.
+        /// Time of expiry, in ms.
         at_ms: u64,
     },
-    /// It was taken back.
+    /// The token was revoked.
     #[error("this token was revoked")]
     Revoked {
-        /// When.
+        /// Time of revocation, in ms.
         at_ms: u64,
     },
-    /// A token for a document that is not there.
+    /// The document that the token shall reach does not exist.
     #[error("there is no document {0}")]
     NoDocument(DocumentId),
-    /// There is no token of this name to revoke.
+    /// The token to revoke does not exist.
     #[error("there is no token {0}")]
     NoToken(TokenId),
-    /// A person without a name.
+    /// The holder of the token has no name.
     #[error("a token needs the name of its holder: 1 to 80 characters")]
     Nameless,
-    /// No such role.
+    /// There is no such role.
     #[error("there is no role {0:?}; there are owner, editor, reviewer and viewer")]
     UnknownRole(String),
-    /// It is not clear how long the token is to last.
+    /// The lifetime of the token could not be read.
     #[error(transparent)]
     Expiry(#[from] ExpiryError),
-    /// Nobody could look through more.
+    /// Too many tokens are in force.
     #[error("{limit} tokens are in force; revoke some first")]
     TooMany {
-        /// How many there may be.
+        /// Largest number of tokens in force.
         limit: usize,
     },
     /// An owner's token reaches everything, so it cannot be for one document.
     #[error("an owner's token cannot be for one document")]
     BoundOwner,
-    /// The owner would be locked out: the next start brings the same secret.
+    /// The owner's token cannot be revoked: the next start would bring back its secret.
     #[error(
         "the owner's token is not revoked but replaced: delete owner.token, or give --token, and restart"
     )]
     OwnerStays,
-    /// The secret chosen for the owner is somebody else's: they would become the owner.
+    /// The secret chosen for the owner belongs to another token, whose holder would become the
+    /// owner.
     #[error("this secret belongs to token {0} already: choose another")]
     Taken(TokenId),
-    /// A secret nobody could send.
+    /// The secret has characters that nobody could send.
     #[error("a token is made of letters, digits and - . _ ~ + / =, and is not empty")]
     Unusable,
     /// The operating system gave no randomness.
     #[error("no randomness from the operating system: {0}")]
     Randomness(getrandom::Error),
-    /// The file with the owner's secret.
+    /// The file with the owner's secret could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What happened.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The store failed; says nothing about the token.
+    /// The store failed; this says nothing about the token.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A new token. The secret is nowhere else.
+/// New token, made by [`Authenticator::issue`]. Its secret is stored nowhere else.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// Its name, for revoking it.
+    /// Identifier, for revoking it.
     pub token: TokenId,
-    /// To be shown once.
+    /// Secret, to be shown once.
     pub secret: TokenSecret,
-    /// The person it stands for.
+    /// Person it stands for.
     pub principal: Principal,
-    /// When it stops working, in milliseconds since the epoch; none: never.
+    /// Time at which it expires, in milliseconds since the epoch; `None`: never.
     pub expires_ms: Option<u64>,
 }
 
-/// A token that is good at this moment.
+/// Token that was valid when [`Authenticator::verify`] checked it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedToken {
-    /// The person it stands for.
+    /// Person it stands for.
     pub principal: Principal,
-    /// Which token it is: what to look for when one is revoked.
+    /// Identifier of the token, by which a revocation finds it.
     pub token: TokenId,
-    /// When it stops being good; none: never.
+    /// Time at which it expires, in milliseconds since the epoch; `None`: never.
     pub expires_ms: Option<u64>,
 }
 
-/// Who may come in. Clones share what they know of those who are here.
+/// Authentication by token. Clones share the guards that are in use.
 #[derive(Clone, Debug)]
 pub struct Authenticator {
     store: Store,
     passes: AccessGuards,
-    /// Counts the times somebody's token ended.
+    /// Counter that grows whenever somebody's token ends.
     changes: Arc<watch::Sender<u64>>,
 }
 
 impl Authenticator {
-    /// The tokens of this store.
+    /// Returns the authentication by the tokens of this store.
     pub fn new(store: Store) -> Self {
         Self { store, passes: AccessGuards::default(), changes: Arc::new(watch::Sender::new(0)) }
     }
 
-    /// The person that the owner's token stands for.
+    /// Returns the person that the owner's token stands for.
     pub fn owner() -> Principal {
         Principal {
             user: OWNER.into(),
@@ -165,13 +166,15 @@ impl Authenticator {
         }
     }
 
-    /// The pass of somebody who needs no token, because everybody is the owner.
+    /// Returns a guard for a server without tokens, on which everybody is the owner.
     pub fn everyone(principal: Principal) -> AccessGuard {
         AccessGuard::lasting(principal, OWNER_TOKEN.into())
     }
 
-    /// From now on `secret` is the owner's, and no other is: given by `--token`, or kept by
-    /// [`owner_secret`].
+    /// Makes `secret` the owner's only secret: given by `--token`, or kept by [`owner_secret`].
+    ///
+    /// # Errors
+    /// [`AuthError::Taken`] if the secret belongs to another token.
     pub async fn set_owner(&self, secret: &TokenSecret, now_ms: u64) -> Result<(), AuthError> {
         let hash = token::hash(secret.expose());
         match self.store.token_by_hash(&hash).await? {
@@ -185,8 +188,11 @@ impl Authenticator {
         Ok(self.store.commit(WriteBatch::from(StoreOp::PutToken(record)).with(line)).await?)
     }
 
-    /// A new token, durable and in the audit log when this returns. Whether `by` may issue it is the
-    /// caller's question to [`permissions`](crate::permissions).
+    /// Issues a new token, which is durable and in the audit log when this returns. The caller
+    /// checks with [`permissions`](crate::permissions) that `by` may issue it.
+    ///
+    /// # Errors
+    /// [`AuthError::TooMany`], [`AuthError::BoundOwner`] or [`AuthError::NoDocument`].
     pub async fn issue(
         &self,
         grant: TokenGrant,
@@ -216,10 +222,13 @@ impl Authenticator {
         Ok(NewToken { token, secret, principal, expires_ms })
     }
 
-    /// Who holds this secret.
+    /// Returns the holder of this secret.
     ///
-    /// Looked up by hash: how long that takes tells at most something about the hash, from which
-    /// nobody can work towards the secret.
+    /// The token is looked up by hash: the time this takes tells at most something about the hash,
+    /// from which nobody can work towards the secret.
+    ///
+    /// # Errors
+    /// [`AuthError::Unknown`], [`AuthError::Expired`] or [`AuthError::Revoked`].
     pub async fn verify(&self, secret: &str, now_ms: u64) -> Result<VerifiedToken, AuthError> {
         let held = self.store.token_by_hash(&token::hash(secret)).await?;
         let held = held.ok_or(AuthError::Unknown)?;
@@ -236,15 +245,19 @@ impl Authenticator {
         })
     }
 
-    /// Lets the holder of this secret in, to stay for as long as it is good.
+    /// Admits the holder of this secret for as long as it is valid.
+    ///
+    /// # Errors
+    /// As [`Authenticator::verify`].
     pub async fn admit(&self, secret: &str, now_ms: u64) -> Result<AccessGuard, AuthError> {
         let pass = self.passes.hand_out(self.verify(secret, now_ms).await?);
-        // Revoked between the look and the pass, it would have found no pass to end.
+        // A revocation between the first check and the new guard would have found no guard to end.
         self.verify(secret, now_ms).await?;
         Ok(pass)
     }
 
-    /// Remembers that a token is in use, now and then. Where that cannot be kept, people are let in all the same.
+    /// Records the use of a token, at most once a minute. If that fails, the person is admitted
+    /// anyway.
     async fn note_use(&self, held: &TokenRecord, now_ms: u64) {
         if held.used_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < USE_STEP_MS) {
             return;
@@ -255,7 +268,7 @@ impl Authenticator {
         }
     }
 
-    /// Keeps that a token has run out: it stays expired if the clock is set back later.
+    /// Records that a token has expired: it stays expired if the clock is set back later.
     async fn keep_ended(&self, held: &TokenRecord) -> Result<(), AuthError> {
         if let (None, Some(at_ms)) = (held.revoked_ms, held.expires_ms) {
             self.store.commit(StoreOp::RevokeToken { token: held.id.clone(), at_ms }).await?;
@@ -263,8 +276,8 @@ impl Authenticator {
         Ok(())
     }
 
-    /// Ends the passes whose tokens ran out, or were revoked by another process, and keeps which tokens have run out. To be
-    /// called every second or so.
+    /// Ends the guards whose tokens expired, or were revoked by another process, and records which
+    /// tokens have expired. To be called about every second.
     pub async fn sweep(&self, now_ms: u64) -> Result<(), AuthError> {
         for token in self.store.tokens_run_out(now_ms).await? {
             self.keep_ended(&token).await?;
@@ -272,7 +285,7 @@ impl Authenticator {
         for (token, why) in self.passes.expired(now_ms) {
             self.end(&token, why);
         }
-        // Only those that somebody is here with, however many there ever were.
+        // Only the tokens in use are read, however many there are.
         let here = self.passes.tokens();
         if here.is_empty() {
             return Ok(());
@@ -290,15 +303,16 @@ impl Authenticator {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Changes whenever somebody's token has ended: what they may no longer do is to be looked at again.
+    /// Returns a receiver that changes whenever a token has ended, so that callers check again what
+    /// people may do.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// The token stops working now, and whoever is here with it has to go. Revoking twice is fine.
+    /// Revokes a token and ends the access of everybody who uses it. Revoking twice is fine.
     ///
     /// # Errors
-    /// [`AuthError::NoToken`] for a token that is not there, [`AuthError::OwnerStays`] for the owner's.
+    /// [`AuthError::NoToken`] for an unknown token, [`AuthError::OwnerStays`] for the owner's.
     pub async fn revoke(&self, token: &TokenId, by: &UserId, now_ms: u64) -> Result<(), AuthError> {
         if token.as_str() == OWNER_TOKEN {
             return Err(AuthError::OwnerStays);
@@ -322,8 +336,8 @@ impl Authenticator {
         }
     }
 
-    /// What these people are called: for showing who did something when they are not connected. Somebody with several tokens
-    /// is called as on the newest; somebody without any is not there.
+    /// Returns the names of these people, also of those who are not connected. A person with
+    /// several tokens has the name on the newest; people without any are left out.
     pub async fn names<'a>(
         &self,
         people: impl IntoIterator<Item = &'a UserId>,
@@ -333,7 +347,7 @@ impl Authenticator {
         Ok(self.store.names_of(&people).await?)
     }
 
-    /// All tokens, oldest first: hashes, never secrets.
+    /// Returns all tokens, oldest first: hashes, never secrets.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, AuthError> {
         Ok(self.store.tokens().await?)
     }

@@ -1,7 +1,8 @@
-//! The owner's secret, kept in a file so that every start prints the same link.
+//! Owner's secret, kept in a file so that every start prints the same link.
 //!
-//! The store has only a hash, and a link needs the secret. So it lies beside the database, readable by
-//! its owner only: whoever can read this file can read and write the database anyway.
+//! The store has only a hash, and a link needs the secret. So the file is beside the database,
+//! readable by its owner only: a program that can read this file can read and write the database
+//! anyway.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -11,14 +12,14 @@ use super::{AuthError, TokenSecret};
 
 const FILE: &str = "owner.token";
 
-/// The secret in the data directory; the first time, a new one.
+/// Returns the secret in the data directory; the first time, generates it.
 ///
-/// Call it while holding the directory ([`StoreAccess::Serve`](crate::store::StoreAccess::Serve)): two that call
-/// at once would print different links.
+/// The caller must hold the directory ([`StoreAccess::Serve`](crate::store::StoreAccess::Serve)):
+/// two simultaneous calls would print different links.
 ///
 /// # Errors
-/// [`AuthError::File`] when the file cannot be read or written, [`AuthError::Unusable`] when somebody
-/// put something else in it.
+/// [`AuthError::File`] when the file cannot be read or written, [`AuthError::Unusable`] when it
+/// contains something else.
 pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
     let path = data.join(FILE);
     let failed = |source| AuthError::File { path: path.clone(), source };
@@ -36,7 +37,7 @@ pub fn owner_secret(data: &Path) -> Result<TokenSecret, AuthError> {
     }
 }
 
-/// The secret in the data directory, if a server has put one there; nothing is made.
+/// Returns the secret in the data directory, if a server has stored one; generates nothing.
 ///
 /// # Errors
 /// As [`owner_secret`].
@@ -49,7 +50,8 @@ pub fn kept_owner_secret(data: &Path) -> Result<Option<TokenSecret>, AuthError> 
     }
 }
 
-/// Written aside and renamed: after a crash there is a whole secret or none.
+/// Stores the secret in a temporary file and renames that: after a crash there is a complete secret
+/// or none.
 fn keep(data: &Path, secret: &TokenSecret) -> io::Result<()> {
     let aside = data.join("owner.token.new");
     let mut options = OpenOptions::new();
@@ -63,13 +65,13 @@ fn keep(data: &Path, secret: &TokenSecret) -> io::Result<()> {
     fs::rename(&aside, data.join(FILE))
 }
 
-/// A file that was copied or restored may be readable by others.
+/// Makes a file private: one that was copied or restored may be readable by others.
 #[cfg(unix)]
 fn make_private(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
 }
 
-/// Elsewhere the directory's own protection has to do.
+/// Does nothing: on other systems the directory's own protection has to suffice.
 #[cfg(not(unix))]
 fn make_private(_path: &Path) -> io::Result<()> {
     Ok(())

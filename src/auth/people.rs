@@ -1,4 +1,4 @@
-//! The people behind the tokens: who could decide, who may still ask.
+//! People who hold tokens: those who can decide, and those who may still ask.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use crate::ids::{DocumentId, UserId};
 use crate::permissions::{Action, Principal, Role};
 use crate::store::{RequiredRight, Store, StoreError, StoreOp, TokenRecord};
 
-/// Everybody who holds a token that is good at `now_ms`; once for each token.
+/// Returns the holders of all tokens that are valid at `now_ms`; once for each token.
 pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
     Ok(good(store.tokens_in_force(now_ms).await?, now_ms).collect())
 }
 
-/// Those of the tokens that are good, as whom they let in.
+/// Returns the holders of those tokens that are valid.
 fn good(tokens: Vec<TokenRecord>, now_ms: u64) -> impl Iterator<Item = Principal> {
     let are_good = tokens.into_iter().filter(move |it| access_guard::ended(it, now_ms).is_none());
     are_good.map(|TokenRecord { user, name, role, document, .. }| Principal {
@@ -23,7 +23,8 @@ fn good(tokens: Vec<TokenRecord>, now_ms: u64) -> impl Iterator<Item = Principal
     })
 }
 
-/// The people who could decide about a change of `document` at `now_ms`: all of them, or those who may do `action` there.
+/// Returns the people who can decide about a change of `document` at `now_ms` and may do `action`
+/// there.
 pub async fn deciders(
     store: &Store,
     document: &DocumentId,
@@ -37,7 +38,8 @@ pub async fn deciders(
     Ok(able.map(|holder| holder.user).collect())
 }
 
-/// Whether somebody who was let in before may do `action` at `now_ms`, by any token of theirs.
+/// Returns `true` if a person who was admitted before may do `action` at `now_ms`, by any of their
+/// tokens.
 pub async fn may_still(
     store: &Store,
     user: &UserId,
@@ -49,7 +51,8 @@ pub async fn may_still(
     Ok(good(tokens, now_ms).any(|holder| holder.may(action, document)))
 }
 
-/// The same as a condition of a batch: it holds when that is written, or nothing is.
+/// Returns the check of [`may_still`] as a condition of a batch, which is tested when the batch is
+/// written.
 pub fn provided(
     user: &UserId,
     action: Action,

@@ -1,4 +1,4 @@
-//! Secrets: 256 random bits as text, and the hash that is all the store ever sees of them.
+//! Secrets: 256 random bits as text, and the hash, which is all that the store has of them.
 
 use std::fmt::{self, Write as _};
 
@@ -6,20 +6,24 @@ use sha2::{Digest, Sha256};
 
 use super::AuthError;
 
-/// What a secret begins with, so that people and scanners recognise one. It also keeps a secret from
+/// Prefix of a secret, by which people and scanners recognise it. It also keeps a secret from
 /// looking like a flag on a command line.
 const PREFIX: &str = "cdk_";
 
-/// 43 characters of six bits each: 258 bits, and nothing that a URL has to escape.
+/// Length without the prefix: 43 characters of six bits each are 258 bits, and none of them has to
+/// be escaped in a URL.
 const LENGTH: usize = 43;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The text that proves who somebody is. Printed with care: `Debug` does not show it.
+/// Secret that proves a person's identity. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenSecret(String);
 
 impl TokenSecret {
-    /// A fresh one, from the operating system's randomness.
+    /// Generates a secret from the operating system's randomness.
+    ///
+    /// # Errors
+    /// [`AuthError::Randomness`] if the operating system gives none.
     pub fn generate() -> Result<Self, AuthError> {
         let mut bytes = [0; LENGTH];
         getrandom::fill(&mut bytes).map_err(AuthError::Randomness)?;
@@ -28,7 +32,7 @@ impl TokenSecret {
         Ok(Self(text))
     }
 
-    /// One that somebody chose, without the white space around it.
+    /// Returns a secret that somebody chose, without surrounding white space.
     ///
     /// # Errors
     /// [`AuthError::Unusable`] when it is empty or has characters that a bearer token cannot have
@@ -42,12 +46,12 @@ impl TokenSecret {
         Ok(Self(text.to_owned()))
     }
 
-    /// The secret as part of a URL: `+` would be read as a space there.
+    /// Returns the secret escaped for a URL, where `+` would be read as a space.
     pub fn in_link(&self) -> String {
         self.0.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D")
     }
 
-    /// The secret itself: for the terminal, the file, the `Authorization` header.
+    /// Returns the secret itself: for the terminal, the file, the `Authorization` header.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -59,7 +63,8 @@ impl fmt::Debug for TokenSecret {
     }
 }
 
-/// SHA-256 as lower-case hex. Not salted or slow: a generated secret has too many bits to guess.
+/// Returns the SHA-256 as lower-case hex. Not salted or slow: a generated secret has too many bits
+/// to guess.
 pub(super) fn hash(secret: &str) -> String {
     Sha256::digest(secret).iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing to a String cannot fail.

@@ -1,4 +1,4 @@
-//! Tokens and sessions: whether they make sense.
+//! Check of tokens and sessions: their fields must not contradict each other.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,8 @@
-//! Decisions as requests tell of them, against the lines of the audit log, whose chain nobody can rewrite: who, when, and what.
+//! Check of decisions: those stored with requests against the lines of the audit log (person, time
+//! and content), whose chain nobody can rewrite.
 //!
-//! What an older log does not say is left unverified; only what it says otherwise is wrong.
+//! Decisions that an older log does not record in full stay unverified; only contradictions are
+//! findings.
 
 use std::collections::HashMap;
 
@@ -14,11 +16,11 @@ use crate::store::{AuditRecord, DecisionRecord, UpdateRecord};
 
 use super::CheckReport;
 
-/// What the audit log says of requests, by the request; oldest first.
+/// Lines of the audit log by request, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct AuditLines(HashMap<String, Vec<AuditRecord>>);
 
-/// A line that says how somebody decided.
+/// Line of the audit log about a decision.
 struct DecisionLine<'l> {
     line: &'l AuditRecord,
     decision: Decision,
@@ -34,7 +36,8 @@ impl DecisionLine<'_> {
         decided.is_some_and(|ids| ids.iter().any(|id| id.as_str() == Some(hunk.id.as_str())))
     }
 
-    /// What it says of a hunk that it decided: yes or no, and the text to put there, which may be the proposed one.
+    /// Returns the choice for a hunk that the line decided, and the text to put there, which may be
+    /// the proposed one.
     fn verdict_on(&self, hunk: &Hunk) -> (HunkChoice, Option<String>) {
         let Decision { verdict, hunks, finish, .. } = &self.decision;
         if let Some(named) = hunks.iter().flatten().find(|it| it.id == hunk.id) {
@@ -67,7 +70,7 @@ impl AuditLines {
         self.of(request).iter().filter(move |line| line.entry.action == action)
     }
 
-    /// The decisions that the log has in full; `None`: it does not have all of them like that.
+    /// Returns the decisions about a request; `None` if the log does not have all of them in full.
     fn taken(&self, request: &str) -> Option<Vec<DecisionLine<'_>>> {
         let lines = self.named(request, "request.decide");
         let taken = lines.map(|line| {
@@ -77,7 +80,7 @@ impl AuditLines {
         taken.collect::<Option<Vec<_>>>().filter(|taken| !taken.is_empty())
     }
 
-    /// The rows beside the log say the same as its lines.
+    /// Checks that the stored decisions match the lines of the log.
     pub(super) fn check_rows(
         &self,
         request: &str,
@@ -85,7 +88,7 @@ impl AuditLines {
         report: &mut CheckReport,
     ) {
         let lines: Vec<_> = self.named(request, "request.decide").collect();
-        // Another number is a finding of its own.
+        // A different number is a finding of its own.
         for (line, row) in lines.iter().zip(rows).filter(|_| lines.len() == rows.len()) {
             let entry = &line.entry;
             let said = &entry.detail["decision"];
@@ -101,7 +104,7 @@ impl AuditLines {
         }
     }
 
-    /// A request says the same of its decisions as the log.
+    /// Checks that the decisions stored in a request match the log.
     pub(super) fn check(&self, request: &ApprovalRequest, report: &mut CheckReport) {
         let id = request.id().as_str();
         let requester = &request.proposal.requester.user;
@@ -126,7 +129,8 @@ impl AuditLines {
         }
     }
 
-    /// Who ended it, and when.
+    /// Returns the contradiction between the log and the request about who ended it and when, if
+    /// there is one.
     fn wrong_end(&self, request: &ApprovalRequest) -> Option<String> {
         let closed = request.closed.as_ref()?;
         let lines = self.of(request.id().as_str());
@@ -147,7 +151,8 @@ impl AuditLines {
         Some(format!("{} says that {} ended it", place(line), line.entry.actor))
     }
 
-    /// What an update of a request put into the text, and in whose name, against the log. `after` is the text it led to.
+    /// Returns the contradictions between the log and an update of a request: its passages and its
+    /// author. `after` is the text it led to.
     pub(super) fn check_update(
         &self,
         update: &UpdateRecord,
@@ -184,7 +189,7 @@ impl AuditLines {
     }
 }
 
-/// Why a hunk cannot have been decided as it says.
+/// Returns the reason why a hunk cannot have been decided as it is recorded, if there is one.
 fn wrong_decision(
     hunk: &Hunk,
     decided: &HunkDecision,
@@ -201,7 +206,7 @@ fn wrong_decision(
     if is_accepted != (choice == HunkChoice::Accept) {
         return Some(format!("{said} says that it was decided the other way"));
     }
-    // The proposed words, sent back, are no others; once they were kept as if they were.
+    // The proposed text, sent back unchanged, is no edit; older versions stored it as one.
     let proposed = hunk.proposed();
     let other = |text: &String| *text != proposed;
     if text.clone().filter(other) != said_text.filter(other) {
@@ -210,7 +215,7 @@ fn wrong_decision(
     (*rule != taken.decision.rule).then(|| format!("{said} names another rule"))
 }
 
-/// Remarks that nobody made, and some that are gone.
+/// Returns remarks that no line of the log has, and lines whose remark is missing from the request.
 fn wrong_remarks(request: &ApprovalRequest, taken: &[DecisionLine<'_>]) -> Vec<String> {
     let is_same = |taken: &DecisionLine<'_>, remark: &crate::approvals::DecisionRemark| {
         taken.is(remark.by.user.as_str(), remark.at_ms)
@@ -227,7 +232,7 @@ fn wrong_remarks(request: &ApprovalRequest, taken: &[DecisionLine<'_>]) -> Vec<S
     made_up.chain(lost.map(|it| format!("{} has a remark that is gone", place(it.line)))).collect()
 }
 
-/// Words that the update did not put there as the decision says.
+/// Returns the passages that the update did not put there as the decision says.
 fn wrong_words(
     placements: &UpdatePlacements,
     request: &ApprovalRequest,
@@ -258,7 +263,8 @@ fn wrong_words(
     wrong
 }
 
-/// Line ends as in every document.
+/// Normalises line ends to `
+/// `, as in every document.
 fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -1,4 +1,4 @@
-//! Files of a workspace that are documents: whether what is kept of them can be.
+//! Check of workspace files that are documents: their records must be possible.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use crate::store::StoreInspection;
 
 use super::CheckReport;
 
-/// Each file's document is there and is at least at the version that the file is said to have.
+/// Checks that each file's document exists and is at least at the version that the file is recorded
+/// to have.
 pub(super) async fn files(
     at: &mut StoreInspection,
     versions: &HashMap<DocumentId, Version>,

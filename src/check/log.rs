@@ -1,4 +1,5 @@
-//! A document's log, replayed from its first text: every update, and at its version everything that has positions.
+//! Check of a document's log, replayed from its first text: every update and, at its version,
+//! everything that has positions.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,20 +12,20 @@ use super::CheckReport;
 use super::provenance::ProvenanceCheck;
 use super::requests::CheckedRequests;
 
-/// Updates that are read at a time.
+/// Number of updates that are read at a time.
 const PAGE: u32 = 2_000;
 
-/// The walk along a log.
+/// Replay of one document's log.
 struct LogWalk<'a> {
     document: &'a DocumentRecord,
     requests: &'a CheckedRequests,
     clients: BTreeMap<ClientId, UserId>,
-    /// The texts that are kept and not reached yet, oldest first.
+    /// Snapshots that are not reached yet, oldest first.
     snapshots: VecDeque<(Version, String)>,
-    /// The text at `version`; nothing behind damage, until the next text that is kept.
+    /// Text at `version`; `None` after damage, until the next snapshot.
     text: Option<Text>,
     version: Version,
-    /// Open requests, moved along.
+    /// Open requests, rebased along the log.
     open: Vec<ApprovalRequest>,
     authors: ProvenanceCheck,
 }
@@ -77,7 +78,7 @@ impl LogWalk<'_> {
         }
     }
 
-    /// One more update, which claims to make `version`.
+    /// Follows one more update, which is stored as making `version`.
     fn step(&mut self, version: Version, update: &UpdateRecord, report: &mut CheckReport) {
         if version != self.version.next() {
             let next = self.version.next();
@@ -116,10 +117,10 @@ impl LogWalk<'_> {
         self.arrive(report);
     }
 
-    /// Who made the update, and why.
+    /// Checks the author of the update and the request it came from.
     fn author(&mut self, update: &UpdateRecord, report: &mut CheckReport) {
         let Some(origin) = update.origin.as_deref().map(RequestId::from) else {
-            // Private texts are brought up to date by the server.
+            // Private documents are brought up to date by the server.
             let is_own = update.client.as_str().starts_with("ai:");
             match self.clients.get(&update.client) {
                 Some(owner) if *owner == update.author => {}
@@ -153,7 +154,7 @@ impl LogWalk<'_> {
         }
     }
 
-    /// Compares what is kept of this version with the text.
+    /// Compares the stored data of this version with the text.
     fn arrive(&mut self, report: &mut CheckReport) {
         while let Some((version, kept)) =
             self.snapshots.pop_front_if(|(version, _)| *version <= self.version)
@@ -171,7 +172,7 @@ impl LogWalk<'_> {
                     );
                 }
                 Some(_) => {}
-                // Behind damage, or at the very start.
+                // After damage, or at the very start.
                 None => self.text = Some(kept),
             }
         }
@@ -193,7 +194,8 @@ impl LogWalk<'_> {
         self.frozen(report);
     }
 
-    /// The ranges no tool may touch are kept in positions of one version.
+    /// Checks that the frozen ranges, which are stored as positions of one version, are places in
+    /// the text.
     fn frozen(&self, report: &mut CheckReport) {
         let (Some(text), settings) = (&self.text, &self.document.settings) else { return };
         if settings["version"].as_u64().unwrap_or(0) != self.version.0 {
@@ -246,7 +248,7 @@ impl LogWalk<'_> {
         }
     }
 
-    /// What became of a request, against what it did to the text.
+    /// Compares the status of a request with its effect on the text.
     fn outcome(&self, request: &ApprovalRequest, report: &mut CheckReport) {
         if request.version > self.document.version {
             let message =

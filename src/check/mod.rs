@@ -1,8 +1,9 @@
-//! What must hold of everything that is kept, looked up: the log, the texts, the requests, the rules, the audit log, the
+//! Checks of the invariants of all stored data: logs, texts, requests, rules, the audit log, and
 //! tokens.
 //!
-//! Reads one moment of the store and changes nothing, also while a server runs. Every rule that is broken is a
-//! [`CheckFinding`] of its own, and reading goes on behind it as far as that makes sense.
+//! A check reads one moment of the store and changes nothing, also while a server runs. Every
+//! broken invariant is a [`CheckFinding`] of its own, and the check continues after it as far as
+//! that makes sense.
 
 mod access;
 mod decisions;
@@ -22,14 +23,14 @@ use crate::store::{AuditFacts, AuditFlaw, Store, StoreError, StoreInspection};
 use decisions::AuditLines;
 use requests::CheckedRequests;
 
-/// Something that must hold and does not.
+/// Invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckFinding {
-    /// Which rule is broken, for programs: `log.gap`, `audit.chain`, …
+    /// Code of the broken invariant, for programs: `log.gap`, `audit.chain`, …
     pub code: &'static str,
-    /// Where: `doc_… version 7`, `req_…`, `audit line 12`.
+    /// Place of the damage: `doc_… version 7`, `req_…`, `audit line 12`.
     pub subject: String,
-    /// What is wrong, for people.
+    /// Description of the damage, for people.
     pub message: String,
 }
 
@@ -39,7 +40,7 @@ impl fmt::Display for CheckFinding {
     }
 }
 
-/// How much there was to look at.
+/// Numbers of the records that a check read, for a [`CheckReport`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckCounts {
     /// Documents, deleted and private ones too.
@@ -52,12 +53,12 @@ pub struct CheckCounts {
     pub rules: u64,
 }
 
-/// What a check came to.
+/// Result of a check.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CheckReport {
-    /// What is wrong; nothing if all is fine.
+    /// Broken invariants; empty if the data is intact.
     pub findings: Vec<CheckFinding>,
-    /// What was looked at.
+    /// Numbers of the records that were read.
     pub seen: CheckCounts,
 }
 
@@ -72,7 +73,7 @@ impl CheckReport {
         self.findings.push(CheckFinding { code, subject, message });
     }
 
-    /// Takes what could be read; what could not is a finding.
+    /// Returns a value that could be read; for one that could not, adds a finding.
     fn read<T>(
         &mut self,
         code: &'static str,
@@ -93,18 +94,18 @@ impl CheckReport {
     }
 }
 
-/// Everything that is wrong with a store; nothing if it is fine.
+/// Returns everything that is wrong with a store; nothing if it is intact.
 ///
 /// # Errors
-/// When the store cannot be read at all.
+/// Any [`StoreError`] that keeps the store from being read at all.
 pub async fn check(store: &Store) -> Result<Vec<CheckFinding>, StoreError> {
     Ok(report(store).await?.findings)
 }
 
-/// As [`check`], with how much there was to look at.
+/// Checks as [`check`] does, and also counts the records that were read.
 ///
 /// # Errors
-/// When the store cannot be read at all.
+/// Any [`StoreError`] that keeps the store from being read at all.
 pub async fn report(store: &Store) -> Result<CheckReport, StoreError> {
     let mut at = store.inspect().await?;
     let mut report = CheckReport::default();
@@ -133,7 +134,7 @@ pub async fn report(store: &Store) -> Result<CheckReport, StoreError> {
     Ok(report)
 }
 
-/// What the database says of itself.
+/// Checks the database file and the triggers that protect the logs.
 async fn database(at: &mut StoreInspection, report: &mut CheckReport) -> Result<(), StoreError> {
     for line in at.integrity().await? {
         report.find("database.integrity", "the database", line);
@@ -145,7 +146,7 @@ async fn database(at: &mut StoreInspection, report: &mut CheckReport) -> Result<
     Ok(())
 }
 
-/// The chain; gives what the log tells, if it could be read.
+/// Checks the chain of the audit log; returns the contents of the log, if it could be read.
 async fn audit(at: &mut StoreInspection, report: &mut CheckReport) -> Option<AuditFacts> {
     let walked = at.audit().await;
     let told = report.read("audit.read", "the audit log", walked)?;

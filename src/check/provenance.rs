@@ -1,4 +1,5 @@
-//! Who wrote every span, worked out again along the log: whether it covers the text, and is what was kept.
+//! Check of the provenance: worked out again along the log, it must cover the text and match the
+//! stored one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -13,15 +14,15 @@ use crate::store::{DocumentRecord, StoreError, StoreInspection, UpdateRecord};
 use super::CheckReport;
 use super::requests::CheckedRequests;
 
-/// Who wrote a document, as far as the log was followed.
+/// Provenance of a document, as far as the log was followed.
 pub(super) struct ProvenanceCheck {
-    /// What is kept beside the updates.
+    /// Passages stored beside the updates.
     placements: BTreeMap<Version, UpdatePlacements>,
-    /// How many updates accepted each change, and how many took it back.
+    /// For each hunk, the numbers of updates that accepted it and that took it back.
     times: HashMap<HunkId, (u64, u64)>,
-    /// What was worked out before, not reached yet.
+    /// Stored provenance of versions that are not reached yet.
     kept: VecDeque<(Version, String)>,
-    /// Nothing behind damage.
+    /// Replay of the log; `None` after damage.
     replay: Option<ProvenanceReplay>,
 }
 
@@ -47,23 +48,23 @@ impl ProvenanceCheck {
         Ok(Self { placements, times, kept, replay: None })
     }
 
-    /// The text the document was created with.
+    /// Begins with the text the document was created with.
     pub(super) fn begin(&mut self, text: &Text) {
         let first = Provenance::beginning(text.len());
         self.replay = Some(ProvenanceReplay::new(first, Version(0), self.placements.values()));
     }
 
-    /// What an update put into the text, if that is kept.
+    /// Returns the stored passages that an update put into the text, if there are any.
     pub(super) fn placed(&self, version: Version) -> Option<&UpdatePlacements> {
         self.placements.get(&version)
     }
 
-    /// An update that could not be followed.
+    /// Stops the replay at an update that could not be followed.
     pub(super) fn lose(&mut self) {
         self.replay = None;
     }
 
-    /// The next update, which led to the text `after`.
+    /// Follows the next update, which led to the text `after`.
     pub(super) fn follow(
         &mut self,
         update: &UpdateRecord,
@@ -106,7 +107,7 @@ impl ProvenanceCheck {
         }
     }
 
-    /// What is left over when the log has ended.
+    /// Reports stored data of versions that the log does not reach.
     pub(super) fn end(&self, newest: Version, subject: &str, report: &mut CheckReport) {
         let beyond = self.placements.keys().chain(self.kept.iter().map(|(version, _)| version));
         if let Some(version) = beyond.into_iter().find(|version| **version > newest) {
@@ -115,7 +116,7 @@ impl ProvenanceCheck {
         }
     }
 
-    /// What a request did to the text, against what became of its changes.
+    /// Compares the effect of a request on the text with the status of its hunks.
     pub(super) fn outcome(
         &self,
         request: &ApprovalRequest,
@@ -129,7 +130,7 @@ impl ProvenanceCheck {
                 HunkStatus::Accepted if changes(hunk) && accepted <= taken_back => {
                     "is accepted, and no update of the document brought it"
                 }
-                // What is taken back where the words had been typed again makes no update.
+                // A change that is taken back where the words had been typed again makes no update.
                 _ if was_undone => continue,
                 HunkStatus::Accepted if accepted > 1 => "was applied twice",
                 HunkStatus::Accepted => continue,
@@ -141,7 +142,7 @@ impl ProvenanceCheck {
     }
 }
 
-/// How many updates accepted each change, and how many took it back.
+/// Counts, for each hunk, the updates that accepted it and those that took it back.
 fn times(placements: &BTreeMap<Version, UpdatePlacements>) -> HashMap<HunkId, (u64, u64)> {
     let mut times: HashMap<HunkId, (u64, u64)> = HashMap::new();
     for UpdatePlacements { act, placed, .. } in placements.values() {
@@ -158,7 +159,7 @@ fn times(placements: &BTreeMap<Version, UpdatePlacements>) -> HashMap<HunkId, (u
     times
 }
 
-/// Whether accepting it changed the text.
+/// Returns `true` if accepting the hunk changed the text.
 fn changes(hunk: &Hunk) -> bool {
     hunk.inverse.iter().any(|part| part.base != part.insert)
 }

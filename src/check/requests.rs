@@ -1,4 +1,5 @@
-//! Requests: whether row and request say the same, and whether each is sound in itself.
+//! Check of requests: each row must match its request, and each request must be consistent in
+//! itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,13 +12,13 @@ use crate::store::{AuditCounts, DecisionRecord, RequestRecord, StoreInspection, 
 use super::CheckReport;
 use super::decisions::AuditLines;
 
-/// All requests that could be read, by the document they would change.
+/// All requests that could be read, by the document that they would change.
 pub(super) struct CheckedRequests {
     by_document: HashMap<DocumentId, Vec<ApprovalRequest>>,
     known: HashSet<RequestId>,
-    /// What the audit log accounts for.
+    /// Numbers of actions on requests according to the audit log.
     accounted: AuditCounts,
-    /// What it says, line by line.
+    /// Lines of the audit log about requests.
     lines: AuditLines,
 }
 
@@ -81,7 +82,7 @@ impl CheckedRequests {
         requests
     }
 
-    /// What was done about requests after they had ended.
+    /// Checks the actions on requests after they had ended: undone or proposed again.
     fn check_aftermaths(&self, after: &[AfterEnd], undos: &[RequestId], report: &mut CheckReport) {
         for AfterEnd { id, is_being_undone, others, .. } in after {
             if *is_being_undone != undos.contains(id) {
@@ -111,13 +112,14 @@ impl CheckedRequests {
         self.by_document.get(document).map_or(&[], Vec::as_slice)
     }
 
-    /// How often something was done to a request, as far as the audit log accounts for it.
+    /// Returns how often an action was taken on a request, according to the audit log.
     pub(super) fn times(&self, request: &str, action: &str) -> u64 {
         let key = (request.to_owned(), action.to_owned());
         self.accounted.get(&key).copied().unwrap_or_default()
     }
 
-    /// What the audit log says of a request's update, if that request is about this document.
+    /// Returns the contradictions between an update of a request and the audit log, if that request
+    /// is about this document.
     pub(super) fn wrong_update(
         &self,
         document: &DocumentId,
@@ -135,7 +137,7 @@ impl CheckedRequests {
         self.known.contains(request)
     }
 
-    /// Requests about documents that are not there.
+    /// Reports requests about documents that do not exist.
     pub(super) fn homeless(&self, documents: &[DocumentId], report: &mut CheckReport) {
         for (document, requests) in &self.by_document {
             if documents.contains(document) {
@@ -149,19 +151,19 @@ impl CheckedRequests {
     }
 }
 
-/// What was done about a request after it had ended.
+/// Actions on a request after it had ended.
 struct AfterEnd {
     id: RequestId,
-    /// Whether it has no document.
+    /// `true` if the request has no document.
     is_desks: bool,
     is_undone: bool,
     is_being_undone: bool,
-    /// The requests that it repeats, or that repeat it.
+    /// Requests that this one repeats, or that repeat it.
     others: Vec<RequestId>,
 }
 
 impl AfterEnd {
-    /// Nothing, where nothing can have been done.
+    /// Returns the actions after the end; `None` if there cannot be any.
     fn of(request: &ApprovalRequest) -> Option<Self> {
         let others = request.proposal.again_of.iter().chain(&request.again_as).cloned();
         let aftermath = Self {
@@ -176,7 +178,7 @@ impl AfterEnd {
     }
 }
 
-/// All decisions, by the request.
+/// Reads all decisions, by request.
 async fn decisions(
     at: &mut StoreInspection,
     report: &mut CheckReport,
@@ -191,7 +193,7 @@ async fn decisions(
     decisions
 }
 
-/// A request by itself.
+/// Checks one request by itself; returns it, if it could be read.
 fn one(
     record: &RequestRecord,
     taken: &[DecisionRecord],

@@ -1,4 +1,5 @@
-//! Remembered rules: whether row and rule say the same, and whether what they decided was theirs to decide.
+//! Check of remembered rules: each row must match its rule, and each rule must have been able to
+//! decide what it decided.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +11,28 @@ use crate::store::{AuditRecord, RuleRecord, StoreError, StoreInspection, TokenRe
 use super::CheckReport;
 use super::requests::CheckedRequests;
 
-/// The owner's token begins anew when its secret is replaced; the owner could decide before that, too.
+/// Identifier of the owner's token. Its creation time changes when its secret is replaced; the
+/// owner could decide before that, too.
 const OWNER_TOKEN: &str = "tok_owner";
 
-/// A room reads who holds what a moment before it dates a decision, in milliseconds.
+/// Tolerance in milliseconds: a room reads who holds which token a moment before it dates a
+/// decision.
 const MOMENT_MS: u64 = 1_000;
 
-/// What the audit log says of a rule.
+/// Lines of the audit log about one rule.
 #[derive(Default)]
 struct RuleHistory<'a> {
-    /// The line that says that it was made.
+    /// Line about its creation.
     made: Option<&'a AuditRecord>,
-    /// The line that says that it ended.
+    /// Line about its end.
     ended: Option<&'a AuditRecord>,
-    /// The lines of what it decided.
+    /// Lines about requests that it decided.
     decided: Vec<&'a AuditRecord>,
-    /// The lines of what it denied.
+    /// Lines about calls that it denied.
     denied: Vec<&'a AuditRecord>,
 }
 
-/// All rules, and what the audit log says about them, where it could be read.
+/// Checks all rules, and their lines in the audit log if that could be read.
 pub(super) async fn check(
     at: &mut StoreInspection,
     log: Option<&[AuditRecord]>,
@@ -38,7 +41,7 @@ pub(super) async fn check(
     report: &mut CheckReport,
 ) {
     let mut lives = log.map(lives);
-    // Damaged tokens are named elsewhere.
+    // Damaged tokens are reported by another check.
     let tokens = at.tokens().await.unwrap_or_default();
     let tokens: Vec<TokenRecord> = tokens.into_iter().filter_map(Result::ok).collect();
     let records = at.rules().await;
@@ -60,7 +63,7 @@ pub(super) async fn check(
             life.check(&rule, &tokens, report);
         }
     }
-    // What is left is about rules that are not there.
+    // The remaining lines are about rules that do not exist.
     for (id, life) in lives.into_iter().flatten() {
         for line in life.decided.into_iter().chain(life.denied) {
             let message = format!("it was decided by the rule {id}, which is not there");
@@ -72,7 +75,7 @@ pub(super) async fn check(
     }
 }
 
-/// The lives of all rules that the log names, by the rule.
+/// Groups the lines of the audit log by the rule they name.
 fn lives(log: &[AuditRecord]) -> BTreeMap<&str, RuleHistory<'_>> {
     let mut lives: BTreeMap<&str, RuleHistory<'_>> = BTreeMap::new();
     for line in log {
@@ -99,7 +102,7 @@ fn lives(log: &[AuditRecord]) -> BTreeMap<&str, RuleHistory<'_>> {
     lives
 }
 
-/// A rule by itself.
+/// Checks one rule by itself; returns it, if it could be read.
 fn one(
     record: &RuleRecord,
     requests: &CheckedRequests,
@@ -155,7 +158,7 @@ fn columns(record: &RuleRecord, rule: &ApprovalRule) -> [(&'static str, bool); 5
 }
 
 impl RuleHistory<'_> {
-    /// Whether the log says the same of the rule as the rule itself, and whether the rule could decide what it did.
+    /// Checks that the log and the rule agree, and that the rule could decide what it decided.
     fn check(&self, rule: &ApprovalRule, tokens: &[TokenRecord], report: &mut CheckReport) {
         let id = rule.id();
         match self.made {
@@ -186,7 +189,7 @@ impl RuleHistory<'_> {
         }
     }
 
-    /// Why a rule could not say anything there and then.
+    /// Returns the reasons why the rule was not in force at that time and in that document.
     fn untimely(&self, line: &AuditRecord, rule: &ApprovalRule) -> Vec<String> {
         let entry = &line.entry;
         let mut wrongs = Vec::new();
@@ -206,7 +209,7 @@ impl RuleHistory<'_> {
     }
 }
 
-/// Why a rule could not decide what it did.
+/// Returns the reasons why a rule could not decide a request.
 fn wrongs(line: &AuditRecord, rule: &ApprovalRule, tokens: &[TokenRecord]) -> Vec<String> {
     let entry = &line.entry;
     let by = &rule.by.user;
@@ -223,7 +226,7 @@ fn wrongs(line: &AuditRecord, rule: &ApprovalRule, tokens: &[TokenRecord]) -> Ve
     wrongs
 }
 
-/// Whether this token let the maker of a rule decide at that time.
+/// Returns `true` if this token let the maker of a rule decide at that time.
 fn could_decide(token: &TokenRecord, rule: &ApprovalRule, at_ms: u64) -> bool {
     let TokenRecord { user, name, role, document, .. } = token;
     let holder = Principal {

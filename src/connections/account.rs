@@ -1,4 +1,5 @@
-//! Byte accounts: what is held in memory for one person, for everybody unknown, and for all together.
+//! Byte accounts: memory held for one person, for everybody without a token, and for the whole
+//! server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,46 +13,48 @@ use crate::permissions::{Action, Principal};
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
 
-/// Bytes that may wait to be sent to one person, over all connections, beyond the largest message among them.
+/// Bytes that may wait to be sent to one person, over all connections, beyond the largest message
+/// among them.
 pub(super) const OUTGOING_BYTES: usize = 18 * 1024 * 1024;
 /// Bytes waiting to be sent to one person above which nothing large is prepared for them.
 const BUSY_BYTES: usize = 14 * 1024 * 1024;
-/// Bytes of messages of one person that are not complete: two of the largest.
+/// Bytes of incomplete messages of one person: two of the largest.
 const ARRIVING_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of messages of one person that wait to be worked on: two of the largest.
+/// Bytes of messages of one person that wait to be handled: two of the largest.
 const WAITING_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of bodies of HTTP requests of one person, until they are answered: two of the largest.
 const BODY_BYTES: usize = 64 * 1024 * 1024;
-/// Each of these three for a person who may only read.
+/// Limit for incomplete messages, waiting messages and bodies, each, of a person who may only read,
+/// in bytes.
 const READER_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of buffers that connections of one person keep after their largest messages.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
-/// The same for a person who may only read.
+/// Bytes of such buffers for a person who may only read.
 const READER_KEPT_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes that arrive from everybody who has not shown a token.
 const UNKNOWN_BYTES: usize = 16 * 1024 * 1024;
 /// Long answers over HTTP that are prepared for one person at once.
 const LONG_ANSWERS: usize = 4;
-/// People that are remembered before those for whom nothing is held are forgotten.
+/// Number of remembered people above which those without held bytes are forgotten.
 const MANY_PEOPLE: usize = 1_024;
 
-/// The accounts of everybody. Clones are the same.
+/// [`PersonAccount`]s of all people. Clones share them.
 #[derive(Clone, Debug)]
 pub struct MemoryAccounts(Arc<AccountsShared>);
 
 #[derive(Debug)]
 struct AccountsShared {
-    /// Bytes that may be held for all together.
+    /// Bytes that may be held in all accounts together.
     ceiling: usize,
     held: AtomicUsize,
     people: Mutex<HashMap<UserId, Arc<PersonAccount>>>,
 }
 
-/// Bytes held in memory for one person, over all of their connections.
+/// Account of the bytes held in memory for one person, over all of their connections.
 #[derive(Debug)]
 pub struct PersonAccount {
     shared: Arc<AccountsShared>,
-    /// Whether the person may only read, and so has nothing long to say.
+    /// `true` if the person may only read, and so has nothing long to send.
     only_reads: AtomicBool,
     is_unknown: bool,
     arriving: AtomicUsize,
@@ -60,27 +63,27 @@ pub struct PersonAccount {
     outgoing: AtomicUsize,
     /// Buffers that stay as large as their largest message was, until their connection ends.
     kept: AtomicUsize,
-    /// The largest message since nothing waited to be sent.
+    /// Largest message since nothing waited to be sent, in bytes.
     largest: AtomicUsize,
     sessions: Mutex<Vec<Weak<ClientSession>>>,
-    /// For answers over HTTP that may be long.
+    /// Permits for answers over HTTP that may be long.
     turns: Arc<Semaphore>,
 }
 
-/// What bytes are held for.
+/// Purpose for which bytes are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HeldFor {
-    /// Parts of a message that is not complete.
+    /// Parts of an incomplete message.
     Arriving,
     /// A complete message that is not answered.
     Waiting,
     /// The body of an HTTP request.
     Body,
-    /// Something that is not sent yet.
+    /// A message or answer that is not sent yet.
     Outgoing,
 }
 
-/// Bytes counted in an account until this is dropped.
+/// Bytes counted in a [`PersonAccount`] until this is dropped.
 #[derive(Debug)]
 pub struct HeldBytes {
     account: Arc<PersonAccount>,
@@ -88,7 +91,7 @@ pub struct HeldBytes {
     bytes: usize,
 }
 
-/// There is no room for more.
+/// Refusal to hold more bytes in a [`PersonAccount`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// Too much is held for this person.
@@ -100,7 +103,8 @@ pub enum NoRoom {
 }
 
 impl MemoryAccounts {
-    /// Nothing is held yet; all together may hold `ceiling` bytes.
+    /// Returns accounts in which nothing is held yet, with a limit of `ceiling` bytes for all
+    /// together.
     pub fn new(ceiling: usize) -> Self {
         Self(Arc::new(AccountsShared {
             ceiling,
@@ -109,7 +113,7 @@ impl MemoryAccounts {
         }))
     }
 
-    /// The account of a person.
+    /// Returns the account of a person, with the limits of their role.
     pub fn of(&self, principal: &Principal) -> Arc<PersonAccount> {
         let account = self.of_user(&principal.user);
         let only_reads = !principal.role.may(Action::Decide);
@@ -117,7 +121,7 @@ impl MemoryAccounts {
         account
     }
 
-    /// The account of a person whose rights were looked at before.
+    /// Returns the account of a person whose role was read before.
     pub fn of_user(&self, user: &UserId) -> Arc<PersonAccount> {
         let mut people = lock(&self.0.people);
         if let Some(account) = people.get(user) {
@@ -131,17 +135,17 @@ impl MemoryAccounts {
         account
     }
 
-    /// An account of everybody who has not shown a token.
+    /// Returns an account for everybody who has not shown a token.
     pub(super) fn unknown(&self) -> Arc<PersonAccount> {
         Arc::new(PersonAccount::new(Arc::clone(&self.0), true))
     }
 
-    /// Bytes that are held for everybody together.
+    /// Returns the bytes that are held for everybody together.
     pub fn held(&self) -> usize {
         self.0.held.load(Ordering::Relaxed)
     }
 
-    /// The connected client that leaves the most unread.
+    /// Returns the connected client with the most unsent bytes.
     pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
         let people: Vec<_> = lock(&self.0.people).values().cloned().collect();
         let largest = people.iter().filter_map(|person| person.largest_session());
@@ -176,27 +180,40 @@ impl PersonAccount {
         }
     }
 
-    /// Holds bytes of a message that is not complete.
+    /// Holds bytes of an incomplete message.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if the person or the server would hold too much.
     pub fn arrive(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Arriving, bytes)
     }
 
-    /// Holds bytes of a message that is to be worked on.
+    /// Holds bytes of a message that waits to be handled.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if the person or the server would hold too much.
     pub fn wait(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Waiting, bytes)
     }
 
     /// Holds bytes of the body of an HTTP request.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if the person or the server would hold too much.
     pub fn body(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Body, bytes)
     }
 
     /// Holds bytes that are to be sent.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if the person or the server would hold too much.
     pub fn send(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Outgoing, bytes)
     }
 
-    /// Whether so much waits to be sent to this person that nothing large should be prepared for them.
+    /// Returns `true` if so much waits to be sent to this person that nothing large should be
+    /// prepared for them.
     pub fn is_busy(&self) -> bool {
         let largest = self.largest.load(Ordering::Relaxed);
         self.outgoing.load(Ordering::Relaxed).saturating_sub(largest) >= BUSY_BYTES
@@ -204,11 +221,11 @@ impl PersonAccount {
 
     /// Waits until one more long answer may be prepared for this person.
     pub async fn turn_to_read(&self) -> Option<OwnedSemaphorePermit> {
-        // It is never closed.
+        // The semaphore is never closed.
         Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 
-    /// Whether the person may only read.
+    /// Returns `true` if the person may only read.
     pub fn only_reads(&self) -> bool {
         self.only_reads.load(Ordering::Relaxed)
     }
@@ -227,7 +244,7 @@ impl PersonAccount {
         }
     }
 
-    /// How much may be held, with `bytes` more.
+    /// Returns the limit of a purpose if `bytes` more are held.
     fn limit(&self, purpose: HeldFor, bytes: usize) -> usize {
         match purpose {
             HeldFor::Outgoing => {
@@ -268,25 +285,26 @@ impl PersonAccount {
         self.add(HeldFor::Outgoing, bytes)
     }
 
-    /// A message of [`PersonAccount::queue`] was sent.
+    /// Removes a message counted by [`PersonAccount::queue`] that was sent.
     pub(super) fn sent(&self, bytes: usize) {
         self.remove(HeldFor::Outgoing, bytes);
     }
 
-    /// Messages of a client that ends: they no longer keep anything from the person, but stay counted for the whole
-    /// server until [`PersonAccount::freed`].
+    /// Removes messages of a client that ends from the person's account; they stay counted for the
+    /// whole server until [`PersonAccount::freed`].
     pub(super) fn given_up(&self, bytes: usize) {
         self.remove(HeldFor::Outgoing, bytes);
         self.shared.held.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// What was given up is no longer in memory.
+    /// Removes the bytes of [`PersonAccount::given_up`] from the server's account, when they are no
+    /// longer in memory.
     pub(super) fn freed(&self, bytes: usize) {
         self.shared.remove(bytes);
     }
 
-    /// A connection keeps so many bytes more than before; whether that is more than this person's may keep, beyond
-    /// those of one connection.
+    /// Counts bytes that a connection keeps in addition. Returns `true` if the person's connections
+    /// then keep too much, not counting `of_one` bytes of this connection.
     pub(super) fn keep(&self, more: usize, of_one: usize) -> bool {
         let kept = self.kept.fetch_add(more, Ordering::Relaxed) + more;
         self.shared.held.fetch_add(more, Ordering::Relaxed);
@@ -294,13 +312,14 @@ impl PersonAccount {
         kept.saturating_sub(of_one) > limit
     }
 
-    /// A connection that kept so much ends.
+    /// Removes the kept bytes of a connection that ends.
     pub(super) fn keep_no_more(&self, bytes: usize) {
         self.kept.fetch_sub(bytes, Ordering::Relaxed);
         self.shared.remove(bytes);
     }
 
-    /// The other client of this person whose connection keeps the most, of those that nothing is sent to.
+    /// Returns the other client of this person whose connection keeps the most, of those with
+    /// nothing to send.
     pub(super) fn idle_session(&self, except: &ClientSession) -> Option<Arc<ClientSession>> {
         let live = self.live_sessions();
         let others = live.into_iter().filter(|it| !std::ptr::eq(Arc::as_ptr(it), except));
@@ -308,7 +327,7 @@ impl PersonAccount {
         idle.max_by_key(|session| session.kept_bytes())
     }
 
-    /// Remembers a client of this person; how many there are now.
+    /// Adds a client of this person; returns the number of clients.
     pub(super) fn join(&self, session: &Arc<ClientSession>) -> usize {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|known| known.upgrade().is_some_and(|it| !it.is_ended()));
@@ -316,7 +335,7 @@ impl PersonAccount {
         sessions.len()
     }
 
-    /// The client of this person that leaves the most unread.
+    /// Returns the client of this person with the most unsent bytes.
     pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
         self.live_sessions().into_iter().max_by_key(|session| session.waiting_bytes())
     }
@@ -328,12 +347,15 @@ impl PersonAccount {
 }
 
 impl HeldBytes {
-    /// How many they are.
+    /// Returns the number of bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Holds so many bytes more.
+    /// Holds more bytes.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if the person or the server would hold too much.
     pub fn grow(&mut self, more: usize) -> Result<(), NoRoom> {
         self.account.add(self.purpose, more)?;
         self.bytes += more;
@@ -347,7 +369,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// Who makes an HTTP request, once that is known; found in the request's extensions.
+/// Person who makes an HTTP request, once known; kept in the request's extensions.
 #[derive(Clone, Debug)]
 pub struct RequestOwner {
     accounts: MemoryAccounts,
@@ -356,12 +378,12 @@ pub struct RequestOwner {
 }
 
 impl RequestOwner {
-    /// A request of somebody who is not known yet, over this connection.
+    /// Returns the owner of a request over this connection, who is not known yet.
     pub fn unknown(accounts: MemoryAccounts, transport: Option<Arc<ConnectionTransport>>) -> Self {
         Self { accounts, transport, account: Arc::default() }
     }
 
-    /// The request has shown this person's token.
+    /// Sets the person whose token the request has shown.
     pub fn is(&self, principal: &Principal) {
         self.account.get_or_init(|| self.accounts.of(principal));
         if let Some(transport) = &self.transport {
@@ -369,16 +391,16 @@ impl RequestOwner {
         }
     }
 
-    /// The account of whoever it is.
+    /// Returns the account of the person, once known.
     pub fn account(&self) -> Option<&Arc<PersonAccount>> {
         self.account.get()
     }
 }
 
-/// It would not fit.
+/// Error of [`add_within`]: the sum would exceed the limit.
 struct AccountFull;
 
-/// Adds, if the sum stays within the limit.
+/// Adds `bytes` if the sum stays within the limit.
 fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), AccountFull> {
     let fits = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= limit);
     let added = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
@@ -386,7 +408,7 @@ fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), A
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is inside is whole between any two statements.
+    // The value is consistent between any two statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

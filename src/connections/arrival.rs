@@ -1,27 +1,28 @@
-//! One HTTP request, as it came over a connection.
+//! HTTP request, as it came over a connection.
 
 use std::sync::Arc;
 
 use super::session::ClientSession;
 use super::transport::{ConnectionTransport, RequestTurn};
 
-/// A request's connection, and that the request is being answered until this is dropped; found in the request's
-/// extensions.
+/// Connection of a request, which counts as being answered until this is dropped; kept in the
+/// request's extensions.
 #[derive(Debug)]
 pub struct ConnectionArrival {
-    /// The connection.
+    /// Connection that the request came over.
     pub transport: Arc<ConnectionTransport>,
     _turn: RequestTurn,
 }
 
 impl ConnectionArrival {
-    /// A request begins; called before anything after its head is read.
+    /// Begins a request; called before anything after its head is read.
     pub fn begin(transport: &Arc<ConnectionTransport>) -> Self {
         Self { transport: Arc::clone(transport), _turn: transport.begin_request() }
     }
 }
 
-/// A client of long polling, while an answer for it is on its way: when the client ends, so does the connection.
+/// Long-polling [`ClientSession`] whose answer is on its way: when the client ends, so does the
+/// connection.
 #[derive(Debug)]
 pub struct CarriedConnection {
     session: Arc<ClientSession>,
@@ -29,13 +30,13 @@ pub struct CarriedConnection {
 }
 
 impl CarriedConnection {
-    /// The answer to this request is for this client.
+    /// Marks the answer to this request as one for this client.
     pub fn new(session: Arc<ClientSession>, arrival: Arc<ConnectionArrival>) -> Self {
         session.attach(&arrival.transport);
         Self { session, arrival }
     }
 
-    /// The client.
+    /// Returns the client.
     pub fn session(&self) -> &ClientSession {
         &self.session
     }

@@ -1,11 +1,13 @@
-//! Lengths of WebSocket frames (RFC 6455, section 5.2), read from the bytes that pass, without keeping them.
+//! Lengths of WebSocket frames (RFC 6455, section 5.2), read from the passing bytes, without
+//! keeping them.
 
 /// Longest header of a frame, in bytes: two, eight of the length, four of the mask.
 const LONGEST_HEADER: usize = 14;
-/// Bytes of a payload's beginning that are kept, unmasked: the types of an engine.io and of a socket.io packet.
+/// Bytes of a payload's beginning that are kept, unmasked: the types of an engine.io and of a
+/// socket.io packet.
 pub(super) const BEGINNING: usize = 2;
 
-/// What kind a frame is.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameKind {
     /// More of the message before.
@@ -24,15 +26,15 @@ pub(super) enum FrameKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameHeader {
     pub(super) kind: FrameKind,
-    /// Whether it is the last of its message.
+    /// `true` if it is the last of its message.
     pub(super) is_final: bool,
     /// Bytes of the payload, as the header declares them.
     pub(super) length: u64,
-    /// The first bytes of the payload, unmasked; zero where the payload is shorter or has not come yet.
+    /// First bytes of the payload, unmasked; zero where the payload is shorter or has not come yet.
     pub(super) beginning: [u8; BEGINNING],
 }
 
-/// What the bytes told.
+/// Event in the stream of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameEvent {
     /// A header is complete; nothing is known of the payload yet.
@@ -43,7 +45,7 @@ pub(super) enum FrameEvent {
     Ended(FrameHeader),
 }
 
-/// Follows the frames of one direction. Bytes may come in pieces of any size.
+/// Observer of the frames of one direction. Bytes may come in pieces of any size.
 #[derive(Clone, Debug)]
 pub(super) struct FrameObserver {
     header: [u8; LONGEST_HEADER],
@@ -62,12 +64,12 @@ struct CurrentFrame {
 }
 
 impl FrameObserver {
-    /// Nothing has passed yet.
+    /// Returns an observer through which nothing has passed.
     pub(super) fn new() -> Self {
         Self { header: [0; LONGEST_HEADER], known: 0, current: None }
     }
 
-    /// Follows `bytes`, and tells what they complete, in order.
+    /// Follows `bytes`, and calls `tell` for each event, in order.
     pub(super) fn observe(&mut self, mut bytes: &[u8], mut tell: impl FnMut(FrameEvent)) {
         loop {
             if let Some(current) = &mut self.current {
@@ -93,7 +95,7 @@ impl FrameObserver {
 }
 
 impl CurrentFrame {
-    /// A complete header.
+    /// Reads a complete header.
     fn read(header: &[u8]) -> Self {
         let (first, second) = (header[0], header[1]);
         let masked = second & 0x80 != 0;
@@ -121,7 +123,7 @@ impl CurrentFrame {
         }
     }
 
-    /// Lets what belongs to this payload pass; the rest is returned.
+    /// Consumes the bytes of this payload; returns the rest.
     fn pass<'a>(&mut self, bytes: &'a [u8], tell: &mut impl FnMut(FrameEvent)) -> &'a [u8] {
         let left = self.frame.length - self.passed;
         let now = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -141,7 +143,8 @@ impl CurrentFrame {
     }
 }
 
-/// Bytes of a header that begins like this, as far as that is known; never fewer than have come.
+/// Returns the length of a header that begins like this, in bytes, as far as it is known; never
+/// less than have come.
 fn header_length(begun: &[u8]) -> usize {
     let [_, second, ..] = begun else { return 2 };
     let of_length = match second & 0x7f {

@@ -1,9 +1,11 @@
-//! Connections, and what is held in memory for them.
+//! Connections, and the memory held for them.
 //!
-//! Every accepted TCP connection is a [`ConnectionTransport`], wrapped in an [`ObservedStream`] that can be ended from outside
-//! and sees how long WebSocket frames are before they are buffered. Every socket.io client is a [`ClientSession`],
-//! which counts what waits to be sent. Bytes are counted in [`MemoryAccounts`]: for each person, for everybody who has not
-//! shown a token yet, and for the whole server. [`ConnectionRegistry`] knows them all and ends those that are overdue.
+//! Every accepted TCP connection is a [`ConnectionTransport`], wrapped in an [`ObservedStream`]
+//! that can be ended from outside and reads the length of WebSocket frames before they are
+//! buffered. Every socket.io client is a [`ClientSession`], which counts the bytes that wait to be
+//! sent. Bytes are counted in [`MemoryAccounts`]: for each person, for everybody who has not shown
+//! a token yet, and for the whole server. [`ConnectionRegistry`] has all connections and clients,
+//! and ends those that are overdue.
 
 mod account;
 mod arrival;
@@ -27,20 +29,21 @@ const READER_MESSAGE_BYTES: usize = 256 * 1024;
 /// Largest message of a client that has not shown a token yet, in bytes.
 pub const UNKNOWN_MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Why a connection was ended by the server.
+/// Reason why the server ended a [`ConnectionTransport`] or a [`ClientSession`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// The client has left, or the server has said goodbye to it.
+    /// The client has left, or the server has closed it in order.
     Closed,
     /// More waits to be sent than one connection or one person may leave unread.
     TooSlow,
-    /// This person's connections keep too much memory after large messages, and nothing is sent over this one.
+    /// This person's connections keep too much memory after large messages, and nothing is sent
+    /// over this one.
     KeepsTooMuch,
     /// The server holds as much as it may, and this connection holds the most.
     ServerFull,
-    /// Nothing was heard for longer than the heartbeat allows.
+    /// Nothing was received for longer than the heartbeat allows.
     Silent,
-    /// The peer took nothing of what was to be sent for too long.
+    /// The peer accepted no bytes for too long.
     Stalled,
     /// No token was shown in time.
     HandshakeTimeout,
@@ -48,7 +51,7 @@ pub enum EndReason {
     Idle,
     /// A message is longer than this client may send.
     MessageTooLarge,
-    /// What the client sent breaks the protocol.
+    /// The client broke the protocol.
     Protocol,
     /// More arrives at once than this person may send.
     ArrivingTooMuch,

@@ -1,4 +1,4 @@
-//! All connections and clients: how many there may be, who makes room, and who is overdue.
+//! Registry of all connections and clients: limits their number, makes room, and ends the overdue.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -15,43 +15,45 @@ use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
 
-/// Connections that have not shown a token, all together.
+/// Largest number of connections that have not shown a token.
 const UNKNOWN_CONNECTIONS: usize = 1_024;
-/// The same from one address that is not this machine, where a reverse proxy speaks for many.
+/// Largest number of connections without a token from one address, except loopback, where a reverse
+/// proxy connects for many.
 const UNKNOWN_OF_ADDRESS: usize = 256;
-/// Clients that have not shown a token and poll, all together.
+/// Largest number of polling clients that have not shown a token.
 const UNKNOWN_SESSIONS: usize = 1_024;
-/// Clients of one person.
+/// Largest number of clients of one person.
 const CLIENTS_OF_PERSON: usize = 1_024;
-/// Connections where the system sets no limit.
+/// Largest number of connections if the system sets no limit.
 const MOST_CONNECTIONS: usize = 65_536;
-/// How often connections are looked at that may be overdue.
+/// Interval of the search for overdue connections.
 const SWEEP: Duration = Duration::from_millis(500);
 
-/// How much the server may hold.
+/// Limits of a [`ConnectionRegistry`], and so of the whole server.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// Bytes for all connections together.
+    /// Bytes held for all connections together.
     pub memory: usize,
     /// Files and connections that the system lets this process open; `None`: it sets no limit.
     pub open_files: Option<usize>,
 }
 
-/// All connections and clients. Clones are the same.
+/// Registry of all connections and clients. Clones share it.
 #[derive(Clone, Debug)]
 pub struct ConnectionRegistry(Arc<RegistryState>);
 
 #[derive(Debug)]
 struct RegistryState {
     accounts: MemoryAccounts,
-    /// For everybody who has not shown a token.
+    /// Account of everybody who has not shown a token.
     unknown: Arc<PersonAccount>,
     began: Instant,
     most: usize,
     most_unknown: usize,
     numbers: AtomicU64,
     transports: Mutex<TransportTable>,
-    /// Clients by the name of their engine.io session: all that poll, others once they have shown a token.
+    /// Clients by the name of their engine.io session: all that poll, others once they have shown a
+    /// token.
     sessions: Mutex<HashMap<String, Weak<ClientSession>>>,
     unknown_sessions: AtomicUsize,
 }
@@ -59,17 +61,17 @@ struct RegistryState {
 #[derive(Debug, Default)]
 struct TransportTable {
     all: BTreeMap<u64, Weak<ConnectionTransport>>,
-    /// Those that have not shown a token, the oldest first, and where they come from.
+    /// Connections that have not shown a token, the oldest first, and their addresses.
     unknown: BTreeMap<u64, IpAddr>,
     by_address: HashMap<IpAddr, usize>,
 }
 
-/// A person, or everybody unknown, has as many clients as they may have.
+/// Refusal of a [`ClientSession`]: a person, or everybody without a token, has too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are too many connections already")]
 pub struct TooManySessions;
 
-/// A connection's entry, until it is dropped.
+/// Entry of a connection, removed on drop.
 #[derive(Debug)]
 pub(super) struct TransportPlace {
     registry: Arc<RegistryState>,
@@ -77,19 +79,19 @@ pub(super) struct TransportPlace {
     peer: IpAddr,
 }
 
-/// A client's name, until it is dropped.
+/// Entry of a client under its name, removed on drop.
 #[derive(Debug)]
 pub(super) struct SessionPlace {
     registry: Arc<RegistryState>,
     name: String,
 }
 
-/// A place among the clients that have not shown a token, until it is dropped.
+/// Place among the clients that have not shown a token, freed on drop.
 #[derive(Debug)]
 pub(super) struct UnknownPlace(Arc<RegistryState>);
 
 impl ConnectionRegistry {
-    /// There are none yet.
+    /// Returns an empty registry.
     pub fn new(limits: ConnectionLimits) -> Self {
         let accounts = MemoryAccounts::new(limits.memory);
         // A quarter is left for documents, files and other programs.
@@ -107,13 +109,13 @@ impl ConnectionRegistry {
         }))
     }
 
-    /// What is held in memory.
+    /// Returns the accounts of the memory that is held.
     pub fn accounts(&self) -> &MemoryAccounts {
         &self.0.accounts
     }
 
-    /// A connection was accepted. The oldest unknown ones make room for it; if everybody is known and there are as
-    /// many as there may be, it is ended itself.
+    /// Registers an accepted connection. The oldest ones without a token make room for it; if all
+    /// have shown one and the limit is reached, the new connection is ended itself.
     pub fn accept(&self, peer: IpAddr) -> Arc<ConnectionTransport> {
         let number = self.0.numbers.fetch_add(1, Ordering::Relaxed);
         let peer = network(peer);
@@ -141,8 +143,10 @@ impl ConnectionRegistry {
         transport
     }
 
-    /// A client that polls, if there may be one more that has not shown a token; to be named by
-    /// [`ConnectionRegistry::name`].
+    /// Returns a new polling client, to be named by [`ConnectionRegistry::name`].
+    ///
+    /// # Errors
+    /// [`TooManySessions`] if there are too many clients that have not shown a token.
     pub fn polling_client(&self) -> Result<Arc<ClientSession>, TooManySessions> {
         let add = |count: usize| (count < UNKNOWN_SESSIONS).then_some(count + 1);
         let counter = &self.0.unknown_sessions;
@@ -152,16 +156,15 @@ impl ConnectionRegistry {
         Ok(ClientSession::new(Some(UnknownPlace(Arc::clone(&self.0)))))
     }
 
-    /// A client whose connection becomes a WebSocket.
+    /// Returns a new client whose connection becomes a WebSocket.
     pub fn websocket_client(&self) -> Arc<ClientSession> {
         ClientSession::new(None)
     }
 
-    /// A client has shown a token.
+    /// Admits a client that has shown a token.
     ///
     /// # Errors
-    ///
-    /// If the person has as many clients as one person may have.
+    /// [`TooManySessions`] if the person has as many clients as one person may have.
     pub fn admit(
         &self,
         session: &Arc<ClientSession>,
@@ -178,28 +181,32 @@ impl ConnectionRegistry {
         Ok(())
     }
 
-    /// A client is found by this name from now on: that of its engine.io session.
+    /// Registers a client under the name of its engine.io session.
     pub fn name(&self, session: &Arc<ClientSession>, name: String) {
         self.0.sessions().insert(name.clone(), Arc::downgrade(session));
         session.be_named(SessionPlace { registry: Arc::clone(&self.0), name });
     }
 
-    /// The client of this name.
+    /// Returns the client of this name.
     pub fn session(&self, name: &str) -> Option<Arc<ClientSession>> {
         self.0.sessions().get(name).and_then(Weak::upgrade)
     }
 
-    /// Holds bytes that somebody unknown sends.
+    /// Holds bytes sent without a token. The oldest connections without a token make room for them.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if no such connection is left to end.
     pub fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.0.hold_unknown(bytes)
     }
 
-    /// The client that leaves the most unread.
+    /// Returns the client with the most unsent bytes.
     pub fn largest_session(&self) -> Option<Arc<ClientSession>> {
         self.0.accounts.largest_session()
     }
 
-    /// No connection could be accepted: the oldest that has not shown a token ends.
+    /// Ends the oldest connection that has not shown a token, after a connection could not be
+    /// accepted.
     pub fn make_place(&self) {
         let oldest = self.0.transports().oldest_unknown(None);
         if let Some(oldest) = oldest {
@@ -218,7 +225,7 @@ impl ConnectionRegistry {
         }
     }
 
-    /// Ends those that are overdue, for ever.
+    /// Ends overdue connections, forever.
     pub async fn supervise(self) {
         let mut ticks = tokio::time::interval(SWEEP);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -240,7 +247,7 @@ impl RegistryState {
     }
 
     fn transports(&self) -> MutexGuard<'_, TransportTable> {
-        // The entries are whole between any two statements.
+        // The entries are consistent between any two statements.
         self.transports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -248,12 +255,14 @@ impl RegistryState {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Taken out of the lock first: a connection that ends looks for its own entry.
+    /// Returns all connections. Collected before the lock is released: a connection that ends looks
+    /// for its own entry.
     fn every_transport(&self) -> Vec<Arc<ConnectionTransport>> {
         self.transports().all.values().filter_map(Weak::upgrade).collect()
     }
 
-    /// The oldest unknown connections end until there is room.
+    /// Holds bytes sent without a token; ends the oldest connections without a token until there is
+    /// room.
     fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
         loop {
             let full = match self.unknown.arrive(bytes) {
@@ -284,7 +293,8 @@ impl TransportTable {
         }
     }
 
-    /// The oldest that has not shown a token, from this address or any; it counts no more.
+    /// Returns the oldest connection that has not shown a token, from one address or any, and
+    /// removes it from the count.
     fn oldest_unknown(&mut self, from: Option<IpAddr>) -> Option<Arc<ConnectionTransport>> {
         loop {
             let mut unknown = self.unknown.iter();
@@ -329,7 +339,7 @@ impl Drop for TransportPlace {
 }
 
 impl SessionPlace {
-    /// Another place of the same name stays.
+    /// Drops this place without its entry, because another place has that name.
     pub(super) fn keep_entry(mut self) {
         self.name.clear();
     }
@@ -347,7 +357,8 @@ impl Drop for UnknownPlace {
     }
 }
 
-/// What is counted as one address: of IPv6 the network that one customer is given.
+/// Returns the address by which connections are counted: for IPv6, the network that one customer is
+/// given.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {

@@ -1,4 +1,5 @@
-//! One socket.io client, over whatever transports it uses: what waits to be sent to it, and its end.
+//! Client session: one socket.io client over any transport, the messages that wait for it, and its
+//! end.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -18,34 +19,35 @@ const SESSION_BYTES: usize = 18 * 1024 * 1024;
 const BUSY_BYTES: usize = 14 * 1024 * 1024;
 /// Bytes that a waiting message takes beside its text.
 const MESSAGE_OVERHEAD: usize = 160;
-/// How long the last messages of a client may take before its connection ends anyway.
+/// Longest time for the last messages of a client, after which its connection ends anyway.
 const LAST_MESSAGES: Duration = Duration::from_millis(700);
-/// How long the packet behind the last message may take.
+/// Time for the packet after the last message.
 const LAST_PACKET: Duration = Duration::from_millis(50);
-/// Messages a client may send before it has shown a token.
+/// Number of messages a client may send before it has shown a token.
 const MESSAGES_BEFORE_TOKEN: u32 = 16;
 
-/// One socket.io client.
+/// Connected socket.io client.
 #[derive(Debug)]
 pub struct ClientSession {
     queue: Mutex<OutgoingQueue>,
-    /// Fires whenever a message was sent.
+    /// Notified when all waiting messages were sent, and at the end.
     sent: Notify,
-    /// Who it is, once a token was shown.
+    /// Account of its person, once a token was shown.
     person: OnceLock<Arc<PersonAccount>>,
-    /// What it sent before that.
+    /// Messages that it sent before it showed a token.
     early: Mutex<EarlyWrites>,
-    /// Fires when it is over.
+    /// Cancelled when it ends.
     ended: CancellationToken,
-    /// Fires when the server ended it against its will.
+    /// Cancelled when the server ends it against its will.
     cut: CancellationToken,
-    /// Bytes of buffers that its connections keep after their largest messages; `None` once it is over.
+    /// Bytes of buffers that its connections keep after their largest messages; `None` once it has
+    /// ended.
     kept: Mutex<Option<usize>>,
-    /// The connections that carry it now.
+    /// Connections that carry it now.
     transports: Mutex<Vec<Weak<ConnectionTransport>>>,
-    /// Where it is known by its name.
+    /// Entry under its name in the registry.
     place: Mutex<Option<SessionPlace>>,
-    /// Its place among those who have not shown a token.
+    /// Place among the clients that have not shown a token.
     unknown: Mutex<Option<UnknownPlace>>,
 }
 
@@ -53,23 +55,23 @@ pub struct ClientSession {
 #[derive(Debug, Default)]
 struct OutgoingQueue {
     lengths: VecDeque<usize>,
-    /// The sum of them.
+    /// Sum of `lengths`.
     bytes: usize,
-    /// The largest since nothing waited.
+    /// Largest length since nothing waited.
     largest: usize,
-    /// Set at the end: what still waits is not sent.
+    /// Unsent bytes, set at the end: messages that still wait are not sent.
     given_up: Option<usize>,
 }
 
-/// What a client sent that has not shown a token. It is counted until the token comes, for each message may be answered
-/// by a packet that nobody counts.
+/// Messages of a client that has not shown a token. They are counted until the token comes, for
+/// each may be answered by a packet that is not counted.
 #[derive(Debug, Default)]
 struct EarlyWrites {
     messages: u32,
     held: Option<HeldBytes>,
 }
 
-/// Why a message cannot wait to be sent.
+/// Reason why [`ClientSession::queue`] refuses a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueOverflow {
     /// The client has ended.
@@ -83,7 +85,7 @@ pub enum QueueOverflow {
 }
 
 impl ClientSession {
-    /// A client that has not shown a token.
+    /// Returns a client that has not shown a token.
     pub(super) fn new(unknown: Option<UnknownPlace>) -> Arc<Self> {
         Arc::new(Self {
             queue: Mutex::default(),
@@ -99,7 +101,7 @@ impl ClientSession {
         })
     }
 
-    /// The client has shown this person's token.
+    /// Sets the person whose token the client has shown.
     pub(super) fn become_known(&self, person: Arc<PersonAccount>) {
         self.person.get_or_init(|| person);
         lock(&self.unknown).take();
@@ -109,23 +111,23 @@ impl ClientSession {
         }
     }
 
-    /// It is found by its name.
+    /// Stores the entry of the client under its name.
     pub(super) fn be_named(&self, place: SessionPlace) {
         let mut named = lock(&self.place);
         if named.is_none() {
             *named = Some(place);
         } else {
-            // The entry is the same, and goes with the first.
+            // Both entries have one name, which is removed with the first.
             place.keep_entry();
         }
     }
 
-    /// Whose client it is, once a token was shown.
+    /// Returns the account of the client's person, once a token was shown.
     pub fn person(&self) -> Option<&Arc<PersonAccount>> {
         self.person.get()
     }
 
-    /// The longest message this client may send, in bytes.
+    /// Returns the longest message this client may send, in bytes.
     pub fn message_limit(&self) -> usize {
         match self.person() {
             None => UNKNOWN_MESSAGE_BYTES,
@@ -134,24 +136,25 @@ impl ClientSession {
         }
     }
 
-    /// Counts a message that was sent before a token was shown; whether there may be one more.
+    /// Counts a message that was sent before a token was shown; returns `true` if it is allowed.
     pub fn may_send_early(&self) -> bool {
         let mut early = lock(&self.early);
         early.messages += 1;
         early.messages <= MESSAGES_BEFORE_TOKEN
     }
 
-    /// Counts bytes that were sent before a token was shown. `count` holds them for everybody unknown.
+    /// Counts bytes that were sent before a token was shown. `count` holds them in the account of
+    /// everybody without a token.
     ///
     /// # Errors
-    ///
-    /// Where they are more than such a client may send, or everybody unknown together.
+    /// [`NoRoom`] if they are more than such a client may send, or all such clients together.
     pub fn hold_early(
         &self,
         bytes: usize,
         count: impl FnOnce(usize) -> Result<HeldBytes, NoRoom>,
     ) -> Result<(), NoRoom> {
-        // Taken out of the lock: to make room, other clients may be ended, this one too.
+        // Released before `count` is called: to make room, other clients may be ended, and this one
+        // too.
         let held = lock(&self.early).held.take();
         let before = held.as_ref().map_or(0, HeldBytes::bytes);
         if before.saturating_add(bytes) > UNKNOWN_MESSAGE_BYTES {
@@ -166,8 +169,7 @@ impl ClientSession {
     /// Counts a message of `length` bytes before it is handed over to be sent.
     ///
     /// # Errors
-    ///
-    /// Where the message would be too much; then it must not be handed over.
+    /// [`QueueOverflow`] if the message would be too much; then it must not be handed over.
     pub fn queue(&self, length: usize) -> Result<(), QueueOverflow> {
         let Some(person) = self.person() else { return Err(QueueOverflow::Ended) };
         let bytes = length + MESSAGE_OVERHEAD;
@@ -189,7 +191,7 @@ impl ClientSession {
         Ok(())
     }
 
-    /// The oldest message that waited is sent.
+    /// Removes the oldest waiting message, which was sent.
     pub fn message_sent(&self) {
         let mut queue = lock(&self.queue);
         if queue.given_up.is_some() {
@@ -207,20 +209,22 @@ impl ClientSession {
         }
     }
 
-    /// Bytes that wait to be sent.
+    /// Returns the bytes that wait to be sent.
     pub fn waiting_bytes(&self) -> usize {
         lock(&self.queue).bytes
     }
 
-    /// Whether so much waits to be sent that nothing large should be prepared for this client.
+    /// Returns `true` if so much waits to be sent that nothing large should be prepared for this
+    /// client.
     pub fn is_busy(&self) -> bool {
         let queue = lock(&self.queue);
         queue.bytes.saturating_sub(queue.largest) >= BUSY_BYTES
             || self.person().is_some_and(|person| person.is_busy())
     }
 
-    /// A buffer of its connection keeps so many bytes more. Where this person's keep too many, another connection that
-    /// nothing is sent to ends: its client comes back to what it missed, with small buffers.
+    /// Counts bytes that a buffer of its connection keeps in addition. If the person's connections
+    /// keep too much, ends another one with nothing to send: its client reconnects and gets what it
+    /// missed, with small buffers.
     pub(super) fn keep(&self, more: usize) {
         let Some(person) = self.person() else { return };
         let mut kept = lock(&self.kept);
@@ -233,20 +237,20 @@ impl ClientSession {
         }
     }
 
-    /// Bytes of buffers that its connections keep.
+    /// Returns the bytes of buffers that its connections keep.
     pub(super) fn kept_bytes(&self) -> usize {
         lock(&self.kept).unwrap_or_default()
     }
 
-    /// The client to end so that this one may be sent `length` bytes more: the same person's that leaves much more
-    /// unread, if there is one.
+    /// Returns the client to end so that this one may be sent `length` bytes more: another one of
+    /// this person with many more unsent bytes, if there is one.
     pub fn slower_sibling(&self, length: usize) -> Option<Arc<Self>> {
         let largest = self.person()?.largest_session()?;
         let own = self.waiting_bytes() + length + MESSAGE_OVERHEAD;
         (largest.waiting_bytes() > own).then_some(largest)
     }
 
-    /// Ends it: its connections end at once, and what waits is not sent.
+    /// Ends the client: its connections end at once, and waiting messages are not sent.
     pub fn end(&self, reason: EndReason) {
         let mut queue = lock(&self.queue);
         if queue.given_up.is_none() {
@@ -266,7 +270,7 @@ impl ClientSession {
         if let (Some(bytes), Some(person)) = (kept, self.person()) {
             person.keep_no_more(bytes);
         }
-        // Counted no more, so that what makes room by this finds it.
+        // No longer counted, so that a caller that ends it to make room finds the room.
         lock(&self.early).held = None;
         for transport in self.transports() {
             transport.end(reason);
@@ -275,7 +279,7 @@ impl ClientSession {
         self.sent.notify_waiters();
     }
 
-    /// Ends it once everything is sent, or a moment later if its peer does not read.
+    /// Ends the client once everything is sent, or a moment later if its peer does not read.
     pub async fn end_when_sent(&self) {
         drop(tokio::time::timeout(LAST_MESSAGES, self.all_sent()).await);
         tokio::time::sleep(LAST_PACKET).await;
@@ -292,22 +296,22 @@ impl ClientSession {
         }
     }
 
-    /// Whether it is over.
+    /// Returns `true` if the client has ended.
     pub fn is_ended(&self) -> bool {
         self.ended.is_cancelled()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the client.
     pub async fn ended(&self) {
         self.ended.cancelled().await;
     }
 
-    /// Waits until the server ends it against its will; for ever if it leaves by itself.
+    /// Waits until the server ends the client against its will; forever if it leaves by itself.
     pub async fn cut(&self) {
         self.cut.cancelled().await;
     }
 
-    /// A connection carries it from now on.
+    /// Adds a connection that carries the client.
     pub(super) fn attach(&self, transport: &Arc<ConnectionTransport>) {
         lock(&self.transports).push(Arc::downgrade(transport));
         if self.is_ended() {
@@ -315,7 +319,7 @@ impl ClientSession {
         }
     }
 
-    /// A connection no longer carries it.
+    /// Removes a connection that no longer carries the client.
     pub(super) fn detach(&self, transport: &ConnectionTransport) {
         lock(&self.transports).retain(|known| {
             let known = known.upgrade();
@@ -342,7 +346,7 @@ impl Drop for ClientSession {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is inside is whole between any two statements.
+    // The value is consistent between any two statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

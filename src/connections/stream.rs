@@ -1,4 +1,4 @@
-//! The bytes of one connection on their way: where a request's head ends, and which WebSocket frames pass.
+//! Observation of the bytes of one connection: ends of request heads, and WebSocket frames.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -14,33 +14,34 @@ use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
 
-/// Messages up to this many bytes are not counted while they arrive: the buffers of the connection hold them.
+/// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection
+/// hold it.
 const SMALL_MESSAGE_BYTES: u64 = 4 * 1024;
-/// Buffers up to this many bytes are not counted as kept.
+/// Largest buffer, in bytes, that is not counted as kept.
 const SMALL_BUFFER_BYTES: u64 = 64 * 1024;
 
-/// A stream that can be ended by its [`ConnectionTransport`], and tells it what passes.
+/// Stream that can be ended by its [`ConnectionTransport`], and reports to it the bytes that pass.
 ///
-/// While HTTP is spoken, a read never goes beyond the end of a request's head. So when the protocol is switched
-/// nothing has been read of what follows, and the frames are followed from the first byte.
+/// During HTTP, a read never goes beyond the end of a request's head. So when the protocol is
+/// switched, nothing that follows has been read, and the frames are followed from the first byte.
 #[derive(Debug)]
 pub struct ObservedStream<S> {
     inner: S,
     transport: Arc<ConnectionTransport>,
     incoming: IncomingSide,
     outgoing: OutgoingSide,
-    /// Read, but not handed over: what follows the end of a head.
+    /// Bytes that were read, but not handed over: they follow the end of a head.
     kept: BytesMut,
 }
 
-/// A buffer of the WebSocket, which stays as large as its largest frame was.
+/// Buffer of the WebSocket, which stays as large as its largest frame was.
 #[derive(Debug, Default)]
 struct ReadBuffer {
     bytes: usize,
 }
 
 impl ReadBuffer {
-    /// A frame of this length passes.
+    /// Grows the buffer for a frame of this length.
     fn grow(&mut self, session: &ClientSession, length: u64) {
         let bytes = usize::try_from(length).unwrap_or(usize::MAX);
         if length > SMALL_BUFFER_BYTES && bytes > self.bytes {
@@ -59,23 +60,23 @@ enum IncomingSide {
 #[derive(Debug)]
 enum OutgoingSide {
     Http,
-    /// The answer that switches the protocol.
+    /// Answer that switches the protocol.
     Switching(HeadEnd),
     Frames(FrameObserver, ReadBuffer),
 }
 
-/// Looks for the empty line at the end of a head. A line may end with a line feed alone; empty lines before a head are
-/// none of its end.
+/// Search for the empty line at the end of a head. A line may end with a line feed alone; empty
+/// lines before a head do not end it.
 #[derive(Debug, Default)]
 struct HeadEnd {
-    /// Whether the head has begun.
+    /// `true` if the head has begun.
     has_begun: bool,
-    /// Whether nothing but a carriage return has come since the last line feed.
+    /// `true` if nothing but a carriage return has come since the last line feed.
     at_line_start: bool,
 }
 
 impl HeadEnd {
-    /// Bytes up to the end of the head, if it is among these.
+    /// Returns the number of bytes up to the end of the head, if it is among these.
     fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
@@ -92,7 +93,7 @@ impl HeadEnd {
     }
 }
 
-/// The frames of a client.
+/// Frames that a client sends.
 #[derive(Debug)]
 struct IncomingFrames {
     observer: FrameObserver,
@@ -100,13 +101,13 @@ struct IncomingFrames {
     buffer: ReadBuffer,
 }
 
-/// The message that is arriving.
+/// Message that is arriving.
 #[derive(Debug)]
 struct IncomingMessage {
-    /// Bytes of it that were declared so far.
+    /// Bytes of the message that were declared so far.
     length: u64,
     kind: FrameKind,
-    /// Whether its first bytes were looked at.
+    /// `true` if its first bytes were checked.
     is_recognised: bool,
     held: Option<HeldBytes>,
 }
@@ -158,7 +159,7 @@ impl IncomingMessage {
         }
     }
 
-    /// A further frame declares its length.
+    /// Counts the declared length of a further frame.
     fn grow(
         &mut self,
         transport: &ConnectionTransport,
@@ -170,7 +171,7 @@ impl IncomingMessage {
             FrameKind::Close | FrameKind::Other => return Ok(()),
         }
         self.length = self.length.saturating_add(frame.length);
-        // Before the switch is agreed to there is nobody whose message it could be.
+        // Until the switch is agreed to, the message has no client.
         let session = transport.session().ok_or(EndReason::Protocol)?;
         if self.length > session.message_limit() as u64 {
             return Err(EndReason::MessageTooLarge);
@@ -189,7 +190,7 @@ impl IncomingMessage {
         held.map_err(|_| EndReason::ArrivingTooMuch)
     }
 
-    /// The first bytes of a frame tell what it is.
+    /// Checks the first bytes of a message, which tell its kind.
     fn recognise(
         &mut self,
         transport: &ConnectionTransport,
@@ -203,7 +204,8 @@ impl IncomingMessage {
         if session.person().is_none() {
             return if session.may_send_early() { Ok(()) } else { Err(EndReason::Protocol) };
         }
-        // A second CONNECT is answered by a packet that nobody counts; one could begin with a frame of one byte.
+        // A second CONNECT is answered by a packet that is not counted; one could begin with a
+        // frame of one byte.
         let connects = &frame.beginning == b"40" || (frame.length == 1 && !frame.is_final);
         if self.kind == FrameKind::Text && connects { Err(EndReason::Protocol) } else { Ok(()) }
     }
@@ -213,25 +215,26 @@ fn is_data(kind: FrameKind) -> bool {
     matches!(kind, FrameKind::Text | FrameKind::Binary | FrameKind::Continuation)
 }
 
-/// Whether a frame holds an event or an acknowledgement: what [`ClientSession::queue`] counted.
+/// Returns `true` if a frame holds an event or an acknowledgement, which [`ClientSession::queue`]
+/// has counted.
 fn is_counted(frame: FrameHeader) -> bool {
     frame.kind == FrameKind::Text && matches!(&frame.beginning, b"42" | b"43")
 }
 
 impl<S> ObservedStream<S> {
-    /// A stream of this connection.
+    /// Wraps a stream of this connection.
     pub fn new(inner: S, transport: Arc<ConnectionTransport>) -> Self {
         let incoming = IncomingSide::Http(HeadEnd::default());
         Self { inner, transport, incoming, outgoing: OutgoingSide::Http, kept: BytesMut::new() }
     }
 
-    /// How many of the bytes that were read may be handed over.
+    /// Returns how many of the bytes that were read may be handed over.
     fn admit(&mut self, bytes: &[u8]) -> Result<usize, EndReason> {
         if self.transport.is_upgraded() && matches!(self.incoming, IncomingSide::Http(_)) {
             self.incoming = IncomingSide::Frames(IncomingFrames::new());
         }
         match &mut self.incoming {
-            // A body, or what a client sends before it has its answer.
+            // A body, or bytes that a client sends before it has its answer.
             IncomingSide::Http(_) if self.transport.is_answering() => {
                 self.transport.has_read_head(false);
                 Ok(bytes.len())
@@ -250,7 +253,7 @@ impl<S> ObservedStream<S> {
         }
     }
 
-    /// Follows what was written.
+    /// Follows bytes that were written.
     fn written(&mut self, bytes: &[u8]) {
         self.transport.has_written();
         if !self.transport.is_upgraded() {
@@ -306,7 +309,7 @@ impl<S: AsyncRead + Unpin> ObservedStream<S> {
         }
         let read = &buffer.filled()[before..];
         if read.is_empty() {
-            // The peer sends no more; a WebSocket is then over, also while the peer reads nothing.
+            // The peer sends no more; a WebSocket has then ended, even if the peer reads nothing.
             if self.transport.is_upgraded() {
                 self.transport.end(EndReason::Closed);
             }
@@ -339,7 +342,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for ObservedStream<S> {
         }
         self.transport.wake_reader(context.waker());
         let polled = self.poll_observed_read(context, buffer);
-        // Ended between the two: nobody would be woken.
+        // Ended in between: nothing would wake the reader.
         if polled.is_pending() && self.transport.is_ended() {
             return Poll::Ready(Err(ended()));
         }
@@ -371,7 +374,7 @@ impl<S: AsyncWrite + Unpin> ObservedStream<S> {
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 self.transport.has_stalled();
-                // Ended between the two: nobody would be woken.
+                // Ended in between: nothing would wake the writer.
                 if self.transport.is_ended() {
                     return Poll::Ready(Err(ended()));
                 }

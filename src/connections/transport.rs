@@ -1,4 +1,4 @@
-//! One accepted TCP connection: what is known of it, and a way to end it from outside.
+//! Accepted TCP connection: its state, and a way to end it from outside.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,46 +13,46 @@ use super::account::{HeldBytes, NoRoom};
 use super::registry::TransportPlace;
 use super::session::ClientSession;
 
-/// How long somebody who has not shown a token may take for a request, or for the handshake after the upgrade.
+/// Longest wait for a request, or for the handshake after the upgrade, without a token.
 const UNKNOWN_PATIENCE: Duration = Duration::from_secs(10);
-/// How long a request may take of somebody who has not shown a token.
+/// Longest duration of a request without a token.
 const UNKNOWN_REQUEST: Duration = Duration::from_secs(30);
-/// How long a connection that has shown a token may wait for its next request.
+/// Longest wait of a connection that has shown a token for its next request.
 const IDLE: Duration = Duration::from_mins(2);
-/// How long a WebSocket may be silent: the heartbeat asks every 25 seconds and waits 20 for the answer.
+/// Longest silence of a WebSocket: the heartbeat asks every 25 seconds and waits 20 for the answer.
 const SILENCE: Duration = Duration::from_secs(46);
-/// How long a peer may take nothing of what is to be sent.
+/// Longest time during which a peer accepts no bytes.
 const STALL: Duration = Duration::from_secs(30);
 
-/// One accepted TCP connection.
+/// Accepted TCP connection.
 #[derive(Debug)]
 pub struct ConnectionTransport {
     place: TransportPlace,
     ended: AtomicBool,
     reader: AtomicWaker,
     writer: AtomicWaker,
-    /// Whether the protocol is being switched to WebSocket, or was.
+    /// `true` if the protocol is being switched to WebSocket, or was.
     is_upgraded: AtomicBool,
     is_known: AtomicBool,
-    /// Whether the last read ended with the head of a request.
+    /// `true` if the last read ended with the head of a request.
     has_head: AtomicBool,
-    /// The client it carries, once it is a WebSocket.
+    /// Client it carries, once it is a WebSocket.
     session: OnceLock<Arc<ClientSession>>,
-    /// Requests that are being answered.
+    /// Number of requests that are being answered.
     requests: AtomicU32,
-    /// Bytes of a request's head, of somebody who has not shown a token.
+    /// Bytes of a request's head, before a token was shown.
     head: Mutex<Option<HeldBytes>>,
-    /// Milliseconds on the server's clock: the last time anything was read.
+    /// Time of the last read, in milliseconds on the registry's clock.
     read_ms: AtomicU64,
-    /// The last time anything was written.
+    /// Time of the last write, in ms.
     written_ms: AtomicU64,
-    /// The last time a request, or its answer, was complete; or the upgrade.
+    /// Time at which a request last began or its answer was complete, or of the upgrade, in ms.
     turn_ms: AtomicU64,
-    /// Since when the peer takes nothing; 0 if it does.
+    /// Time in ms since which the peer accepts nothing; 0 if it does.
     stalled_ms: AtomicU64,
 }
 
-/// A request that is being answered, until the answer was handed over or given up.
+/// Request that is being answered, until the answer was handed over or given up.
 #[derive(Debug)]
 pub struct RequestTurn(Arc<ConnectionTransport>);
 
@@ -77,12 +77,12 @@ impl ConnectionTransport {
         }
     }
 
-    /// Where it comes from.
+    /// Returns the address of the peer.
     pub(super) fn peer(&self) -> IpAddr {
         self.place.peer()
     }
 
-    /// Ends it: reads and writes fail from now on, those that wait too.
+    /// Ends the connection: reads and writes fail from now on, waiting ones too.
     pub fn end(&self, reason: EndReason) {
         if self.ended.swap(true, Ordering::AcqRel) {
             return;
@@ -90,7 +90,7 @@ impl ConnectionTransport {
         if !matches!(reason, EndReason::Closed | EndReason::Idle) {
             tracing::debug!(?reason, peer = %self.peer(), "a connection is ended");
         }
-        // Counted no more, so that what makes room by this finds it.
+        // No longer counted, so that a caller that ends it to make room finds the room.
         self.take_head();
         self.reader.wake();
         self.writer.wake();
@@ -99,12 +99,12 @@ impl ConnectionTransport {
         }
     }
 
-    /// Whether it was ended.
+    /// Returns `true` if the connection was ended.
     pub fn is_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Whoever is at the other end has shown a token.
+    /// Marks the connection as one that has shown a token.
     pub fn become_known(&self) {
         if !self.is_known.swap(true, Ordering::Relaxed) {
             self.place.become_known();
@@ -112,12 +112,12 @@ impl ConnectionTransport {
         }
     }
 
-    /// Whether a token was shown.
+    /// Returns `true` if a token was shown.
     pub(super) fn is_known(&self) -> bool {
         self.is_known.load(Ordering::Relaxed)
     }
 
-    /// A request begins; called before anything after its head is read.
+    /// Begins a request; called before anything after its head is read.
     pub fn begin_request(self: &Arc<Self>) -> RequestTurn {
         self.take_head();
         self.requests.fetch_add(1, Ordering::Relaxed);
@@ -125,23 +125,24 @@ impl ConnectionTransport {
         RequestTurn(Arc::clone(self))
     }
 
-    /// Whether a request is being answered.
+    /// Returns `true` if a request is being answered.
     pub(super) fn is_answering(&self) -> bool {
         self.requests.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether what was read last ended with the head of a request.
+    /// Records if the last read ended with the head of a request.
     pub(super) fn has_read_head(&self, ended: bool) {
         self.has_head.store(ended, Ordering::Relaxed);
     }
 
-    /// What follows are WebSocket frames, if the switch is agreed to; called before anything after the request's head
-    /// is read. Ends the connection if something was: a client has to wait for the answer.
+    /// Expects WebSocket frames from here on, if the switch is agreed to; called before anything
+    /// after the request's head is read. Ends the connection if something was: a client has to wait
+    /// for the answer.
     pub fn expect_frames(&self) {
         if !self.has_head.load(Ordering::Relaxed) {
             return self.end(EndReason::Protocol);
         }
-        // Known by a request of before: a WebSocket shows a token of its own.
+        // Known by an earlier request: a WebSocket shows a token of its own.
         if self.is_known.swap(false, Ordering::Relaxed) {
             self.place.become_unknown();
         }
@@ -149,12 +150,12 @@ impl ConnectionTransport {
         self.is_upgraded.store(true, Ordering::Release);
     }
 
-    /// Whether frames are to be expected.
+    /// Returns `true` if frames are to be expected.
     pub(super) fn is_upgraded(&self) -> bool {
         self.is_upgraded.load(Ordering::Acquire)
     }
 
-    /// It carries this client from now on, as a WebSocket.
+    /// Carries this client from now on, as a WebSocket.
     pub fn carry(self: &Arc<Self>, session: &Arc<ClientSession>) {
         if self.session.set(Arc::clone(session)).is_ok() {
             session.attach(self);
@@ -164,22 +165,23 @@ impl ConnectionTransport {
         }
     }
 
-    /// The client it carries as a WebSocket.
+    /// Returns the client it carries as a WebSocket.
     pub(super) fn session(&self) -> Option<&Arc<ClientSession>> {
         self.session.get()
     }
 
-    /// Holds bytes that somebody unknown sends; where there is no room, the oldest unknown connections end.
+    /// Holds bytes sent without a token; the oldest connections without a token end to make room.
     pub(super) fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.place.hold_unknown(bytes)
     }
 
-    /// Bytes of a request's head have come.
+    /// Counts bytes of a request's head that have come.
     pub(super) fn count_head(&self, bytes: usize) -> Result<(), NoRoom> {
         if self.is_known() || self.is_answering() {
             return Ok(());
         }
-        // Taken out of the lock: to make room, other connections may be ended, this one too.
+        // Released before more is held: to make room, other connections may be ended, and this one
+        // too.
         let before = self.take_head().map_or(0, |held| held.bytes());
         let held = self.hold_unknown(before + bytes)?;
         *self.head.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
@@ -190,35 +192,36 @@ impl ConnectionTransport {
         self.head.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Remembers who is to be woken when it ends while a read waits.
+    /// Stores the waker to call when the connection ends while a read waits.
     pub(super) fn wake_reader(&self, waker: &Waker) {
         self.reader.register(waker);
     }
 
-    /// Remembers who is to be woken when it ends while a write waits.
+    /// Stores the waker to call when the connection ends while a write waits.
     pub(super) fn wake_writer(&self, waker: &Waker) {
         self.writer.register(waker);
     }
 
-    /// Something was read.
+    /// Records a read.
     pub(super) fn has_read(&self) {
         self.read_ms.store(self.place.now_ms(), Ordering::Relaxed);
     }
 
-    /// Something was written.
+    /// Records a write.
     pub(super) fn has_written(&self) {
         self.written_ms.store(self.place.now_ms(), Ordering::Relaxed);
         self.stalled_ms.store(0, Ordering::Relaxed);
     }
 
-    /// Nothing can be written now.
+    /// Records that nothing can be written now.
     pub(super) fn has_stalled(&self) {
         if self.stalled_ms.load(Ordering::Relaxed) == 0 {
             self.stalled_ms.store(self.place.now_ms().max(1), Ordering::Relaxed);
         }
     }
 
-    /// Why it should be ended at this time on the server's clock, if it should.
+    /// Returns the reason to end the connection at `now_ms` on the registry's clock, if there is
+    /// one.
     pub(super) fn overdue(&self, now_ms: u64) -> Option<EndReason> {
         let since = |time: &AtomicU64| {
             Duration::from_millis(now_ms.saturating_sub(time.load(Ordering::Relaxed)))

@@ -1,4 +1,4 @@
-//! The text in pieces: what stays, what a pending change would replace, and remarks beside the text.
+//! Annotated text: unchanged pieces, pending changes, and remarks beside the text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,23 +11,24 @@ use crate::document::{PositionError, Text};
 /// Longest quotation in a remark, in characters.
 const LONGEST_QUOTE: usize = 200;
 
-/// A text with pending changes that do not overlap.
+/// Text with pending changes that do not overlap.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AnnotatedText {
-    /// From the first word to the last. Without the changes they are the text, with them what is proposed.
+    /// Pieces from the beginning to the end. Without the changes they are the text, with them the
+    /// proposed text.
     pub pieces: Vec<AnnotatedPiece>,
-    /// What the remarks say.
+    /// Remarks, by the index of their pieces.
     pub remarks: Vec<AnnotationRemark>,
 }
 
-/// A part of a text.
+/// Piece of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AnnotatedPiece {
-    /// Stays as it is.
+    /// Unchanged text.
     Same(String),
-    /// Would be replaced.
+    /// Pending change.
     Change(PendingChange),
-    /// A place with a remark: an index into [`AnnotatedText::remarks`].
+    /// Place of a remark: an index into [`AnnotatedText::remarks`].
     Remark(usize),
 }
 
@@ -39,24 +40,24 @@ pub(super) struct PendingChange {
     pub signature: Arc<ChangeSignature>,
 }
 
-/// Who would change something, and since when it is pending.
+/// Author and time of a pending change.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ChangeSignature {
-    /// "AI for NAME": the model wrote it, the person asked for it.
+    /// Author as "AI for NAME": the model wrote it, the person asked for it.
     pub author: String,
-    /// Milliseconds since 1970.
+    /// Time of the request, in milliseconds since 1970.
     pub at_ms: u64,
 }
 
-/// Something said beside the text.
+/// Remark beside the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AnnotationRemark {
     pub signature: Arc<ChangeSignature>,
-    /// One line; empty where there is nothing to say but whose the change is.
+    /// Text in one line; empty if there is nothing to add to the author.
     pub text: String,
 }
 
-/// Changes and remarks at their places: sorted as they stand in the text, of two at one place the earlier first.
+/// Changes and remarks by place, in order of the text; of two at one place the earlier comes first.
 type SortedAnnotations<'a> = BTreeMap<(usize, usize, usize), PlacedAnnotation<'a>>;
 
 enum PlacedAnnotation<'a> {
@@ -65,8 +66,9 @@ enum PlacedAnnotation<'a> {
 }
 
 impl AnnotatedText {
-    /// Marks what is pending in `requests`, which are of this very text. Of changes that overlap, the first is a change and the
-    /// others become remarks, and so do changes in conflict.
+    /// Annotates the pending changes in `requests`, which are of this version of the text. Of
+    /// changes that overlap, the first is a change and the others become remarks, and so do changes
+    /// in conflict.
     ///
     /// # Errors
     /// [`PositionError`] when a position is not a place in the text.
@@ -74,7 +76,7 @@ impl AnnotatedText {
         let (mut changes, mut remarks) = (SortedAnnotations::new(), SortedAnnotations::new());
         for request in requests.iter().filter(|request| request.status.is_open()) {
             let signature = Arc::new(ChangeSignature::of(request));
-            // The request's explanation is said once, with its first change.
+            // The request's explanation is given once, with its first change.
             let mut unsaid = Some(request.proposal.explanation.as_str());
             for hunk in &request.hunks {
                 if !matches!(hunk.status, HunkStatus::Pending | HunkStatus::Conflict) {
@@ -101,12 +103,12 @@ impl AnnotatedText {
         Self::assemble(text, changes)
     }
 
-    /// The text that is there.
+    /// Returns the text without the changes.
     pub fn present(&self) -> String {
         self.side(|change| &change.deleted)
     }
 
-    /// The text with every change.
+    /// Returns the text with every change.
     pub fn proposed(&self) -> String {
         self.side(|change| &change.inserted)
     }
@@ -124,7 +126,7 @@ impl AnnotatedText {
         let mut marked = Self { pieces: Vec::new(), remarks: Vec::new() };
         let mut done = 0;
         for ((from, to, _), placed) in places {
-            // A remark in the middle of words that would go stands behind them.
+            // A remark in the middle of words that would be deleted is placed after them.
             marked.same(text, done..from.max(done))?;
             done = done.max(to);
             match placed {
@@ -161,11 +163,13 @@ impl ChangeSignature {
     }
 }
 
-/// Whether a hunk says what stands in the text, and none of it is inside or around a change that was taken before.
+/// Returns `true` if the hunk's base is in the text, and no part of it is inside or around a change
+/// that was taken before.
 fn fits(hunk: &Hunk, text: &Text, taken: &SortedAnnotations) -> bool {
     let stands =
         |part: &HunkPart| text.slice(part.from..part.to).is_ok_and(|there| there == part.base);
-    // What was taken lies apart, so only the last that begins before the part's end can reach into it.
+    // Taken changes do not overlap, so only the last that begins before the part's end can reach
+    // into it.
     let free = |part: &HunkPart| {
         let before = taken.range(..(part.to, 0, 0)).next_back();
         before.is_none_or(|(&(_, to, _), _)| to <= part.from)
@@ -174,7 +178,7 @@ fn fits(hunk: &Hunk, text: &Text, taken: &SortedAnnotations) -> bool {
     in_order && hunk.parts.iter().all(|part| !part.conflict && stands(part) && free(part))
 }
 
-/// A change that cannot be shown in the text, in words.
+/// Describes a change that cannot be shown in the text.
 fn instead(hunk: &Hunk, told: &str) -> String {
     let quoted = |text: &str| {
         let line = escape::line(text);
@@ -195,7 +199,7 @@ fn instead(hunk: &Hunk, told: &str) -> String {
     if told.is_empty() { what } else { format!("{what}: {told}") }
 }
 
-/// The nearest place in the text at or before `at`.
+/// Returns the nearest place in the text at or before `at`.
 fn place(text: &Text, at: usize) -> usize {
     let at = at.min(text.len());
     if text.is_boundary(at) { at } else { at.saturating_sub(1) }

@@ -1,19 +1,21 @@
-//! CriticMarkup: Markdown with `{--deleted--}`, `{++inserted++}`, `{~~old~>new~~}` and `{>>remarks<<}`.
+//! CriticMarkup: Markdown with `{--deleted--}`, `{++inserted++}`, `{~~old~>new~~}` and
+//! `{>>remarks<<}`.
 //!
-//! CriticMarkup has no escapes, so words that look like its marks are taken apart by marks that say nothing: an empty remark in
-//! the text that stays, two marks in a row in what changes. A program that reads from left to right, each mark up to its nearest
-//! end, gets exactly the proposed text when it accepts everything, and exactly the present one when it rejects everything.
+//! CriticMarkup has no escapes, so words that look like its marks are split: by an empty remark in
+//! text that stays, and into two marks in changed text. A program that reads from left to right,
+//! each mark up to its nearest end, gets exactly the proposed text when it accepts everything, and
+//! exactly the present one when it rejects everything.
 
 use super::annotated::{AnnotatedPiece, AnnotatedText, AnnotationRemark, PendingChange};
 
-/// What marks begin with, behind the brace.
+/// Beginnings of marks, after the brace.
 const OPENERS: [&str; 5] = ["++", "--", "~~", ">>", "=="];
-/// What marks end with, before the brace.
+/// Ends of marks, before the brace.
 const CLOSERS: [&str; 5] = ["++", "--", "~~", "<<", "=="];
-/// A mark that says nothing.
+/// Empty remark.
 const NOTHING: &str = "{>><<}";
 
-/// The file's content.
+/// Returns the content of the file.
 pub(super) fn write(marked: &AnnotatedText) -> Vec<u8> {
     let mut out = String::new();
     for piece in &marked.pieces {
@@ -26,7 +28,7 @@ pub(super) fn write(marked: &AnnotatedText) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Only what looks like the beginning of a mark matters outside of marks.
+/// Appends unchanged text. Outside of marks only the beginnings of marks must be split.
 fn same(text: &str, out: &mut String) {
     let mut done = 0;
     for cut in openings(text) {
@@ -52,7 +54,7 @@ fn change(change: &PendingChange, out: &mut String) {
     }
 }
 
-/// The words in pieces, none of which holds a whole mark.
+/// Splits words into pieces, none of which holds a whole mark.
 fn apart(words: &str) -> Vec<&str> {
     let closings = words
         .match_indices('}')
@@ -70,7 +72,7 @@ fn apart(words: &str) -> Vec<&str> {
     pieces
 }
 
-/// Places behind each brace that would begin a mark.
+/// Returns the places after each brace that would begin a mark.
 fn openings(text: &str) -> impl Iterator<Item = usize> {
     let braces = text.match_indices('{').map(|(brace, _)| brace + 1);
     braces.filter(|&inside| OPENERS.iter().any(|opener| text[inside..].starts_with(opener)))

@@ -1,15 +1,16 @@
-//! Words of strangers where they must not pretend to be something else: titles, names, file names.
+//! Escaping of text by strangers in titles, names and file names.
 
-/// Longest name of a file without its ending, in characters.
+/// Longest file name without its extension, in characters.
 const LONGEST_STEM: usize = 100;
 
-/// One line without characters that are not seen, or that turn the direction of what is written around them.
+/// Returns one line without invisible characters and without those that change the direction of the
+/// text around them.
 pub(super) fn line(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     line.chars().filter(|c| !c.is_control() && !is_unseen(*c)).collect::<String>().trim().to_owned()
 }
 
-/// A title as the name of a file.
+/// Returns a title as the name of a file, without extension.
 pub(super) fn file_stem(title: &str) -> String {
     let kept = line(title)
         .chars()
@@ -22,7 +23,8 @@ pub(super) fn file_stem(title: &str) -> String {
     if short.chars().all(|c| c == '-') { "document".to_owned() } else { short.to_owned() }
 }
 
-/// Marks that take no room: zero-width, bidirectional controls, tags. The joiner of emoji stays.
+/// Returns `true` for characters without width: zero-width, bidirectional controls, tags. The
+/// joiner of emoji stays.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}'..='\u{200f}'

@@ -1,23 +1,24 @@
-//! HTML: one page that needs nothing else, without anything that runs.
+//! HTML export: one page without scripts and without other files.
 
 use pulldown_cmark::{Event, Options, Parser};
 
 use crate::document::Text;
 
-/// Readable on paper and on a screen, in light and in dark.
+/// Style for paper and screen, light and dark.
 const STYLE: &str = include_str!("html/style.css");
 
-/// The Markdown people write here: the common kind with tables, strikethrough and task lists.
+/// Returns the options of Markdown as people write it here: with tables, strikethrough and task
+/// lists.
 pub(super) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
-/// Blocks within blocks beyond this are flattened, and tags beyond that many are shown as text: the time that cleaning takes
-/// grows with the depth of what is cleaned.
+/// Deepest nesting of blocks; deeper ones are flattened. Together with [`MOST_TAGS`] it bounds the
+/// time of cleaning, which grows with the depth.
 const DEEPEST: usize = 100;
 const MOST_TAGS: usize = 2_000;
 
-/// The file's content. Nothing that is pending is in it.
+/// Returns the content of the file, without pending changes.
 pub(super) fn write(title: &str, text: &Text) -> Vec<u8> {
     let source = text.to_string();
     let (mut depth, mut tags) = (0, 0);
@@ -30,7 +31,7 @@ pub(super) fn write(title: &str, text: &Text) -> Vec<u8> {
             depth -= 1;
             (depth < DEEPEST).then_some(event)
         }
-        // A form control does not survive the cleaning, a character does.
+        // Cleaning removes a form control, but keeps a character.
         Event::TaskListMarker(done) => Some(Event::Text(task(done).into())),
         Event::Html(ref html) | Event::InlineHtml(ref html) => {
             tags += html.matches('<').count();
@@ -43,7 +44,7 @@ pub(super) fn write(title: &str, text: &Text) -> Vec<u8> {
     page(title, &ammonia::clean(&body)).into_bytes()
 }
 
-/// A box in front of a task.
+/// Returns a box for a task.
 pub(super) fn task(done: bool) -> &'static str {
     if done { "☑ " } else { "☐ " }
 }
@@ -51,7 +52,8 @@ pub(super) fn task(done: bool) -> &'static str {
 fn page(title: &str, body: &str) -> String {
     let title = if title.is_empty() { "Untitled" } else { title };
     let title = title.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    // The policy is a second lock: even what a browser reads differently from the cleaner does not run.
+    // The policy is a second protection: code that a browser reads differently from the cleaner
+    // does not run either.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src https: http: data:";
     format!(
         "<!doctype html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\

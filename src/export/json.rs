@@ -1,4 +1,4 @@
-//! JSON: the text with version and hash, and the open requests with their hunks.
+//! JSON export: the text with version and hash, and the open requests with their hunks.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::approvals::{
 };
 use crate::ids::HunkId;
 
-/// The shape's number; it grows when a field changes its meaning or goes.
+/// Number of the format; it grows when a field changes its meaning or is removed.
 const SHAPE: u32 = 1;
 
-/// A document. Positions are UTF-16 code units of `version`.
+/// Exported document. Positions are UTF-16 code units of `version`.
 #[derive(Serialize)]
 struct JsonDocument<'a> {
     copydesk_export: u32,
@@ -26,11 +26,11 @@ struct JsonDocument<'a> {
     hash: String,
     text: String,
     requests: Vec<JsonRequest<'a>>,
-    /// Who wrote every span of the text.
+    /// Provenance of every span of the text.
     provenance: Vec<JsonSpan<'a>>,
 }
 
-/// A stretch of the text with one author.
+/// Span of the text with one author.
 #[derive(Serialize)]
 struct JsonSpan<'a> {
     from: usize,
@@ -51,7 +51,7 @@ struct JsonSpan<'a> {
     at: String,
 }
 
-/// The rule that let words in, in the approver's place.
+/// Rule that approved words in place of a person.
 #[derive(Serialize)]
 struct JsonRuleRef<'a> {
     id: &'a str,
@@ -60,7 +60,7 @@ struct JsonRuleRef<'a> {
     remember: JsonRuleScope<'a>,
 }
 
-/// What a rule allows.
+/// Scope of a rule.
 #[derive(Serialize)]
 struct JsonRuleScope<'a> {
     scope: &'a str,
@@ -70,7 +70,7 @@ struct JsonRuleScope<'a> {
     max_units: Option<usize>,
 }
 
-/// An open request.
+/// Open request.
 #[derive(Serialize)]
 struct JsonRequest<'a> {
     request_id: &'a str,
@@ -87,14 +87,14 @@ struct JsonRequest<'a> {
     hunks: Vec<JsonChange<'a>>,
 }
 
-/// The person who asked for it.
+/// Person with identifier and name.
 #[derive(Serialize)]
 struct JsonAuthor<'a> {
     id: &'a str,
     name: &'a str,
 }
 
-/// A hunk; decided ones too, so that what was accepted of a request is known.
+/// Hunk of a request; decided ones are included, to show what was accepted.
 #[derive(Serialize)]
 struct JsonChange<'a> {
     id: &'a str,
@@ -108,7 +108,7 @@ struct JsonChange<'a> {
     parts: Vec<JsonWords<'a>>,
 }
 
-/// Who decided.
+/// Decision about a hunk.
 #[derive(Serialize)]
 struct JsonDecision<'a> {
     by: JsonAuthor<'a>,
@@ -126,7 +126,7 @@ struct JsonWords<'a> {
     insert: &'a str,
 }
 
-/// The file's content, indented for people, with a line break at its end.
+/// Returns the content of the file, indented for people, with a line break at its end.
 pub(super) fn write(manuscript: &ExportInput) -> Result<Vec<u8>, ExportError> {
     let ExportInput { id, title, version, text, requests, credits } = manuscript;
     let document = JsonDocument {

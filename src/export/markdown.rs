@@ -1,8 +1,8 @@
-//! Markdown: the text as it is.
+//! Markdown export: the text as it is.
 
 use crate::document::Text;
 
-/// The text, byte for byte; what is pending is not in it.
+/// Returns the text, byte for byte, without pending changes.
 pub(super) fn write(text: &Text) -> Vec<u8> {
     text.to_string().into_bytes()
 }

@@ -1,8 +1,8 @@
 //! Exports: a document as a file for other programs. Pure: text and open requests in, bytes out.
 //!
-//! [`annotated`] puts the pending changes into the text once, and each format writes what it finds
-//! there. Where requests of several people overlap, the changes of the oldest are shown as changes
-//! and the others as remarks beside the text.
+//! [`annotated`] puts the pending changes into the text once, and each format writes the result.
+//! Where requests of several people overlap, the changes of the oldest are shown as changes and the
+//! others as remarks beside the text.
 
 mod annotated;
 mod criticmarkup;
@@ -24,27 +24,27 @@ use crate::ids::{DocumentId, Version};
 
 use annotated::AnnotatedText;
 
-/// What a document can be made into.
+/// Format of a file made by [`ExportInput::export`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// The text as it is, without what is pending.
+    /// Text as it is, without pending changes.
     Markdown,
-    /// A page of its own, without scripts; without what is pending.
+    /// Page without scripts and without pending changes.
     Html,
-    /// Word, with every pending change as a tracked insertion or deletion.
+    /// Word document, with every pending change as a tracked insertion or deletion.
     Docx,
     /// Markdown with every pending change marked in the text.
     CriticMarkup,
-    /// The text with version and hash, and the open requests with all their hunks.
+    /// Text with version and hash, and the open requests with all their hunks.
     Json,
 }
 
 impl ExportFormat {
-    /// All of them, in the order in which people are told of them.
+    /// All formats, in the order in which they are listed to people.
     pub const ALL: [Self; 5] =
         [Self::Markdown, Self::Html, Self::Docx, Self::CriticMarkup, Self::Json];
 
-    /// The name in an address and on the command line.
+    /// Returns the name of the format in an address and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Markdown => "md",
@@ -55,12 +55,12 @@ impl ExportFormat {
         }
     }
 
-    /// The format with that name.
+    /// Returns the format with that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
-    /// The media type.
+    /// Returns the media type.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Markdown | Self::CriticMarkup => "text/markdown; charset=utf-8",
@@ -70,7 +70,7 @@ impl ExportFormat {
         }
     }
 
-    /// How the name of such a file ends.
+    /// Returns the extension of a file's name.
     fn ending(self) -> &'static str {
         match self {
             Self::Markdown => "md",
@@ -82,45 +82,46 @@ impl ExportFormat {
     }
 }
 
-/// Why a document could not be written.
+/// Reason why [`ExportInput::export`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A change is of another text.
     #[error("a pending change does not fit the text: {0}")]
     Position(#[from] PositionError),
-    /// The container of a Word document.
+    /// The container of a Word document could not be written.
     #[error("the Word document could not be packed: {0}")]
     Pack(#[from] zip::result::ZipError),
-    /// A part of a Word document.
+    /// A part of a Word document could not be written.
     #[error("the Word document could not be written: {0}")]
     Write(#[from] std::io::Error),
-    /// JSON.
+    /// The JSON could not be written.
     #[error("the document could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// A document with everything an export tells of it; text and requests are of the same version.
+/// Document with everything that an export contains; text and requests are of one version.
 #[derive(Clone, Debug)]
 pub struct ExportInput {
-    /// Its name.
+    /// Identifier of the document.
     pub id: DocumentId,
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// Its version.
+    /// Version of the document.
     pub version: Version,
-    /// Its text.
+    /// Text of the document.
     pub text: Text,
-    /// The requests that people can still decide, oldest first.
+    /// Requests that people can still decide, oldest first.
     pub requests: Vec<Arc<ApprovalRequest>>,
-    /// Who wrote every span; only JSON tells of it, so for other formats it may be empty.
+    /// Provenance of the text; only JSON contains it, so for other formats it may be empty.
     pub credits: Vec<AuthorSpan>,
 }
 
 impl ExportInput {
-    /// The file's content.
+    /// Returns the content of the file.
     ///
     /// # Errors
-    /// [`ExportError`] when text and requests are not of the same version, or the file cannot be put together.
+    /// [`ExportError`] when text and requests are not of one version, or the file cannot be
+    /// written.
     pub fn export(&self, format: ExportFormat) -> Result<Vec<u8>, ExportError> {
         match format {
             ExportFormat::Markdown => Ok(markdown::write(&self.text)),
@@ -131,7 +132,8 @@ impl ExportInput {
         }
     }
 
-    /// A name for the file that no file system minds: made of the title, at most 100 characters and the ending.
+    /// Returns a file name that is valid on every file system: made of the title, at most 100
+    /// characters and the extension.
     pub fn file_name(&self, format: ExportFormat) -> String {
         format!("{}.{}", escape::file_stem(&self.title), format.ending())
     }

@@ -1,13 +1,14 @@
-//! Milliseconds since 1970 as people and programs read them.
+//! Times as text, from milliseconds since 1970.
 
 use jiff::Timestamp;
 
-/// RFC 3339 in UTC with milliseconds; a time that no calendar has is the beginning of 1970.
+/// Returns RFC 3339 in UTC with milliseconds; a time that no calendar has becomes the beginning of
+/// 1970.
 pub(super) fn rfc3339(at_ms: u64) -> String {
     format!("{:.3}", timestamp(at_ms))
 }
 
-/// RFC 3339 in UTC with seconds, as Word writes it.
+/// Returns RFC 3339 in UTC with seconds, as Word writes it.
 pub(super) fn seconds(at_ms: u64) -> String {
     format!("{:.0}", timestamp(at_ms))
 }

@@ -1,10 +1,10 @@
-//! Workspace files that are open as documents: people edit one together and the file follows. What
-//! other programs write into the file comes in as updates by [`DISK`](crate::rooms::file::DISK).
+//! Synchronisation of open files: workspace files that people edit together as documents. Changes
+//! that other programs make to a file become updates by [`DISK`](crate::rooms::file::DISK).
 //!
 //! The room stays the only owner of the text, and the workspace the only module that touches files.
-//! [`synced_file`] compares and writes, [`sync_task`] decides when, [`text_encoding`] keeps what is
-//! not text. The store keeps up to where file and document agree, so after a crash both are compared
-//! again when the server starts or the document is opened.
+//! [`synced_file`] compares and writes, [`sync_task`] decides when, [`text_encoding`] keeps
+//! everything that is not text. The store records up to which version file and document agree, so
+//! after a crash both are compared again when the server starts or the document is opened.
 
 mod sync_task;
 mod synced_file;
@@ -27,10 +27,10 @@ use crate::workspace::{ABSENT, GlobResult, Workspace, WorkspaceError, plain_path
 
 use synced_file::SyncedFile;
 
-/// Longest words that paths are to contain, in bytes.
+/// Longest search words for paths, in bytes.
 const LONGEST_PATTERN: usize = 1_000;
 
-/// The files that are documents. Cheap to clone.
+/// Service that synchronises open files. Cheap to clone.
 #[derive(Clone)]
 pub struct FileSync(Arc<FileSyncDeps>);
 
@@ -39,7 +39,7 @@ struct FileSyncDeps {
     rooms: RoomRegistry,
     workspace: Workspace,
     copies: Mutex<SyncedFiles>,
-    /// Two people who open the same file at once get the same document.
+    /// Lock for opening: two people who open one file at once get one document.
     opening: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -51,19 +51,19 @@ struct SyncedFiles {
     by_document: HashMap<DocumentId, Arc<SyncedFile>>,
 }
 
-/// Why a file is not opened.
+/// Reason why [`FileSync`] could not open, list or synchronise a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileSyncError {
-    /// It cannot be read, or could not be written.
+    /// The file cannot be read, or could not be written.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// Its document cannot be opened.
+    /// The document of the file cannot be opened.
     #[error(transparent)]
     Room(#[from] RoomError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The words that paths are to contain are too many.
+    /// The search words for paths are too long.
     #[error("a pattern has at most {LONGEST_PATTERN} bytes")]
     LongPattern,
     /// A comparison was given up.
@@ -78,10 +78,11 @@ impl std::fmt::Debug for FileSync {
 }
 
 impl FileSync {
-    /// Looks after the files that are documents already, and catches up with what a crash left unwritten.
+    /// Starts to synchronise the files that are documents already, and writes changes that a crash
+    /// left unwritten.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// [`FileSyncError::Store`] when the store cannot be read.
     pub async fn start(
         store: Store,
         rooms: RoomRegistry,
@@ -109,7 +110,7 @@ impl FileSync {
         let catching_up = Arc::clone(&shared);
         shared.tasks.spawn(async move {
             for document in behind {
-                // Opening the room is enough: whoever opens it, its file is looked at.
+                // Opening the room is enough: its task synchronises the file.
                 if let Err(error) = catching_up.rooms.open(&document).await {
                     tracing::warn!(%error, room.id = %document, "its file could not be caught up with");
                 }
@@ -118,11 +119,12 @@ impl FileSync {
         Ok(Self(shared))
     }
 
-    /// The document of a file, which is made if there is none yet; what is in the file is in the document then.
+    /// Opens the document of a file, which is created if there is none yet; the content of the file
+    /// is in the document then.
     ///
     /// # Errors
-    /// [`WorkspaceError`]s where it is no text file that could be written; [`WorkspaceError::NotFound`] where it is not
-    /// there and never was opened.
+    /// [`WorkspaceError`]s if it is no writable text file; [`WorkspaceError::NotFound`] if it does
+    /// not exist and never was opened.
     pub async fn open(&self, path: &str, by: &Principal) -> Result<DocumentId, FileSyncError> {
         let shared = &self.0;
         let path = plain_path(path)?;
@@ -140,7 +142,7 @@ impl FileSync {
                     copy.sync(shared, &room).await;
                     return Ok(copy.document().clone());
                 }
-                // It was deleted; the file begins anew.
+                // The document was deleted; the file gets a new one.
                 Err(RoomError::NoDocument) => shared.forget(&copy),
                 Err(error) => return Err(error.into()),
             }
@@ -157,7 +159,7 @@ impl FileSync {
             form: String::new(),
             writing: None,
         };
-        // Known before its room opens, so that the room finds its keeper.
+        // Added before its room opens, so that the room's task finds it.
         let copy = shared.remember(SyncedFile::new(record.clone()));
         match shared.rooms.create_for(record, by).await {
             Ok(room) => copy.sync(shared, &room).await,
@@ -169,10 +171,12 @@ impl FileSync {
         Ok(copy.document().clone())
     }
 
-    /// At most so many of the text files that could be opened, by words of their path; only those `after` a path.
+    /// Lists at most `most` text files that could be opened and whose paths contain the words
+    /// `wanted`; only those after the path `after`.
     ///
     /// # Errors
-    /// [`FileSyncError::LongPattern`], and when the workspace cannot be read.
+    /// [`FileSyncError::LongPattern`], and [`FileSyncError::Workspace`] when the workspace cannot
+    /// be read.
     pub async fn list(
         &self,
         wanted: String,
@@ -187,29 +191,30 @@ impl FileSync {
         found.map_err(Into::into)
     }
 
-    /// The file that a document is.
+    /// Returns the path of a document's file, if it has one.
     pub fn path_of(&self, document: &DocumentId) -> Option<String> {
         Some(self.0.copies().by_document.get(document)?.path().to_owned())
     }
 
-    /// The document that a file is, whether or not anybody has it open.
+    /// Returns the document of a file, even if nobody has it open.
     pub fn document_of(&self, path: &str) -> Option<DocumentId> {
         Some(self.0.copy_at(&plain_path(path).ok()?)?.document().clone())
     }
 
-    /// The room of a file that people have open, that has words the file has not got yet, or that people have given rules of
-    /// its own: what is to be read or written there is the text of the room.
+    /// Returns the room of a file whose text must be read and written there: people have it open,
+    /// it has changes that the file lacks, or it has settings of its own.
     pub async fn live(&self, path: &str) -> Option<RoomHandle> {
         let copy = self.0.copy_at(&plain_path(path).ok()?)?;
         let room = self.live_room(&copy).await?;
-        // What another program wrote a moment ago comes in before anybody relies on the text.
+        // Recent changes by other programs are merged before the text is used.
         if copy.looks_changed(&self.0).await {
             copy.sync(&self.0, &room).await;
         }
         Some(room)
     }
 
-    /// Before a command runs, and after it: what people have written is in the files, and what it wrote in the documents.
+    /// Synchronises all files with open rooms. Called before and after a command runs: changes of
+    /// people are then in the files, and those of the command in the documents.
     pub async fn agree(&self) {
         let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
         for copy in copies {
@@ -231,8 +236,8 @@ impl FileSync {
         self.guarded(copy.document()).await
     }
 
-    /// The room of a document in which more holds than at the desk: frozen words, policies, rules. They hold for its file
-    /// also while nobody looks.
+    /// Returns the room of a document whose settings differ from those of the workspace inbox:
+    /// frozen passages, policies, rules. They apply to its file also while nobody has it open.
     async fn guarded(&self, document: &DocumentId) -> Option<RoomHandle> {
         let room = self.0.rooms.open(document).await.ok()?;
         let (here, rules) = (room.read().await.ok()?.settings, room.rules().await.ok()?);
@@ -241,7 +246,8 @@ impl FileSync {
         (here != usual || !rules.is_empty()).then_some(room)
     }
 
-    /// Writes what the file of a document has not got yet, if the document is a file and that is possible.
+    /// Writes the changes that the file of a document lacks, if the document has a file and that is
+    /// possible.
     pub async fn settle(&self, document: &DocumentId) {
         let copy = self.0.copies().by_document.get(document).cloned();
         if let (Some(copy), Ok(room)) = (copy, self.0.rooms.open(document).await) {
@@ -249,7 +255,7 @@ impl FileSync {
         }
     }
 
-    /// Writes what is not written yet; the rooms must be closed.
+    /// Writes all remaining changes; the rooms must be closed.
     pub async fn close(&self) {
         self.0.stopping.cancel();
         self.0.tasks.close();
@@ -286,7 +292,7 @@ impl FileSyncDeps {
     }
 }
 
-/// Runs `work` where it holds up nobody.
+/// Runs `work` on a thread where it may block.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, FileSyncError> {

@@ -1,4 +1,5 @@
-//! When a file is looked at and written: soon after people write, every second while they are there, and at the end.
+//! Schedule of the synchronisation: soon after people write, every second while they have the file
+//! open, and at the end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +12,12 @@ use crate::rooms::{RoomStatus, WeakRoomHandle};
 use super::FileSyncDeps;
 use super::synced_file::SyncedFile;
 
-/// Words that come within this time are written together.
+/// Delay before a write, so that changes within this time are written together.
 const DELAY: Duration = Duration::from_millis(400);
-/// How often a file is looked at while people have it open.
+/// Interval at which a file is checked while people have it open.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Gives each room that opens a keeper, if its document is a file.
+/// Starts a task for each room that opens, if its document is a file.
 pub(super) async fn watch(
     shared: Arc<FileSyncDeps>,
     mut opened: UnboundedReceiver<WeakRoomHandle>,
@@ -34,7 +35,7 @@ pub(super) async fn watch(
     }
 }
 
-/// Looks after one file as long as its room is open, without keeping that open.
+/// Synchronises one file as long as its room is open, without keeping the room open.
 async fn keep(shared: Arc<FileSyncDeps>, copy: Arc<SyncedFile>, room: WeakRoomHandle) {
     let mut pulse = room.pulse();
     loop {
@@ -48,7 +49,7 @@ async fn keep(shared: Arc<FileSyncDeps>, copy: Arc<SyncedFile>, room: WeakRoomHa
     copy.finish(&shared).await;
 }
 
-/// Waits until there may be something to do; `None`: the room has closed.
+/// Waits until there may be something to do; `None` if the room has closed.
 async fn wait(
     shared: &FileSyncDeps,
     copy: &SyncedFile,

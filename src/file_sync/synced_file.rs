@@ -1,4 +1,4 @@
-//! One file and its document: what each has that the other has not, and how they come to agree.
+//! Synchronisation of one file and its document: each gets the changes of the other.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,61 +17,61 @@ use crate::workspace::{ABSENT, FileMeta, TextFile, WorkspaceError, stamp};
 use super::text_encoding::{self, TextEncoding};
 use super::{FileSyncDeps, FileSyncError, blocking};
 
-/// How often to begin again when the file changed while it was looked at.
+/// Attempts in which the file may change while it is read.
 const ATTEMPTS: usize = 10;
-/// A file that changed is looked at once more after this time: programs write in pieces.
+/// Wait before a changed file is read once more: programs write in pieces.
 const PIECES: Duration = Duration::from_millis(60);
-/// How long small changes are looked for.
+/// Longest search for small changes in a comparison.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A file that is a document.
+/// Open file: a workspace file that is a document.
 pub(super) struct SyncedFile {
     document: DocumentId,
     path: String,
     state: Mutex<SyncState>,
-    /// The version that the file has.
+    /// Version whose text the file has.
     agreed: AtomicU64,
-    /// Whether there may be words that the file has not got, although nobody has it open.
+    /// `true` if the file may lack changes of the document, although nobody has it open.
     behind: AtomicBool,
 }
 
 struct SyncState {
     record: FileRecord,
-    /// What the file read when both agreed, if that is at hand.
+    /// Text of the file when both last agreed, if it is loaded.
     text: Option<Text>,
-    /// How both stood last.
+    /// Status that was reported last.
     told: Option<FileStatus>,
-    /// What the file looked like when it was read, if another change of it would show.
+    /// Metadata of the file when it was read, if a later change would show in them.
     seen: FileLook,
 }
 
-/// A look at the file, without reading it.
+/// Metadata of the file, without its contents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileLook {
-    /// It says nothing.
+    /// Unknown: a change would not show.
     Unsure,
-    /// There is no such file.
+    /// The file does not exist.
     Gone,
     There(FileMeta),
 }
 
-/// Where the text is read.
+/// Source of the document's text.
 #[derive(Clone, Copy)]
 enum TextSource<'a> {
     Room(&'a RoomHandle),
-    /// The room is closed.
+    /// The store, because the room is closed.
     Store,
 }
 
-/// What came of one attempt.
+/// Outcome of one attempt.
 enum SyncOutcome {
-    /// Both stand like this now.
+    /// Both were synchronised, with this status.
     To(FileStatus),
-    /// Somebody else changed the file meanwhile.
+    /// Another program changed the file meanwhile.
     Again,
 }
 
-/// The document as it is.
+/// Document in its current version.
 struct CurrentDocument {
     version: Version,
     text: Text,
@@ -96,27 +96,28 @@ impl SyncedFile {
         &self.path
     }
 
-    /// The version that the file has.
+    /// Returns the version whose text the file has.
     pub(super) fn agreed(&self) -> Version {
         Version(self.agreed.load(Ordering::Relaxed))
     }
 
-    /// Whether there may be words that the file has not got.
+    /// Returns `true` if the file may lack changes of the document.
     pub(super) fn is_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Takes in what is new in the file, writes what is new in the room, and tells people how both stand.
+    /// Merges changes of the file into the room, writes changes of the room to the file, and
+    /// reports the status to people.
     pub(super) async fn sync(&self, shared: &FileSyncDeps, room: &RoomHandle) {
         self.agree(shared, TextSource::Room(room)).await;
     }
 
-    /// Writes what the closed room left, if the file is as it was.
+    /// Writes the changes of a closed room, if the file is unchanged.
     pub(super) async fn finish(&self, shared: &FileSyncDeps) {
         self.agree(shared, TextSource::Store).await;
     }
 
-    /// Whether the file is perhaps not as it was when it was read.
+    /// Returns `true` if the file may have changed since it was read.
     pub(super) async fn looks_changed(&self, shared: &FileSyncDeps) -> bool {
         let seen = self.state.lock().await.seen;
         seen == FileLook::Unsure || self.glance(shared).await != seen
@@ -148,7 +149,7 @@ impl SyncedFile {
                     came = status;
                     break;
                 }
-                // The room, or the store, is closing; what is durable is caught up with later.
+                // The room, or the store, is closing; the rest is caught up with later.
                 Err(FileSyncError::Room(RoomError::Closed | RoomError::NoDocument)) => return,
                 Err(error) => {
                     came = FileStatus::Failed(error.to_string());
@@ -161,7 +162,7 @@ impl SyncedFile {
         self.tell(source, &mut state, came, merged).await;
     }
 
-    /// One look at both, and what follows from it.
+    /// Reads file and document once, and synchronises them.
     async fn attempt(
         &self,
         shared: &FileSyncDeps,
@@ -174,14 +175,14 @@ impl SyncedFile {
         if let (Some(file), Some((version, stamp))) = (&found, under_way)
             && file.stamp == stamp
         {
-            // Written before a crash, and nobody knew.
+            // Written before a crash, and not recorded.
             state.agree_on(version, stamp);
             self.keep(shared, state).await?;
         }
         match &found {
             Some(file) if file.stamp != state.record.stamp => {
                 let TextSource::Room(room) = source else {
-                    // Both come together when the document is opened.
+                    // Both are merged when the document is opened.
                     return Ok(SyncOutcome::To(FileStatus::Failed("it was changed".to_owned())));
                 };
                 if state.record.stamp != ABSENT {
@@ -204,7 +205,8 @@ impl SyncedFile {
         self.write(shared, source, state, found).await
     }
 
-    /// Brings what is new in the file into the room; `false`: people were faster than the comparison.
+    /// Merges changes of the file into the room; `false` if people changed the text during the
+    /// comparison.
     async fn take_in(
         &self,
         shared: &FileSyncDeps,
@@ -235,7 +237,7 @@ impl SyncedFile {
         Ok(true)
     }
 
-    /// Writes what the file has not got.
+    /// Writes changes of the document to the file.
     async fn write(
         &self,
         shared: &FileSyncDeps,
@@ -246,7 +248,7 @@ impl SyncedFile {
         let now = CurrentDocument::of(source, shared, &self.document).await?;
         let is_level = now.version == state.record.version && state.record.disk.is_none();
         if is_level {
-            // A file that is gone is made again only when somebody writes.
+            // A missing file is created again only when somebody writes.
             let status = if found.is_some() { FileStatus::Saved } else { FileStatus::Missing };
             if state.record.writing.take().is_some() {
                 self.keep(shared, state).await?;
@@ -255,7 +257,7 @@ impl SyncedFile {
         }
         let base = self.base(shared, state).await?;
         if let Some(file) = found.as_ref().filter(|_| now.text == base) {
-            // People took back what they wrote.
+            // People undid their changes.
             state.agree_on(now.version, file.stamp.clone());
             self.keep(shared, state).await?;
             return Ok(SyncOutcome::To(FileStatus::Saved));
@@ -268,7 +270,8 @@ impl SyncedFile {
         });
         let content = content.await?;
         let stamp = stamp(&content);
-        // Kept before anything is written: found with this stamp after a crash, it is our own.
+        // Stored before anything is written: a file found with this stamp after a crash is our own
+        // write.
         state.record.writing = Some((now.version, stamp.clone()));
         self.keep(shared, state).await?;
         failpoint::pass("files.writing");
@@ -294,7 +297,7 @@ impl SyncedFile {
         }
     }
 
-    /// What the file read when both agreed.
+    /// Returns the text of the file when both last agreed.
     async fn base(
         &self,
         shared: &FileSyncDeps,
@@ -317,7 +320,7 @@ impl SyncedFile {
         Ok(shared.store.commit(StoreOp::PutFile(state.record.clone())).await?)
     }
 
-    /// Tells the room how both stand; it tells people what is new to them.
+    /// Reports the status to the room, which tells people what is new to them.
     async fn tell(
         &self,
         source: TextSource<'_>,
@@ -338,7 +341,7 @@ impl SyncedFile {
 }
 
 impl SyncState {
-    /// The file has the text of this version.
+    /// Records that the file has the text of this version.
     fn agree_on(&mut self, version: Version, stamp: String) {
         self.record =
             FileRecord { version, stamp, disk: None, writing: None, ..self.record.clone() };
@@ -365,7 +368,7 @@ impl CurrentDocument {
     }
 }
 
-/// What people and what the file made of the same text.
+/// Compares the base with the document's text and with the file's.
 async fn compared(
     base: &Text,
     ours: &Text,

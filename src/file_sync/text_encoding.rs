@@ -1,14 +1,15 @@
-//! What a file has besides its text: a byte order mark, its line ends. Pure.
+//! Encoding of a file's text: its byte order mark and its line ends. Pure.
 //!
-//! A document knows lines, not how a file ends them. So whatever nobody edited is taken from the file as it is, byte for
-//! byte, and only what people wrote gets the line ends of its neighbours.
+//! A document has lines, but not the line ends of its file. So every passage that nobody edited is
+//! taken from the file as it is, byte for byte, and only new text gets the line ends of its
+//! neighbours.
 
 use crate::document::Text;
 use crate::document::diff::{DiffLimits, DraftPart, diff};
 
 const MARK: char = '\u{feff}';
 
-/// What a file had besides its text when it was last seen; for a file that is gone and is made again.
+/// Encoding of a file when it was last read; for a file that is gone and is created again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TextEncoding {
     has_mark: bool,
@@ -22,7 +23,7 @@ impl TextEncoding {
         Self { has_mark: content.starts_with(MARK), ends_in_crlf: crlf * 2 > ends }
     }
 
-    /// As it is kept.
+    /// Returns the name under which it is stored.
     pub(super) fn name(self) -> &'static str {
         match (self.has_mark, self.ends_in_crlf) {
             (false, false) => "lf",
@@ -32,7 +33,7 @@ impl TextEncoding {
         }
     }
 
-    /// As it was kept; the usual form for anything else.
+    /// Returns the encoding of a stored name; the default for anything else.
     pub(super) fn named(name: &str) -> Self {
         Self { has_mark: name.starts_with("bom"), ends_in_crlf: name.ends_with("crlf") }
     }
@@ -42,12 +43,12 @@ impl TextEncoding {
     }
 }
 
-/// The text of a file.
+/// Returns the text of a file's content.
 pub fn read(content: &str) -> Text {
     Text::new(content.strip_prefix(MARK).unwrap_or(content))
 }
 
-/// A file with this text, made anew.
+/// Returns the content of a new file with this text.
 pub(super) fn made(text: &str, form: TextEncoding) -> String {
     let mut content = String::with_capacity(text.len() + 3);
     content.extend(form.has_mark.then_some(MARK));
@@ -55,21 +56,23 @@ pub(super) fn made(text: &str, form: TextEncoding) -> String {
     content
 }
 
-/// The file `content` with this text: what is the same in both stays as it stands.
+/// Returns the file `content` with its text changed to `text`: unchanged passages stay as they are.
 pub(super) fn written(content: &str, text: &str, limits: &DiffLimits) -> String {
     let parts =
         || diff(&read(content).to_string(), text, limits).into_iter().flat_map(|it| it.parts);
     rewritten(content, text, parts)
 }
 
-/// The file `content` with these pieces of its text replaced, in order, which makes its text `text`. What is new gets the line
-/// ends of what it replaces, or of what stands before it. Always gives the same.
+/// Returns the file `content` with these parts of its text replaced, in order, which makes its text
+/// `text`. New text gets the line ends of the text it replaces, or of the text before it.
+/// Deterministic.
 pub fn replaced(content: &str, text: &str, parts: impl IntoIterator<Item = DraftPart>) -> String {
     rewritten(content, text, || parts)
 }
 
-/// What replaces all of a file, in the form of the file: with its byte order mark, and with its line ends if they are all `\r\n`.
-/// A new content that has any `\r` says itself how its lines end.
+/// Returns new content for a whole file, in the encoding of the old: with its byte order mark, and
+/// with its line ends if they are all `\r
+/// `. A new content that has any `\r` keeps its own line ends.
 pub fn succeeding(old: &str, new: &str) -> String {
     let is_plain = !new.contains('\r');
     let form = TextEncoding::of(old);
@@ -78,7 +81,7 @@ pub fn succeeding(old: &str, new: &str) -> String {
     made(new.strip_prefix(MARK).unwrap_or(new), TextEncoding { has_mark, ends_in_crlf })
 }
 
-/// Whether the lines of two contents end in different ways, as far as both have some.
+/// Returns `true` if both contents have line ends, and of different kinds.
 pub fn end_differently(one: &str, other: &str) -> bool {
     let ends = |content: &str| {
         let crlf = content.matches("\r\n").count();
@@ -89,7 +92,9 @@ pub fn end_differently(one: &str, other: &str) -> bool {
     one.contains(&true) && other.contains(&true) && one != other
 }
 
-/// Whether all lines end in `\n`, or all in `\r\n`.
+/// Returns `true` if all lines end in `
+/// `, or all in `\r
+/// `.
 fn is_alike(content: &str) -> bool {
     let breaks = content.matches(['\r', '\n']).count();
     !content.contains('\r') || breaks == content.matches("\r\n").count() * 2
@@ -100,7 +105,7 @@ where
     P: IntoIterator<Item = DraftPart>,
 {
     let form = TextEncoding::of(content);
-    // Nothing but the text can differ.
+    // Only the text can differ.
     if is_alike(content) {
         return made(text, form);
     }
@@ -114,11 +119,11 @@ where
         push_lines(&mut written, &insert, old, end.unwrap_or_else(|| form.line_end()));
     }
     written.push_str(place.rest);
-    // Where the words between them went, two kinds of line ends can become one.
+    // If the words between them were deleted, two line ends can become one.
     if read(&written).to_string() == text { written } else { made(text, form) }
 }
 
-/// Lines that end like those of `old`, one after the other; what is more ends in `then`.
+/// Appends lines with the line ends of `old`, one after the other; further lines end in `then`.
 fn push_lines(content: &mut String, text: &str, old: &str, then: &'static str) {
     let mut old = old;
     for (index, line) in text.split('\n').enumerate() {
@@ -146,14 +151,14 @@ fn last_line_end(content: &str) -> Option<&'static str> {
     })
 }
 
-/// A place in a file, counted in units of its text.
+/// Offset in a file, in UTF-16 code units of its text.
 struct FileOffset<'a> {
     rest: &'a str,
     at: usize,
 }
 
 impl<'a> FileOffset<'a> {
-    /// What lies between here and the unit `to`, as the file has it.
+    /// Advances to the unit `to`; returns the content in between, as it is in the file.
     fn advance(&mut self, to: usize) -> &'a str {
         let mut bytes = 0;
         let mut characters = self.rest.chars().peekable();

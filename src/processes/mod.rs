@@ -1,8 +1,9 @@
-//! Other programs that this one starts, and how nothing of them is left behind. Unix only.
+//! Other programs that this one starts, and ways to end all of their processes. Unix only.
 //!
-//! Each gets a process group of its own, and a mark in its environment, which its children inherit: so also one that has
-//! left the group, or that an earlier process of this server started, is found and ended. A child can take off its mark. So a
-//! command runs under a [`supervisor`] where there can be one (Linux), which no process that comes of it gets away from.
+//! Each program gets a process group of its own, and a tag in its environment, which its children
+//! inherit: so a process that has left the group, or that an earlier process of this server
+//! started, is found and ended too. A child can remove its tag. So a command runs under a
+//! [`supervisor`] where that is possible (Linux), which none of its descendants can escape.
 
 #[cfg(target_os = "linux")]
 mod process_tree;
@@ -15,28 +16,29 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// How often everything that is left of a program is looked for until nothing is.
+/// Largest number of searches for the remaining processes of a program.
 const SWEEPS: usize = 20;
-/// Between two looks.
+/// Pause between two searches.
 const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 
-/// What tells the processes of one program from all others: a variable of their environment.
+/// Environment variable that distinguishes the processes of one program from all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvironmentTag {
-    /// The variable.
+    /// Name of the variable.
     pub name: &'static str,
-    /// What it says.
+    /// Value of the variable.
     pub value: String,
 }
 
-/// The processes of a program. They end when this is dropped, which takes a moment.
+/// All processes of a program, by group and [`EnvironmentTag`]. Dropping it ends them, which takes
+/// a moment.
 #[derive(Debug)]
 pub struct ProcessTree {
     leader: Option<GroupLeader>,
     mark: EnvironmentTag,
 }
 
-/// Which process leads the group; its number alone may be another's by and by.
+/// Process that leads the group, with its start: its number alone may later be another's.
 #[derive(Debug)]
 struct GroupLeader {
     pid: Pid,
@@ -44,13 +46,14 @@ struct GroupLeader {
 }
 
 impl ProcessTree {
-    /// Those of a child that leads a group of its own, or is none of theirs.
+    /// Returns the processes of a child that leads a group of its own, and all others with the tag;
+    /// without a child, only those with the tag.
     pub fn new(child: Option<u32>, mark: EnvironmentTag) -> Self {
         let pid = child.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         Self { leader: pid.map(|pid| GroupLeader { pid, began: began(pid) }), mark }
     }
 
-    /// Ends the group at once; who has left it ends with the rest of this.
+    /// Ends the group at once; processes that have left it end when this is dropped.
     pub fn stop_group(&self) {
         let Some(GroupLeader { pid, began: then }) = self.leader else { return };
         let now = began(pid);
@@ -68,7 +71,7 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Ends every process that carries this mark, wherever it has moved to; not the caller itself.
+/// Ends every process with this tag, whatever its group; not the caller itself.
 pub fn stop_marked(mark: &EnvironmentTag) {
     let mark = format!("{}={}", mark.name, mark.value);
     let is_marked = |process| carries(process, &mark);
@@ -84,7 +87,8 @@ pub fn stop_marked(mark: &EnvironmentTag) {
     }
 }
 
-/// Every process that can be seen but the caller, by its number. Where there is no `/proc`, the group is all that is known.
+/// Returns every visible process but the caller. Without `/proc` there are none, and only the group
+/// is known.
 fn all() -> impl Iterator<Item = Pid> {
     let own = rustix::process::getpid();
     std::fs::read_dir("/proc")
@@ -100,31 +104,31 @@ fn carries(process: Pid, mark: &str) -> bool {
         .is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == mark.as_bytes()))
 }
 
-/// When a process began, in ticks since the machine did; `None`: it is gone, or nobody knows.
+/// Returns the start of a process, in ticks since the machine's; `None` if it is gone or unknown.
 #[cfg(target_os = "linux")]
 fn began(process: Pid) -> Option<u64> {
     Some(process_tree::ProcInfo::of(process)?.began)
 }
 
-/// Nobody knows.
+/// Returns `None`: the start of a process is unknown on this system.
 #[cfg(not(target_os = "linux"))]
 fn began(_: Pid) -> Option<u64> {
     None
 }
 
-/// Ends a process if it still is the one that is meant, and no other that got its number meanwhile.
+/// Ends a process if it is still the intended one, and not another that got its number meanwhile.
 #[cfg(target_os = "linux")]
 fn end(process: Pid, is_meant: impl FnOnce() -> bool) {
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
     match pidfd_open(process, PidfdFlags::empty()) {
-        // Asked after it was opened, so what is true now is true of the process that gets the signal.
+        // Checked after it was opened, so the result is about the process that gets the signal.
         Ok(handle) => {
             if is_meant() {
                 pidfd_send_signal(handle, Signal::KILL).ok();
             }
         }
         Err(rustix::io::Errno::SRCH) => {}
-        // A kernel that has no such descriptors.
+        // The kernel does not support process descriptors.
         Err(_) => end_by_number(process, is_meant),
     }
 }

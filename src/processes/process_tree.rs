@@ -1,4 +1,4 @@
-//! Who comes of whom, as `/proc` tells it: every process that a process has started, and theirs. Linux only.
+//! Descendants of this process, read from `/proc`. Linux only.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,14 @@ use rustix::process::{Pid, getpid};
 
 use super::{all, end};
 
-/// What `/proc` says of a process.
+/// Data of a process from `/proc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProcInfo {
-    /// Who started it, or who took it in after that one ended.
+    /// Process that started it, or that adopted it after that one ended.
     parent: i32,
-    /// When it began, in ticks since the machine did.
+    /// Start, in ticks since the machine's.
     pub(super) began: u64,
-    /// It has ended, and its parent has not looked.
+    /// `true` if it has ended and its parent has not collected it yet.
     has_ended: bool,
 }
 
@@ -23,7 +23,8 @@ impl ProcInfo {
         Self::read(&std::fs::read_to_string(path).ok()?)
     }
 
-    /// `number (name) state parent …`; the name may hold anything, also brackets and spaces.
+    /// Parses `number (name) state parent …`; the name may contain anything, also brackets and
+    /// spaces.
     fn read(stat: &str) -> Option<Self> {
         let (_, rest) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
@@ -35,8 +36,8 @@ impl ProcInfo {
     }
 }
 
-/// Ends everything that comes of this process, once. It ends each as it meets it, the oldest first: what has just been
-/// started by one of them is met later in the same round, or belongs to this process by the next.
+/// Ends all descendants of this process, once, oldest first. A process that one of them has just
+/// started is met later in the same round, or is a child of this process by the next.
 pub(super) fn end_all() {
     let mut family = HashSet::from([getpid().as_raw_pid()]);
     for process in all() {
@@ -45,7 +46,7 @@ pub(super) fn end_all() {
         };
         family.insert(process.as_raw_pid());
         if !kin.has_ended {
-            // It may belong to another by now, but to one of the family; what it does not is when it began.
+            // The parent may have changed, but only to one of the family; the start has not.
             let is_same = |now: ProcInfo| now.began == kin.began && family.contains(&now.parent);
             end(process, || ProcInfo::of(process).is_some_and(is_same));
         }

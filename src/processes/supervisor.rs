@@ -1,8 +1,10 @@
-//! `copydesk supervise`: a small process between the server and a command, which everything that comes of the command belongs to.
+//! Supervisor (`copydesk supervise`): a small process between the server and a command, which owns
+//! all descendants of the command.
 //!
-//! The kernel gives it every orphan below it (it is their *subreaper*), whatever they did with their session, their group or
-//! their environment. So it is done only when it has no child left, and by then there is nothing left to be found. When
-//! the server goes, however suddenly, the line to it closes, and everything ends.
+//! The kernel makes it the parent of every orphan below it (it is their *subreaper*), whatever they
+//! did with their session, their group or their environment. So it is done only when it has no
+//! child left, and then no process of the command remains. When the server ends, however suddenly,
+//! the connection to it closes, and everything ends.
 
 use std::ffi::OsString;
 use std::io::{Error, Read as _, Result, Write as _, stdin};
@@ -18,28 +20,29 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper,
 
 use super::process_tree;
 
-/// How long everything that a command has left may take to end. What runs as another user cannot be ended.
+/// Longest time for all remaining processes of a command to end. A process of another user cannot
+/// be ended.
 pub const PATIENCE: Duration = Duration::from_secs(4);
-/// Between two rounds of ending.
+/// Pause between two rounds of ending.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What is told to the server, at the end, as one line.
+/// Report of [`supervise`] to the server about a command that has ended, sent as one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SupervisorReport {
-    /// The exit code of the command; `None`: a signal ended it.
+    /// Exit code of the command; `None`: a signal ended it.
     pub code: Option<i32>,
-    /// Whether nothing of it is left.
+    /// `true` if no process of the command is left.
     pub is_clean: bool,
 }
 
 impl SupervisorReport {
-    /// As one line.
+    /// Returns the report as one line.
     fn line(self) -> String {
         let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
         format!("{code} {}\n", if self.is_clean { "clean" } else { "left" })
     }
 
-    /// From a line; `None`: the supervisor did not come to its end.
+    /// Parses a line; `None` if the supervisor did not finish.
     pub fn read(line: &str) -> Option<Self> {
         let (code, end) = line.trim_end().split_once(' ')?;
         let code = if code == "signal" { None } else { Some(code.parse().ok()?) };
@@ -47,21 +50,22 @@ impl SupervisorReport {
     }
 }
 
-/// What happens to a supervisor.
+/// Event in a supervisor.
 enum SupervisorEvent {
-    /// A child has ended, its own or one it was given.
+    /// A child has ended, its own or an adopted one.
     Ended(Pid, WaitStatus),
-    /// There is no child any more.
+    /// No child is left.
     Alone,
-    /// The server wants it to end, or is gone.
+    /// The server asks it to end, or is gone.
     Stop,
 }
 
-/// Runs a command, with `mark` in its environment, until it ends or the line on standard input closes; then ends everything
-/// that came of it, and reports on the line. Blocks until then.
+/// Runs a command, with `mark` in its environment, until it ends or the connection on standard
+/// input closes; then ends all of its descendants, and reports on the connection. Blocks until
+/// then.
 ///
 /// # Errors
-/// Why the command could not be started; nothing is running then.
+/// The reason why the command could not be started; nothing is running then.
 pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
     let (program, arguments) = command.split_first().ok_or_else(|| Error::other("no command"))?;
     let mut line = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);
@@ -75,19 +79,19 @@ pub fn supervise(mark: &str, command: &[OsString]) -> Result<()> {
     let (events, happening) = channel();
     let closes = events.clone();
     let mut server = line.try_clone()?;
-    // Both end with the process.
+    // Both threads end with the process.
     thread::spawn(move || reap(&events));
     thread::spawn(move || {
         while let Ok(1..) = server.read(&mut [0; 64]) {}
         closes.send(SupervisorEvent::Stop).ok();
     });
     let report = watch(child.id(), &happening);
-    // Nobody may be there to hear it.
+    // The server may be gone.
     line.write_all(report.line().as_bytes()).ok();
     Ok(())
 }
 
-/// Takes leave of every child, so that none stays as a zombie.
+/// Collects every child that ends, so that none stays as a zombie.
 fn reap(events: &Sender<SupervisorEvent>) {
     loop {
         let event = match wait(WaitOptions::empty()) {

@@ -1,29 +1,32 @@
-//! Which processes hold a file open for writing, as `/proc` tells it. Linux only.
+//! Processes that hold a file open for writing, read from `/proc`. Linux only.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest search through `/proc`; on a machine with very many processes the answer is then "unknown".
+/// Longest search through `/proc`; on a machine with very many processes the answer is then
+/// "unknown".
 const LONGEST_SEARCH: Duration = Duration::from_millis(200);
-/// The owner's write permission of an entry in `/proc/PID/fd`: the descriptor was opened for writing.
+/// Owner's write permission of an entry in `/proc/PID/fd`: the descriptor was opened for writing.
 const OPENED_FOR_WRITING: u32 = 0o200;
 
-/// A file as the kernel knows it, and its present name without folders.
+/// File as the kernel identifies it, and its present name.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenFile<'a> {
-    /// The device number of its file system.
+    /// Device number of its file system.
     pub device: u64,
-    /// Its inode number.
+    /// Inode number.
     pub inode: u64,
-    /// Its file name; only descriptors whose path ends in it are looked at.
+    /// File name; only descriptors whose path ends in it are checked.
     pub name: &'a Path,
 }
 
-/// Whether a process holds the file open for writing; `None`: that could not be found out.
+/// Returns `true` if a process holds the file open for writing; `None` if that could not be
+/// determined.
 ///
-/// Sees the processes that this one may look at: those of the same user, and all of them if it runs as root.
+/// Sees the processes that this one may inspect: those of one user, and all of them if it runs as
+/// root.
 pub fn is_open_for_writing(file: OpenFile<'_>) -> Option<bool> {
     let until = Instant::now() + LONGEST_SEARCH;
     for process in fs::read_dir("/proc").ok()?.flatten() {
@@ -34,7 +37,7 @@ pub fn is_open_for_writing(file: OpenFile<'_>) -> Option<bool> {
         if !is_process {
             continue;
         }
-        // The process of somebody else, or one that has just ended.
+        // A process of another user, or one that has just ended.
         let Ok(descriptors) = fs::read_dir(process.path().join("fd")) else { continue };
         if descriptors.flatten().any(|descriptor| is_writer(&descriptor.path(), file)) {
             return Some(true);

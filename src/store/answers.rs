@@ -1,4 +1,5 @@
-//! Answers to programs of which they were not shown everything: kept under the key of the conversation, for a while.
+//! Answers to programs that were not shown everything, kept for a while under the key of the
+//! conversation.
 
 use serde_json::Value;
 use sqlx::{QueryBuilder, Sqlite};
@@ -9,24 +10,25 @@ use super::{Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// Keys that one statement names.
+/// Largest number of keys in one statement.
 const TOGETHER: usize = 500;
 
-/// What is kept of an answer.
+/// Stored answer to a program of the Messages API, read by [`Store::answers`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRecord {
-    /// Whose program was answered.
+    /// Person whose program was answered.
     pub user: UserId,
-    /// The key of the conversation up to the answer.
+    /// Key of the conversation up to the answer.
     pub key: String,
-    /// When it was last of use.
+    /// Time of the last use, in ms.
     pub used_ms: u64,
-    /// What the program does not know.
+    /// Contents that the program was not shown.
     pub body: Value,
 }
 
 impl Store {
-    /// The answers to a person's programs under these keys that were used at `since_ms` or later.
+    /// Returns the answers to a person's programs under `keys` that were used at `since_ms` or
+    /// later.
     pub async fn answers(
         &self,
         user: &UserId,
@@ -53,7 +55,7 @@ impl Store {
     }
 }
 
-/// A new answer, or the same once more.
+/// Stores an answer, or replaces the one under its key.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
     let body = record.body.to_string();
     script
@@ -69,12 +71,12 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
         .bind(body);
 }
 
-/// What is kept under a key goes.
+/// Removes the answer under a key.
 pub(super) fn drop(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
     script.run("DELETE FROM answers WHERE user_id = $1 AND key = $2").bind(user.as_str()).bind(key);
 }
 
-/// The conversation that these answers belong to went on.
+/// Marks answers as used at `at_ms`, because their conversation went on.
 pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
     for key in keys {
         script
@@ -85,8 +87,8 @@ pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[Stri
     }
 }
 
-/// Whatever was not used since `before_ms` is forgotten, and of one person what is more than so many bytes, the longest
-/// unused first.
+/// Removes all answers that were not used since `before_ms`, and those of `user` beyond
+/// `most_bytes`, the longest unused first.
 pub(super) fn forget(
     script: &mut StatementBatch<'_>,
     user: &UserId,

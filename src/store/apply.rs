@@ -1,4 +1,4 @@
-//! Each kind of write as statements: one function per operation, inside the writer's transaction.
+//! Write operations as statements: one function per operation, inside the writer's transaction.
 
 use sqlx::SqliteConnection;
 
@@ -18,26 +18,26 @@ use crate::store::queries::snapshots;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
-/// What the writer knows of the database without looking.
+/// State of the database that the writer knows without a query.
 #[derive(Clone, Debug)]
 pub(super) struct WriterCache {
-    /// Where the audit log ends.
+    /// End of the audit log.
     pub head: AuditHead,
-    /// Whether there may be webhooks: only then it is written down whom to tell of a request. The one server of a data
-    /// directory is the only process that writes them.
+    /// `true` if there may be webhooks; only then requests are added to the outbox. The one server
+    /// of a data directory is the only process that writes webhooks.
     pub webhooks: bool,
 }
 
 impl WriterCache {
-    /// Looks it up.
+    /// Reads the state from the database.
     pub(super) async fn read(db: &mut SqliteConnection) -> Result<Self, StoreError> {
         let head = audit::head(db).await?;
         Ok(Self { head, webhooks: webhooks::are_any(db).await? })
     }
 }
 
-/// Writes every operation of `batches`, in order, in a transaction of its own, and commits it; gives what is `known` then.
-/// After a refusal the transaction may still be open.
+/// Writes every operation of `batches`, in order, in a transaction of its own, and commits it;
+/// returns the new state. After an error the transaction may still be open.
 pub(super) async fn transaction(
     db: &mut SqliteConnection,
     batches: &[WriteBatch],
@@ -47,7 +47,7 @@ pub(super) async fn transaction(
     framed(db, "BEGIN IMMEDIATE", batches, "COMMIT", known).await
 }
 
-/// The same behind a savepoint of the transaction that is open.
+/// Writes one batch behind a savepoint of the open transaction; returns the new state.
 pub(super) async fn savepoint(
     db: &mut SqliteConnection,
     batch: &WriteBatch,
@@ -87,7 +87,8 @@ async fn framed(
     Ok(known)
 }
 
-/// Where a test lets the power go while the transaction is open, there must be something written by then.
+/// Sends the statements so far if a test has armed a failpoint: a test that simulates a loss of
+/// power during the transaction needs something to be written by then.
 async fn cut_at(place: &'static str, script: &mut StatementBatch<'_>) -> Result<(), BatchError> {
     if failpoint::is_armed() {
         script.send().await?;
@@ -96,7 +97,7 @@ async fn cut_at(place: &'static str, script: &mut StatementBatch<'_>) -> Result<
     Ok(())
 }
 
-/// Stores a request, and tells the outbox of it where there are webhooks.
+/// Stores a request, and adds it to the outbox if there are webhooks.
 fn put_request_and_note<'a>(
     script: &mut StatementBatch<'a>,
     known: &WriterCache,

@@ -1,6 +1,6 @@
-//! The audit log as a chain: every line carries a hash over itself and the line before.
+//! Audit log as a chain: every line carries a hash over itself and the line before.
 //!
-//! The chain shows that a line in the middle was changed, removed or put in between. Somebody who can
+//! The chain shows that a line in the middle was changed, removed or inserted. Somebody who can
 //! write the whole file can also write a new chain; that is found by comparing with a copy of
 //! [`AuditHead`] that was kept elsewhere.
 
@@ -20,23 +20,23 @@ use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// What the first line follows.
+/// Hash that the first line follows.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The setting that says how far the log reaches, so that a log that was cut off shows.
+/// Key of the setting that stores how far the log reaches, so that a truncated log is detected.
 pub(super) const HEAD: &str = "audit.head";
 
-/// The last line of a log in which every line follows from the one before.
+/// Last line of a log in which every line follows from the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditHead {
-    /// How many lines there are.
+    /// Number of lines.
     pub seq: u64,
-    /// The hash of the last one; [`GENESIS`] if there are none.
+    /// Hash of the last line; [`GENESIS`] if there are none.
     pub hash: String,
 }
 
-/// Adds a line behind the last one. The writer's transaction holds the write lock, so nobody else can follow the same
-/// line; another process may have done so before.
+/// Appends a line after `head` and moves `head` to it. The writer's transaction holds the write
+/// lock, so no other process can append meanwhile; another process may have done so before.
 pub(super) fn append(script: &mut StatementBatch<'_>, head: &mut AuditHead, entry: &AuditEntry) {
     let AuditHead { seq, hash: prev_hash } = std::mem::take(head);
     let seq = seq + 1;
@@ -61,12 +61,12 @@ pub(super) fn append(script: &mut StatementBatch<'_>, head: &mut AuditHead, entr
     *head = AuditHead { seq, hash: line_hash };
 }
 
-/// Writes down how far the log reaches.
+/// Stores how far the log reaches.
 pub(super) fn note_head(script: &mut StatementBatch<'_>, head: &AuditHead) {
     apply::put_setting(script, HEAD, &format!("{} {}", head.seq, head.hash));
 }
 
-/// Where the log ends now.
+/// Reads the end of the log.
 pub(super) async fn head(db: &mut SqliteConnection) -> Result<AuditHead, StoreError> {
     let last: Option<(i64, String)> =
         sqlx::query_as("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")
@@ -105,16 +105,16 @@ impl Store {
     }
 }
 
-/// Something that breaks the chain.
+/// Line that breaks the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditFlaw {
-    /// The line at which it shows.
+    /// Number of the line at which the flaw shows.
     pub line: u64,
-    /// What is wrong.
+    /// Description of the flaw.
     pub reason: String,
 }
 
-/// A walk along the chain that goes on after a flaw, so that all of them are found.
+/// Check of the chain that goes on after a flaw, so that all flaws are found.
 #[derive(Default)]
 pub(super) struct AuditWalk {
     head: AuditHead,
@@ -122,7 +122,7 @@ pub(super) struct AuditWalk {
 }
 
 impl AuditWalk {
-    /// The next line; gives it, if it could be read.
+    /// Checks the next line; returns it, if it could be read.
     pub(super) fn step(&mut self, row: &SqliteRow) -> Result<Option<AuditRecord>, StoreError> {
         let (seq, stated): (i64, String) = (row.try_get("seq")?, row.try_get("hash")?);
         let seq = seq.unsigned_abs();
@@ -143,7 +143,7 @@ impl AuditWalk {
         Ok(line.ok())
     }
 
-    /// All flaws, when there are no more lines and the log is known to reach as far as `known` says.
+    /// Returns all flaws, after the last line. `known` is the stored end of the log.
     pub(super) fn end(mut self, known: Option<&str>) -> Vec<AuditFlaw> {
         let AuditHead { seq, hash } = &self.head;
         let is_whole = match known {
@@ -151,7 +151,7 @@ impl AuditWalk {
             None => *seq == 0,
         };
         let last = known.and_then(|known| known.split(' ').next()).unwrap_or("0");
-        // An edited last line has been reported as such.
+        // A changed last line has been reported as such.
         if !is_whole && (self.flaws.is_empty() || last != seq.to_string()) {
             let reason = format!("the log ends here, but it is known to reach to line {last}");
             self.flaws.push(AuditFlaw { line: *seq, reason });
@@ -161,7 +161,7 @@ impl AuditWalk {
 }
 
 impl AuditHead {
-    /// Why `line` does not follow.
+    /// Returns the reason why `line` does not follow, if it does not.
     fn flaw(&self, line: &AuditRecord, detail: &str) -> Option<String> {
         if line.seq != self.seq + 1 {
             return Some(format!("line {} is missing", self.seq + 1));
@@ -174,8 +174,8 @@ impl AuditHead {
     }
 }
 
-/// `detail` is the text that is stored: reading and writing JSON again may change how a number looks
-/// or the order of keys.
+/// Hashes a line. `detail` is the stored text: reading and writing JSON again may change how a
+/// number looks or the order of keys.
 fn hash(prev_hash: &str, seq: u64, entry: &AuditEntry, detail: &str) -> String {
     let AuditEntry { at_ms, actor, action, document, request, detail: _ } = entry;
     // A JSON array: no two different lines have the same text, whatever is in the fields.

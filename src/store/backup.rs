@@ -1,8 +1,9 @@
-//! A copy of everything that is kept, made while a server runs, and a data directory made of such a copy.
+//! Backups: copies of the database made while a server runs, and data directories restored from
+//! them.
 //!
-//! A backup is one database file: documents with their histories, requests and decisions, sessions and transcripts, rules,
-//! settings, tokens (as hashes) and the audit log, as they were at one moment. The owner's secret (`owner.token`) is not in
-//! it, and neither are files of the workspace.
+//! A backup is one database file: documents with their histories, requests and decisions, sessions
+//! and transcripts, rules, settings, tokens (as hashes) and the audit log, as they were at one
+//! moment. The owner's secret (`owner.token`) is not in it, and neither are files of the workspace.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -10,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 use super::{StoreError, files, sqlite};
 
-/// Copies the database of the data directory `data` into the file `target`, which must not be there yet. A server may be
-/// running: its work goes on, and the copy is of one moment.
+/// Copies the database of the data directory `data` into the file `target`, which must not exist
+/// yet. Returns the bytes of the copy. A server may be running: its work goes on, and the copy is
+/// of one moment.
 ///
 /// # Errors
-/// [`StoreError::File`] if `target` is there, [`StoreError::Write`] if there is no room for it. Nothing is left then; of a
-/// process that is killed a file `TARGET.part-…` is.
+/// [`StoreError::File`] if `target` exists, [`StoreError::Write`] if there is no space for it.
+/// Nothing is left then; a process that is killed leaves a file `TARGET.part-…`.
 pub async fn back_up(data: &Path, target: &Path) -> Result<u64, StoreError> {
     let failed = |source| StoreError::File { path: target.to_owned(), source };
     if target.try_exists().map_err(failed)? {
@@ -34,12 +36,13 @@ pub async fn back_up(data: &Path, target: &Path) -> Result<u64, StoreError> {
     copied
 }
 
-/// Makes a data directory of the backup `from`, for a server of this version to be started on. `replace`: also where there is
-/// data already, which is put aside; where it then is.
+/// Makes a data directory of the backup `from`, for a server of this version to be started on. With
+/// `replace`, existing data is put aside under another name; returns the new path of its database.
 ///
 /// # Errors
-/// [`StoreError::Occupied`] if there is data and `replace` does not say so, [`StoreError::InUse`] while a server runs on it,
-/// [`StoreError::Corrupt`] if `from` is no intact backup. Nothing has changed then.
+/// [`StoreError::Occupied`] if there is data and `replace` is false, [`StoreError::InUse`] while a
+/// server runs on it, [`StoreError::Corrupt`] if `from` is no intact backup. Nothing has changed
+/// then.
 pub async fn restore(
     from: &Path,
     data: &Path,
@@ -67,7 +70,7 @@ pub async fn restore(
     restored
 }
 
-/// A name of our own beside a file.
+/// Returns an unused name beside a file, for a copy that is not complete yet.
 fn beside(target: &Path) -> PathBuf {
     with_suffix(target, &format!(".part-{}", uuid::Uuid::new_v4().simple()))
 }
@@ -78,13 +81,14 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.into()
 }
 
-/// Makes the complete file `part` durable and puts it at `target`, replacing nothing; its bytes.
+/// Makes the complete file `part` durable and moves it to `target`, replacing nothing; returns its
+/// bytes.
 fn settle(part: &Path, target: &Path) -> Result<u64, StoreError> {
     let settled = || {
         let file = OpenOptions::new().read(true).write(true).open(part)?;
         file.sync_all()?;
         let bytes = file.metadata()?.len();
-        // A second name replaces nothing; a file system may not know such.
+        // A hard link replaces nothing; a file system may not support them.
         match fs::hard_link(part, target) {
             Ok(()) => fs::remove_file(part)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
@@ -97,7 +101,7 @@ fn settle(part: &Path, target: &Path) -> Result<u64, StoreError> {
     settled().map_err(StoreError::file(target))
 }
 
-/// The names in the folder of a file survive a loss of power, as soon as the file system lets them.
+/// Makes the names in a file's folder survive a loss of power, if the file system supports it.
 fn sync_folder(file: &Path) {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
@@ -113,14 +117,14 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
     copied.map(drop).map_err(StoreError::file(to))
 }
 
-/// Gives a database and the files that belong to it other names; the new name of the database.
+/// Renames a database and the files that belong to it; returns the new path of the database.
 fn put_aside(database: &Path) -> Result<Option<PathBuf>, StoreError> {
     if !database.try_exists().map_err(StoreError::file(database))? {
         return Ok(None);
     }
     let suffix = format!(".replaced-{}", uuid::Uuid::new_v4().simple());
     let aside = with_suffix(database, &suffix);
-    // What is not yet folded into the database goes with it: beside another one it would damage that.
+    // The journals go with their database: beside another database they would damage it.
     for journal in ["-wal", "-shm", "-journal"] {
         let (old, new) = (with_suffix(database, journal), with_suffix(&aside, journal));
         match fs::rename(&old, &new) {

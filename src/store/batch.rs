@@ -1,4 +1,4 @@
-//! What can be written, and batches of it that happen together or not at all.
+//! Write operations, and batches of them that are written completely or not at all.
 
 use serde_json::Value;
 
@@ -15,216 +15,221 @@ use super::records::{
 };
 use super::webhooks::{DeliveryOutcome, WebhookRecord};
 
-/// One write.
+/// One write operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoreOp {
-    /// A new document with its first text, which becomes the snapshot of `record.version`.
+    /// Creates a document with its first text, which becomes the snapshot of `record.version`.
     CreateDocument {
         /// The document; an id that is in use fails as [`Exists`](super::StoreError::Exists).
         record: DocumentRecord,
-        /// Its text, with line ends normalised.
+        /// Text, with line ends normalised.
         text: String,
     },
-    /// Changed title, settings, `updated_ms` or `deleted`; the version and the rest are left alone.
+    /// Stores a changed title, settings, `updated_ms` or `deleted`; the version and the rest are
+    /// left alone.
     PutDocument(DocumentRecord),
-    /// Updates that lead on from version `from`; several are one statement.
+    /// Appends updates that lead on from version `from`; several are one statement.
     ///
     /// Fails as [`Conflict`](super::StoreError::Conflict) unless the document is at `from`.
     AppendUpdates {
         /// The document.
         document: DocumentId,
-        /// The version before the first of them, as on the wire.
+        /// Version before the first of them, as on the wire.
         from: Version,
-        /// In order; the first makes version `from + 1`.
+        /// Updates in order; the first makes version `from + 1`.
         updates: Vec<UpdateRecord>,
     },
-    /// The text at a version. The first snapshot, the newest few and the permanent ones are kept: those that are asked to be,
-    /// and one wherever much was written since the permanent one before.
+    /// Stores the text at a version. Snapshots that are kept: the first, the newest few, and the
+    /// permanent ones. Permanent are those that are marked so, and one wherever much was written
+    /// since the permanent one before.
     PutSnapshot {
         /// The document.
         document: DocumentId,
-        /// The version of `text`.
+        /// Version of `text`.
         version: Version,
-        /// The text.
+        /// Text at `version`.
         text: String,
         /// Bytes of the updates between the snapshot before and this one.
         replayed_bytes: u64,
-        /// Whether it stays in any case.
+        /// `true` if the snapshot is always kept.
         permanent: bool,
     },
-    /// What an update made by the server put into the text; once for each version.
+    /// Stores the passages that an update made by the server put into the text; once for each
+    /// version.
     PutPlacements {
         /// The document.
         document: DocumentId,
-        /// The version the update makes.
+        /// Version that the update makes.
         version: Version,
-        /// As the room writes it.
+        /// Passages, as the room writes them.
         body: Value,
     },
-    /// Who wrote every span at a version, worked out from the log. The newest few are kept.
+    /// Stores the provenance of a version, worked out from the log. The newest few are kept.
     PutProvenance {
         /// The document.
         document: DocumentId,
         /// The version.
         version: Version,
-        /// As the room writes it, JSON.
+        /// Authors of every span as JSON, as the room writes it.
         body: String,
     },
-    /// An editor instance belongs to the first person who pushes with it; anybody else's claim
-    /// fails as [`ClientTaken`](super::StoreError::ClientTaken).
+    /// Binds an editor instance to the first person who pushes with it; anybody else's claim fails
+    /// as [`ClientTaken`](super::StoreError::ClientTaken).
     ClaimClient {
         /// The document.
         document: DocumentId,
         /// The editor instance.
         client: ClientId,
-        /// Who claims it.
+        /// Person who claims it.
         user: UserId,
     },
-    /// A new request, or its new state.
+    /// Stores a new request, or its new state.
     PutRequest(RequestRecord),
-    /// A decision or vote.
+    /// Stores a decision or vote.
     AppendDecision(DecisionRecord),
-    /// What a request did to a file is being taken back.
+    /// Records that a request's effect on a file is being taken back.
     BeginUndo(RequestId),
-    /// It is over, whatever came of it.
+    /// Records that taking back a request's effect has ended, with whatever outcome.
     EndUndo(RequestId),
-    /// A new rule, or its end.
+    /// Stores a new rule, or its end.
     PutRule(RuleRecord),
-    /// A new session, or its new state.
+    /// Stores a new session, or its new state.
     PutSession(SessionRecord),
-    /// More of a conversation.
+    /// Appends messages to a transcript.
     AppendMessages {
         /// The session.
         session: SessionId,
         /// The document the conversation is about, if any; each has its own transcript.
         document: Option<DocumentId>,
-        /// In order.
+        /// Messages in order.
         messages: Vec<MessageRecord>,
     },
-    /// A new run, or its new state.
+    /// Stores a new run, or its new state.
     PutRun(RunRecord),
-    /// The session was told how one of its runs ended; one that is not there is no error.
+    /// Records that a session was told how one of its runs ended; an unknown run is no error.
     RunHeard {
         /// The session.
         session: SessionId,
-        /// The run, as the session calls it.
+        /// Name of the run within its session.
         run: RunId,
-        /// When.
+        /// Time, in ms.
         at_ms: u64,
     },
-    /// One line of the audit log; place and hashes are added by the writer.
+    /// Appends a line to the audit log; the writer adds its place and hashes.
     Audit(AuditEntry),
-    /// A new token, or its new state.
+    /// Stores a new token, or its new state.
     PutToken(TokenRecord),
-    /// Nothing is written; the batch fails as [`NotAllowed`](super::StoreError::NotAllowed) unless this holds when it is.
+    /// Writes nothing; the batch fails as [`NotAllowed`](super::StoreError::NotAllowed) unless the
+    /// right holds when the batch is written.
     Provided(RequiredRight),
-    /// The token stops working; revoking twice keeps the first time.
+    /// Revokes a token; revoking twice keeps the first time.
     RevokeToken {
-        /// Which token; an unknown one fails as [`Missing`](super::StoreError::Missing).
+        /// Token; an unknown one fails as [`Missing`](super::StoreError::Missing).
         token: TokenId,
-        /// When.
+        /// Time, in ms.
         at_ms: u64,
     },
-    /// Somebody came in with the token. One that is gone is no error.
+    /// Records that somebody came in with a token. A token that is gone is no error.
     UseToken {
-        /// Which token.
+        /// Token that was used.
         token: TokenId,
-        /// When.
+        /// Time, in ms.
         at_ms: u64,
     },
-    /// How far a file of the workspace and its document agree.
+    /// Stores how far a workspace file and its document agree.
     PutFile(FileRecord),
-    /// A write that named a key was begun, or answered.
+    /// Stores a write with an idempotency key that was begun, or answered.
     PutOnce(IdempotencyRecord),
-    /// A write that named a key came to nothing.
+    /// Removes a write with an idempotency key that came to nothing.
     ForgetOnce {
-        /// Whose key it is.
+        /// Person whose key it is.
         user: UserId,
         /// The key.
         key: String,
     },
-    /// Keys that are too old to count.
+    /// Removes idempotency keys that are too old to count.
     ForgetOldOnces {
-        /// Those begun before this.
+        /// Time in ms; keys begun before it are removed.
         before_ms: u64,
     },
-    /// An answer to a program that was not shown everything.
+    /// Stores an answer to a program that was not shown everything.
     PutAnswer(AnswerRecord),
-    /// What was kept under a key is of no use any more.
+    /// Removes the answer under a key that is of no use any more.
     DropAnswer {
-        /// Whose program was answered.
+        /// Person whose program was answered.
         user: UserId,
         /// The key.
         key: String,
     },
-    /// The conversation of such answers went on.
+    /// Records that the conversation of such answers went on.
     UseAnswers {
-        /// Whose program it is.
+        /// Person whose program was answered.
         user: UserId,
-        /// Their keys.
+        /// Keys of the answers.
         keys: Vec<String>,
-        /// When.
+        /// Time, in ms.
         at_ms: u64,
     },
-    /// Such answers that are too old, or too many.
+    /// Removes such answers that are too old, or too many.
     ForgetAnswers {
-        /// Whose may be too many.
+        /// Person whose answers are limited to `most_bytes`.
         user: UserId,
-        /// Anybody's that were last used before this.
+        /// Time in ms; anybody's answers last used before it are removed.
         before_ms: u64,
-        /// Bytes that one person's may have.
+        /// Bytes that the answers of `user` may have.
         most_bytes: u64,
     },
-    /// A new webhook, or its new address or activity.
+    /// Stores a new webhook, or its new address or activity.
     PutWebhook(WebhookRecord),
-    /// The webhook is told nothing any more.
+    /// Removes a webhook and its outbox.
     RemoveWebhook(WebhookId),
-    /// What became of a delivery.
+    /// Stores the outcome of a delivery.
     Settle {
-        /// Its place in the outbox.
+        /// Place of the delivery in the outbox.
         seq: i64,
-        /// Whom it was for.
+        /// Webhook that it was for.
         hook: WebhookId,
-        /// When.
+        /// Time, in ms.
         at_ms: u64,
-        /// What.
+        /// Outcome of the delivery.
         outcome: DeliveryOutcome,
     },
-    /// One of the server's own values.
+    /// Stores one of the server's own values.
     PutSetting {
-        /// Its name.
+        /// Name of the value.
         key: String,
-        /// Its value.
+        /// The value.
         value: String,
     },
 }
 
-/// That somebody holds a token that is good, reaches something, and has one of these roles.
+/// Condition of a batch: a person holds a valid token that reaches something and has one of these
+/// roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredRight {
-    /// Who.
+    /// Person who must hold the token.
     pub user: UserId,
-    /// The roles that will do.
+    /// Roles that suffice.
     pub roles: Vec<Role>,
-    /// What it must reach; `None`: the server as a whole.
+    /// Document that the token must reach; `None`: the server as a whole.
     pub document: Option<DocumentId>,
-    /// When, in milliseconds since the epoch.
+    /// Time at which the token must be valid, in milliseconds since the epoch.
     pub now_ms: u64,
 }
 
-/// Writes that take effect together or not at all, in this order.
+/// Writes ([`StoreOp`]) that take effect together or not at all, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteBatch {
     ops: Vec<StoreOp>,
 }
 
 impl WriteBatch {
-    /// Nothing yet.
+    /// Returns an empty batch.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The batch with `op` as its last write.
+    /// Returns the batch with `op` as its last write.
     #[must_use]
     pub fn with(mut self, op: StoreOp) -> Self {
         self.push(op);
@@ -236,17 +241,17 @@ impl WriteBatch {
         self.ops.push(op);
     }
 
-    /// Whether there is nothing to write.
+    /// Returns `true` if there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
 
-    /// Whether somebody outside may have to be told something.
+    /// Returns `true` if a webhook may have to be told something.
     pub(super) fn is_news(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, StoreOp::PutRequest(_) | StoreOp::PutWebhook(_)))
     }
 
-    /// Bytes of the texts it writes, as far as they can be long.
+    /// Returns the bytes of the texts in the batch that can be long.
     pub(super) fn text_bytes(&self) -> usize {
         let of = |op: &StoreOp| match op {
             StoreOp::CreateDocument { text, .. } | StoreOp::PutSnapshot { text, .. } => text.len(),
@@ -260,7 +265,7 @@ impl WriteBatch {
         self.ops.iter().map(of).sum()
     }
 
-    /// The writes, in order.
+    /// Returns the writes, in order.
     pub fn ops(&self) -> &[StoreOp] {
         &self.ops
     }
@@ -293,13 +298,13 @@ impl Extend<StoreOp> for WriteBatch {
     }
 }
 
-/// Which requests or rules are meant.
+/// Scope of a query for requests or rules, as in [`Store::requests`](super::Store::requests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryScope<'a> {
-    /// Those that would change one document.
+    /// Requests or rules of one document.
     Document(&'a DocumentId),
-    /// Those without a document.
+    /// Requests or rules without a document.
     Desk,
-    /// All.
+    /// All requests or rules.
     Everything,
 }

@@ -1,40 +1,42 @@
-//! What can go wrong with remembering.
+//! Errors of the store.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ids::{ClientId, DocumentId, UserId, Version};
 
-/// Why something was not stored or could not be read. A batch that failed left nothing behind.
+/// Reason why something was not stored or could not be read. A batch that failed left nothing
+/// behind.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Somebody else took the version: map the change over what is there and try again.
+    /// The document is at another version: map the change over the updates in between and try
+    /// again.
     #[error("{document} is at version {found}, not {expected}")]
     Conflict {
         /// The document.
         document: DocumentId,
-        /// The version the batch started from.
+        /// Version the batch started from.
         expected: Version,
-        /// The version in the store.
+        /// Version in the store.
         found: Version,
     },
-    /// The batch names something that is not there.
+    /// The batch names something that does not exist.
     #[error("there is no {kind} {id}")]
     Missing {
         /// `document`, `token`, …
         kind: &'static str,
-        /// Its identifier.
+        /// Identifier of what is missing.
         id: String,
     },
-    /// The batch creates something that is there already.
+    /// The batch creates something that exists already.
     #[error("there is already a {kind} {id}")]
     Exists {
         /// `document`, …
         kind: &'static str,
-        /// Its identifier.
+        /// Identifier that is taken.
         id: String,
     },
-    /// Another person's editor instance.
+    /// The editor instance belongs to another person.
     #[error("editor {client} in {document} belongs to somebody else")]
     ClientTaken {
         /// The document.
@@ -42,60 +44,60 @@ pub enum StoreError {
         /// The editor instance.
         client: ClientId,
     },
-    /// The batch was made for somebody who may not do that any more.
+    /// The batch was made for a person who may not do that any more.
     #[error("{0} may not do that any more")]
     NotAllowed(UserId),
-    /// Another server has the data directory.
+    /// Another server uses the data directory.
     #[error("{} is in use by another copydesk server{}; stop it, or use another --data directory",
         path.display(), process.map(|id| format!(" (process {id})")).unwrap_or_default())]
     InUse {
         /// The data directory.
         path: PathBuf,
-        /// The other server's process, if it left its number.
+        /// Process of the other server, if it left its number.
         process: Option<u32>,
     },
-    /// A directory that is to get the data of a backup has something in it.
+    /// The directory for the data of a backup is not empty.
     #[error("{} is not empty; name another directory, or say --replace to put its data aside", path.display())]
     Occupied {
         /// The data directory.
         path: PathBuf,
     },
-    /// The running server keeps its data in another shape than this program does.
+    /// The running server's database has other tables than this program knows.
     #[error(
         "the data has shape {found}, this program needs {needed}: use the same version as the running server"
     )]
     Shape {
-        /// The newest migration in the database; 0: none yet.
+        /// Newest migration in the database; 0: none yet.
         found: i64,
-        /// The newest one this program knows.
+        /// Newest migration this program knows.
         needed: i64,
     },
     /// The database holds something that this program cannot have written.
     #[error("damaged data: {what}: {reason}")]
     Corrupt {
-        /// Which record.
+        /// Record that is damaged.
         what: String,
-        /// What is wrong with it.
+        /// Description of the damage.
         reason: String,
     },
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
-    /// A file of the data directory.
+    /// A file of the data directory could not be used.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What happened.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The database is newer than the program, or its migrations were edited.
     #[error("cannot bring the database up to date: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
-    /// Anything else the database says where something is read: a damaged page, for example.
+    /// Any other database error while reading: a damaged page, for example.
     #[error("database: {0}")]
     Database(#[source] sqlx::Error),
-    /// Anything else the database says where something is written: no space left, for example.
+    /// Any other database error while writing: no space left, for example.
     #[error("database: {0}")]
     Write(#[source] sqlx::Error),
 }
@@ -109,7 +111,8 @@ impl StoreError {
         move |source| Self::File { path: path.to_owned(), source }
     }
 
-    /// What people are told, who need not know the database: whether something could not be read, or not be stored.
+    /// Returns a message for people who need not know the database: either reading failed, or
+    /// storing.
     pub fn in_plain_words(&self) -> &'static str {
         match self {
             Self::Corrupt { .. } | Self::Database(_) => {
@@ -119,7 +122,7 @@ impl StoreError {
         }
     }
 
-    /// The same error, met while something was written.
+    /// Returns this error as one that happened while writing.
     pub(super) fn while_writing(self) -> Self {
         match self {
             Self::Database(error) => Self::Write(error),

@@ -1,4 +1,4 @@
-//! Requests whose effect on a file is being taken back, so that a restart finds those that were left in the middle.
+//! Requests whose effect on a file is being taken back, so that a restart finds unfinished ones.
 
 use crate::ids::RequestId;
 
@@ -6,7 +6,7 @@ use super::{Store, StoreError};
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 impl Store {
-    /// Those that were begun and not ended, oldest first.
+    /// Returns the requests whose undo was begun and not ended, oldest first.
     pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
         let found: Vec<String> = sqlx::query_scalar("SELECT request FROM undos ORDER BY request")
             .fetch_all(self.readers())
@@ -15,14 +15,14 @@ impl Store {
     }
 }
 
-/// It begins.
+/// Records that the undo of a request begins.
 pub(super) fn begin(script: &mut StatementBatch<'_>, request: &RequestId) {
     script
         .run("INSERT INTO undos (request) VALUES ($1) ON CONFLICT (request) DO NOTHING")
         .bind(request.as_str());
 }
 
-/// It is over.
+/// Records that the undo of a request has ended.
 pub(super) fn end(script: &mut StatementBatch<'_>, request: &RequestId) {
     script.run("DELETE FROM undos WHERE request = $1").bind(request.as_str());
 }

@@ -1,4 +1,4 @@
-//! The data directory: private to its owner, and served by one process at a time.
+//! Files of the data directory, which is private to its owner and served by one process at a time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use super::StoreError;
 
-/// The database inside the data directory.
+/// Name of the database inside the data directory.
 pub(super) const DATABASE: &str = "copydesk.sqlite";
 
-/// Locked while a server runs. A file of its own: the database's locks come and go with transactions.
+/// File that is locked while a server runs. It is a file of its own: the database's locks come and
+/// go with transactions.
 const LOCK: &str = "copydesk.lock";
 
-/// A visitor holds the lock for as long as bringing the database up to date takes;
-/// a server that starts in that moment must not give up.
+/// Attempts to take the lock. A visitor holds it for as long as bringing the database up to date
+/// takes; a server that starts in that moment must not give up.
 const LOCK_TRIES: u32 = 5;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -30,7 +31,8 @@ pub(super) fn create_directory(path: &Path) -> Result<(), StoreError> {
     builder.create(path).map_err(StoreError::file(path))
 }
 
-/// Creates the file with mode 0600 unless it is there. SQLite gives its journals the same mode.
+/// Creates the file with mode 0600 unless it exists. SQLite gives its journals the mode of the
+/// database.
 pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
     match private(OpenOptions::new().write(true).create_new(true)).open(path) {
         Ok(file) => file.sync_all().map_err(StoreError::file(path)),
@@ -39,8 +41,11 @@ pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Takes the directory for this process; the operating system gives it back when the process ends,
+/// Locks the directory for this process; the operating system unlocks it when the process ends,
 /// however it ends.
+///
+/// # Errors
+/// [`StoreError::InUse`] if another process holds the lock.
 pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     for _ in 1..LOCK_TRIES {
         if let Some(mut file) = try_lock(directory)? {
@@ -53,7 +58,7 @@ pub(super) async fn lock(directory: &Path) -> Result<File, StoreError> {
     Err(StoreError::InUse { path: directory.to_owned(), process: number.trim().parse().ok() })
 }
 
-/// Takes the directory if nobody has it.
+/// Locks the directory if no other process holds its lock.
 pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
     let path = directory.join(LOCK);
     let mut options = OpenOptions::new();
@@ -68,7 +73,7 @@ pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// Who has the directory, for the message that the next one gets.
+/// Writes the process number into the lock file, for the error message of the next process.
 fn leave_number(file: &mut File) -> std::io::Result<()> {
     file.set_len(0)?;
     writeln!(file, "{}", std::process::id())

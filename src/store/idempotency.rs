@@ -1,4 +1,5 @@
-//! Writes that must happen once although they may be asked for twice: a key of the asker's, and what was answered.
+//! Writes that must happen once although they may be asked for twice: a key chosen by the client,
+//! and the answer.
 
 use serde_json::Value;
 
@@ -8,23 +9,23 @@ use super::{Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// A write that named a key.
+/// Write that named an idempotency key, read by [`Store::once`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdempotencyRecord {
-    /// Whose key it is.
+    /// Person whose key it is.
     pub user: UserId,
-    /// The key.
+    /// Key chosen by the client.
     pub key: String,
-    /// SHA-256 over what was asked, as lower-case hex.
+    /// SHA-256 over the request, as lower-case hex.
     pub fingerprint: String,
-    /// When it was begun.
+    /// Time of the beginning, in ms.
     pub at_ms: u64,
-    /// What was answered; none: it was begun, and nobody knows what came of it.
+    /// Answer; `None`: the write was begun, and its outcome is unknown.
     pub answer: Option<Value>,
 }
 
 impl Store {
-    /// What is kept of a key; whether it is too old to count is the caller's question.
+    /// Returns the record of a key, however old; the caller decides if it is too old to count.
     pub async fn once(
         &self,
         user: &UserId,
@@ -47,7 +48,7 @@ impl Store {
     }
 }
 
-/// The new state of a key.
+/// Stores the new state of a key.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
     script
         .run(
@@ -63,7 +64,7 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
         .bind(record.answer.as_ref().map(Value::to_string));
 }
 
-/// Nothing came of it.
+/// Removes a key whose write came to nothing.
 pub(super) fn forget(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
     script
         .run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2")
@@ -71,7 +72,7 @@ pub(super) fn forget(script: &mut StatementBatch<'_>, user: &UserId, key: &str) 
         .bind(key);
 }
 
-/// Whatever was begun before `before_ms` counts no more.
+/// Removes the keys that were begun before `before_ms`.
 pub(super) fn forget_old(script: &mut StatementBatch<'_>, before_ms: u64) {
     script.run("DELETE FROM idempotency WHERE at_ms < $1").bind(int(before_ms));
 }

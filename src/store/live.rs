@@ -1,4 +1,4 @@
-//! Files of a workspace that are documents too: which, and how far both agree.
+//! Workspace files that are also documents (open files): which they are, and how far both agree.
 
 use crate::ids::{DocumentId, Version};
 
@@ -8,7 +8,7 @@ use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// What the newest document of a path has in common with its file. Whoever still looks after a document that was deleted
+/// Stores how far the newest document of a path and its file agree. A writer for a deleted document
 /// does not take its path back.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
     let FileRecord { document, path, version, stamp, disk, form, writing } = record;
@@ -30,7 +30,8 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
 }
 
 impl Store {
-    /// The files whose documents are still there, by path, each with the newest version of its document.
+    /// Returns the files whose documents still exist, by path, each with the newest version of its
+    /// document.
     pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
         let found = sqlx::query(
             "SELECT live_files.*, documents.version AS newest FROM live_files
@@ -42,7 +43,7 @@ impl Store {
         found.iter().map(|row| Ok((rows::file(row)?, rows::newest(row)?))).collect()
     }
 
-    /// The file that a document is, if it is one.
+    /// Returns the file of a document, if it has one.
     pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
         let found = sqlx::query("SELECT * FROM live_files WHERE document = $1")
             .bind(document.as_str())

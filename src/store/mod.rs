@@ -1,12 +1,13 @@
-//! What is remembered: documents, updates, requests, sessions, transcripts, tokens, audit.
+//! Storage of documents, updates, requests, sessions, transcripts, tokens and the audit log.
 //!
-//! One [`Store`] per data directory. Everything is written through [`Store::commit`]: a batch happens
-//! completely or not at all, and is on the disk when `commit` returns. Batches of all rooms that wait
-//! at the same time share one transaction and so one wait for the disk; each keeps its own outcome.
+//! There is one [`Store`] per data directory. Everything is written through [`Store::commit`]: a
+//! batch is written completely or not at all, and is on the disk when `commit` returns. Batches of
+//! all rooms that wait at one time share a transaction and so one wait for the disk; each keeps its
+//! own outcome.
 //!
-//! The database is SQLite with a write-ahead log and `synchronous=FULL`. A transaction is one script (`script`); its statements keep to what
-//! PostgreSQL understands as well, one function per operation, so that a second database can stand
-//! behind the same functions.
+//! The database is SQLite with a write-ahead log and `synchronous=FULL`. A transaction is sent as
+//! one script (`sqlite::statement_batch`). Its statements keep to what PostgreSQL understands as
+//! well, one function per operation, so that a second database can be put behind these functions.
 
 mod answers;
 mod apply;
@@ -56,21 +57,21 @@ pub use webhooks::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState
 
 use sqlite::writer::{WriterConnection, WriterMessage};
 
-/// Bytes that are stored to find out whether anything can be: more than are free on a disk that is as good as full.
+/// Bytes that [`Store::try_out`] stores: more than are free on a disk that is as good as full.
 const TRIED_BYTES: usize = 16 * 1024;
 
-/// What a process wants with a data directory.
+/// Purpose for which [`Store::open`] opens a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreAccess {
-    /// Own the documents. One process at a time; held until it ends or the store is closed.
+    /// Owns the documents. One process at a time; held until it ends or the store is closed.
     Serve,
-    /// Read, and write tokens, also while a server runs.
+    /// Reads, and writes tokens, also while a server runs.
     Visit,
-    /// Read and change nothing, not even a missing table; also while a server runs.
+    /// Reads and changes nothing, not even a missing table; also while a server runs.
     Inspect,
 }
 
-/// The memory of a server. Clones share it.
+/// Handle to the database of a server. Clones share one database.
 #[derive(Clone, Debug)]
 pub struct Store {
     shared: Arc<StoreShared>,
@@ -81,18 +82,18 @@ struct StoreShared {
     inbox: mpsc::Sender<WriterMessage>,
     readers: SqlitePool,
     counts: Arc<writer::CommitCounters>,
-    /// Counts what somebody outside may have to be told.
+    /// Counter that grows when there may be something new in the outbox of the webhooks.
     news: watch::Sender<u64>,
-    /// Held while this process serves.
+    /// Lock of the data directory, held while this process serves it.
     lock: Mutex<Option<File>>,
 }
 
 impl Store {
-    /// Opens the data directory `path`; creates it, readable by its owner only, if it is not there.
+    /// Opens the data directory `path`; creates it, readable by its owner only, if it is missing.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] when another process serves it, [`StoreError::Shape`] when a visitor
-    /// is of another version than the running server.
+    /// [`StoreError::InUse`] when another process serves the directory, [`StoreError::Shape`] when
+    /// a visitor is of another version than the running server.
     pub async fn open(path: &Path, access: StoreAccess) -> Result<Self, StoreError> {
         let database = path.join(files::DATABASE);
         if access == StoreAccess::Inspect {
@@ -120,12 +121,12 @@ impl Store {
         Ok(Self::start(writers, WriterConnection::Own, readers, kept))
     }
 
-    /// Whether there is a database in the data directory `path`.
+    /// Returns `true` if there is a database in the data directory `path`.
     pub fn is_at(path: &Path) -> bool {
         path.join(files::DATABASE).is_file()
     }
 
-    /// A store that is gone with the process; for tests.
+    /// Opens a store in memory that is gone with the process; for tests.
     pub async fn in_memory() -> Result<Self, StoreError> {
         let only = sqlite::connect_memory().await?;
         sqlite::migrate(&only).await?;
@@ -146,11 +147,15 @@ impl Store {
         }
     }
 
-    /// Writes `batch`. When this returns `Ok` it survives a crash of the process and a loss of power;
-    /// when it returns an error nothing of it was written.
+    /// Writes `batch`. When this returns `Ok` the batch survives a crash of the process and a loss
+    /// of power; when it returns an error nothing of the batch was written.
     ///
-    /// Batches take effect in the order in which their `commit` was first polled. Waits while too many
-    /// batches are queued. Dropping the future does not take a queued batch back.
+    /// Batches take effect in the order in which their `commit` was first polled. Waits while too
+    /// many batches are queued. Dropping the future does not take a queued batch back.
+    ///
+    /// # Errors
+    /// An error of one of the operations ([`StoreOp`]), [`StoreError::Write`], or
+    /// [`StoreError::Closed`].
     pub async fn commit(&self, batch: impl Into<WriteBatch>) -> Result<(), StoreError> {
         let batch = batch.into();
         if batch.is_empty() {
@@ -162,12 +167,13 @@ impl Store {
         outcome.await.map_err(|_| StoreError::Closed)?.map_err(StoreError::while_writing)
     }
 
-    /// Stores something that nobody needs and reads it again, to find out whether the store works.
+    /// Stores a value that nothing needs and reads it again, to find out if the store works.
     ///
     /// # Errors
-    /// Why it does not: no space left, for example.
+    /// The reason why the store does not work: no space left, for example.
     pub async fn try_out(&self) -> Result<(), StoreError> {
-        // Another value each time: what stays the same is perhaps not written. Long enough to need room of its own.
+        // A different value each time: an unchanged one is perhaps not written. Long enough to need
+        // space of its own.
         let id = uuid::Uuid::new_v4().simple().to_string();
         let value = id.repeat(TRIED_BYTES / id.len());
         let key = "readiness".to_owned();
@@ -176,18 +182,18 @@ impl Store {
         self.setting(&key).await?.map(drop).ok_or_else(|| StoreError::missing("setting", &key))
     }
 
-    /// How many batches and transactions were written since the store was opened.
+    /// Returns the numbers of batches and transactions written since the store was opened.
     pub fn counts(&self) -> CommitCounts {
         self.shared.counts.read()
     }
 
-    /// Changes whenever there may be something new in the outbox.
+    /// Returns a receiver that changes when there may be something new in the outbox.
     pub fn outbox_changes(&self) -> watch::Receiver<u64> {
         self.shared.news.subscribe()
     }
 
-    /// Finishes what is queued, folds the write-ahead log into the database, and lets go of the directory.
-    /// Commits and reads after that fail as [`StoreError::Closed`]; closing twice is fine.
+    /// Finishes queued batches, folds the write-ahead log into the database, and unlocks the
+    /// directory. Later commits and reads fail as [`StoreError::Closed`]; closing twice is fine.
     pub async fn close(&self) {
         let (answer, done) = oneshot::channel();
         if self.shared.inbox.send(WriterMessage::Close { answer }).await.is_ok() {

@@ -1,4 +1,4 @@
-//! What updates made by the server put into texts, and who wrote every span as far as that was worked out.
+//! Passages that updates made by the server put into texts, and the stored provenance of versions.
 
 use serde_json::Value;
 use sqlx::Row;
@@ -9,7 +9,8 @@ use super::{Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// How many versions of a document are kept worked out: for somebody who asks about a moment ago.
+/// Number of versions of a document whose provenance is kept: more than one, for a query about a
+/// version of a moment ago.
 const KEPT: i64 = 3;
 
 pub(super) fn put_placements(
@@ -48,11 +49,12 @@ pub(super) fn put(
         .bind(KEPT);
 }
 
-/// What an update put into the text, as it is kept: the version it made, and the room's own JSON.
+/// Stored JSON about one version, as the room writes it.
 type PlacementRow = (Version, String);
 
 impl Store {
-    /// What the updates after version `from`, up to `to`, put into the text; only those made by the server say so.
+    /// Returns the passages that the updates after version `from`, up to `to`, put into the text.
+    /// Only updates made by the server have an entry.
     pub async fn placements(
         &self,
         document: &DocumentId,
@@ -74,7 +76,7 @@ impl Store {
             .collect())
     }
 
-    /// Who wrote every span, at the newest version up to `version` for which that was worked out.
+    /// Returns the provenance of the newest version, up to `version`, for which it is stored.
     pub async fn provenance(
         &self,
         document: &DocumentId,
@@ -91,7 +93,7 @@ impl Store {
         Ok(row.map(|(version, body)| (Version(version.unsigned_abs()), body)))
     }
 
-    /// The text a document was created with.
+    /// Returns the text that a document was created with.
     pub async fn first_text(&self, document: &DocumentId) -> Result<Option<String>, StoreError> {
         let text =
             sqlx::query_scalar("SELECT content FROM snapshots WHERE document = $1 AND version = 0")
@@ -99,7 +101,7 @@ impl Store {
         Ok(text.fetch_optional(self.readers()).await?)
     }
 
-    /// Who created a document, and when, as far as the audit log goes.
+    /// Returns the person who created a document and the time in ms, as far as the audit log goes.
     pub async fn creator(
         &self,
         document: &DocumentId,

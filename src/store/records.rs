@@ -1,4 +1,4 @@
-//! The shapes that are kept: plain rows, with domain values as JSON that only their owner reads.
+//! Stored records: plain rows, with domain values as JSON that only their owner reads.
 //!
 //! Times are milliseconds since the Unix epoch (UTC) and end in `_ms`.
 
@@ -12,155 +12,158 @@ use crate::permissions::Role;
 /// A document without its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentRecord {
-    /// Which document.
+    /// Identifier of the document.
     pub id: DocumentId,
-    /// What people call it.
+    /// Title that people see.
     pub title: String,
-    /// When it was created.
+    /// Time of creation.
     pub created_ms: u64,
-    /// When its text, title or settings last changed.
+    /// Time of the last change of text, title or settings.
     pub updated_ms: u64,
-    /// How many updates it has; moved by [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates) alone.
+    /// Number of updates; changed by [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates)
+    /// alone.
     pub version: Version,
     /// Review policy, approvals, timeout, frozen ranges.
     pub settings: Value,
-    /// The session whose private text this is; such a document is never listed.
+    /// Session that owns this private document; such a document is never listed.
     pub unlisted_owner: Option<SessionId>,
-    /// Deleted documents stay on disk and are neither listed nor loaded.
+    /// `true` for a deleted document, which stays on disk and is neither listed nor loaded.
     pub deleted: bool,
 }
 
-/// One committed update, as it was broadcast.
+/// One committed update, as it was broadcast; written by
+/// [`AppendUpdates`](super::StoreOp::AppendUpdates).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateRecord {
-    /// The editor instance that made it.
+    /// Editor instance that made it.
     pub client: ClientId,
     /// CodeMirror's `ChangeSet` as JSON, byte for byte what clients received.
     pub changes: Box<str>,
-    /// The person it is attributed to.
+    /// Person it is attributed to.
     pub author: UserId,
-    /// When it was committed.
+    /// Time of the commit.
     pub at_ms: u64,
-    /// What caused it when nobody typed it: the accepted request, for example.
+    /// Cause of the update if nobody typed it: the accepted request, for example.
     pub origin: Option<Box<str>>,
 }
 
-/// A text of a document that is kept, to start from.
+/// Stored text from which updates are replayed ([`starting_text`](super::Store::starting_text)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartingText {
-    /// The document itself; its `version` is the one that was asked for, or the newest if that is older.
+    /// Document record; its `version` is the one that was asked for, or the newest if that is
+    /// older.
     pub record: DocumentRecord,
-    /// The version of `text`.
+    /// Version of `text`.
     pub snapshot: Version,
-    /// The text at `snapshot`.
+    /// Text at `snapshot`.
     pub text: String,
 }
 
-/// A document as a room needs it: a text and the updates that lead from there to now.
+/// Document as a room needs it: a [`StartingText`] and the updates from there to now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedDocument {
-    /// The document itself; its `version` is the one that `updates` lead to.
+    /// Document record; its `version` is the one that `updates` lead to.
     pub record: DocumentRecord,
-    /// The version of `text`.
+    /// Version of `text`.
     pub snapshot: Version,
-    /// The text at `snapshot`.
+    /// Text at `snapshot`.
     pub text: String,
     /// One update per version, from `snapshot` on, without gaps.
     pub updates: Vec<UpdateRecord>,
 }
 
-/// One line of a document's history.
+/// Entry of a document's history ([`Store::history`](super::Store::history)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRecord {
-    /// The version that the update made.
+    /// Version that the update made.
     pub version: Version,
-    /// Who made it.
+    /// Author of the update.
     pub author: UserId,
-    /// When.
+    /// Time of the update.
     pub at_ms: u64,
-    /// What caused it, if nobody typed it.
+    /// Cause of the update, if nobody typed it.
     pub origin: Option<Box<str>>,
 }
 
-/// A gated tool call; `body` is the whole request as `review` writes it.
+/// Gated tool call; `body` is the whole request as `approvals` writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestRecord {
-    /// Which request.
+    /// Identifier of the request.
     pub id: RequestId,
-    /// The document it would change; none: the desk owns it.
+    /// Document it would change; `None`: the request is in the workspace inbox.
     pub document: Option<DocumentId>,
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run that waits for it.
+    /// Run that waits for it.
     pub run: RunId,
-    /// The status as it is called on the wire.
+    /// Status, by its name on the wire.
     pub status: String,
-    /// Whether somebody may still decide it.
+    /// `true` if somebody may still decide it.
     pub open: bool,
-    /// When it was announced.
+    /// Time at which it was announced.
     pub created_ms: u64,
-    /// When it expires; none: never.
+    /// Time at which it expires; `None`: never.
     pub expires_ms: Option<u64>,
-    /// The request itself as JSON, written once: it can be long.
+    /// Request as JSON, written once because it can be long.
     pub body: String,
 }
 
 /// One decision or vote; never changed or removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionRecord {
-    /// The request it is about.
+    /// Request that was decided.
     pub request: RequestId,
-    /// The hunk it is about; none: the request as a whole.
+    /// Hunk that was decided; `None`: the request as a whole.
     pub hunk: Option<String>,
-    /// Who decided.
+    /// Person who decided.
     pub user: UserId,
-    /// The name others saw at that time.
+    /// Name of that person at that time.
     pub name: String,
-    /// When.
+    /// Time of the decision.
     pub at_ms: u64,
     /// Verdict, edited text, note.
     pub body: Value,
 }
 
-/// A rule made together with an approval; `body` is the whole rule as `review` writes it.
+/// Rule made together with an approval; `body` is the whole rule as `approvals` writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleRecord {
-    /// Which rule.
+    /// Identifier of the rule.
     pub id: RuleId,
-    /// The document it was made in; none: for work without one.
+    /// Document it was made in; `None`: for work without one.
     pub document: Option<DocumentId>,
-    /// The session whose request was approved.
+    /// Session whose request was approved.
     pub session: SessionId,
-    /// When it was made.
+    /// Time at which it was made.
     pub created_ms: u64,
-    /// When it was revoked, or its session was over; none: it is in force.
+    /// Time at which it was revoked or its session ended; `None`: the rule is in force.
     pub ended_ms: Option<u64>,
-    /// Everything else.
+    /// All other data of the rule.
     pub body: Value,
 }
 
-/// A session that nobody used for this long is over: 30 days.
+/// Milliseconds without use after which a session is over: 30 days.
 const SESSION_TTL_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// A conversation of one person.
+/// Session: the conversations of one person's client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRecord {
-    /// Which session.
+    /// Identifier of the session.
     pub id: SessionId,
-    /// Whose it is.
+    /// Person it belongs to.
     pub user: UserId,
-    /// When it began.
+    /// Time of its beginning.
     pub created_ms: u64,
-    /// When its person was last connected; sessions that are old enough are forgotten.
+    /// Time at which its person was last connected; sessions that are old enough are forgotten.
     pub seen_ms: u64,
-    /// The permission mode chosen last; none: the server's.
+    /// Permission mode chosen last; `None`: the server's.
     pub permission_mode: Option<String>,
-    /// Room for what else a session remembers.
+    /// Other data of the session.
     pub body: Value,
 }
 
 impl SessionRecord {
-    /// A new session of this person.
+    /// Returns a new session of this person.
     pub fn begin(user: UserId, now_ms: u64) -> Self {
         Self {
             id: SessionId::generate(),
@@ -172,126 +175,128 @@ impl SessionRecord {
         }
     }
 
-    /// Whether nobody has used it for so long that it is not resumed any more.
+    /// Returns `true` if the session was unused for so long that it is not resumed any more.
     pub fn is_over(&self, now_ms: u64) -> bool {
         now_ms.saturating_sub(self.seen_ms) > SESSION_TTL_MS
     }
 }
 
-/// The role of a message with which a session's conversation begins anew.
+/// Role of a message with which a session's conversation begins anew.
 pub const CLEAR: &str = "clear";
-/// The role of messages that were said in an earlier conversation, with which this one goes on.
+/// Role of messages of an earlier conversation, which this one continues.
 pub const PAST: &str = "past";
 
-/// One message of a transcript. The store numbers them in the order they were appended.
+/// Message of a transcript. The store numbers messages in the order in which they were appended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageRecord {
     /// `user`, `assistant`, or `result` for the end of a run; [`CLEAR`] and [`PAST`].
     pub role: String,
-    /// What was said, as the agent writes it.
+    /// Contents of the message, as the agent writes them.
     pub body: Value,
-    /// When it was said.
+    /// Time of the message.
     pub at_ms: u64,
 }
 
-/// One run of the agent.
+/// Run of the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
-    /// Which run.
+    /// Identifier, made by [`RunRecord::key`].
     pub id: RunId,
-    /// The session it belongs to.
+    /// Session it belongs to.
     pub session: SessionId,
-    /// The document it works on, if any.
+    /// Document it works on, if any.
     pub document: Option<DocumentId>,
-    /// Who asked.
+    /// Person who asked.
     pub user: UserId,
-    /// `queued`, `running`, or how it ended.
+    /// `queued`, `running`, or the way it ended.
     pub state: String,
-    /// What the agent needs to go on after a restart.
+    /// Data the agent needs to continue after a restart.
     pub body: Value,
-    /// When it was asked for.
+    /// Time at which it was asked for.
     pub created_ms: u64,
-    /// When it ended; none: it has to be taken up again after a restart.
+    /// Time at which it ended; `None`: it is taken up again after a restart.
     pub finished_ms: Option<u64>,
 }
 
 impl RunRecord {
-    /// The store's name of a session's run: clients choose the names of runs, so they are unique within a session only.
+    /// Returns the store's name of a session's run: clients choose the names of runs, so they are
+    /// unique within a session only.
     pub fn key(session: &SessionId, run: &RunId) -> RunId {
         format!("{session}/{run}").into()
     }
 }
 
-/// An issued token. The secret itself is never kept.
+/// Issued token. The secret itself is never stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRecord {
-    /// Which token.
+    /// Identifier of the token.
     pub id: TokenId,
     /// SHA-256 of the secret, as lower-case hex.
     pub hash: String,
-    /// The person who holds it.
+    /// Person who holds it.
     pub user: UserId,
-    /// Their name.
+    /// Name of that person.
     pub name: String,
-    /// What it allows.
+    /// Role that it allows.
     pub role: Role,
-    /// The only document it reaches; none: all.
+    /// Only document it reaches; `None`: all.
     pub document: Option<DocumentId>,
-    /// When it was issued.
+    /// Time at which it was issued.
     pub created_ms: u64,
-    /// When it stops working; none: never.
+    /// Time at which it expires; `None`: never.
     pub expires_ms: Option<u64>,
-    /// When it was revoked; none: it was not. The same as `expires_ms` where it was seen to have run out.
+    /// Time at which it was revoked; `None`: it was not. Equal to `expires_ms` once the token was
+    /// found to be expired.
     pub revoked_ms: Option<u64>,
-    /// When somebody last came in with it, to the minute; none: nobody has.
+    /// Time of its last use, to the minute; `None`: it was never used.
     pub used_ms: Option<u64>,
 }
 
-/// A text file of the workspace that is a document too: how far both agree.
+/// Open file: how far a workspace file and its document agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRecord {
     /// The document.
     pub document: DocumentId,
-    /// The file, from the workspace's top; a path has one document.
+    /// Path of the file, relative to the workspace; a path has one document.
     pub path: String,
-    /// The version whose text is in the file.
+    /// Version whose text is in the file.
     pub version: Version,
-    /// What tells the file's content from every other; `absent`: it was not there yet.
+    /// Stamp that identifies the file's content; `absent`: the file did not exist yet.
     pub stamp: String,
-    /// What the file reads, line ends normalised, if that is not the text of `version`: changes of both sides came
-    /// together there, and the file has not got those of people yet.
+    /// Text of the file, line ends normalised, if it differs from the text of `version`: both sides
+    /// were changed and merged, and the file does not have the changes of people yet.
     pub disk: Option<String>,
-    /// What the file has besides its text, as `files` writes it.
+    /// Properties of the file besides its text, as `file_sync` writes them.
     pub form: String,
-    /// A write that is under way: the version and the stamp the file then has.
+    /// Write in progress: the version and the stamp that the file will have.
     pub writing: Option<(Version, String)>,
 }
 
-/// Something that happened and must be accounted for.
+/// Event for the audit log, written by [`StoreOp::Audit`](super::StoreOp::Audit).
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
-    /// When.
+    /// Time of the event.
     pub at_ms: u64,
-    /// Who: a user, or the part of the server that acted by itself.
+    /// User, or the part of the server that acted by itself.
     pub actor: String,
-    /// What, as `noun.verb`: `request.approved`.
+    /// Kind of event, as `noun.verb`: `request.approved`.
     pub action: String,
-    /// The document it touched.
+    /// Document it touched.
     pub document: Option<DocumentId>,
-    /// The request it belongs to.
+    /// Request it belongs to.
     pub request: Option<RequestId>,
-    /// Everything else.
+    /// All other data of the event.
     pub detail: Value,
 }
 
-/// An [`AuditEntry`] in its place in the chain.
+/// [`AuditEntry`] in its place in the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditRecord {
     /// Place in the log, from 1, without gaps.
     pub seq: u64,
-    /// What happened.
+    /// Event.
     pub entry: AuditEntry,
-    /// The `hash` of the record before this one.
+    /// `hash` of the record before this one.
     pub prev_hash: String,
     /// SHA-256 over `prev_hash` and this record, as lower-case hex.
     pub hash: String,

@@ -17,13 +17,14 @@ use super::StoreError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 
-/// Reads are short and mostly come from the page cache.
+/// Number of reading connections. Reads are short and mostly come from the page cache.
 const READERS: u32 = 4;
 
-/// How long a statement waits for another process that writes: a command line issuing a token, say.
+/// Longest wait of a statement for another process that writes: a command line issuing a token,
+/// say.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The one connection that writes.
+/// Opens the one connection that writes.
 pub(super) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options()
         .filename(database)
@@ -36,19 +37,19 @@ pub(super) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreE
     Ok(pool(1).connect_with(options).await?)
 }
 
-/// Connections that refuse to write.
+/// Opens connections that refuse to write.
 pub(super) async fn connect_readers(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options().filename(database).pragma("query_only", "1");
     Ok(pool(READERS).connect_with(options).await?)
 }
 
-/// Connections to a database that is there, and stays byte for byte as it is.
+/// Opens connections to an existing database, which stays byte for byte as it is.
 pub(super) async fn connect_onlooker(database: &Path) -> Result<SqlitePool, StoreError> {
     let options = options().filename(database).read_only(true).pragma("query_only", "1");
     Ok(pool(READERS).connect_with(options).await?)
 }
 
-/// One connection for everything: a database in memory belongs to its connection.
+/// Opens one connection for everything: a database in memory belongs to its connection.
 pub(super) async fn connect_memory() -> Result<SqlitePool, StoreError> {
     Ok(pool(1).min_connections(1).connect_with(options().in_memory(true)).await?)
 }
@@ -58,7 +59,11 @@ pub(super) async fn migrate(pool: &SqlitePool) -> Result<(), StoreError> {
     Ok(MIGRATIONS.run(pool).await?)
 }
 
-/// A visitor beside a running server changes no tables; it must know the same ones.
+/// Checks that the tables are those this program knows: a visitor beside a running server changes
+/// no tables.
+///
+/// # Errors
+/// [`StoreError::Shape`] if they are of another version.
 pub(super) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
     let needed = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
     let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations")
@@ -72,7 +77,7 @@ pub(super) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
     }
 }
 
-/// Copies a database as it is at this moment into an empty file; whoever writes to it meanwhile is not held up.
+/// Copies a database as it is at this moment into an empty file, without holding up its writers.
 pub(super) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
     let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
     let copied = match check_shape(&only).await {
@@ -89,9 +94,10 @@ pub(super) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
     Ok(copied?)
 }
 
-/// Looks at a copy of a database: whether it is whole, and of a version that this program can bring up to date.
+/// Checks that a copy of a database is intact, and of a version that this program can bring up to
+/// date.
 pub(super) async fn check_copy(copy: &Path) -> Result<(), StoreError> {
-    // Opened by a reader that changes nothing, it would be made if it were missing.
+    // A missing file is reported as such, rather than as a broken backup.
     if !copy.is_file() {
         let source = std::io::ErrorKind::NotFound.into();
         return Err(StoreError::File { path: copy.to_owned(), source });

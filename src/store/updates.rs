@@ -1,4 +1,4 @@
-//! The log of a document: appended by compare-and-set.
+//! Update log of a document, appended by compare-and-set.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,16 @@ use super::records::UpdateRecord;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
-/// Rows in one INSERT; SQLite takes 32,766 values in a statement and PostgreSQL 65,535.
+/// Largest number of rows in one INSERT; SQLite takes 32,766 values in a statement and PostgreSQL
+/// 65,535.
 const ROWS: usize = 1_000;
-/// Values in a row.
+/// Number of values in a row.
 const COLUMNS: usize = 7;
 
-/// Adds updates to the log.
+/// Appends updates to the log.
+///
+/// # Errors
+/// [`StoreError::Conflict`](crate::store::StoreError::Conflict) unless the document is at `from`.
 pub(super) async fn append<'a>(
     script: &mut StatementBatch<'a>,
     document: &'a DocumentId,
@@ -21,7 +25,8 @@ pub(super) async fn append<'a>(
     updates: &[UpdateRecord],
 ) -> Result<(), BatchError> {
     let Some(last) = updates.last() else { return Ok(()) };
-    // The compare-and-set. The primary key of `updates` would refuse a version that is taken, but not one that leaves a gap.
+    // The compare-and-set. The primary key of `updates` would refuse a version that is taken, but
+    // not one that leaves a gap.
     script
         .run("UPDATE documents SET version = $3, updated_ms = $4 WHERE id = $1 AND version = $2")
         .bind(document.as_str())
@@ -44,7 +49,7 @@ pub(super) async fn append<'a>(
     Ok(())
 }
 
-/// Where the values of so many rows go.
+/// Returns the placeholders of `rows` rows.
 fn places(rows: usize) -> String {
     let mut places = String::new();
     for at in 0..rows * COLUMNS {
@@ -60,7 +65,7 @@ fn places(rows: usize) -> String {
     places
 }
 
-/// The values of consecutive updates after version `from`.
+/// Binds the values of consecutive updates after version `from`.
 fn bind(
     script: &mut StatementBatch<'_>,
     document: &DocumentId,

@@ -1,5 +1,5 @@
-//! Webhooks and their outbox: what is to be told is written together with the request it is about, so neither a crash nor a
-//! slow receiver loses it.
+//! Webhooks and their outbox: a delivery is written together with the request it is about, so
+//! neither a crash nor a slow receiver loses it.
 
 use serde_json::Value;
 use sqlx::Row as _;
@@ -13,87 +13,87 @@ use super::{Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// Deliveries that may wait for one receiver; more are dropped and counted.
+/// Most deliveries that may wait for one receiver; more are dropped and counted.
 const MOST_WAITING: i64 = 1_000;
 
-/// Somebody who wants to be told of requests.
+/// Registered webhook: an address that is told of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookRecord {
-    /// Which one.
+    /// Identifier of the webhook.
     pub id: WebhookId,
-    /// Where to send it.
+    /// Address that deliveries are sent to.
     pub url: String,
-    /// Only requests of this document; none: all but those of private documents.
+    /// Only document whose requests are sent; `None`: all requests but those of private documents.
     pub document: Option<DocumentId>,
-    /// What signs it.
+    /// Secret that signs deliveries.
     pub secret: String,
-    /// Whether anything is sent at all.
+    /// `true` if anything is sent at all.
     pub active: bool,
-    /// When it was registered.
+    /// Time of registration, in ms.
     pub created_ms: u64,
 }
 
-/// A webhook, and how it goes with it.
+/// A [`WebhookRecord`] and the state of its deliveries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookState {
     /// The webhook.
     pub hook: WebhookRecord,
-    /// When the receiver last took something.
+    /// Time in ms at which the receiver last took a delivery.
     pub delivered_ms: Option<u64>,
-    /// Since when it takes nothing; none: it does.
+    /// Time in ms since which deliveries fail; `None`: they do not.
     pub failing_ms: Option<u64>,
-    /// Why not.
+    /// Last error, while deliveries fail.
     pub error: Option<String>,
-    /// How much was given up.
+    /// Number of deliveries that were given up.
     pub dropped: u64,
-    /// How much waits.
+    /// Number of deliveries that wait.
     pub waiting: u64,
 }
 
-/// What a receiver is to be told next.
+/// Next delivery to a receiver, read by [`Store::deliveries`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookDelivery {
-    /// Its place in the outbox.
+    /// Place in the outbox.
     pub seq: i64,
-    /// The same however often it is tried.
+    /// Identifier, unchanged however often the delivery is tried.
     pub id: DeliveryId,
-    /// Whom.
+    /// Webhook to deliver to.
     pub hook: WebhookRecord,
     /// `waiting` or `resolved`.
     pub event: String,
-    /// The request at that moment, as `review` writes it.
+    /// The request at that moment, as `approvals` writes it.
     pub body: Value,
-    /// How often it was tried.
+    /// Number of attempts so far.
     pub attempts: u32,
-    /// When it was first tried.
+    /// Time of the first attempt, in ms.
     pub since_ms: Option<u64>,
-    /// Not before this.
+    /// Earliest time of the next attempt, in ms.
     pub next_ms: u64,
 }
 
-/// What became of a delivery.
+/// Outcome of a [`WebhookDelivery`], stored by [`StoreOp::Settle`](super::StoreOp::Settle).
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeliveryOutcome {
-    /// The receiver has it.
+    /// The receiver took it.
     Delivered,
-    /// Not now; again at this time.
+    /// Failed for now; tried again later.
     Later {
-        /// When.
+        /// Earliest time of the next attempt, in ms.
         next_ms: u64,
-        /// Why.
+        /// Error of this attempt.
         error: String,
     },
-    /// Never; neither is what the receiver was to be told before this time.
+    /// Given up, together with the receiver's older deliveries.
     GivenUp {
-        /// When.
+        /// Time in ms; the receiver's deliveries made before it are given up too.
         before_ms: u64,
-        /// Why.
+        /// Error of the last attempt.
         error: String,
     },
 }
 
 impl Store {
-    /// All webhooks, oldest first.
+    /// Returns all webhooks, oldest first.
     pub async fn webhooks(&self) -> Result<Vec<WebhookState>, StoreError> {
         let rows = sqlx::query(
             "SELECT webhooks.*, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) AS waiting
@@ -102,7 +102,7 @@ impl Store {
         rows.fetch_all(self.readers()).await?.iter().map(state).collect()
     }
 
-    /// The oldest delivery of each receiver that may be sent anything.
+    /// Returns the oldest delivery of each active webhook.
     pub async fn deliveries(&self) -> Result<Vec<WebhookDelivery>, StoreError> {
         let rows = sqlx::query(
             "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
@@ -154,7 +154,7 @@ fn delivery(row: &SqliteRow) -> Result<WebhookDelivery, StoreError> {
     })
 }
 
-/// A new webhook, or its new address or activity. A new address has not failed yet.
+/// Stores a new webhook, or its new address or activity. A new address has not failed yet.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &WebhookRecord) {
     script
         .run(
@@ -172,31 +172,32 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &WebhookRecord) {
     script.run("UPDATE outbox SET next_ms = 0 WHERE hook = $1").bind(record.id.as_str());
 }
 
-/// It is told nothing any more.
+/// Removes a webhook and its waiting deliveries.
 pub(super) fn remove(script: &mut StatementBatch<'_>, id: &WebhookId) {
     for statement in ["DELETE FROM outbox WHERE hook = $1", "DELETE FROM webhooks WHERE id = $1"] {
         script.run(statement).bind(id.as_str());
     }
 }
 
-/// Which webhooks are told of request `$2` of document `$1`, whose new state is open or not (`$3`): none, if that is no
-/// news. What is written again while it stays open, or stays ended, is none.
+/// Condition for the webhooks that are told of request `$2` of document `$1`, whose new state is
+/// open or not (`$3`). A request written again while it stays open, or stays ended, is no news and
+/// matches none.
 const TOLD: &str = "active
     AND (document = $1 OR (document IS NULL AND NOT EXISTS
         (SELECT 1 FROM documents WHERE id = $1 AND unlisted_owner IS NOT NULL)))
     AND (SELECT is_open FROM requests WHERE id = $2) IS DISTINCT FROM $3
     AND (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id)";
 
-/// Whether there are any.
+/// Returns `true` if there are any webhooks.
 pub(super) async fn are_any(db: &mut SqliteConnection) -> Result<bool, StoreError> {
     Ok(sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM webhooks)").fetch_one(db).await?)
 }
 
-/// Writes down whom to tell of a request's new state, before that state is written.
+/// Adds deliveries for a request's new state to the outbox, before that state is written.
 pub(super) fn note(script: &mut StatementBatch<'_>, request: &RequestRecord) {
     let document = request.document.as_ref().map(DocumentId::as_str);
     let event = if request.open { "waiting" } else { "resolved" };
-    // Before there is one more.
+    // Counted before a delivery is added.
     script
         .run(&format!("UPDATE webhooks SET dropped = dropped + 1 WHERE {TOLD} >= $4"))
         .bind(document)
@@ -217,7 +218,7 @@ pub(super) fn note(script: &mut StatementBatch<'_>, request: &RequestRecord) {
         .bind(&request.body);
 }
 
-/// What became of a delivery; of one whose webhook was removed meanwhile, nothing.
+/// Stores the outcome of a delivery; does nothing if its webhook was removed meanwhile.
 pub(super) fn settle(
     script: &mut StatementBatch<'_>,
     seq: i64,
@@ -254,7 +255,7 @@ pub(super) fn settle(
         }
         DeliveryOutcome::GivenUp { before_ms, error } => {
             let before = DeliveryId::first_of(*before_ms);
-            // Before they are gone.
+            // Counted before they are deleted.
             script
                 .run(
                     "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3,

@@ -1,7 +1,9 @@
-//! Where a webhook may lead: an owner's address must not make the server talk to what only the server can reach.
+//! Addresses of webhooks: an owner's address must not make the server send to a host that only the
+//! server can reach.
 //!
-//! Without `--allow-private-webhooks` it is `https`, and every address its name has is a public one; the connection goes to
-//! the very address that was looked at, so a name that answers differently the second time gains nothing.
+//! Without `--allow-private-webhooks` the address is `https`, and every IP address of its host is a
+//! public one; the connection goes to an IP address that was checked, so a name that resolves
+//! differently the second time gains nothing.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -10,38 +12,41 @@ use reqwest::Url;
 /// Longest address, in bytes.
 const LONGEST: usize = 2_000;
 
-/// Which addresses may be told anything.
+/// Policy that decides which [`WebhookAddress`] is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressPolicy {
-    /// Public ones, by `https`.
+    /// Public addresses, by `https`.
     Public,
     /// Also loopback and private networks, and `http`.
     Everywhere,
 }
 
-/// Why nothing is sent there.
+/// Reason why a [`WebhookAddress`] is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
-    /// Not an address of the web.
+    /// The text is no web address.
     #[error("a webhook's address is https://HOST/PATH, without a name or password in it")]
     NoUrl,
-    /// Not encrypted.
+    /// The address is not encrypted.
     #[error("a webhook's address begins with https://; http:// needs --allow-private-webhooks")]
     NotEncrypted,
-    /// Leads into a private network.
+    /// The address leads into a private network.
     #[error("{0} is not a public address; private ones need --allow-private-webhooks")]
     Private(IpAddr),
-    /// The name has no address.
+    /// The host name has no address.
     #[error("the name of the host cannot be found")]
     Unknown,
 }
 
-/// An address that may be told something, as far as it can be told without looking its name up.
+/// Address of a webhook, checked as far as possible without a DNS query.
 #[derive(Clone, Debug)]
 pub struct WebhookAddress(pub(super) Url);
 
 impl WebhookAddress {
-    /// Reads it.
+    /// Parses and checks an address.
+    ///
+    /// # Errors
+    /// [`AddressError::NoUrl`], [`AddressError::NotEncrypted`] or [`AddressError::Private`].
     pub fn read(text: &str, reach: AddressPolicy) -> Result<Self, AddressError> {
         let url = Url::parse(text).map_err(|_| AddressError::NoUrl)?;
         let named = url.host_str().is_some_and(|host| !host.is_empty());
@@ -52,14 +57,15 @@ impl WebhookAddress {
         if url.scheme() == "http" && reach == AddressPolicy::Public {
             return Err(AddressError::NotEncrypted);
         }
-        // The parser has brought every way to write an address to one: 127.1, 0x7f000001, [::ffff:127.0.0.1].
+        // The parser has normalised every notation of an address: 127.1, 0x7f000001,
+        // [::ffff:127.0.0.1].
         if let Some(address) = literal(&url) {
             check(address, reach)?;
         }
         Ok(Self(url))
     }
 
-    /// The sockets behind it, all of them allowed.
+    /// Returns the sockets of the address, all of them allowed.
     pub(super) async fn find(&self, reach: AddressPolicy) -> Result<Vec<SocketAddr>, AddressError> {
         let port = self.0.port_or_known_default().ok_or(AddressError::NoUrl)?;
         let host = self.0.host_str().ok_or(AddressError::NoUrl)?;
@@ -90,7 +96,7 @@ fn check(address: IpAddr, reach: AddressPolicy) -> Result<(), AddressError> {
     }
 }
 
-/// Whether anybody could reach it. What is not known to be public is not.
+/// Returns `true` if the address is public. An address not known to be public is private.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -118,7 +124,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || a >= 224)
 }
 
-/// Global unicast (RFC 4291), without what stands for other networks: Teredo, 6to4, documentation, benchmarks.
+/// Returns `true` for global unicast (RFC 4291), without the ranges of other networks: Teredo,
+/// 6to4, documentation, benchmarks.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     (0x2000..0x4000).contains(&a)

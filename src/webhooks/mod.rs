@@ -1,8 +1,10 @@
-//! Webhooks: requests that wait and requests that were resolved, told to addresses that owners name.
+//! Webhooks: waiting and resolved requests, sent to addresses that owners name.
 //!
-//! What is to be told lies in the store's outbox, written in the transaction of the request. Here it is sent: one after the
-//! other for each receiver, signed after <https://www.standardwebhooks.com>, tried again with growing pauses, and given up
-//! after a day, together with everything that has waited as long behind it. Rooms never wait for it. A receiver may get something twice; `webhook-id` is the same then.
+//! Deliveries are in the store's outbox, written in the transaction of the request. This module
+//! sends them: one after the other for each receiver, signed after
+//! <https://www.standardwebhooks.com>, tried again with growing pauses, and given up after a day,
+//! together with all later deliveries that have waited as long. Rooms never wait for deliveries. A
+//! receiver may get a delivery twice, with an equal `webhook-id`.
 
 mod address;
 mod sending;
@@ -22,14 +24,14 @@ use crate::store::{DeliveryOutcome, Store, StoreError, StoreOp, WebhookDelivery}
 pub use address::{AddressError, AddressPolicy, WebhookAddress};
 pub use signature::{SecretError, SigningSecret};
 
-/// From the first try on, this long.
+/// Time after the first attempt at which a delivery is given up, in ms.
 const PATIENCE_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Pauses after the first tries, in seconds; the last one is repeated.
+/// Pauses after the first attempts, in seconds; the last one is repeated.
 const PAUSES_S: [u64; 8] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200];
-/// The store could not be read or written: again after this.
+/// Pause after the store could not be read or written.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// Sends what the outbox holds, until it is told to stop.
+/// Task that sends each [`WebhookDelivery`] in the outbox.
 #[derive(Clone, Debug)]
 pub struct DeliveryWorker {
     store: Store,
@@ -38,12 +40,12 @@ pub struct DeliveryWorker {
 }
 
 impl DeliveryWorker {
-    /// Nothing is sent yet.
+    /// Returns a worker that sends nothing yet.
     pub fn new(store: Store, clock: WallClock, reach: AddressPolicy) -> Self {
         Self { store, clock, reach }
     }
 
-    /// Sends, until `stop` fires; what was being sent then is sent again at the next start.
+    /// Sends until `stop` fires; a delivery interrupted by that is sent again at the next start.
     pub async fn run(self, stop: CancellationToken) {
         let courier = Arc::new(self);
         let mut changes = courier.store.outbox_changes();
@@ -64,7 +66,7 @@ impl DeliveryWorker {
                 heard = changes.changed() => if heard.is_err() { return },
                 Some(done) = trips.join_next() => match done {
                     Ok(hook) => { on_the_way.remove(&hook); }
-                    // Which one it was is not known; all that are still on their way say so again.
+                    // The failed delivery is unknown; all deliveries on the way are sent again.
                     Err(error) => {
                         tracing::error!(%error, "a delivery failed unexpectedly");
                         trips.abort_all();
@@ -78,7 +80,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Sends what is due to receivers that nothing is on its way to; the time until something else is due.
+    /// Starts the due deliveries to receivers without one on the way; returns the time until the
+    /// next is due.
     fn dispatch(
         self: &Arc<Self>,
         deliveries: Vec<WebhookDelivery>,
@@ -125,14 +128,14 @@ impl DeliveryWorker {
     }
 }
 
-/// When to try again, if at all.
+/// Returns the outcome of a failed attempt: a later attempt, or giving up.
 fn failed(delivery: &WebhookDelivery, at_ms: u64, error: String) -> DeliveryOutcome {
     let tried = usize::try_from(delivery.attempts).unwrap_or(usize::MAX);
     let pause_s = PAUSES_S.get(tried).copied().unwrap_or(PAUSES_S[PAUSES_S.len() - 1]);
     let next_ms = at_ms + pause_s * 1_000;
     let since_ms = delivery.since_ms.unwrap_or(at_ms);
     if next_ms.saturating_sub(since_ms) > PATIENCE_MS {
-        // What waits behind it does not get a day of its own: it has had that.
+        // Deliveries that have waited as long behind it do not get another day.
         DeliveryOutcome::GivenUp { before_ms: at_ms.saturating_sub(PATIENCE_MS), error }
     } else {
         DeliveryOutcome::Later { next_ms, error }

@@ -1,4 +1,4 @@
-//! One try to deliver: made into JSON, signed, and sent to the address that was looked at.
+//! One attempt to deliver: the body is made, signed, and sent to the address that was checked.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,19 +17,19 @@ use super::signature::{SecretError, SigningSecret};
 /// Longest wait for a receiver.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Why the receiver does not have it.
+/// Reason why a delivery failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SendError {
-    /// The address is not one that may be told anything.
+    /// The address is not allowed.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The receiver said something else than yes.
+    /// The receiver answered with an error status.
     #[error("the receiver answered {0}")]
     Refused(StatusCode),
-    /// Nobody answered.
+    /// The receiver did not answer.
     #[error("the receiver does not answer")]
     Silent,
-    /// A fault of this server.
+    /// This server could not make the delivery.
     #[error("{0}")]
     Unreadable(String),
 }
@@ -64,7 +64,7 @@ pub(super) async fn send(
     }
 }
 
-/// Posts to one of the sockets that were looked at, whatever the name of the host means by now.
+/// Posts to one of the sockets that were checked, whatever the host name resolves to by now.
 async fn post(
     address: &WebhookAddress,
     sockets: &[SocketAddr],
@@ -73,9 +73,9 @@ async fn post(
 ) -> Result<StatusCode, SendError> {
     let host = address.0.host_str().unwrap_or_default();
     let client = Client::builder()
-        // Somebody else's address is somebody else's word.
+        // A redirect could lead to an address that was not checked.
         .redirect(Policy::none())
-        // A proxy would look the name up again.
+        // A proxy would resolve the name again.
         .no_proxy()
         .resolve_to_addrs(host, sockets)
         .timeout(PATIENCE)
@@ -86,11 +86,12 @@ async fn post(
     for (name, value) in headers {
         request = request.header(*name, value);
     }
-    // What the receiver says besides is nobody's business: the answer is not read.
+    // The body of the answer is not read.
     Ok(request.send().await.map_err(|_| SendError::Silent)?.status())
 }
 
-/// `{type, timestamp, data}`: the same words at every try. `data` is what the socket tells of the same event.
+/// Returns the body `{type, timestamp, data}`, identical at every attempt. `data` is the message
+/// that the socket sends for this event.
 fn body(delivery: &WebhookDelivery) -> Result<String, SendError> {
     let unreadable = |error: serde_json::Error| SendError::Unreadable(error.to_string());
     let request: ApprovalRequest =

@@ -1,50 +1,58 @@
-//! Secrets and signatures of webhooks, after <https://www.standardwebhooks.com>. Pure but for making a secret.
+//! Secrets and signatures of webhooks, after <https://www.standardwebhooks.com>. Pure, except for
+//! generating a secret.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// What a secret begins with.
+/// Prefix of a secret.
 const PREFIX: &str = "whsec_";
 /// Bytes of a new secret.
 const BYTES: usize = 32;
 
-/// Why there is no secret.
+/// Reason why there is no [`SigningSecret`].
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// The operating system gave no randomness.
     #[error("no randomness from the operating system: {0}")]
     Randomness(getrandom::Error),
-    /// Not what this program writes.
+    /// The text was not written by this program.
     #[error("this is no secret of a webhook")]
     Unreadable,
 }
 
-/// What signs deliveries. `Debug` does not show it.
+/// Secret that signs deliveries. `Debug` does not show it.
 #[derive(Clone)]
 pub struct SigningSecret(Vec<u8>);
 
 impl SigningSecret {
-    /// A fresh one.
+    /// Generates a secret.
+    ///
+    /// # Errors
+    /// [`SecretError::Randomness`] if the operating system gives none.
     pub fn generate() -> Result<Self, SecretError> {
         let mut bytes = vec![0; BYTES];
         getrandom::fill(&mut bytes).map_err(SecretError::Randomness)?;
         Ok(Self(bytes))
     }
 
-    /// As it is told and kept.
+    /// Returns the secret as it is shown and stored.
     pub fn expose(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(&self.0))
     }
 
-    /// Reads it back.
+    /// Parses a stored secret.
+    ///
+    /// # Errors
+    /// [`SecretError::Unreadable`] if the text is no secret.
     pub fn read(text: &str) -> Result<Self, SecretError> {
         let encoded = text.strip_prefix(PREFIX).ok_or(SecretError::Unreadable)?;
         STANDARD.decode(encoded).map(Self).map_err(|_| SecretError::Unreadable)
     }
 
-    /// `webhook-signature` of a delivery that is sent at this time, in seconds since the epoch.
+    /// Returns the header `webhook-signature` of a delivery sent at `at_s`, in seconds since the
+    /// epoch.
     pub fn sign(&self, id: &str, at_s: u64, body: &str) -> Result<String, SecretError> {
         let mac = Hmac::<Sha256>::new_from_slice(&self.0);
         let mut mac = mac.map_err(|_| SecretError::Unreadable)?;

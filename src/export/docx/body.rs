@@ -1,4 +1,4 @@
-//! The text of a Word document: paragraphs, runs, and the marks of tracked changes around them.
+//! Body of a Word document: paragraphs, runs, and the marks of tracked changes around them.
 
 use std::fmt::Write as _;
 
@@ -12,16 +12,16 @@ use super::numbering::ListNumbering;
 use super::track::{RevisionMark, TrackedStep};
 use super::xml::{escape, escape_into};
 
-/// Between the margins, in twentieths of a point.
+/// Width between the margins, in twentieths of a point.
 const WIDTH: usize = 9026;
 
-/// What goes into the parts of the package that depend on the text.
+/// Parts of the package that depend on the text.
 pub(super) struct DocxParts {
-    /// `word/document.xml` without its frame.
+    /// `word/document.xml` without the outer elements.
     pub body: String,
     /// `word/numbering.xml`.
     pub numbering: String,
-    /// The addresses of links; the relation of number `n` is `link{n}`.
+    /// Addresses of links; the relation of number `n` is `link{n}`.
     pub addresses: Vec<String>,
 }
 
@@ -29,11 +29,11 @@ struct BodyWriter<'a> {
     signatures: Vec<&'a ChangeSignature>,
     numbering: ListNumbering,
     out: String,
-    /// The paragraph that is being written.
+    /// Content of the paragraph that is being written.
     runs: Vec<TrackedStep>,
-    /// The cell before, if what comes may be of the same table.
+    /// Previous cell, if the next one may be of the same table.
     cell: Option<TableCell>,
-    /// Tracked changes have numbers that are used once.
+    /// Next number of a tracked change; each is used once.
     next: usize,
 }
 
@@ -75,13 +75,13 @@ pub(super) fn write(
                 );
                 writer.block(*to, RevisionMark::Stays, &style, &change);
             }
-            // Whose a change is it says itself.
+            // The change itself names its author.
             TrackedStep::Remark(index) if marked.remarks[*index].text.is_empty() => {}
             other => writer.runs.push(*other),
         }
     }
     let ends_with_table = writer.end_table();
-    // A document without a paragraph is none, and ends with one; neither may words or remarks stand outside of one.
+    // A document must end with a paragraph, and text and remarks must be inside one.
     if ends_with_table || !writer.runs.is_empty() || writer.out.is_empty() {
         writer.paragraph("", "");
     }
@@ -113,11 +113,11 @@ impl BodyWriter<'_> {
     }
 
     fn begin_row(&mut self, cell: TableCell, mark: RevisionMark) {
-        // One whose headings are replaced goes on.
+        // A table whose heading row is replaced continues.
         let goes_on = self.cell.is_some_and(|before| before.is_head || !cell.is_head);
         if !goes_on {
             if self.end_table() {
-                // Tables that touch would become one.
+                // Adjacent tables would become one.
                 self.out.push_str("<w:p/>\n");
             }
             let columns =
@@ -134,7 +134,7 @@ impl BodyWriter<'_> {
         _ = write!(self.out, "<w:tr><w:trPr>{head}{}</w:trPr>", tracked.unwrap_or_default());
     }
 
-    /// Whether there was one.
+    /// Ends the table; returns `true` if there was one.
     fn end_table(&mut self) -> bool {
         let was_table = self.cell.take().is_some();
         if was_table {
@@ -143,7 +143,7 @@ impl BodyWriter<'_> {
         was_table
     }
 
-    /// Ends the paragraph; `style` says what it is and `tracked` what happens to that.
+    /// Ends the paragraph; `style` is its style and `tracked` the tracked change of it.
     fn paragraph(&mut self, style: &str, tracked: &str) {
         _ = write!(self.out, "<w:p><w:pPr>{style}{tracked}</w:pPr>");
         let runs = std::mem::take(&mut self.runs);
@@ -153,7 +153,7 @@ impl BodyWriter<'_> {
         self.out.push_str("</w:p>\n");
     }
 
-    /// The paragraph's style, and its place in a list.
+    /// Returns the paragraph's style, and its place in a list.
     fn style(&mut self, paragraph: ParagraphKind) -> String {
         let named = |name: &str| format!("<w:pStyle w:val=\"{name}\"/>");
         match paragraph {
@@ -183,13 +183,13 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Characters that look alike and share a fate, or one remark.
+    /// Writes characters with one style and one mark, or one remark.
     fn run(&mut self, steps: &[TrackedStep]) {
         match steps {
             [TrackedStep::Remark(index), ..] => self.remark(*index),
             [TrackedStep::Glyph(FlowItem::Char(_, look), mark), ..] => {
                 let tracked = self.tracked(*mark);
-                // A link goes around what is tracked, not the other way round.
+                // A link encloses tracked elements, not the reverse.
                 if let Some(link) = look.link {
                     _ = write!(self.out, "<w:hyperlink r:id=\"link{link}\">");
                 }
@@ -242,7 +242,7 @@ impl BodyWriter<'_> {
         );
     }
 
-    /// The element around something tracked, and its attributes.
+    /// Returns the element around something tracked, and its attributes.
     fn tracked(&mut self, mark: RevisionMark) -> Option<(&'static str, String)> {
         let (name, by) = match mark {
             RevisionMark::Stays => return None,
@@ -256,7 +256,7 @@ impl BodyWriter<'_> {
     }
 }
 
-/// Who and when, as attributes.
+/// Returns author and time as attributes.
 pub(super) fn attributes(signature: &ChangeSignature) -> String {
     let date = time::seconds(signature.at_ms);
     format!("w:author=\"{}\" w:date=\"{date}\"", escape(&signature.author))

@@ -1,4 +1,4 @@
-//! Markdown as a row of characters and ends of paragraphs, each with its place in the source.
+//! Markdown as a sequence of characters and ends of paragraphs, each with its place in the source.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::super::html;
 
-/// How a character looks.
+/// Style of a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CharStyle {
-    /// The sum of [`BOLD`], [`ITALIC`], [`STRUCK`] and [`CODE`].
+    /// Sum of [`BOLD`], [`ITALIC`], [`STRUCK`] and [`CODE`].
     pub style: u8,
-    /// Where it leads, by [`LinkTargets`].
+    /// Address of its link, by number in [`LinkTargets`].
     pub link: Option<usize>,
 }
 
@@ -22,18 +22,18 @@ pub(super) const ITALIC: u8 = 2;
 pub(super) const STRUCK: u8 = 4;
 pub(super) const CODE: u8 = 8;
 
-/// What a paragraph is.
+/// Kind of a paragraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParagraphKind {
     Body,
-    /// Of level 1 to 6.
+    /// Heading of level 1 to 6.
     Heading(u8),
     Quote,
     /// One line of code.
     Code,
-    /// The first paragraph of a list item; levels count from 0.
+    /// First paragraph of a list item; levels count from 0.
     Item(ListKind, u8),
-    /// A further paragraph of a list item.
+    /// Further paragraph of a list item.
     More(u8),
     Rule,
     Cell(TableCell),
@@ -48,14 +48,14 @@ impl ParagraphKind {
     }
 }
 
-/// A cell of a table.
+/// Cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TableCell {
-    /// Counted from 0.
+    /// Column, counted from 0.
     pub column: usize,
-    /// How many its row has.
+    /// Number of columns of its row.
     pub columns: usize,
-    /// Its row is the one of headings.
+    /// `true` in the heading row.
     pub is_head: bool,
     pub alignment: Alignment,
 }
@@ -63,24 +63,25 @@ pub(super) struct TableCell {
 impl Eq for TableCell {}
 
 impl TableCell {
-    /// Which of how many of its row it is.
+    /// Returns the column and the number of columns.
     pub fn place(self) -> (usize, usize) {
         (self.column, self.columns)
     }
 }
 
-/// A list.
+/// Kind of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ListKind {
     Bullets,
-    /// Where it begins in the source tells it from other lists, which count anew.
+    /// Numbered list. Its place in the source (`id`) distinguishes it from other lists, which count
+    /// anew.
     Numbers {
         id: usize,
         start: u64,
     },
 }
 
-/// Where a list begins moves with the text before it, so that alone makes no difference.
+/// Ignores the place of a list, because it moves with the text before the list.
 impl PartialEq for ListKind {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -93,32 +94,33 @@ impl PartialEq for ListKind {
 
 impl Eq for ListKind {}
 
-/// One step of a document.
+/// Item of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlowItem {
-    /// A character; `\n` breaks the line within a paragraph.
+    /// Character; `
+    /// ` breaks the line within a paragraph.
     Char(char, CharStyle),
-    /// A paragraph ends.
+    /// End of a paragraph.
     End(ParagraphKind),
 }
 
-/// A glyph and the byte of the source it comes from. Places never go back.
+/// Item and the byte of the source it comes from. Places never decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FlowToken {
     pub at: usize,
     pub glyph: FlowItem,
 }
 
-/// The addresses that are linked to.
+/// Addresses of links.
 #[derive(Debug, Default)]
 pub(super) struct LinkTargets {
     known: HashMap<String, usize>,
-    /// In the order in which they were met.
+    /// Addresses in the order of their first use.
     pub addresses: Vec<String>,
 }
 
 impl LinkTargets {
-    /// The address's number; none for one that a reader should not be led to.
+    /// Returns the number of an address; `None` for a scheme that is not safe to link.
     fn number(&mut self, address: &str) -> Option<usize> {
         let scheme = address.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
         if !matches!(scheme.as_deref(), Some("http" | "https" | "mailto")) {
@@ -132,7 +134,7 @@ impl LinkTargets {
     }
 }
 
-/// What the reader is in.
+/// Block that encloses the reader's place.
 enum ReaderContext {
     Quote,
     List(ListKind),
@@ -151,25 +153,25 @@ impl ReaderContext {
 struct FlowReader<'a> {
     source: &'a str,
     links: &'a mut LinkTargets,
-    /// Added to the names of lists, so that those of two texts differ.
+    /// Added to the identifiers of lists, so that those of two texts differ.
     apart: usize,
     tokens: Vec<FlowToken>,
     around: Vec<ReaderContext>,
-    /// The paragraph that is being read is one of these rather than what [`Self::around`] says.
+    /// Kind of the current paragraph, if it does not follow from [`Self::around`].
     block: Option<ParagraphKind>,
     looks: Vec<CharStyle>,
-    /// How the columns of the table are aligned.
+    /// Alignments of the columns of the table.
     columns: Vec<Alignment>,
-    /// The cell that is being read.
+    /// Column of the current cell.
     column: usize,
     is_head: bool,
-    /// Characters of the paragraph have been read.
+    /// `true` if characters of the paragraph have been read.
     is_open: bool,
-    /// Where what was read last ends.
+    /// End of the source that was read, in bytes.
     end: usize,
 }
 
-/// Reads a document. `apart` tells the lists of one text from those of another.
+/// Reads a document. `apart` distinguishes the lists of one text from those of another.
 pub(super) fn read(source: &str, apart: usize, links: &mut LinkTargets) -> Vec<FlowToken> {
     let mut reader = FlowReader {
         source,
@@ -222,7 +224,7 @@ impl FlowReader<'_> {
 
     fn start(&mut self, tag: Tag, range: &Range<usize>) {
         match tag {
-            // Of a picture only its description comes along.
+            // Of an image only its description is exported.
             Tag::Emphasis | Tag::Image { .. } => self.look(ITALIC, None),
             Tag::Strong => self.look(BOLD, None),
             Tag::Strikethrough => self.look(STRUCK, None),
@@ -277,7 +279,7 @@ impl FlowReader<'_> {
             TagEnd::TableHead => _ = self.looks.pop(),
             TagEnd::TableRow => {}
             TagEnd::Heading(level) => {
-                // An empty heading is one all the same.
+                // An empty heading is a heading.
                 self.end_paragraph(ParagraphKind::Heading(level as u8));
                 self.block = None;
             }
@@ -299,13 +301,14 @@ impl FlowReader<'_> {
         }
     }
 
-    /// Goes on within a look: both count.
+    /// Enters a style within the current one: both apply.
     fn look(&mut self, style: u8, link: Option<usize>) {
         let around = self.looks.last().copied().unwrap_or_default();
         self.looks.push(CharStyle { style: around.style | style, link: link.or(around.link) });
     }
 
-    /// Characters of a paragraph. What is written otherwise than it reads, such as `&amp;`, has all of its place.
+    /// Adds characters of a paragraph. Text that differs from its source, such as `&amp;`, covers
+    /// all of its source.
     fn text(&mut self, text: &str, range: &Range<usize>, style: u8) {
         let mut look = self.looks.last().copied().unwrap_or_default();
         look.style |= style;
@@ -317,7 +320,7 @@ impl FlowReader<'_> {
         self.end = self.end.max(range.end);
     }
 
-    /// Lines of code: each is a paragraph.
+    /// Adds lines of code: each is a paragraph.
     fn lines(&mut self, text: &str, range: &Range<usize>) {
         let mut at = range.start;
         for line in text.split_inclusive('\n') {
@@ -337,7 +340,7 @@ impl FlowReader<'_> {
         }
     }
 
-    /// An empty cell is one all the same.
+    /// Ends a cell, which may be empty.
     fn end_cell(&mut self, at: usize) {
         let columns = self.columns.len();
         let alignment = self.columns.get(self.column).copied().unwrap_or(Alignment::None);
@@ -348,7 +351,8 @@ impl FlowReader<'_> {
         self.is_open = false;
     }
 
-    /// A paragraph's end stands where the line of its last character ends: that changes only with the line's end itself.
+    /// Ends a paragraph. The end has the place of the line end after its last character: that
+    /// changes only with the line end itself.
     fn end_paragraph(&mut self, paragraph: ParagraphKind) {
         let rest = self.source.get(self.end..).unwrap_or_default();
         let at = self.end + rest.find('\n').unwrap_or(rest.len());
@@ -366,7 +370,7 @@ impl FlowReader<'_> {
         self.tokens.push(FlowToken { at: at.max(before), glyph });
     }
 
-    /// What a paragraph is here by what is around it.
+    /// Returns the kind of a paragraph here, from the blocks around it.
     fn paragraph(&self) -> ParagraphKind {
         let lists: Vec<ListKind> = self.around.iter().filter_map(ReaderContext::list).collect();
         let level = lists.len().saturating_sub(1).min(8) as u8;

@@ -1,9 +1,12 @@
-//! Word: paragraphs with styles, and every pending change as a tracked insertion or deletion.
+//! Word documents: paragraphs with styles, and every pending change as a tracked insertion or
+//! deletion.
 //!
-//! The present text and the proposed text are both read as Markdown, each into a row of characters and ends of paragraphs
-//! ([`flow`]). Put side by side ([`track`]), what both have at the same place stays, and the rest is deleted or inserted. So
-//! rejecting everything gives exactly the present document and accepting everything exactly the proposed one, also where a
-//! change turns a paragraph into a heading or makes a word bold. Rows of tables are made whole then ([`table`]).
+//! The present text and the proposed text are both read as Markdown, each into a sequence of
+//! characters and ends of paragraphs ([`flow`]). Both are compared ([`track`]): items that both
+//! have at one place stay, and the rest is deleted or inserted. So rejecting everything gives
+//! exactly the present document and accepting everything exactly the proposed one, also where a
+//! change turns a paragraph into a heading or makes a word bold. After that, rows of tables are
+//! made whole ([`table`]).
 
 mod body;
 mod flow;
@@ -19,7 +22,7 @@ mod tests;
 use super::ExportError;
 use super::annotated::AnnotatedText;
 
-/// The file's content.
+/// Returns the content of the file.
 pub(super) fn write(title: &str, marked: &AnnotatedText) -> Result<Vec<u8>, ExportError> {
     let mut links = flow::LinkTargets::default();
     let tracked = track::track(marked, &mut links);

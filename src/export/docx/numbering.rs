@@ -1,18 +1,19 @@
-//! Lists: bullets share one definition, each numbered list has its own, so that it counts anew.
+//! List numbering: bullets share one definition, each numbered list has its own, so that it counts
+//! anew.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::flow::ListKind;
 
-/// The definition of bullets; numbered lists come after it.
+/// Number of the definition of bullets; numbered lists come after it.
 const BULLETS: usize = 1;
-/// Levels Word knows.
+/// Number of levels that Word supports.
 const LEVELS: u8 = 9;
-/// How far each level is moved in, in twentieths of a point.
+/// Indentation of each level, in twentieths of a point.
 const STEP: u32 = 720;
 
-/// The numbered lists of a document.
+/// Numbered lists of a document.
 #[derive(Default)]
 pub(super) struct ListNumbering {
     numbers: HashMap<usize, usize>,
@@ -21,7 +22,7 @@ pub(super) struct ListNumbering {
 }
 
 impl ListNumbering {
-    /// What an item of this list refers to.
+    /// Returns the number that an item of this list refers to.
     pub fn number(&mut self, list: ListKind, level: u8) -> usize {
         match list {
             ListKind::Bullets => BULLETS,
@@ -32,7 +33,7 @@ impl ListNumbering {
         }
     }
 
-    /// `word/numbering.xml`.
+    /// Returns `word/numbering.xml`.
     pub fn write(&self) -> String {
         let mut out = String::from(super::package::HEAD);
         out.push_str(
@@ -54,7 +55,7 @@ impl ListNumbering {
     }
 }
 
-/// Where the words of an item begin, in twentieths of a point.
+/// Returns the indentation of an item's text, in twentieths of a point.
 pub(super) fn indent(level: u8) -> u32 {
     STEP * (u32::from(level) + 1)
 }

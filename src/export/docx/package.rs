@@ -1,4 +1,4 @@
-//! The package: the parts of a Word document in one zip, the same bytes for the same document.
+//! Package of a Word document: its parts in one zip, with identical bytes for identical documents.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
@@ -11,7 +11,7 @@ use super::super::annotated::AnnotatedText;
 use super::body::{DocxParts, attributes};
 use super::xml::escape;
 
-/// The first line of every part.
+/// First line of every part.
 pub(super) const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
 
 const CONTENT_TYPES: &str = include_str!("parts/content_types.xml");
@@ -24,14 +24,14 @@ const RELATION: &str =
     "xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
 const KIND: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
-/// The file's content.
+/// Returns the content of the file.
 pub(super) fn pack(
     title: &str,
     document: &DocxParts,
     marked: &AnnotatedText,
 ) -> Result<Vec<u8>, ExportError> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    // The time of packing would make every export another file.
+    // The time of packing would make the bytes of every export differ.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(DateTime::default());

@@ -1,12 +1,13 @@
-//! Tables of the tracked document. Word tracks a row as a whole and knows no cells that come or go alone, so a row stays, comes or
-//! goes here as one, too.
+//! Tables of the tracked document. Word tracks a row as a whole and cannot insert or delete single
+//! cells, so each row stays, is inserted or is deleted as one.
 //!
-//! Where characters alone have changed, what was woven is kept. Anywhere else both tables are compared row by row.
+//! Where only characters have changed, the merged steps are kept. Elsewhere both tables are
+//! compared row by row.
 
 use super::flow::{FlowItem, TableCell};
 use super::track::{RevisionMark, TrackedStep};
 
-/// The same two documents, with every row of a table whole.
+/// Returns the steps with every table row whole.
 pub(super) fn whole_rows(steps: &[TrackedStep]) -> Vec<TrackedStep> {
     let mut out = Vec::with_capacity(steps.len());
     let parts: Vec<&[TrackedStep]> = steps.split_inclusive(is_in_both).collect();
@@ -21,7 +22,7 @@ pub(super) fn whole_rows(steps: &[TrackedStep]) -> Vec<TrackedStep> {
     out
 }
 
-/// Whether a paragraph ends here in both documents.
+/// Returns `true` if a paragraph ends here in both documents.
 fn is_in_both(step: &TrackedStep) -> bool {
     matches!(
         step,
@@ -37,7 +38,8 @@ fn has_cells(steps: &[TrackedStep]) -> bool {
     })
 }
 
-/// Whether every row has all its cells, and whatever comes or goes does so with all that is in it.
+/// Returns `true` if every row has all its cells, and all contents of an inserted or deleted row
+/// share its mark.
 fn is_whole(steps: &[TrackedStep]) -> bool {
     units(steps, |step| Some(*step)).is_some_and(|units| {
         units.iter().all(|unit| {
@@ -65,13 +67,13 @@ fn mark(step: &TrackedStep) -> RevisionMark {
     }
 }
 
-/// Whether both stay, both come or both go.
+/// Returns `true` if both stay, both are inserted or both are deleted.
 fn is_alike(left: RevisionMark, right: RevisionMark) -> bool {
     std::mem::discriminant(&left) == std::mem::discriminant(&right)
 }
 
-/// The rows, and the paragraphs between them, of what `choose` leaves; `None`: some row has not all its cells. Remarks
-/// go with what follows them.
+/// Returns the rows, and the paragraphs between them, of the steps that `choose` returns; `None` if
+/// some row does not have all its cells. Remarks belong to the item that follows them.
 fn units(
     steps: &[TrackedStep],
     choose: impl Fn(&TrackedStep) -> Option<TrackedStep>,
@@ -104,9 +106,9 @@ fn units(
     Some(all)
 }
 
-/// Leaves the rows that both have at the beginning and at the end, and says what became of the others.
+/// Keeps the rows that both have at the beginning and at the end, and tracks the others.
 fn row_by_row(steps: &[TrackedStep], out: &mut Vec<TrackedStep>) {
-    // What is not a change by itself, but has to go and come with one, does so by the first that is here.
+    // Items that no change covers, but that must change with one, get the first change here.
     let by = steps.iter().find_map(change).unwrap_or_default();
     let of_old = |step: &TrackedStep| match *step {
         TrackedStep::Glyph(_, RevisionMark::Inserted(_)) | TrackedStep::Remark(_) => None,
@@ -123,7 +125,7 @@ fn row_by_row(steps: &[TrackedStep], out: &mut Vec<TrackedStep>) {
         kept => Some(kept),
     };
     let (Some(old), Some(new)) = (units(steps, of_old), units(steps, of_new)) else {
-        // Not in what was read from two texts: each of them has whole rows.
+        // Cannot happen for steps of two texts: each of them has whole rows.
         return out.extend(steps);
     };
     let reads_alike = |(old, new): &(&Vec<TrackedStep>, &Vec<TrackedStep>)| {
@@ -145,7 +147,7 @@ fn row_by_row(steps: &[TrackedStep], out: &mut Vec<TrackedStep>) {
     out.extend(new[new.len() - tail..].iter().flatten().map(stays));
 }
 
-/// The cells of a row; none for a paragraph.
+/// Returns the cells of a row; `None` for a paragraph.
 fn shape(unit: &[TrackedStep]) -> Vec<Option<(usize, usize)>> {
     let ends = unit.iter().filter_map(glyph).filter_map(|glyph| match glyph {
         FlowItem::End(end) => Some(end.cell().map(TableCell::place)),
@@ -154,7 +156,7 @@ fn shape(unit: &[TrackedStep]) -> Vec<Option<(usize, usize)>> {
     ends.collect()
 }
 
-/// Of each cell what is the same at both ends stays.
+/// Keeps the equal beginning and end of each cell.
 fn cell_by_cell(old: &[TrackedStep], new: &[TrackedStep], by: usize, out: &mut Vec<TrackedStep>) {
     let ends = |step: &TrackedStep| matches!(step, TrackedStep::Glyph(FlowItem::End(_), _));
     for (old, new) in old.split_inclusive(ends).zip(new.split_inclusive(ends)) {
@@ -164,7 +166,7 @@ fn cell_by_cell(old: &[TrackedStep], new: &[TrackedStep], by: usize, out: &mut V
         let tail = old.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
         let (gone, come) = (&old[..old.len() - tail], &new_rest[..new_rest.len() - tail]);
         out.extend(new[..head].iter().map(stays));
-        // The cell itself is another, by its alignment.
+        // The cell itself differs in its alignment.
         let restyled = match (gone.last().and_then(glyph), come.last().and_then(glyph)) {
             (Some(FlowItem::End(from)), Some(FlowItem::End(to))) => {
                 Some(TrackedStep::Restyled { from, to, by })

@@ -1,4 +1,4 @@
-//! The present and the proposed document in one: what stays, what is deleted, what is inserted.
+//! Present and proposed document in one: each item stays, is deleted or is inserted.
 
 use std::collections::HashMap;
 
@@ -6,41 +6,41 @@ use super::super::annotated::{AnnotatedPiece, AnnotatedText};
 use super::flow::{self, FlowItem, FlowToken, LinkTargets, ListKind, ParagraphKind};
 use super::table;
 
-/// What happens to a glyph.
+/// Tracked state of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RevisionMark {
     Stays,
-    /// By the change of this number, counted from 0 over the text.
+    /// Deleted by the change of this number, counted from 0 over the text.
     Deleted(usize),
     Inserted(usize),
 }
 
-/// A step of the tracked document.
+/// Step of the tracked document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TrackedStep {
     Glyph(FlowItem, RevisionMark),
-    /// The end of a paragraph that the change of this number makes another kind of paragraph.
+    /// End of a paragraph that the change of number `by` makes another kind of paragraph.
     Restyled {
         from: ParagraphKind,
         to: ParagraphKind,
         by: usize,
     },
-    /// A remark of [`AnnotatedText::remarks`].
+    /// Remark, by its index in [`AnnotatedText::remarks`].
     Remark(usize),
 }
 
-/// A change's place in both texts, in bytes.
+/// Place of a change in both texts, in bytes.
 struct ChangePlace {
     old_end: usize,
     new_start: usize,
-    /// In the text that has what is deleted and, behind it, what is inserted.
+    /// Place in the text that has the deleted words and, after them, the inserted ones.
     start: usize,
-    /// Bytes deleted, and inserted, by this and all changes before it.
+    /// Bytes deleted by this and all changes before it.
     deleted: usize,
     inserted: usize,
 }
 
-/// Puts both documents side by side.
+/// Merges both documents into one sequence of steps.
 pub(super) fn track(marked: &AnnotatedText, links: &mut LinkTargets) -> Vec<TrackedStep> {
     let (places, remarks) = places(marked);
     let (present, proposed) = (marked.present(), marked.proposed());
@@ -53,7 +53,7 @@ pub(super) fn track(marked: &AnnotatedText, links: &mut LinkTargets) -> Vec<Trac
     steps
 }
 
-/// Where the changes are, and where the remarks.
+/// Returns the places of the changes and of the remarks.
 fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
     let (mut places, mut remarks) = (Vec::new(), Vec::new());
     let (mut old, mut new, mut at) = (0, 0, 0);
@@ -88,10 +88,10 @@ fn places(marked: &AnnotatedText) -> (Vec<ChangePlace>, Vec<(usize, usize)>) {
 #[derive(Default)]
 struct RevisionWeaver {
     places: Vec<ChangePlace>,
-    /// Place and number; those at the end come first, to be taken off.
+    /// Place and number of each remark, in reverse order, to be popped.
     remarks: Vec<(usize, usize)>,
     steps: Vec<TrackedStep>,
-    /// What was deleted and inserted since something stayed, by which change.
+    /// Number of the change that made `deleted` and `inserted`, the items since one last stayed.
     open: Option<usize>,
     deleted: Vec<FlowItem>,
     inserted: Vec<FlowItem>,
@@ -145,7 +145,8 @@ impl RevisionWeaver {
         self.steps.push(TrackedStep::Glyph(old, RevisionMark::Stays));
     }
 
-    /// What a change turns into something else together, such as a word that becomes bold, goes and comes as a whole.
+    /// Adds items that one change deletes and inserts. Items changed together, such as a word that
+    /// becomes bold, are deleted and inserted as a whole.
     fn change(&mut self, at: usize, gone: Option<FlowItem>, come: Option<FlowItem>) {
         let by = self.change_at(at);
         if self.open.is_some_and(|open| open != by) {
@@ -156,7 +157,7 @@ impl RevisionWeaver {
         self.inserted.extend(come);
     }
 
-    /// The change that is there or, for what it does further on, the last before.
+    /// Returns the change at a place or, for its effects further on, the last change before.
     fn change_at(&self, at: usize) -> usize {
         self.places.partition_point(|place| place.start <= at).saturating_sub(1)
     }
@@ -183,7 +184,8 @@ impl RevisionWeaver {
     }
 }
 
-/// A list that both texts have goes on counting over what was inserted and deleted.
+/// Gives a list that both texts have one identifier, so that it continues counting over deleted and
+/// inserted items.
 fn one_name_for_each_list(steps: &mut [TrackedStep], lists: &HashMap<usize, usize>) {
     let rename = |paragraph: &mut ParagraphKind| {
         if let ParagraphKind::Item(ListKind::Numbers { id, .. }, _) = paragraph

@@ -1,6 +1,6 @@
-//! Words inside XML: escaped, and without the characters XML has no way to write.
+//! Text inside XML: escaped, and without the characters that XML cannot represent.
 
-/// Text and values of attributes, ready to stand in a file.
+/// Escapes text or the value of an attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -9,7 +9,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// One character.
+/// Appends one character, escaped.
 pub(super) fn escape_into(c: char, out: &mut String) {
     match c {
         '&' => out.push_str("&amp;"),
@@ -21,7 +21,8 @@ pub(super) fn escape_into(c: char, out: &mut String) {
     }
 }
 
-/// What a file may hold (XML 1.0 §2.2). `char` has no surrogates; carriage returns would be read as line breaks.
+/// Returns `true` for a character that a file may contain (XML 1.0 §2.2). `char` has no surrogates;
+/// carriage returns would be read as line breaks.
 fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')
         && !matches!(c, '\u{7f}'..='\u{9f}')

@@ -1,4 +1,5 @@
-//! What is kept, as it is, damage included: for whoever checks it. Everything is of one moment, also while a server writes.
+//! Stored data as it is, damage included, for the checker. All of it is of one moment, also while a
+//! server writes.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
-/// What keeps the logs append-only (`migrations`).
+/// Triggers that keep the logs append-only (`migrations`).
 const GUARDS: [&str; 8] = [
     "updates_stay",
     "updates_remain",
@@ -29,40 +30,40 @@ const GUARDS: [&str; 8] = [
     "audit_remains",
 ];
 
-/// A row that could be read, or why it could not.
+/// Row that could be read, or the reason why it could not.
 pub type InspectedRow<T> = Result<T, StoreError>;
 
-/// How often something was done to a request, by the request and the action.
+/// Number of times each action was taken on each request, by request and action.
 pub type AuditCounts = BTreeMap<(String, String), u64>;
 
-/// What was read in the audit log.
+/// Contents of the audit log that the checker needs, read by [`StoreInspection::audit`].
 #[derive(Debug, Default)]
 pub struct AuditFacts {
     /// Everything that breaks the chain.
     pub flaws: Vec<AuditFlaw>,
-    /// How often each thing was done to each request.
+    /// Number of times each action was taken on each request.
     pub accounted: AuditCounts,
-    /// The lines about rules, and about what rules decided; oldest first.
+    /// Lines about rules, and about decisions made by rules; oldest first.
     pub about_rules: Vec<AuditRecord>,
-    /// The lines about requests: who asked, who decided; oldest first.
+    /// Lines about requests: who asked, who decided; oldest first.
     pub about_requests: Vec<AuditRecord>,
 }
 
-/// The store at one moment.
+/// View of a [`Store`] at one moment, begun by [`Store::inspect`].
 #[derive(Debug)]
 pub struct StoreInspection {
     moment: Transaction<'static, Sqlite>,
 }
 
 impl Store {
-    /// Holds on to this moment until the inspection is dropped.
+    /// Starts an inspection, which sees this moment until it is dropped.
     pub async fn inspect(&self) -> Result<StoreInspection, StoreError> {
         Ok(StoreInspection { moment: self.readers().begin().await? })
     }
 }
 
 impl StoreInspection {
-    /// What SQLite itself finds wrong with the file: pages, indexes, references.
+    /// Returns what SQLite itself finds wrong with the file: pages, indexes, references.
     pub async fn integrity(&mut self) -> Result<Vec<String>, StoreError> {
         let lines: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *self.moment).await?;
@@ -77,7 +78,7 @@ impl StoreInspection {
         Ok(found)
     }
 
-    /// Which of the triggers that keep the logs append-only are gone.
+    /// Returns the missing ones of the triggers that keep the logs append-only.
     pub async fn missing_guards(&mut self) -> Result<Vec<&'static str>, StoreError> {
         let there: Vec<String> =
             sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'")
@@ -86,7 +87,7 @@ impl StoreInspection {
         Ok(GUARDS.into_iter().filter(|guard| there.iter().all(|name| name != guard)).collect())
     }
 
-    /// Walks the whole audit log.
+    /// Reads and checks the whole audit log.
     pub async fn audit(&mut self) -> Result<AuditFacts, StoreError> {
         let mut walk = audit::AuditWalk::default();
         let mut told = AuditFacts::default();
@@ -117,19 +118,19 @@ impl StoreInspection {
         Ok(told)
     }
 
-    /// Requests whose effect on a file is being taken back.
+    /// Returns the requests whose effect on a file is being taken back.
     pub async fn undos(&mut self) -> Result<Vec<RequestId>, StoreError> {
         let found: Vec<String> =
             sqlx::query_scalar("SELECT request FROM undos").fetch_all(&mut *self.moment).await?;
         Ok(found.into_iter().map(RequestId::from).collect())
     }
 
-    /// All documents: deleted and private ones too.
+    /// Returns all documents, deleted and private ones too.
     pub async fn documents(&mut self) -> Result<Vec<InspectedRow<DocumentRecord>>, StoreError> {
         self.every("SELECT * FROM documents ORDER BY id", rows::document).await
     }
 
-    /// The texts that are kept of a document, oldest first.
+    /// Returns the snapshots of a document, oldest first.
     pub async fn snapshots(
         &mut self,
         document: &DocumentId,
@@ -138,7 +139,7 @@ impl StoreInspection {
         self.bodies(query, document).await
     }
 
-    /// What the updates of a document put into it, by the version they made, as the room writes it.
+    /// Returns the passages that updates put into a document, by version, as the room writes them.
     pub async fn placements(
         &mut self,
         document: &DocumentId,
@@ -147,7 +148,7 @@ impl StoreInspection {
         self.bodies(query, document).await
     }
 
-    /// Who wrote every span of a document, at the versions for which that is kept.
+    /// Returns the stored provenance of a document, by version.
     pub async fn provenance(
         &mut self,
         document: &DocumentId,
@@ -156,7 +157,8 @@ impl StoreInspection {
         self.bodies(query, document).await
     }
 
-    /// Up to `limit` updates of a document after a version, with the versions they claim to make, gaps or not.
+    /// Returns up to `limit` updates of a document after a version, with the versions stored with
+    /// them, gaps or not.
     pub async fn log(
         &mut self,
         document: &DocumentId,
@@ -179,7 +181,7 @@ impl StoreInspection {
         found.iter().map(read).collect()
     }
 
-    /// Whose the editor instances of a document are.
+    /// Returns the owners of the editor instances of a document.
     pub async fn clients(
         &mut self,
         document: &DocumentId,
@@ -192,32 +194,32 @@ impl StoreInspection {
         Ok(rows.into_iter().map(|(client, user)| (client.into(), user.into())).collect())
     }
 
-    /// All requests, oldest first.
+    /// Returns all requests, oldest first.
     pub async fn requests(&mut self) -> Result<Vec<InspectedRow<RequestRecord>>, StoreError> {
         self.every("SELECT * FROM requests ORDER BY id", rows::request).await
     }
 
-    /// All decisions, oldest first.
+    /// Returns all decisions, oldest first.
     pub async fn decisions(&mut self) -> Result<Vec<InspectedRow<DecisionRecord>>, StoreError> {
         self.every("SELECT request AS id, * FROM decisions ORDER BY seq", rows::decision).await
     }
 
-    /// All tokens.
+    /// Returns all tokens.
     pub async fn tokens(&mut self) -> Result<Vec<InspectedRow<TokenRecord>>, StoreError> {
         self.every("SELECT * FROM tokens ORDER BY id", rows::token).await
     }
 
-    /// All rules, oldest first: ended ones too.
+    /// Returns all rules, oldest first, ended ones too.
     pub async fn rules(&mut self) -> Result<Vec<InspectedRow<RuleRecord>>, StoreError> {
         self.every("SELECT * FROM rules ORDER BY id", rows::rule).await
     }
 
-    /// All files of workspaces that are documents, or were.
+    /// Returns all workspace files that are or were documents.
     pub async fn files(&mut self) -> Result<Vec<InspectedRow<FileRecord>>, StoreError> {
         self.every("SELECT path AS id, * FROM live_files ORDER BY path", rows::file).await
     }
 
-    /// All sessions.
+    /// Returns all sessions.
     pub async fn sessions(&mut self) -> Result<Vec<InspectedRow<SessionRecord>>, StoreError> {
         self.every("SELECT * FROM sessions ORDER BY id", rows::session).await
     }
@@ -239,7 +241,7 @@ impl StoreInspection {
         read: fn(&SqliteRow) -> Result<T, StoreError>,
     ) -> Result<Vec<InspectedRow<T>>, StoreError> {
         let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
-        // Which row it was is not in the reason.
+        // The reason does not name the row.
         let read = |row: &SqliteRow| {
             read(row).map_err(|error| {
                 let id: String = row.try_get("id").unwrap_or_else(|_| "a row".to_owned());
@@ -250,12 +252,12 @@ impl StoreInspection {
     }
 }
 
-/// Whether a line says who asked for a request, or what became of it.
+/// Returns `true` if a line is about a request: who asked for it, or its outcome.
 fn is_about_a_request(line: &AuditRecord) -> bool {
     line.entry.action.starts_with("request.")
 }
 
-/// Whether a line says what became of a rule, or what a rule did.
+/// Returns `true` if a line is about a rule, or about a decision that a rule made.
 fn is_about_a_rule(line: &AuditRecord) -> bool {
     let entry = &line.entry;
     entry.action.starts_with("rule.") || entry.detail["decision"]["rule"].is_string()

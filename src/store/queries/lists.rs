@@ -1,4 +1,4 @@
-//! Lists: what a person may see of them, page by page.
+//! Lists, page by page, of what a person may see.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,15 +12,17 @@ use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
-/// Names that are looked up by one statement; SQLite takes 32,766 values in one.
+/// Largest number of names in one statement; SQLite takes 32,766 values in one.
 pub(crate) const NAMED: usize = 500;
 
-/// An entry of the list of documents: when it was changed last, in milliseconds since 1970, and its name.
+/// Place in the list of documents: time of the last change in milliseconds since 1970, and
+/// identifier.
 pub type ListPlace = (u64, String);
 
 impl Store {
-    /// The documents people can open from the list, last changed first: no private texts, no deleted ones. At most `limit`
-    /// of them, after the entry `after`; of somebody who may see one document `only`, that one.
+    /// Returns the documents people can open from the list, last changed first: no private ones, no
+    /// deleted ones. Returns at most `limit`, after the entry `after`; with `only`, at most that
+    /// one document.
     pub async fn documents(
         &self,
         only: Option<&DocumentId>,
@@ -48,7 +50,7 @@ impl Store {
         self.all(query, rows::document).await
     }
 
-    /// The documents in which something waits for a decision, in order of their names.
+    /// Returns the documents with open requests, in order of their identifiers.
     pub async fn documents_with_open_requests(&self) -> Result<Vec<DocumentId>, StoreError> {
         let query = sqlx::query(
             "SELECT DISTINCT document FROM requests
@@ -57,7 +59,7 @@ impl Store {
         self.all(query, |row| Ok(row.try_get::<String, _>("document")?.into())).await
     }
 
-    /// The requests of a run that wait for a decision, oldest first.
+    /// Returns the open requests of a run, oldest first.
     pub async fn open_requests_of(
         &self,
         session: &SessionId,
@@ -71,7 +73,8 @@ impl Store {
         self.all(query, |row| Ok(row.try_get::<String, _>("id")?.into())).await
     }
 
-    /// The people these editor instances belong to; one with which nobody has pushed is not there.
+    /// Returns the owners of these editor instances; those with which nobody has pushed are left
+    /// out.
     pub async fn client_owners(
         &self,
         document: &DocumentId,
@@ -80,7 +83,7 @@ impl Store {
         let mut owners = HashMap::new();
         for some in clients.chunks(NAMED) {
             let list = places(some.len(), 2);
-            // Made of a constant and of places alone.
+            // Consists of a constant and of placeholders alone.
             let sql = sqlx::AssertSqlSafe(format!(
                 "SELECT client, user_id FROM clients WHERE document = $1 AND client IN ({list})"
             ));
@@ -93,7 +96,7 @@ impl Store {
     }
 }
 
-/// `$first, $first+1, …`: so many places of a statement.
+/// Returns `count` placeholders `$first, $first+1, …` of a statement.
 pub(crate) fn places(count: usize, first: usize) -> String {
     let mut places = String::new();
     for place in first..first + count {

@@ -1,4 +1,4 @@
-//! Reading documents: a text to start from, and the log from there on, piece by piece.
+//! Reading of documents: a text to start from, and the log from there on, piece by piece.
 
 use sqlx::SqliteConnection;
 
@@ -9,23 +9,25 @@ use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
-/// How much of a log is read at a time.
+/// Limits of one piece of a log, for [`Store::piece`] and [`Store::reachable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPiece {
-    /// Updates at most.
+    /// Largest number of updates.
     pub updates: u64,
-    /// Bytes of JSON after which no further update is added; the first one is read whatever its length.
+    /// Bytes of JSON after which no further update is added; the first one is read whatever its
+    /// length.
     pub bytes: u64,
 }
 
 impl Store {
-    /// A document with its text: the newest snapshot and what came after. Deleted ones are not there.
+    /// Loads a document with its text: the newest snapshot and the updates after it. Returns `None`
+    /// for a deleted document.
     pub async fn load(&self, id: &DocumentId) -> Result<Option<LoadedDocument>, StoreError> {
         self.load_at(id, Version(u64::MAX)).await
     }
 
-    /// The same, up to `version` at most. Holds everything between in memory; [`Store::starting_text`] and
-    /// [`Store::piece`] do not.
+    /// Loads a document with its text, up to `version` at most. Holds all updates in between in
+    /// memory; [`Store::starting_text`] and [`Store::piece`] do not.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when the log has a gap or there is no snapshot to start from.
@@ -40,8 +42,8 @@ impl Store {
         Ok(Some(LoadedDocument { record, snapshot, text, updates }))
     }
 
-    /// The newest text that is kept of a document at `version` or before, and the document's record; its `version` is the
-    /// newest one, `version` at most. Deleted ones are not there.
+    /// Returns the newest snapshot of a document at `version` or before, and the document's record;
+    /// its `version` is the newest one, `version` at most. Returns `None` for a deleted document.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when there is no text to start from.
@@ -74,7 +76,8 @@ impl Store {
         Ok(Some(StartingText { record, snapshot, text }))
     }
 
-    /// The updates that lead from version `from` to version `to`, one per version, whatever their size.
+    /// Returns the updates that lead from version `from` to version `to`, one per version, whatever
+    /// their size.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
@@ -88,8 +91,8 @@ impl Store {
         between(&mut connection, document, from, to).await
     }
 
-    /// The first of the updates that lead from version `from` to version `to`: as many as fit into `most`, and at least one
-    /// if there is any.
+    /// Returns the first of the updates that lead from version `from` to version `to`: as many as
+    /// fit into `most`, and at least one if there is any.
     ///
     /// # Errors
     /// As [`Store::updates`].
@@ -118,12 +121,13 @@ impl Store {
             bytes <= most.bytes
         };
         let fitting = lengths.iter().take_while(fits).count().max(1);
-        // As far as it should reach, so that a gap is seen.
+        // Up to the requested end, so that a gap is noticed.
         let end = if fitting >= lengths.len() { end } else { from.plus(fitting) };
         between(&mut connection, document, from, end).await
     }
 
-    /// The oldest version, within the newest `most.updates`, from which the log up to `to` has at most `most.bytes` bytes.
+    /// Returns the oldest version, within the newest `most.updates`, from which the log up to `to`
+    /// has at most `most.bytes` bytes.
     pub async fn reachable(
         &self,
         document: &DocumentId,

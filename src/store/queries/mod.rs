@@ -1,4 +1,5 @@
-//! What can be read from the store: single records, lists, the log, snapshots, transcripts, and everything for a check.
+//! Queries of the store: single records, lists, the log, snapshots, transcripts, and everything for
+//! a check.
 
 pub(crate) mod inspect;
 pub(crate) mod lists;

@@ -1,4 +1,4 @@
-//! What can be read: one function per question, each seeing everything committed before it was asked.
+//! Queries for records. Each sees everything that was committed before it started.
 
 use sqlx::Sqlite;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
@@ -16,13 +16,13 @@ use crate::store::{QueryScope, Store, StoreError};
 pub(crate) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Store {
-    /// A document without its text, deleted ones too.
+    /// Returns a document without its text, deleted ones too.
     pub async fn document(&self, id: &DocumentId) -> Result<Option<DocumentRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM documents WHERE id = $1").bind(id.to_string());
         self.one(query, rows::document).await
     }
 
-    /// The private text of a session.
+    /// Returns the private document of a session.
     pub async fn private_document(
         &self,
         session: &SessionId,
@@ -35,7 +35,7 @@ impl Store {
         self.one(query, rows::document).await
     }
 
-    /// The newest `limit` versions, or the newest before `before`, newest first.
+    /// Returns the newest `limit` versions, or the newest before `before`, newest first.
     pub async fn history(
         &self,
         document: &DocumentId,
@@ -52,13 +52,13 @@ impl Store {
         self.all(query, rows::history).await
     }
 
-    /// One request.
+    /// Returns one request.
     pub async fn request(&self, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM requests WHERE id = $1").bind(id.to_string());
         self.one(query, rows::request).await
     }
 
-    /// The requests that somebody may still decide, oldest first.
+    /// Returns the requests that somebody may still decide, oldest first.
     pub async fn open_requests(
         &self,
         scope: QueryScope<'_>,
@@ -78,15 +78,15 @@ impl Store {
         self.all(query, rows::request).await
     }
 
-    /// The newest `limit` requests, open or not, or the newest before `before`, newest first.
-    /// Identifiers sort by the time they were made.
+    /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
+    /// first. Identifiers sort by the time they were made.
     pub async fn requests(
         &self,
         scope: QueryScope<'_>,
         before: Option<&RequestId>,
         limit: u32,
     ) -> Result<Vec<RequestRecord>, StoreError> {
-        // Past every identifier: they begin with a lower-case letter.
+        // Greater than every identifier: they begin with a lower-case letter.
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
         let limit = i64::from(limit);
         let query = match scope {
@@ -112,8 +112,9 @@ impl Store {
         self.all(query, rows::request).await
     }
 
-    /// The newest `limit` requests of a document that have ended, or the newest before `before`, newest first; only those
-    /// with one of these statuses, if any are named (at most six). Of everything: without those of unlisted documents.
+    /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
+    /// first; only those with one of `statuses`, if any are named (at most six).
+    /// [`QueryScope::Everything`] leaves out the requests of private and deleted documents.
     pub async fn ended_requests(
         &self,
         scope: QueryScope<'_>,
@@ -150,20 +151,20 @@ impl Store {
         self.all(query.bind(i64::from(limit)), rows::request).await
     }
 
-    /// Everything that was decided about a request, in order.
+    /// Returns all decisions about a request, in order.
     pub async fn decisions(&self, request: &RequestId) -> Result<Vec<DecisionRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")
             .bind(request.to_string());
         self.all(query, rows::decision).await
     }
 
-    /// One rule, ended ones too.
+    /// Returns one rule, ended ones too.
     pub async fn rule(&self, id: &RuleId) -> Result<Option<RuleRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM rules WHERE id = $1").bind(id.to_string());
         self.one(query, rows::rule).await
     }
 
-    /// The rules in force, oldest first.
+    /// Returns the rules in force, oldest first.
     pub async fn rules(&self, scope: QueryScope<'_>) -> Result<Vec<RuleRecord>, StoreError> {
         let query = match scope {
             QueryScope::Document(document) => sqlx::query(
@@ -180,13 +181,13 @@ impl Store {
         self.all(query, rows::rule).await
     }
 
-    /// One session.
+    /// Returns one session.
     pub async fn session(&self, id: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM sessions WHERE id = $1").bind(id.to_string());
         self.one(query, rows::session).await
     }
 
-    /// A person's newest `limit` sessions, or the newest before `before`, newest first.
+    /// Returns a person's newest `limit` sessions, or the newest before `before`, newest first.
     pub async fn sessions(
         &self,
         user: &UserId,
@@ -202,27 +203,28 @@ impl Store {
         self.all(query, rows::session).await
     }
 
-    /// One run.
+    /// Returns one run.
     pub async fn run(&self, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string());
         self.one(query, rows::run).await
     }
 
-    /// Whether somebody was told how a run ended.
+    /// Returns `true` if the session was told how a run ended.
     pub async fn run_is_heard(&self, id: &RunId) -> Result<bool, StoreError> {
         let query = sqlx::query("SELECT * FROM runs WHERE id = $1 AND heard_ms IS NOT NULL")
             .bind(id.to_string());
         Ok(self.one(query, rows::run).await?.is_some())
     }
 
-    /// The runs that a crash or a stop left behind, oldest first.
+    /// Returns the runs that a crash or a stop left unfinished, oldest first.
     pub async fn unfinished_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
         let query =
             sqlx::query("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id");
         self.all(query, rows::run).await
     }
 
-    /// The oldest `limit` runs of a session whose end it has not been told, in the order in which they ended.
+    /// Returns up to `limit` runs of a session whose end it has not been told, in the order in
+    /// which they ended.
     pub async fn unheard_runs(
         &self,
         session: &SessionId,
@@ -237,14 +239,14 @@ impl Store {
         self.all(query, rows::run).await
     }
 
-    /// One of the server's own values.
+    /// Returns one of the server's own values.
     pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
         let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
         Ok(query.fetch_optional(self.readers()).await?)
     }
 
-    /// The newest `limit` audit lines, of one document or of all, or the newest before line `before`,
-    /// newest first.
+    /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line
+    /// `before`, newest first.
     pub async fn audit(
         &self,
         document: Option<&DocumentId>,

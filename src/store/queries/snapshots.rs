@@ -1,8 +1,10 @@
-//! Texts of documents at some versions, so that every version is reached by replaying a bounded part of the log.
+//! Snapshots: texts of documents at some versions, so that every version is reached by replaying a
+//! bounded part of the log.
 //!
-//! Of the snapshots that rooms make, the newest few are kept for loading, and *permanent* ones for looking back: one wherever
-//! the log since the permanent one before has [`PERMANENT_UPDATES`] updates, or [`PERMANENT_BYTES`] bytes and twice those of
-//! the text. So they take at most half of what the log itself takes, and one text for each [`PERMANENT_UPDATES`] updates.
+//! Of the snapshots that rooms make, the newest few are kept for loading, and *permanent* ones for
+//! the history: one wherever the log since the permanent one before has [`PERMANENT_UPDATES`]
+//! updates, or [`PERMANENT_BYTES`] bytes and twice those of the text. So they take at most half of
+//! what the log itself takes, and one text for each [`PERMANENT_UPDATES`] updates.
 
 use crate::ids::{DocumentId, Version};
 
@@ -10,15 +12,17 @@ use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 use crate::store::{Store, StoreError};
 
-/// Newest snapshots that are kept. Two would do; the others are for a reader that looks a document up at a version of a
-/// moment ago.
+/// Number of newest snapshots that are kept. Two would do; the others are for a reader that asks
+/// for a document at a version of a moment ago.
 const NEWEST: i64 = 4;
-/// Updates after which a snapshot becomes permanent.
+/// Number of updates after which a snapshot becomes permanent.
 pub const PERMANENT_UPDATES: u64 = 16_000;
-/// Bytes of updates after which a snapshot becomes permanent, if the text has no more than half of them.
+/// Bytes of updates after which a snapshot becomes permanent, if the text has no more than half of
+/// them.
 pub const PERMANENT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Keeps the text at a version; `replayed_bytes`: of the updates since the snapshot before it.
+/// Stores the text at a version. `replayed_bytes` are the bytes of the updates since the snapshot
+/// before it.
 pub(crate) fn put(
     script: &mut StatementBatch<'_>,
     document: &DocumentId,
@@ -34,7 +38,8 @@ pub(crate) fn put(
         .bind(document.as_str())
         .bind(int(version.0))
         .bind(text);
-    // What it took from the permanent one before: from there to the snapshot before, and from that to this.
+    // Bytes since the permanent snapshot before: from there to the snapshot before, and from that
+    // to this one.
     script
         .run(
             "INSERT INTO snapshot_costs (document, version, replayed_bytes, permanent)
@@ -63,7 +68,7 @@ pub(crate) fn put(
     thin_out(script, document);
 }
 
-/// Forgets what is neither the first snapshot, nor permanent, nor among the newest.
+/// Deletes the snapshots that are neither the first, nor permanent, nor among the newest.
 fn thin_out(script: &mut StatementBatch<'_>, document: &DocumentId) {
     script
         .run(
@@ -85,7 +90,7 @@ fn thin_out(script: &mut StatementBatch<'_>, document: &DocumentId) {
 }
 
 impl Store {
-    /// The versions of a document of which there is a snapshot, oldest first.
+    /// Returns the versions of a document of which there is a snapshot, oldest first.
     pub async fn snapshots(&self, document: &DocumentId) -> Result<Vec<Version>, StoreError> {
         let versions: Vec<i64> = sqlx::query_scalar(
             "SELECT version FROM snapshots WHERE document = $1 ORDER BY version",

@@ -1,4 +1,4 @@
-//! Reading tokens: each question reads only the tokens it is about.
+//! Queries for tokens. Each reads only the tokens it is about.
 
 use std::collections::HashMap;
 
@@ -12,25 +12,25 @@ use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
 impl Store {
-    /// The token whose secret has this hash, expired and revoked ones too.
+    /// Returns the token whose secret has this hash, expired and revoked ones too.
     pub async fn token_by_hash(&self, hash: &str) -> Result<Option<TokenRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM tokens WHERE hash = $1").bind(hash.to_owned());
         self.one(query, rows::token).await
     }
 
-    /// All tokens, oldest first.
+    /// Returns all tokens, oldest first.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM tokens ORDER BY created_ms, id");
         self.all(query, rows::token).await
     }
 
-    /// All tokens of one person, expired and revoked ones too.
+    /// Returns all tokens of one person, expired and revoked ones too.
     pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM tokens WHERE user_id = $1").bind(user.to_string());
         self.all(query, rows::token).await
     }
 
-    /// The tokens that are good at `now_ms`, oldest first.
+    /// Returns the tokens that are valid at `now_ms`, oldest first.
     pub async fn tokens_in_force(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
         let query = sqlx::query(
             "SELECT * FROM tokens WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $1)
@@ -40,7 +40,7 @@ impl Store {
         self.all(query, rows::token).await
     }
 
-    /// The tokens that have run out by `now_ms`, as far as that is not kept yet.
+    /// Returns the tokens that have expired by `now_ms` and are not marked as such yet.
     pub async fn tokens_run_out(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
         let query =
             sqlx::query("SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1")
@@ -48,7 +48,7 @@ impl Store {
         self.all(query, rows::token).await
     }
 
-    /// Those of these tokens that there are, in no order.
+    /// Returns the tokens with these identifiers, as far as they exist, in no order.
     pub async fn tokens_named(&self, ids: &[TokenId]) -> Result<Vec<TokenRecord>, StoreError> {
         let mut found = Vec::with_capacity(ids.len());
         for some in ids.chunks(lists::NAMED) {
@@ -59,7 +59,8 @@ impl Store {
         Ok(found)
     }
 
-    /// What these people are called: as on their newest token. Somebody without a token is not there.
+    /// Returns the names of these people, as on their newest token. People without a token are left
+    /// out.
     pub async fn names_of(&self, people: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
         let mut names = HashMap::new();
         for some in people.chunks(lists::NAMED) {
@@ -74,7 +75,7 @@ impl Store {
 }
 
 fn bind_all(sql: &str, values: &[impl ToString]) -> SqliteQuery {
-    // Made of a constant and of places alone.
+    // Consists of a constant and of placeholders alone.
     let sql = sqlx::AssertSqlSafe(sql.to_owned());
     values.iter().fold(sqlx::query(sql), |query, value| query.bind(value.to_string()))
 }

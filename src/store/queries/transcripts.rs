@@ -1,4 +1,4 @@
-//! Conversations, part by part.
+//! Queries for transcripts, piece by piece.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,41 +9,41 @@ use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
-/// Entries that are measured at once, at most.
+/// Largest number of entries whose sizes one query reads.
 pub const MEASURED: u64 = 1_000;
 
-/// Where an entry of a conversation stands.
+/// Place of an entry in the transcripts of all sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptCursor {
-    /// When it was said.
+    /// Time of the entry, in ms.
     pub at_ms: u64,
-    /// Whose session said it.
+    /// Session it belongs to.
     pub session: String,
-    /// Its place there.
+    /// Place in the transcript of that session.
     pub seq: u64,
 }
 
-/// Which of a session's conversations about one thing are looked through.
+/// Part of a session's transcript that a query covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptSince {
-    /// The one that is going on.
+    /// Current conversation only: the entries after the last [`CLEAR`].
     NewBeginning,
-    /// All of them, one after the other, with where each began.
+    /// All conversations, one after the other, with the entries that begin each.
     Ever,
 }
 
-/// An entry of a session's conversation without what it says, which may be long.
+/// Size of a [`MessageRecord`], without its contents, which may be long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntrySize {
-    /// Its place.
+    /// Place in the transcript.
     pub seq: u64,
-    /// Who speaks, as in [`MessageRecord::role`].
+    /// Role of the speaker, as in [`MessageRecord::role`].
     pub role: String,
-    /// Bytes of what it says.
+    /// Bytes of its contents.
     pub bytes: u64,
 }
 
-/// As many as fit into `bytes`, and at least one.
+/// Returns the first of `sizes` that fit into `bytes`, and at least one.
 pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
     let mut sum = 0_u64;
     let fits = |size: &&T| {
@@ -55,7 +55,8 @@ pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
 }
 
 impl Store {
-    /// How long the entries of a session's conversation are, newest first: at most so many, the newest before a place.
+    /// Returns the sizes of the entries of a session's transcript, newest first: at most `most`,
+    /// the newest before the place `before`.
     pub async fn sizes(
         &self,
         session: &SessionId,
@@ -75,7 +76,7 @@ impl Store {
         .bind(document.map(ToString::to_string).unwrap_or_default())
         .bind(match since {
             TranscriptSince::NewBeginning => CLEAR,
-            // No entry has it.
+            // No entry has this role.
             TranscriptSince::Ever => "",
         })
         .bind(before.map_or(i64::MAX, int))
@@ -83,7 +84,7 @@ impl Store {
         query.fetch_all(self.readers()).await?.iter().map(rows::size).collect()
     }
 
-    /// The entries of a session's conversation at these places, in order.
+    /// Returns the entries of a session's transcript at these places, in order.
     pub async fn messages_at(
         &self,
         session: &SessionId,
@@ -100,8 +101,8 @@ impl Store {
         query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
     }
 
-    /// The newest of what all sessions said about a document, or the newest before a place, in order: as much as fits into
-    /// `bytes`, and at least one entry.
+    /// Returns the newest entries of all sessions about a document, or the newest before a place,
+    /// in order: as many as fit into `bytes`, and at least one.
     pub async fn conversations_before(
         &self,
         document: &DocumentId,
@@ -127,7 +128,7 @@ impl Store {
             .await
     }
 
-    /// A session's conversation since it began anew last, in order: at most so many entries from a place on.
+    /// Returns a session's current conversation, in order: at most `limit` entries from a place on.
     pub async fn messages_from(
         &self,
         session: &SessionId,
@@ -150,8 +151,8 @@ impl Store {
         query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
     }
 
-    /// What all sessions said about a document, in the order in which it was said, each once: at most so many entries from a
-    /// place on.
+    /// Returns the entries of all sessions about a document, in order of time, each once: at most
+    /// `limit` entries from a place on.
     pub async fn conversations_from(
         &self,
         document: &DocumentId,

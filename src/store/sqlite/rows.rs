@@ -1,4 +1,5 @@
-//! Rows to records: the only place that trusts what the database says, and says so when it is wrong.
+//! Conversions of rows to records. Nothing else trusts the contents of the database; a bad value is
+//! reported as [`StoreError::Corrupt`].
 
 use serde_json::Value;
 use sqlx::Row;
@@ -16,7 +17,7 @@ use crate::store::records::{
 
 type RowResult<T> = Result<T, StoreError>;
 
-/// Times and versions as the database has them. Databases have no unsigned integers; the largest
+/// Converts a time or version for the database. Databases have no unsigned integers; the largest
 /// signed one is 292 million years from now.
 pub(crate) fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
@@ -173,7 +174,7 @@ pub(crate) fn file(row: &SqliteRow) -> RowResult<FileRecord> {
     })
 }
 
-/// The newest version of a document that a row is about.
+/// Reads the newest version of the document that a row is about.
 pub(crate) fn newest(row: &SqliteRow) -> RowResult<Version> {
     Ok(Version(number(row, "newest")?))
 }

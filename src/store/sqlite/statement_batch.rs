@@ -1,5 +1,6 @@
-//! Statements that go to the database's thread together, with the conditions on which the next ones may run: sent one by one,
-//! each would wake that thread and this one again, which takes longer than most of them.
+//! Statements that are sent to the database's thread together, with the conditions under which the
+//! next ones may run. Sent one by one, each would wake that thread and this one again, which takes
+//! longer than most of them.
 
 use futures_util::TryStreamExt as _;
 use sqlx::error::BoxDynError;
@@ -12,10 +13,10 @@ use crate::ids::{ClientId, DocumentId, UserId, Version};
 
 use crate::store::StoreError;
 
-/// Bytes of statements that are sent at once; SQLite takes a million.
+/// Bytes of statements after which a script is sent; SQLite takes a million.
 const LARGE: usize = 128 * 1024;
 
-/// Statements inside a transaction, and what must have come of them.
+/// Statements inside a transaction, and the expectations that they must meet.
 pub(crate) struct StatementBatch<'a> {
     db: &'a mut SqliteConnection,
     sql: String,
@@ -25,28 +26,28 @@ pub(crate) struct StatementBatch<'a> {
     unwritable: Option<BoxDynError>,
 }
 
-/// Why a statement must have touched a row.
+/// Reason why a statement must have touched a row.
 pub(crate) enum RowExpectation<'a> {
-    /// There is such a thing.
+    /// The row must exist.
     BeThere { kind: &'static str, id: &'a str },
-    /// There was none yet.
+    /// The row must not have existed before.
     BeNew { kind: &'static str, id: &'a str },
-    /// The editor instance is nobody else's.
+    /// The editor instance must not belong to somebody else.
     BeOwn { document: &'a DocumentId, client: &'a ClientId },
-    /// The document is at this version.
+    /// The document must be at this version.
     BeAt { document: &'a DocumentId, version: Version },
-    /// Somebody may still do what the batch does.
+    /// The person must still be allowed to do what the batch does.
     BeAllowed { user: &'a UserId },
-    /// The audit log ends where it was thought to.
+    /// The audit log must end where the writer expects it to.
     Follow,
 }
 
-/// Why a transaction must not be committed.
+/// Reason why a transaction must not be committed.
 #[derive(Debug)]
 pub(crate) enum BatchError {
-    /// Another process has written to the audit log: again, with its new end.
+    /// Another process has written to the audit log: the transaction is repeated with its new end.
     Outdated,
-    /// It cannot be written.
+    /// The batch cannot be written.
     Error(StoreError),
 }
 
@@ -69,7 +70,7 @@ impl From<BatchError> for StoreError {
 }
 
 impl<'a> StatementBatch<'a> {
-    /// Nothing yet.
+    /// Returns an empty script on a connection.
     pub fn new(db: &'a mut SqliteConnection) -> Self {
         Self {
             db,
@@ -81,7 +82,7 @@ impl<'a> StatementBatch<'a> {
         }
     }
 
-    /// Adds a statement, whose values are `$1`, `$2`, …: they are bound after it.
+    /// Adds a statement with placeholders `$1`, `$2`, …; their values are bound after it.
     pub fn run(&mut self, statement: &str) -> &mut Self {
         let bound = self.values.len();
         self.statements += 1;
@@ -90,7 +91,7 @@ impl<'a> StatementBatch<'a> {
         for piece in pieces {
             let digits = piece.find(|char: char| !char.is_ascii_digit()).unwrap_or(piece.len());
             let number: usize = piece[..digits].parse().unwrap_or_default();
-            // In a script the numbers go on from statement to statement.
+            // In a script the numbers continue from statement to statement.
             self.sql.push('$');
             self.sql.push_str(&(bound + number).to_string());
             self.sql.push_str(&piece[digits..]);
@@ -99,7 +100,7 @@ impl<'a> StatementBatch<'a> {
         self
     }
 
-    /// Binds the statement's next value.
+    /// Binds the next value of the last statement.
     pub fn bind<'v>(&mut self, value: impl Encode<'v, Sqlite> + Type<Sqlite>) -> &mut Self {
         if let Err(error) = self.values.add(value) {
             self.unwritable = Some(error);
@@ -107,30 +108,33 @@ impl<'a> StatementBatch<'a> {
         self
     }
 
-    /// The last statement must touch a row: where it does not, the script ends with an error there, before its `COMMIT`.
+    /// Requires that the last statement touches a row; if it does not, the script ends there with
+    /// an error, before its `COMMIT`.
     pub fn must(&mut self, must: RowExpectation<'a>) {
         self.only_if("changes() > 0", must);
     }
 
-    /// The last statement writes a line of the audit log, whose key another process must not have taken.
+    /// Marks the last statement as a line of the audit log, whose key another process must not have
+    /// taken.
     pub fn must_follow(&mut self) {
         self.musts.push((self.statements - 1, RowExpectation::Follow));
     }
 
-    /// The script ends with an error here unless the condition holds, whose values are bound after it.
+    /// Adds a condition, whose values are bound after it; unless it holds, the script ends here
+    /// with an error.
     pub fn only_if(&mut self, condition: &str, must: RowExpectation<'a>) -> &mut Self {
         self.musts.push((self.statements, must));
-        // No JSON: SQLite has no other way to fail on a condition outside of a trigger. It gives no row, which would only wake
-        // whoever waits for the script.
+        // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
+        // statement gives no row, because a row would wake the task that waits for the script.
         self.run(&format!("SELECT 1 WHERE json(iif({condition}, '0', 'it does not hold')) IS NULL"))
     }
 
-    /// Whether it should be sent before more is added.
+    /// Returns `true` if the script should be sent before more is added.
     pub fn is_large(&self) -> bool {
         self.sql.len() >= LARGE
     }
 
-    /// Sends what there is so far. After a refusal the transaction must be rolled back.
+    /// Sends the statements added so far. After an error the transaction must be rolled back.
     pub async fn send(&mut self) -> Result<(), BatchError> {
         if self.sql.is_empty() {
             return Ok(());
@@ -158,7 +162,7 @@ impl<'a> StatementBatch<'a> {
         let is_taken =
             error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation);
         match musts.into_iter().find(|(statement, _)| *statement == done) {
-            // Other things go wrong, too, where something is written.
+            // Writing a line can fail for other reasons than a taken key.
             Some((_, RowExpectation::Follow)) if !is_taken => Err(error.into()),
             Some((_, must)) => Err(must.refused(self.db).await),
             None => Err(error.into()),
@@ -184,7 +188,7 @@ impl RowExpectation<'_> {
     }
 }
 
-/// Where a document is that is not where it should be.
+/// Returns the error for a document that is not at the expected version.
 async fn conflict(
     db: &mut SqliteConnection,
     document: &DocumentId,

@@ -1,4 +1,4 @@
-//! The one task that writes: it takes every batch that waits and commits them together.
+//! Task that writes: takes all batches that wait and commits them together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,27 +12,28 @@ use crate::failpoint;
 use crate::store::apply::WriterCache;
 use crate::store::{StoreError, WriteBatch, apply};
 
-/// Batches that may wait; with more, `commit` waits for a place.
+/// Largest number of queued batches; with more, [`commit`](crate::store::Store::commit) waits for a
+/// place.
 const QUEUE: usize = 1_024;
 
-/// Batches in one transaction: enough to hide the wait for the disk, few enough that the first of
-/// them does not wait long for the last.
+/// Largest number of batches in one transaction: enough to hide the wait for the disk, few enough
+/// that the first of them does not wait long for the last.
 const GROUP: usize = 256;
 
-/// Bytes of text in one transaction, unless a single batch has more: what is short does not wait for what is long and came
-/// after it.
+/// Bytes of text in one transaction, unless a single batch has more: a short batch does not wait
+/// for a long one that came after it.
 const GROUP_BYTES: usize = 1024 * 1024;
 
 type CommitOutcome = Result<(), StoreError>;
 
-/// What the writer is asked for.
+/// Message to the writer.
 #[derive(Debug)]
 pub(crate) enum WriterMessage {
     Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
     Close { answer: oneshot::Sender<()> },
 }
 
-/// How much was written since the store was opened.
+/// Numbers of batches ([`WriteBatch`]) and transactions written since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommitCounts {
     /// Batches that are on the disk.
@@ -66,15 +67,15 @@ impl CommitCounters {
     }
 }
 
-/// Whether the writer's connection is its own.
+/// Use of the writer's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriterConnection {
     Own,
-    /// Others read with it.
+    /// Connection that readers use too.
     Shared,
 }
 
-/// Starts the writer. It ends when it is closed or when every sender is gone.
+/// Starts the writer task. It ends when it is closed or when every sender is gone.
 pub(crate) fn start(
     pool: SqlitePool,
     pen: WriterConnection,
@@ -89,11 +90,12 @@ pub(crate) fn start(
 struct StoreWriter {
     pool: SqlitePool,
     pen: WriterConnection,
-    /// Kept from one transaction to the next: the pool would try it each time, which takes two threads' time.
+    /// Connection kept from one transaction to the next: the pool would test it each time, which
+    /// takes the time of two threads.
     held: Option<PoolConnection<Sqlite>>,
     counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
-    /// As this process wrote last, as far as that is known.
+    /// State of the database after this process's last commit, as far as it is known.
     known: Option<WriterCache>,
 }
 
@@ -138,9 +140,9 @@ impl StoreWriter {
         }
     }
 
-    /// One outcome for each batch.
+    /// Writes batches; returns one outcome for each.
     async fn write(&mut self, batches: &[WriteBatch]) -> Vec<CommitOutcome> {
-        // To be closed is nothing to write, and a visitor could not.
+        // A message to close brings no batches, and a visitor could not write.
         if batches.is_empty() {
             return Vec::new();
         }
@@ -151,7 +153,8 @@ impl StoreWriter {
         if batches.len() == 1 {
             return vec![Err(error)];
         }
-        // One of them is refused, or is what broke the transaction: the others must not fail with it.
+        // One of them is refused, or is what broke the transaction: the others must not fail with
+        // it.
         match self.one_by_one(batches).await {
             Ok(outcomes) => outcomes,
             Err(error) => {
@@ -165,13 +168,13 @@ impl StoreWriter {
         }
     }
 
-    /// All together, or nothing.
+    /// Writes all batches in one transaction, or nothing.
     async fn transact(&mut self, batches: &[WriteBatch]) -> CommitOutcome {
         let mut connection = match self.held.take() {
             Some(held) => held,
             None => self.pool.acquire().await?,
         };
-        // One on which something failed goes back to the pool, which tries it.
+        // A connection on which something failed goes back to the pool, which tests it.
         self.transact_with(&mut connection, batches).await?;
         self.held = (self.pen == WriterConnection::Own).then_some(connection);
         Ok(())
@@ -195,7 +198,7 @@ impl StoreWriter {
                 Err(refused) => {
                     roll_back(connection).await;
                     match refused {
-                        // Another process has added to the audit log; where that ends now is looked up.
+                        // Another process has added to the audit log; its new end is looked up.
                         BatchError::Outdated => {}
                         BatchError::Error(error) => return Err(error),
                     }
@@ -204,8 +207,8 @@ impl StoreWriter {
         }
     }
 
-    /// All in one transaction, each behind its own savepoint. An error is the transaction's:
-    /// nothing was written.
+    /// Writes all batches in one transaction, each behind its own savepoint. An error is the
+    /// transaction's: nothing was written.
     async fn one_by_one(
         &mut self,
         batches: &[WriteBatch],
@@ -231,16 +234,16 @@ impl StoreWriter {
         }
     }
 
-    /// What is known holds after a commit only.
+    /// Stores the writer's knowledge of the database, which holds after a commit only.
     fn is_committed(&mut self, known: WriterCache) {
         self.counters.transactions.fetch_add(1, Ordering::Relaxed);
         self.known = Some(known);
     }
 
     async fn finish(mut self) {
-        // The pool waits for it.
+        // The pool waits for this connection when it closes.
         drop(self.held.take());
-        // Only saves time at the next start: the log is read again then.
+        // Only saves time at the next start, which would read the log again.
         let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&self.pool).await;
         if let Err(error) = checkpoint {
             tracing::debug!(%error, "no checkpoint at close");
@@ -249,7 +252,7 @@ impl StoreWriter {
     }
 }
 
-/// The batches, in order, in groups of at most [`GROUP_BYTES`] or of one.
+/// Splits batches, in order, into groups of at most [`GROUP_BYTES`] or of one batch.
 fn groups(batches: &[WriteBatch]) -> impl Iterator<Item = &[WriteBatch]> {
     let mut rest = batches;
     std::iter::from_fn(move || {
@@ -272,7 +275,7 @@ async fn roll_back(connection: &mut SqliteConnection) {
     sqlx::query("ROLLBACK").execute(connection).await.ok();
 }
 
-/// Gives besides what is known then.
+/// Writes each batch behind a savepoint; returns the outcomes and the new state of the cache.
 async fn save_each(
     connection: &mut SqliteConnection,
     batches: &[WriteBatch],
