@@ -3,17 +3,17 @@
 //!
 //! Many chat templates open the tag by themselves (as `QwQ`'s does:
 //! <https://huggingface.co/unsloth/QwQ-32B/discussions/1>). A server that does not separate the
-//! reasoning then sends only its end: `Two and two.</think>Four.` That the text was reasoning is
-//! known only at its end.
+//! reasoning then sends only its end: `Two and two.</think>Four.` Only the end tag shows that the
+//! text was reasoning.
 
 const BEGIN: &str = "<think>";
 const END: &str = "</think>";
 
 /// State of the beginning of a text.
 pub(super) enum TextOpening {
-    /// Nothing but space, or what may become a tag.
+    /// Only space so far, or text that may become a tag.
     Held(String),
-    /// Inside of the tags; the last bytes, which may be the beginning of the end.
+    /// Inside of the tags; holds the last bytes, which may be the beginning of the end tag.
     Thinking(String),
     /// Inside of reasoning that probably has only an end tag, as in the last answer; holds the
     /// whole text, in case the guess is wrong.
