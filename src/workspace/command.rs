@@ -58,7 +58,7 @@ pub enum CommandEnd {
 pub struct CommandResult {
     /// Reason for the end.
     pub ended: CommandEnd,
-    /// What it wrote, and after it what it complained of.
+    /// Standard output, and after it standard error.
     pub output: String,
 }
 
