@@ -37,7 +37,7 @@ pub struct AnthropicSettings {
     pub api_key: String,
     /// Name of the model: any string that the provider knows.
     pub model: String,
-    /// Number of retries, and the pauses between them.
+    /// [`RetryPolicy`] for requests that fail.
     pub patience: RetryPolicy,
 }
 
@@ -131,7 +131,7 @@ impl RequestBytes {
         Self { model, is_list_limit, is_eager, json: request.to_string().into() }
     }
 
-    /// Copy of the request with a change.
+    /// Returns a copy of the request with a change.
     fn with(&self, change: impl FnOnce(&mut Value)) -> Self {
         // These bytes were written here.
         let mut request = serde_json::from_slice(&self.json).unwrap_or_default();

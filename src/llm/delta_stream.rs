@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{AnswerDelta, AssistantMessage, FailedTryUsage, ModelError};
 use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 
-/// Sender for the deltas of a working model.
+/// Sender for the [`AnswerDelta`]s of a working model.
 pub(super) struct DeltaSink {
     sender: mpsc::Sender<AnswerDelta>,
     /// `true` if a delta was sent since the start or the last [`AnswerDelta::Reset`].
@@ -22,7 +22,7 @@ pub(super) struct DeltaSink {
     used: Arc<TryUsage>,
 }
 
-/// Tokens that the current try has used so far.
+/// [`FailedTryUsage`] of the current try so far.
 #[derive(Default)]
 struct TryUsage(Mutex<Option<FailedTryUsage>>);
 
@@ -88,7 +88,7 @@ where
     Box::pin(stream::unfold(Some(RunningCall { work, receiver, cancel, used }), next))
 }
 
-/// Work in progress, and the deltas it has sent.
+/// Work in progress, and the [`AnswerDelta`]s it has sent.
 struct RunningCall {
     work: Pin<Box<dyn Future<Output = Result<AssistantMessage, ModelError>> + Send>>,
     receiver: mpsc::Receiver<AnswerDelta>,
@@ -183,7 +183,7 @@ fn pieces(text: &str, chunk_chars: Option<usize>) -> Vec<String> {
     scalars.chunks(size).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Builds the complete answer. Calls stay in it only when the model waits for their results.
+/// Builds the [`AssistantMessage`]. Calls stay in it only when the model waits for their results.
 pub(super) fn complete(
     mut content: Vec<ContentBlock>,
     stop_reason: StopReason,

@@ -3,7 +3,7 @@
 
 use super::ModelError;
 
-/// Kind of failure that somebody can do something about.
+/// Kind of [`ModelError`], as far as it makes a difference to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailureKind {
     /// The provider does not know the key, or the key does not allow the request.
@@ -89,8 +89,8 @@ impl FailureKind {
     }
 }
 
-/// Maps a provider's error to a kind. Providers agree on statuses more than on words, and in the
-/// middle of a stream there are only words.
+/// Maps a provider's error to a [`FailureKind`]. Providers agree on statuses more than on words,
+/// and in the middle of a stream there are only words.
 fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) -> FailureKind {
     let says = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     let too_long =

@@ -79,8 +79,8 @@ fn prompt(request: &ModelRequest) -> &str {
     request.prompt.as_deref().or_else(words).unwrap_or_default()
 }
 
-/// Returns the plan as a model's answer. If its tool is not offered, the change is described in
-/// words instead.
+/// Returns the [`EditPlan`] as a model's answer. If its tool is not offered, the change is
+/// described in words instead.
 fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
     let call =
         |name: &str, input| ContentBlock::tool_use(delta_stream::mint_call_id(), name, input);
@@ -114,7 +114,7 @@ fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
     }
 }
 
-/// Builds one sentence for each decided call.
+/// Builds one sentence for each [`ToolResultView`] of a decided call.
 fn closing(request: &ModelRequest, outcomes: &[ToolResultView]) -> Vec<ContentBlock> {
     let blocks = || request.messages.iter().flat_map(|message| &message.content);
     let tool = |wanted: &str| {

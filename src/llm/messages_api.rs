@@ -2,8 +2,9 @@
 //! and stream events.
 //!
 //! Reading is tolerant: unknown fields are dropped, unknown blocks are kept as they came
-//! ([`ContentBlock::Other`]), unknown stream events and deltas become `Unknown`. A string where the
-//! API also allows a list of blocks is read as one text block.
+//! ([`ContentBlock::Other`]), unknown stream events and deltas become [`StreamEvent::Unknown`] and
+//! [`BlockDelta::Unknown`]. A string where the API also allows a list of blocks is read as one text
+//! block.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -55,8 +56,8 @@ impl ChatMessage {
         Self { role: MessageRole::Assistant, content }
     }
 
-    /// Builds the answer to every `tool_use` of the message before; results come first, text only
-    /// after them.
+    /// Builds the answer to every [`ContentBlock::ToolUse`] of the message before; results come
+    /// first, text only after them.
     pub fn results(content: Vec<ContentBlock>) -> Self {
         Self { role: MessageRole::User, content }
     }
@@ -95,7 +96,7 @@ pub enum ContentBlock {
         /// Input of the call, a JSON object.
         input: Value,
     },
-    /// Answer to a `tool_use`.
+    /// Answer to a [`ContentBlock::ToolUse`].
     ToolResult {
         /// Identifier of the call.
         tool_use_id: String,
@@ -226,7 +227,7 @@ pub enum ToolChoice {
     None,
 }
 
-/// Answer of `POST /v1/messages`, also inside `message_start`.
+/// Answer of `POST /v1/messages`, also inside [`StreamEvent::MessageStart`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResponseMessage {
     /// Identifier, `msg_…`.
@@ -238,7 +239,7 @@ pub struct ResponseMessage {
     pub role: MessageRole,
     /// Name of the model that answered.
     pub model: String,
-    /// Content of the answer; empty inside `message_start`.
+    /// Content of the answer; empty inside [`StreamEvent::MessageStart`].
     #[serde(default)]
     pub content: Vec<ContentBlock>,
     /// Reason for the end; `None` while the answer is being written.
@@ -267,9 +268,10 @@ pub enum StopReason {
     PauseTurn,
     /// The model declined.
     Refusal,
-    /// The context window is full; treated like `max_tokens`.
+    /// The context window is full; treated like [`StopReason::MaxTokens`].
     ModelContextWindowExceeded,
-    /// A reason that this program does not know; treated like `end_turn`, and no call is executed.
+    /// A reason that this program does not know; treated like [`StopReason::EndTurn`], and no call
+    /// is executed.
     Other(String),
 }
 
@@ -328,8 +330,8 @@ pub struct TokenUsage {
     pub output_tokens: u64,
 }
 
-/// Token counts inside `message_delta`. They are cumulative, and only those present replace earlier
-/// counts.
+/// Token counts inside [`StreamEvent::MessageDelta`]. They are cumulative, and only those present
+/// replace earlier counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageDelta {
@@ -375,7 +377,7 @@ pub enum StreamEvent {
         /// Number of the block.
         index: usize,
     },
-    /// Data about the whole answer, which is complete except for `message_stop`.
+    /// Data about the whole answer, which is complete except for [`StreamEvent::MessageStop`].
     MessageDelta {
         /// Reason for the end.
         delta: MessageDelta,
@@ -426,7 +428,7 @@ pub enum BlockDelta {
     Unknown,
 }
 
-/// Data of `message_delta` about the whole answer.
+/// Data of [`StreamEvent::MessageDelta`] about the whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MessageDelta {

@@ -51,7 +51,7 @@ pub(super) async fn read(
     Err(ModelError::CutOff)
 }
 
-/// Reader of one answer.
+/// Reader of the events of one [`AssistantMessage`].
 #[derive(Default)]
 pub(super) struct AnswerReader {
     start: Option<ResponseMessage>,

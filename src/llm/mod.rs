@@ -56,7 +56,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Returns `true` if the model remembers a conversation by itself, under
-    /// [`ModelRequest::thread`]. A new process of it is then told only the new messages.
+    /// [`ModelRequest::thread`], and needs only the new messages of a request.
     fn keeps_threads(&self) -> bool {
         false
     }
@@ -75,7 +75,7 @@ pub trait Model: Send + Sync {
 /// Limit of output tokens if neither the [`ModelRequest`] names one nor the model's own is known.
 pub const DEFAULT_MAX_TOKENS: u32 = 32_000;
 
-/// One call of a model.
+/// One call of a [`Model`].
 #[derive(Clone, Debug, Default)]
 pub struct ModelRequest {
     /// Provider's name of the model; empty means the default of the [`Model`].
@@ -135,10 +135,10 @@ impl ModelRequest {
 /// Number of times that a provider with a temporary failure is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RetryMode {
-    /// As often as the model's [`RetryPolicy`] allows.
+    /// Tries as often as the model's [`RetryPolicy`] allows.
     #[default]
     Patient,
-    /// Once: the caller tries again by itself, at a time that it chooses.
+    /// One try: the caller tries again by itself, at a time that it chooses.
     Once,
 }
 
@@ -170,7 +170,7 @@ pub struct ModelThread {
     pub begun: bool,
 }
 
-/// Tool result, in the form for models inside this process.
+/// [`ContentBlock::ToolResult`], in the form for models inside this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ToolResultView {
     tool_use_id: String,
@@ -206,7 +206,7 @@ pub struct SelectionView {
     pub to: usize,
 }
 
-/// Step of a model's answer.
+/// Step of a [`Model`]'s answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerDelta {
     /// More text for the person.
@@ -250,7 +250,7 @@ pub struct FailedTryUsage {
     pub usage: TokenUsage,
 }
 
-/// Complete answer of a model.
+/// Complete answer of a [`Model`].
 ///
 /// `content` has `tool_use` blocks only when `stop_reason` is [`StopReason::ToolUse`]. A call that
 /// was cut (by `max_tokens`, a refusal or an unknown reason) is left out, so that every call seen
@@ -279,7 +279,7 @@ pub struct AssistantMessage {
     pub notice: Option<String>,
 }
 
-/// Reason why a model gave no complete answer.
+/// Reason why a [`Model`] gave no complete answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// The caller cancelled.

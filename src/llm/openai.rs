@@ -47,7 +47,7 @@ pub struct OpenAiSettings {
     /// Name of the model: any string that the server knows. `None` uses the first model that the
     /// server lists, or [`DEFAULT_MODEL`] at `OpenAI` itself.
     pub model: Option<String>,
-    /// Number of retries, and the pauses between them.
+    /// [`RetryPolicy`] for requests that fail.
     pub patience: RetryPolicy,
 }
 
@@ -61,9 +61,9 @@ struct OpenAiApi {
     client: Client,
     base: String,
     model: OnceCell<String>,
-    /// Dialect in which every model is asked at first.
+    /// [`ServerDialect`] in which every model is asked at first.
     dialect: ServerDialect,
-    /// Dialects of single models, by name; only of models that need another one.
+    /// [`ServerDialect`]s of single models, by name; only of models that need another one.
     learned: Mutex<HashMap<String, ServerDialect>>,
     patience: RetryPolicy,
 }
@@ -98,7 +98,7 @@ impl OpenAiModel {
     }
 }
 
-/// Adds a notice to the answer if the server has read only a part of the request.
+/// Adds [`AssistantMessage::notice`] if the server has read only a part of the request.
 fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMessage {
     let TokenUsage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
         answer.usage;
@@ -227,7 +227,7 @@ impl OpenAiApi {
         Ok(names.filter(|name| talks(name)).map(str::to_owned).collect())
     }
 
-    /// Returns the dialect of a model: models behind one server accept different fields.
+    /// Returns the [`ServerDialect`] of a model: models behind one server accept different fields.
     fn dialect_of(&self, model: &str) -> ServerDialect {
         self.learned().get(model).copied().unwrap_or(self.dialect)
     }

@@ -100,8 +100,8 @@ pub fn most_output(model: &str) -> u32 {
     output.map_or(DEFAULT_MAX_TOKENS, |(_, most)| *most)
 }
 
-/// Returns the cost of one answer of `model`, in billionths of a US dollar; `None` if its price is
-/// not known.
+/// Returns the cost of the [`TokenUsage`] of one answer of `model`, in billionths of a US dollar;
+/// `None` if its price is not known.
 pub fn cost(model: &str, usage: TokenUsage) -> Option<u64> {
     let TokenUsage {
         input_tokens,

@@ -64,7 +64,7 @@ where
 }
 
 impl RetryPolicy {
-    /// Returns the policy, limited to the tries that a request allows.
+    /// Returns the policy, limited to the tries that a [`RetryMode`] allows.
     pub(super) fn within(self, tries: RetryMode) -> Self {
         match tries {
             RetryMode::Patient => self,
@@ -95,8 +95,8 @@ pub(super) fn status_is_retryable(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599)
 }
 
-/// Returns `true` for an error that may pass by itself and came without a status, in the middle of
-/// a stream.
+/// Returns `true` for an [`ApiError`] that may pass by itself and came without a status, in the
+/// middle of a stream.
 pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
     let passing = [
         "api_error",

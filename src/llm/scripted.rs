@@ -25,7 +25,7 @@ pub struct ScriptedModel {
     run: Arc<ScriptRun>,
 }
 
-/// Script, and the turns that each session has used.
+/// [`ModelScript`], and the turns that each session has used.
 struct ScriptRun {
     script: ModelScript,
     /// For each session, one flag per turn: `true` if the turn is used up.
@@ -37,7 +37,8 @@ impl ScriptedModel {
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, or is not a valid script.
+    /// [`ScriptError::Read`] if the file cannot be read, or another [`ScriptError`] if it is not a
+    /// valid script.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ScriptError::Read { path: path.to_owned(), source })?;

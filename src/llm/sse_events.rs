@@ -16,7 +16,7 @@ pub(super) struct SseEvent {
     pub(super) data: String,
 }
 
-/// Splitter with the part of a stream that is not an event yet.
+/// Splitter into [`SseEvent`]s, with the part of a stream that is not an event yet.
 #[derive(Default)]
 pub(super) struct SseSplitter {
     line: Vec<u8>,

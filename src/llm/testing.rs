@@ -21,7 +21,7 @@ use crate::llm::messages_api::{ChatMessage, ContentBlock, ToolDefinition};
 /// All deltas of an answer, and its end.
 #[derive(Debug, PartialEq)]
 pub(super) struct RecordedAnswer {
-    /// All deltas except `Done` and `Lost`.
+    /// All deltas except [`AnswerDelta::Done`] and [`AnswerDelta::Lost`].
     pub(super) deltas: Vec<AnswerDelta>,
     /// Tokens sent and received by each failed try.
     pub(super) lost: Vec<(u64, u64)>,
@@ -56,7 +56,7 @@ impl RecordedAnswer {
         calls[0]
     }
 
-    /// Returns the streamed pieces of text since the last `Reset`, joined.
+    /// Returns the streamed pieces of text since the last [`AnswerDelta::Reset`], joined.
     pub(super) fn streamed_text(&self) -> String {
         self.deltas.iter().fold(String::new(), |text, delta| match delta {
             AnswerDelta::Text(piece) => text + piece,

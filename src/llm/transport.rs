@@ -112,7 +112,7 @@ async fn small_body(mut response: Response) -> Result<Vec<u8>, ModelError> {
     Ok(body)
 }
 
-/// Reads an answer without success as an error.
+/// Reads an answer without success as a [`ModelError`].
 async fn refusal(response: Response, read_error: ReadError) -> ModelError {
     let status = response.status().as_u16();
     let should_retry =

@@ -229,7 +229,7 @@ pub(super) fn is_ours(name: &str) -> bool {
     is_random && (rest.is_empty() || SetAsideFile::read(name).is_some())
 }
 
-/// Data in the name of a file that was set aside.
+/// Data in a name from [`set_aside_name`].
 #[derive(Debug, PartialEq, Eq)]
 struct SetAsideFile<'a> {
     /// Beginnings of the hashes of the two contents that nobody needs any more.

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(6);
 /// Environment variable that marks every process of a command, also one that has left its group.
 const MARK: &str = "COPYDESK_REQUEST";
 
-/// Command to run.
+/// Command for [`Workspace::run`](super::Workspace::run).
 #[derive(Clone, Debug)]
 pub struct CommandSpec {
     /// Command line for the shell.
@@ -42,7 +42,7 @@ pub struct CommandSpec {
     pub mark: String,
 }
 
-/// Reason for the end of a command.
+/// Reason for the end of a [`CommandSpec`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandEnd {
     /// The command ended by itself, with this exit code; `None` if a signal ended it.
@@ -53,7 +53,7 @@ pub enum CommandEnd {
     Stopped,
 }
 
-/// Result of a command.
+/// Result of a [`CommandSpec`].
 #[derive(Clone, Debug)]
 pub struct CommandResult {
     /// Reason for the end.
@@ -62,7 +62,7 @@ pub struct CommandResult {
     pub output: String,
 }
 
-/// Command that was started.
+/// [`CommandSpec`] that was started.
 struct RunningCommand {
     child: Child,
     /// Connection to the supervisor, which ends all processes when it closes.
@@ -70,14 +70,14 @@ struct RunningCommand {
     leftovers: ProcessTree,
 }
 
-/// End of the command itself.
+/// End of a [`RunningCommand`] itself, and `is_clean`: `true` if its processes could be ended.
 struct ExitReport {
     code: Option<i32>,
     is_clean: bool,
 }
 
-/// Runs a command in `folder`, under `supervisor` if there is one. When the function returns, none
-/// of the command's processes is left; when its future is dropped, they are ended.
+/// Runs a [`CommandSpec`] in `folder`, under `supervisor` if there is one. When the function
+/// returns, none of the command's processes is left; when its future is dropped, they are ended.
 pub(super) async fn run(
     folder: &Path,
     supervisor: Option<&Path>,

@@ -21,20 +21,20 @@ pub const LARGEST_FILE: u64 = 1024 * 1024;
 /// Age of a change from which a later change has another time. File systems store times in steps;
 /// the coarsest in use take two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
-/// Stamp of a file that is not there.
+/// [`TextFile::stamp`] of a file that is not there.
 pub const ABSENT: &str = "absent";
 
-/// Text file, as it was when it was read.
+/// Text file, as it was when [`Workspace::read`] read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextFile {
     /// Content of the file.
     pub text: String,
-    /// Stamp of the content: `sha256:` and its hash.
+    /// Stamp of the content, from [`stamp`].
     pub stamp: String,
 }
 
-/// Data of a file that is known without reading it. Two files with equal data may differ in
-/// content, if the change came within the clock tick of the file system.
+/// Data of a file that [`Workspace::glance`] returns without reading it. Two files with equal data
+/// may differ in content, if the change came within the clock tick of the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     inode: u64,
@@ -127,7 +127,8 @@ impl Workspace {
     ///
     /// [`WorkspaceError::Changed`] if the stamp differs, [`WorkspaceError::Busy`] if another
     /// program is writing the file, [`WorkspaceError::Kept`] if there are two versions now, or the
-    /// reason why the file cannot be written. In all cases except `Kept` the file is unchanged.
+    /// reason why the file cannot be written. In all cases except [`WorkspaceError::Kept`] the file
+    /// is unchanged.
     ///
     /// [`replace`]: super::replace
     pub fn write(

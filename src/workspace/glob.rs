@@ -5,10 +5,10 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::walk::{WalkEnd, WalkFlow};
 use super::{Workspace, WorkspaceError};
 
-/// Largest number of paths in one result.
+/// Largest number of paths in one [`GlobResult`].
 const MOST_NAMES: usize = 1_000;
 
-/// Files that were found.
+/// Result of [`Workspace::glob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobResult {
     /// Paths from the workspace's top, sorted.
@@ -23,7 +23,8 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// Fails if the pattern cannot be read or leads outside, or the folder cannot be read.
+    /// [`WorkspaceError::Pattern`] or [`WorkspaceError::Outside`] for a wrong pattern, or an error
+    /// about the folder.
     pub fn glob(
         &self,
         pattern: &str,

@@ -13,7 +13,7 @@ use ignore::types::{Types, TypesBuilder};
 use super::walk::{WalkEnd, WalkEntry, WalkFlow};
 use super::{Workspace, WorkspaceError, files, glob};
 
-/// Largest number of lines in one result.
+/// Largest number of lines in one [`GrepResult`].
 const MOST_LINES: usize = 250;
 /// Largest number of characters of a line in a result.
 const LINE_CHARS: usize = 300;
@@ -24,7 +24,7 @@ const PATTERN_BYTES: usize = 1024 * 1024;
 /// Separator between lines that do not follow each other, if lines around a match are shown.
 const APART: &str = "--";
 
-/// Parameters of a search.
+/// Parameters of [`Workspace::grep`].
 #[derive(Clone, Debug, Default)]
 pub struct GrepQuery {
     /// Regular expression that matches in linear time: no look-around, no back-references.
@@ -49,7 +49,7 @@ pub struct GrepQuery {
     pub limit: Option<usize>,
 }
 
-/// Form of a result.
+/// Form of the lines in a [`GrepResult`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GrepOutput {
     /// `path:line:text` for matching lines, `path-line-text` for lines around a match.
@@ -63,7 +63,7 @@ pub enum GrepOutput {
     Counts,
 }
 
-/// Lines that were found.
+/// Result of [`Workspace::grep`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrepResult {
     /// Lines of the result, in the order of the files.
@@ -82,7 +82,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// Fails if a pattern or the file type is not valid, or the folder cannot be read.
+    /// [`WorkspaceError::Pattern`] for a wrong pattern or file type, or an error about the folder.
     pub fn grep(
         &self,
         wanted: &GrepQuery,
@@ -186,7 +186,7 @@ fn types(kind: &str) -> Result<Types, WorkspaceError> {
     built.map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })
 }
 
-/// Lines of a result, after those of earlier results.
+/// Lines of a [`GrepResult`], after those of earlier results.
 struct GrepPage {
     offset: usize,
     limit: usize,

@@ -18,7 +18,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// Fails if the workspace cannot be read.
+    /// Fails if the workspace's folder cannot be opened.
     pub fn texts(
         &self,
         wanted: &str,

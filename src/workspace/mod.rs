@@ -95,7 +95,7 @@ impl Workspace {
         self.0.supervisor.set(program).ok();
     }
 
-    /// Runs a shell command in the workspace. When the method returns, none of the command's
+    /// Runs a [`CommandSpec`] in the workspace. When the method returns, none of the command's
     /// processes is left; when its future is dropped, they are ended.
     ///
     /// # Errors

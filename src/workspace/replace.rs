@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// such as those of other users.
 const GRACE: Duration = Duration::from_millis(20);
 
-/// Result of writing a file.
+/// Result of [`Workspace::write`] and [`Workspace::remove`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplacedFile {
     /// Path of a version that another program wrote meanwhile, from the workspace's top; `None` if
@@ -39,7 +39,7 @@ pub struct ReplacedFile {
 }
 
 impl ReplacedFile {
-    /// Returns an addition to the caller's message; empty if no version was kept.
+    /// Returns an addition to the caller's message about the file; empty if no version was kept.
     pub fn note(&self) -> String {
         self.kept.as_ref().map_or_else(String::new, |kept| {
             format!(
@@ -71,7 +71,7 @@ pub(super) struct SetAside {
     new: Option<(u64, u64)>,
 }
 
-/// Result of comparing the file that was set aside.
+/// Result of comparing the file in a [`SetAside`].
 enum FoundVersion {
     /// The content that was compared before.
     AsCompared,
@@ -183,8 +183,8 @@ impl FileReplacement<'_> {
         replaced
     }
 
-    /// Puts the file that was set aside in its place again. Returns `why`, or the error that both
-    /// versions are kept.
+    /// Puts the file that was set aside in its place again. Returns `why`, or
+    /// [`WorkspaceError::Kept`] if both versions are kept.
     fn put_back(&self, set_aside: &SetAside, why: WorkspaceError) -> WorkspaceError {
         let folder = &self.spot.folder;
         let put = match set_aside.new {
@@ -234,7 +234,8 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Keeps a version under a name that people find, and returns the error that tells the caller.
+    /// Keeps a version under a name that people find, and returns [`WorkspaceError::Kept`], or
+    /// `why` if that fails.
     fn keep_both(&self, beside: &str, why: WorkspaceError) -> WorkspaceError {
         match self.keep(beside) {
             Ok(kept) => WorkspaceError::Kept { path: self.path.to_owned(), kept },

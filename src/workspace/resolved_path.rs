@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 
 use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 
-/// Treatment of a folder that is missing.
+/// Treatment of a missing folder by [`Workspace::spot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingFolder {
     /// The path is an error.
@@ -31,7 +31,7 @@ pub(super) struct ResolvedPath {
 }
 
 impl Workspace {
-    /// Resolves a path to a folder and a name in it.
+    /// Resolves a path to a [`ResolvedPath`].
     pub(super) fn spot(
         &self,
         path: &str,
@@ -134,7 +134,7 @@ fn outside(path: &str) -> WorkspaceError {
     WorkspaceError::Outside { path: path.to_owned() }
 }
 
-/// Returns the most useful error for a folder that could not be entered.
+/// Returns the most useful [`WorkspaceError`] for a folder that could not be entered.
 fn no_folder(path: &str, folder: &Dir, name: &OsStr, error: std::io::Error) -> WorkspaceError {
     let path = path.to_owned();
     match folder.symlink_metadata(name) {

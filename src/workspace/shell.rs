@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_millis(300);
 /// Warning about a command: a stable code, and a sentence for people.
 pub type ShellWarning = (&'static str, String);
 
-/// Returns all warnings about a command, one for each kind, in a fixed order.
+/// Returns every [`ShellWarning`] about a command, one for each kind, in a fixed order.
 pub fn cautions(command: &str) -> Vec<ShellWarning> {
     let mut found = FoundWarnings::default();
     found.letters(command);

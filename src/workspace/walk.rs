@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// Number of bytes that are read of an ignore file.
 const IGNORE_BYTES: usize = 64 * 1024;
 
-/// Answer of a visitor.
+/// Answer of the visitor in [`Workspace::walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkFlow {
     /// The search continues.
@@ -29,7 +29,7 @@ pub(super) enum WalkFlow {
     Stop,
 }
 
-/// File that is visited.
+/// File that [`Workspace::walk`] visits.
 pub(super) struct WalkEntry<'a> {
     /// Path from the workspace's top, with `/`.
     pub(super) path: &'a str,
@@ -39,7 +39,7 @@ pub(super) struct WalkEntry<'a> {
     pub(super) name: &'a OsString,
 }
 
-/// End of a search.
+/// End of [`Workspace::walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkEnd {
     /// All files were visited.

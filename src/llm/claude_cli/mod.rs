@@ -62,7 +62,7 @@ const LONGEST_SOCKET: usize = 100;
 pub struct ClaudeCliSettings {
     /// Program of the CLI.
     pub program: OsString,
-    /// Path of this program, which the CLI starts to reach its tools.
+    /// Path of this program, which the CLI starts to reach its tools ([`connect`]).
     pub link: PathBuf,
     /// Environment of the CLI. The caller passes only variables that [`may_see`] allows.
     pub environment: Vec<(OsString, OsString)>,
@@ -126,18 +126,18 @@ struct CliConversation {
     told: ToolServer,
     /// Time since when the CLI waits for the results of tools.
     since: Instant,
-    /// Tool server of the process, and the tasks for its input and errors; they end with it.
+    /// [`ToolServer`] of the process, and the tasks for its input and errors; they end with it.
     _tasks: JoinSet<()>,
     _place: OwnedSemaphorePermit,
 }
 
 impl ClaudeCliModel {
-    /// Prepares the folders; no process is started yet. `model` is the model that the CLI is told
-    /// to use; with `None` the CLI uses its default.
+    /// Prepares the folders; no [`CliProcess`] is started yet. `model` is the model that the CLI is
+    /// told to use; with `None` the CLI uses its default.
     ///
     /// # Errors
     ///
-    /// Fails when a folder cannot be created, read or removed.
+    /// Fails when a folder cannot be created or read.
     pub fn new(mut settings: ClaudeCliSettings, model: Option<&str>) -> std::io::Result<Self> {
         settings.prepare()?;
         let name = model.map_or_else(|| NAME.to_owned(), |model| format!("{NAME}:{model}"));

@@ -25,7 +25,7 @@ const COMPLAINTS: usize = 4 * 1024;
 /// tools of this server.
 const NATIVE: &str = "Write,Edit,MultiEdit,Bash,NotebookEdit,WebFetch,WebSearch,Task,Agent";
 
-/// Way in which a CLI process begins the conversation.
+/// Way in which a [`CliProcess`] begins the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CliStart {
     /// The CLI knows the conversation and continues it.
@@ -57,7 +57,7 @@ pub(super) struct CliProcess {
     /// Standard output of the CLI.
     pub(super) output: ChildStdout,
     complaints: Arc<Mutex<Vec<u8>>>,
-    /// Folder of the process; removed with it.
+    /// [`PrivateFolder`] of the process; removed with it.
     _folder: PrivateFolder,
 }
 

@@ -69,8 +69,8 @@ pub(super) struct CliEnd {
 pub(super) struct LineBuffer(Vec<u8>);
 
 impl LineBuffer {
-    /// Takes the next piece of the output. Returns the lines that it completes, with an error in
-    /// the place of a line that cannot be read.
+    /// Takes the next piece of the output. Returns the [`CliLine`]s that it completes, with an
+    /// error in the place of a line that cannot be read.
     pub(super) fn feed(&mut self, piece: &[u8]) -> Vec<Result<CliLine, ModelError>> {
         let mut lines = Vec::new();
         let mut rest = piece;
@@ -87,8 +87,9 @@ impl LineBuffer {
     }
 }
 
-/// Parses a line. A line that does not look like JSON is noise of some program in between; a line
-/// that does and cannot be parsed may have been part of an answer, so it is an error.
+/// Parses a line as a [`CliLine`]. A line that does not look like JSON is noise of some program in
+/// between; a line that does and cannot be parsed may have been part of an answer, so it is an
+/// error.
 fn read(line: &[u8]) -> Result<CliLine, ModelError> {
     let line = line.trim_ascii();
     if line.first() != Some(&b'{') {
@@ -111,7 +112,7 @@ fn read(line: &[u8]) -> Result<CliLine, ModelError> {
     }
 }
 
-/// Result of a line.
+/// Result of a [`CliLine`].
 #[derive(Debug, PartialEq)]
 pub(super) enum LineOutcome {
     /// Next part of the answer.
@@ -142,7 +143,7 @@ impl From<ModelError> for NoAnswerReason {
 pub(super) struct AnswerParser {
     /// `true` after the process reported that it can only call this server's tools.
     safe: bool,
-    /// Reader of the message that is being written.
+    /// [`AnswerReader`] of the message that is being written.
     reader: Option<AnswerReader>,
     /// Number of messages of this answer so far.
     messages: u64,

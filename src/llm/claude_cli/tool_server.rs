@@ -43,7 +43,7 @@ pub(super) struct ProcessCalls {
     gave_up: bool,
 }
 
-/// Sender of the run's knowledge about calls to the tool server.
+/// Sender of the run's [`ProcessCalls`] to the connections of the CLI.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ToolServer(Arc<watch::Sender<ProcessCalls>>);
 
@@ -141,7 +141,7 @@ struct ToolHandler {
 }
 
 impl ToolHandler {
-    /// Waits for the result of the call.
+    /// Waits for the result of the call in [`ProcessCalls`].
     async fn outcome(&self, call: &str) -> CallToolResult {
         let mut calls = self.told.0.subscribe();
         let is_known = calls.wait_for(|it| it.known.contains_key(call));

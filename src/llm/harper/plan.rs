@@ -47,7 +47,8 @@ struct EditablePart<'a> {
 }
 
 impl EditPlan {
-    /// Reads the prompt and works on the text. This takes time: call it on a blocking thread.
+    /// Reads the prompt as an [`EditIntent`] and works on the text. This takes time: call it on a
+    /// blocking thread.
     pub(super) fn make(prompt: &str, document: Option<&DocumentView>) -> Self {
         let intent = EditIntent::read(prompt);
         if intent == EditIntent::Beyond {
@@ -231,7 +232,7 @@ impl MistakeScope {
     }
 }
 
-/// Applies corrections to `text`, which begins at scalar `first` of the text they refer to.
+/// Applies [`TextCorrection`]s to `text`, which begins at scalar `first` of the text they refer to.
 fn apply(text: &str, first: usize, corrections: &[TextCorrection]) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut result = String::with_capacity(text.len());

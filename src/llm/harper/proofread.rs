@@ -26,8 +26,8 @@ pub struct TextCorrection {
     rank: u8,
 }
 
-/// Returns the corrections of a Markdown text, in order and without overlap. The first call reads
-/// the dictionary, and every call takes time: call it on a blocking thread.
+/// Returns the [`TextCorrection`]s of a Markdown text, in order and without overlap. The first call
+/// reads the dictionary, and every call takes time: call it on a blocking thread.
 pub fn proofread(text: &str) -> Vec<TextCorrection> {
     let dictionary = FstDictionary::curated();
     let document = Document::new(text, &Markdown::default(), &dictionary);

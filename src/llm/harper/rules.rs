@@ -6,7 +6,7 @@
 
 use harper_core::linting::LintKind;
 
-/// Kind of a correction, for counting.
+/// Kind of a correction, for counting in the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CorrectionKind {
     /// Word that does not exist.
@@ -87,7 +87,7 @@ const DISTRUSTED: &[&str] = &[
 /// Rules that also hold in quotations. Quoted speech may break any other rule.
 const EVEN_IN_QUOTES: &[&str] = &["AnA", "RepeatedWords", "CapitalizePersonalPronouns"];
 
-/// Returns the kind of a rule's corrections; `None` when its hits are not used.
+/// Returns the [`CorrectionKind`] of a rule's corrections; `None` when its hits are not used.
 pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<CorrectionKind> {
     if DISTRUSTED.contains(&rule) {
         return None;

@@ -6,7 +6,7 @@ use crate::llm::ModelError;
 use crate::llm::messages_api::ApiError;
 use crate::llm::retry;
 
-/// Reads the body of an error; `None` if it has no message.
+/// Reads the body of an error as an [`ApiError`]; `None` if it has no message.
 pub(super) fn read(text: &str) -> Option<ApiError> {
     let body: Value = serde_json::from_str(text).ok()?;
     // llama.cpp and vLLM wrap the error or not, depending on their age; a web framework in front

@@ -89,7 +89,7 @@ impl TextOpening {
         matches!(self, Self::Begun(..))
     }
 
-    /// Takes a piece, and returns the text that people may read now.
+    /// Takes a piece of the answer, and returns the text that people may read now.
     pub(super) fn pass(&mut self, piece: &str) -> String {
         match self {
             Self::Over => piece.to_owned(),

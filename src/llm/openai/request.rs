@@ -8,7 +8,7 @@ use crate::llm::messages_api::{
 };
 use crate::llm::{ModelRequest, names, prices};
 
-/// Fields that a server accepts, as far as they are known.
+/// Fields that a server accepts in a [`CompletionBody`], as far as they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ServerDialect {
     /// Field for the bound of output tokens.
@@ -141,8 +141,9 @@ impl CompletionBody<'_> {
     }
 }
 
-/// Builds the request as it is sent. As with the Messages API, nothing that changes from call to
-/// call stands before the conversation: servers reuse their computations for an equal beginning.
+/// Builds the [`CompletionBody`] as it is sent. As with the Messages API, nothing that changes from
+/// call to call stands before the conversation: servers reuse their computations for an equal
+/// beginning.
 pub(super) fn body<'a>(
     request: &'a ModelRequest,
     model: &'a str,

@@ -102,8 +102,8 @@ async fn tell(deltas: Vec<AnswerDelta>, outlet: &DeltaSink) {
     }
 }
 
-/// State of a model whose answers may begin in the middle of its reasoning, as with chat templates
-/// that open the tag by themselves.
+/// State of a [`CompletionReader`] for answers that may begin in the middle of its reasoning, as
+/// with chat templates that open the tag by themselves.
 #[derive(Clone, Copy)]
 pub(super) struct UnopenedThoughts<'a> {
     /// `true` if the last answer began in that way.
@@ -112,7 +112,7 @@ pub(super) struct UnopenedThoughts<'a> {
     pub learn: &'a (dyn Fn(bool) + Send + Sync),
 }
 
-/// Reader of one answer.
+/// Reader of the chunks of one [`AssistantMessage`].
 struct CompletionReader<'a> {
     model: String,
     opening: TextOpening,

@@ -17,7 +17,7 @@ pub struct ModelScript {
     pub(super) turns: Vec<ScriptTurn>,
 }
 
-/// Reason why a script cannot be used.
+/// Reason why a [`ModelScript`] cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     /// The file cannot be read.
@@ -92,7 +92,7 @@ impl ModelScript {
     ///
     /// # Errors
     ///
-    /// Fails if `text` is not a valid script.
+    /// [`ScriptError::Json`] or [`ScriptError::Invalid`] if `text` is not a valid script.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
         let raw: RawScript = serde_json::from_str(text).map_err(|error| ScriptError::Json {
             file: file.to_owned(),

@@ -10,7 +10,7 @@ const OUTPUT_CHARS: usize = 30_000;
 /// Number of bytes kept of each end of a stream: no character has more than four.
 const END_BYTES: usize = 4 * OUTPUT_CHARS;
 
-/// Beginning and end of a stream.
+/// Beginning and end of a stream, as [`told`] joins them.
 #[derive(Debug, Default)]
 pub(super) struct OutputBuffer {
     head: Vec<u8>,

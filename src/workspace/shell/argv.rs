@@ -141,7 +141,7 @@ impl CommandWords {
         Some(Self::named(name, arguments.to_vec()))
     }
 
-    /// Returns the command, the one it runs, and so on.
+    /// Returns the command, the one it runs, and so on, at most [`LAYERS`].
     pub(super) fn layers(self) -> Vec<Self> {
         let mut layers = vec![self];
         while layers.len() < LAYERS
