@@ -39,7 +39,8 @@ use crate::llm::messages_api::{
 
 /// Language model, or a program that behaves like one.
 pub trait Model: Send + Sync {
-    /// Name that people see, such as `anthropic:claude-sonnet-5-5`, `harper` or `script:demo.json`.
+    /// Returns the name that people see, such as `anthropic:claude-sonnet-5-5`, `harper` or
+    /// `script:demo.json`.
     fn name(&self) -> &str;
 
     /// Answers `request`. Nothing happens before the stream is polled. Dropping the stream or

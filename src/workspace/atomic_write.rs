@@ -24,7 +24,7 @@ const LONGEST_LABEL: usize = 120;
 const IS_LEFT: Duration = Duration::from_secs(10);
 /// Largest number of files and folders that are searched for files left behind.
 const MOST_ENTRIES: usize = 1_000_000;
-/// Largest depth of folders, and longest time, of that search.
+/// Largest depth of folders, and longest time, of the search for files left behind.
 const DEEPEST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(10);
 

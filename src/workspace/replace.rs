@@ -22,7 +22,8 @@ use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 
 /// Longest time to wait for a program that has the replaced file open for writing.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Longest time to wait for such a program before anything is changed, while other files wait.
+/// Longest time to wait, before anything is changed, for a program that has the file open for
+/// writing. Writes to other files wait meanwhile.
 const SHORT_WAIT: Duration = Duration::from_millis(100);
 /// Pause between two checks for open handles.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -349,7 +350,7 @@ fn identity(it: &Metadata) -> (u64, u64) {
     (it.dev(), it.ino())
 }
 
-/// Point where tests let the process die, or let another program act in between.
+/// Marks a point where tests let the process die, or let another program act in between.
 fn at(place: &'static str) {
     crate::failpoint::pass(place);
     #[cfg(test)]

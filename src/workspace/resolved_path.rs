@@ -12,7 +12,7 @@ use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 /// Treatment of a missing folder by [`Workspace::spot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingFolder {
-    /// The path is an error.
+    /// The path is refused.
     Refuse,
     /// The folder is created.
     Make,

@@ -41,7 +41,7 @@ pub(super) enum CliStart {
 }
 
 impl CliStart {
-    /// `true` if the CLI knows what was said before.
+    /// Returns `true` if the CLI knows the earlier turns.
     pub(super) fn knows(self) -> bool {
         match self {
             Self::Resume | Self::Fork => true,

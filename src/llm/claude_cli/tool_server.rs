@@ -211,7 +211,7 @@ mod tests {
     use crate::llm::messages_api::ChatMessage;
     use crate::llm::testing::asks;
 
-    /// A door with the tools of a small request, and whoever came to it.
+    /// Tool server with the tools of a small request, and one connection to it.
     struct ToolServerFixture {
         told: ToolServer,
         stream: BufReader<UnixStream>,
@@ -236,7 +236,7 @@ mod tests {
             self.stream.get_mut().write_all(line.as_bytes()).await.ok();
         }
 
-        /// The next message; nothing if the door was closed.
+        /// Reads the next message; `None` if the connection was closed.
         async fn hears(&mut self) -> Option<Value> {
             let mut line = String::new();
             match self.stream.read_line(&mut line).await {

@@ -86,7 +86,7 @@ fn is_apostrophe(line: &[char], at: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// The quoted parts of `text`.
+    /// Returns the quoted parts of `text`.
     fn quoted(text: &str) -> Vec<String> {
         let letters: Vec<char> = text.chars().collect();
         let QuotedRanges(ranges) = QuotedRanges::in_text(&letters);

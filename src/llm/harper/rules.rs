@@ -260,7 +260,7 @@ fn follows_full_stop(before: &[char]) -> bool {
 mod tests {
     use super::*;
 
-    /// What `rule` makes of the part of `text` between the bars.
+    /// Applies [`refine`] to the part of `text` between the bars.
     fn refined(rule: &str, text: &str, right: &str) -> Option<String> {
         let parts: Vec<Vec<char>> = text.split('|').map(|part| part.chars().collect()).collect();
         let wrong: String = parts[1].iter().collect();

@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn what_may_be_right_or_is_not_clear_is_left_alone() {
-        // Names, rare words, coinages, short words, other scripts, and words with two possible meanings.
+        // Names, rare words, coinages, short words, other scripts, and words with two possible
+        // meanings.
         let words = "Beleven Skerrow wherry postern bleared clamorously orgastic gaspumps acked sid thole \
             été naïvely don’t o’clock x acb brid wendered";
         for word in words.split_whitespace() {
