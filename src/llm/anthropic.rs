@@ -20,28 +20,28 @@ use super::{
 };
 use crate::llm::messages_api::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
 
-/// The model asked for when nobody names one.
+/// Model to use when neither the settings nor the request names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
 
-/// Where the API is when nobody says otherwise.
+/// Address of the API when the settings name no other.
 pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
 
-/// Under this version sampling parameters do not exist.
+/// Value of the `anthropic-version` header. This version has no sampling parameters.
 const API_VERSION: &str = "2026-10-21";
 
-/// How to reach the provider.
+/// Settings for reaching the provider.
 pub struct AnthropicSettings {
-    /// With or without a trailing `/v1`.
+    /// Address of the API, with or without a trailing `/v1`.
     pub base_url: String,
-    /// Sent as a bearer token; never logged.
+    /// Key that is sent as a bearer token; never logged.
     pub api_key: String,
-    /// Any string the provider knows.
+    /// Name of the model: any string that the provider knows.
     pub model: String,
-    /// Retries and pauses.
+    /// [`RetryPolicy`] for requests that fail.
     pub patience: RetryPolicy,
 }
 
-/// A model behind the Messages API.
+/// [`Model`] behind the Messages API.
 pub struct AnthropicModel {
     name: String,
     api: Arc<AnthropicApi>,
@@ -49,18 +49,23 @@ pub struct AnthropicModel {
 
 struct AnthropicApi {
     client: Client,
-    /// With its version, without a slash at the end.
+    /// Address with its version, without a slash at the end.
     base: String,
     model: String,
     patience: RetryPolicy,
-    /// Whether calls can be asked for as they are written; some servers that speak this API do not know that.
+    /// `true` while tool calls are requested with [`EAGER`]. Some servers that speak this API do
+    /// not know that field.
     eager: AtomicBool,
-    /// The models that write less here than their maker's list says.
+    /// Models that accept fewer output tokens here than the price list says.
     modest: Mutex<HashSet<String>>,
 }
 
 impl AnthropicModel {
-    /// Prepares the client; nothing is sent yet. Fails when the key cannot be a header.
+    /// Prepares the client; nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the key cannot be a header.
     pub fn new(settings: AnthropicSettings) -> Result<Self, ModelError> {
         let AnthropicSettings { base_url, api_key, model, patience } = settings;
         let client = transport::client(Some(&api_key))?;
@@ -103,13 +108,15 @@ impl Model for AnthropicModel {
     }
 }
 
-/// A request in bytes: written once, however often it is tried, and nothing large to take apart when the answer is there.
+/// Request in bytes. It is serialised once, however often it is tried, so that nothing large has to
+/// be taken apart when the answer arrives.
 #[derive(Clone)]
 struct RequestBytes {
     model: String,
-    /// Whether it has the limit of output tokens that was looked up for it, and could have a lower one.
+    /// `true` if the request has the limit of output tokens from the price list, and a lower one
+    /// could be tried.
     is_list_limit: bool,
-    /// Whether it asks for calls as they are written.
+    /// `true` if the request asks for tool calls while they are written.
     is_eager: bool,
     json: Bytes,
 }
@@ -124,7 +131,7 @@ impl RequestBytes {
         Self { model, is_list_limit, is_eager, json: request.to_string().into() }
     }
 
-    /// The same request, changed.
+    /// Returns a copy of the request with a change.
     fn with(&self, change: impl FnOnce(&mut Value)) -> Self {
         // These bytes were written here.
         let mut request = serde_json::from_slice(&self.json).unwrap_or_default();
@@ -134,9 +141,10 @@ impl RequestBytes {
 }
 
 impl AnthropicApi {
-    /// The request as it is sent. The prompt cache works on byte-equal prefixes (tools, system,
-    /// messages), so nothing that changes from call to call may stand before the conversation. There are at most three
-    /// of the four breakpoints that are allowed: the rules, the document (which the prompt marks), and the last block.
+    /// Builds the request as it is sent. The prompt cache works on byte-equal prefixes (tools,
+    /// system, messages), so nothing that changes from call to call may stand before the
+    /// conversation. There are at most three of the four breakpoints that are allowed: the rules,
+    /// the document (marked by the prompt), and the last block.
     fn body(&self, request: ModelRequest) -> Value {
         let mut request = request;
         let stop_sequences = std::mem::take(&mut request.stop_sequences);
@@ -151,7 +159,8 @@ impl AnthropicApi {
         }
         if self.eager.load(Ordering::Relaxed) {
             for tool in tools(&mut body) {
-                // People watch a change being written; without this it comes when it is done.
+                // People watch a change while it is written; without this field it arrives when it
+                // is complete.
                 tool[EAGER] = json!(true);
             }
         }
@@ -193,7 +202,7 @@ impl AnthropicApi {
         }
     }
 
-    /// The models that are not retired, newest first as the provider lists them.
+    /// Lists the models that are not retired, newest first as the provider lists them.
     async fn list(&self) -> Result<Vec<String>, ModelError> {
         let request = versioned(self.client.get(format!("{}/models?limit=100", self.base)));
         let list = transport::send(request, read_error).await?.json().await?;
@@ -202,7 +211,7 @@ impl AnthropicApi {
         Ok(alive.filter_map(|entry| entry["id"].as_str()).map(str::to_owned).collect())
     }
 
-    /// Tokens of the same request, for a call that generates nothing.
+    /// Counts the input tokens of a request, for a call that generates nothing.
     async fn count(&self, request: ModelRequest) -> Result<Option<u64>, ModelError> {
         let mut body = self.body(request);
         if let Some(body) = body.as_object_mut() {
@@ -216,7 +225,7 @@ impl AnthropicApi {
         Ok(counted["input_tokens"].as_u64())
     }
 
-    /// Asks once; again at once as long as the server names something that it does not take.
+    /// Asks once, and again at once as long as the server names something that it does not take.
     async fn ask(
         &self,
         body: &RequestBytes,
@@ -232,12 +241,13 @@ impl AnthropicApi {
         }
     }
 
-    /// The request to try after an error of 400 that says `message`; `None` if it complains of something else. What the
-    /// server takes of no request is remembered.
+    /// Returns the request to try after an error of status 400 with the text `message`, or `None`
+    /// if the error is about something else. A limit that holds for every request is remembered.
     fn without_what(&self, body: &RequestBytes, message: &str) -> Option<RequestBytes> {
         if message.contains("max_tokens") && body.is_list_limit {
-            // It allows less than its maker's list says, or no longer so much after a long conversation: "input length and
-            // `max_tokens` exceed context limit: 188240 + 64000 > 200000".
+            // The server allows fewer tokens than the price list says, or fewer after a long
+            // conversation: "input length and `max_tokens` exceed context limit: 188240 + 64000 >
+            // 200000".
             if !message.contains("context") {
                 self.modest().insert(body.model.clone());
             }
@@ -254,7 +264,7 @@ impl AnthropicApi {
         None
     }
 
-    /// The most output tokens that `model` can be asked for here.
+    /// Returns the largest number of output tokens that `model` can be asked for here.
     fn most_output(&self, model: &str) -> u32 {
         let listed = prices::most_output(model);
         if self.modest().contains(model) { listed.min(DEFAULT_MAX_TOKENS) } else { listed }
@@ -286,7 +296,7 @@ impl AnthropicApi {
     }
 }
 
-/// The field of a tool that asks for its input as it is written.
+/// Field of a tool that asks for its input while it is written.
 const EAGER: &str = "eager_input_streaming";
 
 fn tools(body: &mut Value) -> impl Iterator<Item = &mut Value> {
@@ -297,7 +307,8 @@ fn versioned(request: RequestBuilder) -> RequestBuilder {
     request.header("anthropic-version", API_VERSION).header("accept", "application/json")
 }
 
-/// A message as the provider accepts it, also where other models have written in it. Blank texts are refused.
+/// Returns the message as the provider accepts it, also if other models have written in it. Blank
+/// texts are removed, because the provider refuses them; a message without content becomes `None`.
 fn sendable(mut message: ChatMessage) -> Option<ChatMessage> {
     message.content.retain(|block| block.as_text().is_none_or(|text| !text.trim().is_empty()));
     message.content.iter_mut().for_each(make_sendable);
@@ -305,7 +316,7 @@ fn sendable(mut message: ChatMessage) -> Option<ChatMessage> {
 }
 
 fn make_sendable(block: &mut ContentBlock) {
-    // Arguments that were no JSON, of a model whose server passes them on.
+    // Arguments that are not a JSON object, from a model whose server passes them on.
     if let ContentBlock::ToolUse { input, .. } = block
         && !input.is_object()
     {

@@ -1,4 +1,4 @@
-//! How a model gives its answer: work that sends deltas becomes a stream with exactly one end.
+//! Stream of a model's answer: work that sends deltas becomes a stream with exactly one end.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,15 +14,15 @@ use tokio_util::sync::CancellationToken;
 use super::{AnswerDelta, AssistantMessage, FailedTryUsage, ModelError};
 use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 
-/// Where a model puts its deltas while it works.
+/// Sender for the [`AnswerDelta`]s of a working model.
 pub(super) struct DeltaSink {
     sender: mpsc::Sender<AnswerDelta>,
-    /// Something was told since the start or the last `Reset`.
+    /// `true` if a delta was sent since the start or the last [`AnswerDelta::Reset`].
     told: AtomicBool,
     used: Arc<TryUsage>,
 }
 
-/// What the try that is under way has used so far.
+/// [`FailedTryUsage`] of the current try so far.
 #[derive(Default)]
 struct TryUsage(Mutex<Option<FailedTryUsage>>);
 
@@ -40,25 +40,27 @@ impl TryUsage {
 }
 
 impl DeltaSink {
-    /// The provider says what the answer of `model` has used so far. It counts if no answer comes of it.
+    /// Records the tokens that the answer of `model` has used so far, as the provider reports them.
+    /// They are sent as lost if the try fails.
     pub(super) fn uses(&self, model: &str, usage: TokenUsage) {
         self.used.set(model, usage);
     }
 
-    /// Tells what the last try has used in vain.
+    /// Sends the tokens that the last try has used in vain.
     pub(super) async fn lose(&self) {
         if let Some(lost) = self.used.take() {
             self.sender.send(AnswerDelta::Lost(lost)).await.ok();
         }
     }
 
-    /// Waits until the reader has room. A reader that is gone is no error: the work is about to be dropped.
+    /// Waits until the channel has room, and sends the delta. A reader that is gone is no error:
+    /// the work is about to be dropped.
     pub(super) async fn send(&self, delta: AnswerDelta) {
         self.told.store(true, Ordering::Relaxed);
         self.sender.send(delta).await.ok();
     }
 
-    /// Tells the reader to forget what it was told, if it was told anything.
+    /// Sends [`AnswerDelta::Reset`] if any delta was sent before it.
     pub(super) async fn take_back(&self) {
         if self.told.swap(false, Ordering::Relaxed) {
             self.sender.send(AnswerDelta::Reset).await.ok();
@@ -66,11 +68,11 @@ impl DeltaSink {
     }
 }
 
-/// Deltas that may wait for a slow reader before the work pauses.
+/// Number of deltas that may wait for a slow reader before the work pauses.
 const OUTLET_CAPACITY: usize = 32;
 
-/// Turns work that sends deltas and returns the answer into a stream with exactly one end.
-/// The work runs only while the stream is polled, and is dropped as soon as `cancel` fires.
+/// Turns work that sends deltas and returns the answer into a stream with exactly one end. The work
+/// runs only while the stream is polled, and is dropped as soon as `cancel` fires.
 pub(super) fn answer<F, W>(
     cancel: CancellationToken,
     work: F,
@@ -86,7 +88,7 @@ where
     Box::pin(stream::unfold(Some(RunningCall { work, receiver, cancel, used }), next))
 }
 
-/// Work in progress and the deltas it has sent.
+/// Work in progress, and the [`AnswerDelta`]s it has sent.
 struct RunningCall {
     work: Pin<Box<dyn Future<Output = Result<AssistantMessage, ModelError>> + Send>>,
     receiver: mpsc::Receiver<AnswerDelta>,
@@ -95,7 +97,8 @@ struct RunningCall {
 }
 
 impl RunningCall {
-    /// The end without an answer, after what was used in vain. The work is dropped at once.
+    /// Ends the stream without an answer, after the tokens used in vain. The work is dropped at
+    /// once.
     fn fail(mut self, error: ModelError) -> (Result<AnswerDelta, ModelError>, Option<Self>) {
         let Some(lost) = self.used.take() else { return (Err(error), None) };
         self.work = Box::pin(async { Err(error) });
@@ -103,7 +106,7 @@ impl RunningCall {
     }
 }
 
-/// The next item and, unless it is the last, the rest of the work.
+/// Returns the next item and, unless it is the last, the rest of the work.
 async fn next(
     running: Option<RunningCall>,
 ) -> Option<(Result<AnswerDelta, ModelError>, Option<RunningCall>)> {
@@ -113,7 +116,7 @@ async fn next(
         () = running.cancel.cancelled() => Some(running.fail(ModelError::Cancelled)),
         Some(delta) = running.receiver.recv() => Some((Ok(delta), Some(running))),
         end = &mut running.work => match running.receiver.try_recv() {
-            // What was sent before the end comes before it.
+            // Deltas that were sent before the end come before it.
             Ok(delta) => {
                 running.work = Box::pin(async { end });
                 Some((Ok(delta), Some(running)))
@@ -126,16 +129,16 @@ async fn next(
     }
 }
 
-/// How fast a ready-made answer is told.
+/// Speed at which a ready-made answer is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DeltaPace {
-    /// Unicode scalars per delta; `None` tells each block at once.
+    /// Number of Unicode scalars per delta; `None` sends each block as one delta.
     pub(super) chunk_chars: Option<usize>,
     /// Pause before each delta.
     pub(super) delay: Duration,
 }
 
-/// Tells blocks of text and calls as if they were being written; other blocks make no delta.
+/// Sends blocks of text and calls as if they were being written; other blocks make no delta.
 pub(super) async fn play(blocks: &[ContentBlock], pace: DeltaPace, outlet: &DeltaSink) {
     for (index, block) in blocks.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|index| blocks.get(index));
@@ -180,7 +183,7 @@ fn pieces(text: &str, chunk_chars: Option<usize>) -> Vec<String> {
     scalars.chunks(size).map(|piece| piece.iter().collect()).collect()
 }
 
-/// The complete answer; calls stay in it only when the model waits for their results.
+/// Builds the [`AssistantMessage`]. Calls stay in it only when the model waits for their results.
 pub(super) fn complete(
     mut content: Vec<ContentBlock>,
     stop_reason: StopReason,
@@ -204,7 +207,7 @@ pub(super) fn complete(
     }
 }
 
-/// Notes how an answer ended, under the name the provider gave the request.
+/// Logs the end of an answer, under the name that the provider gave the request.
 pub(super) fn log(request_id: &str, model: &str, answer: &Result<AssistantMessage, ModelError>) {
     match answer {
         Ok(AssistantMessage { usage, stop_reason, .. }) => tracing::info!(
@@ -220,12 +223,13 @@ pub(super) fn log(request_id: &str, model: &str, answer: &Result<AssistantMessag
     }
 }
 
-/// The input of a call. What is no object stays the text it is: the tool refuses it, and the model is told why.
+/// Parses the input of a call. Text that is not a JSON object stays text: the tool refuses it, and
+/// the model is told the reason.
 pub(super) fn input(arguments: &str) -> Value {
     match serde_json::from_str(arguments) {
         Ok(Value::Null) => Value::Object(Map::new()),
         Ok(object @ Value::Object(_)) => object,
-        // Written as a string in a string.
+        // Arguments written as a JSON string that contains JSON.
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
             Ok(object @ Value::Object(_)) => object,
             _ => Value::String(inner),
@@ -235,7 +239,7 @@ pub(super) fn input(arguments: &str) -> Value {
     }
 }
 
-/// An identifier for a call that no provider has named.
+/// Creates an identifier for a call that no provider has named.
 pub(super) fn mint_call_id() -> String {
     format!("toolu_{}", crate::ids::sortable_uuid().simple())
 }

@@ -1,11 +1,12 @@
-//! What went wrong with a model: one code for programs and one sentence for people for each kind of failure. Pure.
+//! Failures of a model: for each kind, one code for programs and one sentence for people. Pure
+//! functions.
 
 use super::ModelError;
 
-/// A kind of failure that somebody can do something about.
+/// Kind of [`ModelError`], as far as it makes a difference to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailureKind {
-    /// The provider does not know the key, or not for this.
+    /// The provider does not know the key, or the key does not allow the request.
     Unauthorized,
     /// No money or allowance is left.
     Spent,
@@ -15,17 +16,17 @@ enum FailureKind {
     WithoutTools,
     /// The request is longer than the model can read.
     TooLarge,
-    /// Too many requests at the moment.
+    /// Too many requests were sent in a short time.
     RateLimited,
     /// The provider has too much to do.
     Overloaded,
-    /// The provider does not take what was sent.
+    /// The provider does not accept the request.
     Refused,
     /// There is no connection.
     Unreachable,
     /// The answer broke off.
     CutOff,
-    /// Nothing better is known.
+    /// Any failure without a better kind.
     Other,
 }
 
@@ -45,7 +46,7 @@ impl FailureKind {
         }
     }
 
-    /// The code, and what people can do.
+    /// Returns the code for programs, and the sentence that tells people what they can do.
     fn entry(self) -> (&'static str, &'static str) {
         match self {
             Self::Unauthorized => (
@@ -88,7 +89,8 @@ impl FailureKind {
     }
 }
 
-/// Providers agree on statuses more than on words, and in the middle of a stream there are only words.
+/// Maps a provider's error to a [`FailureKind`]. Providers agree on statuses more than on words,
+/// and in the middle of a stream there are only words.
 fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) -> FailureKind {
     let says = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     let too_long =
@@ -125,7 +127,7 @@ fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) 
 }
 
 impl ModelError {
-    /// For programs: why a run with this failure ended.
+    /// Returns the reason for the end of a run with this failure, as a code for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Program { code, .. } => code,
@@ -133,7 +135,8 @@ impl ModelError {
         }
     }
 
-    /// For people: what happened and what they can do. The log has the provider's words.
+    /// Returns a sentence for people: what happened and what they can do. The provider's own words
+    /// are in the log.
     pub fn for_people(&self) -> String {
         let kind = FailureKind::of(self);
         match (kind, self) {
@@ -141,7 +144,7 @@ impl ModelError {
                 format!("The model's provider failed: {self}; try again")
             }
             (FailureKind::Other, _) => self.to_string(),
-            // Only these words tell what is wrong with it.
+            // Only the provider's words explain the failure.
             (FailureKind::Refused | FailureKind::WithoutTools, Self::Api { message, .. }) => {
                 format!("{}: {message}", kind.entry().1)
             }

@@ -1,8 +1,9 @@
-//! A model without a network: Harper's grammar rules and a few plain commands behind the same tools.
+//! A model without a network: Harper's grammar rules and a few plain commands behind the tools of
+//! every model.
 //!
 //! It behaves like any other model: it reads the prompt, the document and the selection, says a
-//! sentence, calls one tool, and closes with a sentence on what became of it. Its dictionary
-//! (some 160 MB once unpacked) is read on first use, on a blocking thread.
+//! sentence, calls one tool, and closes with a sentence about the result. Its dictionary (some 160
+//! MB once unpacked) is read on first use, on a blocking thread.
 
 mod edits;
 mod intent;
@@ -27,13 +28,14 @@ use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, Tool
 use crate::llm::messages_api::{ContentBlock, MessageRole, StopReason, TokenUsage};
 use plan::{EditPlan, EditTarget};
 
-/// The built-in copy editor.
+/// [`Model`] of the built-in copy editor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HarperModel;
 
 const NAME: &str = "harper";
 
-/// Small enough to look written, large enough not to flood.
+/// Pace of the answers: pieces small enough to look written, and large enough not to flood the
+/// stream.
 const PACE: DeltaPace = DeltaPace { chunk_chars: Some(24), delay: Duration::ZERO };
 
 impl Model for HarperModel {
@@ -70,14 +72,15 @@ fn stumbled() -> ModelError {
     ModelError::Internal { message: "the grammar checker stumbled over this text".into() }
 }
 
-/// What the person typed; failing that, the last words of the conversation.
+/// Returns the text that the person typed, or else the last text of a user in the conversation.
 fn prompt(request: &ModelRequest) -> &str {
     let last = request.messages.iter().rev().find(|message| message.role == MessageRole::User);
     let words = || last?.content.iter().rev().find_map(ContentBlock::as_text);
     request.prompt.as_deref().or_else(words).unwrap_or_default()
 }
 
-/// The plan as a model would tell it. A tool that is not on offer is described in words instead.
+/// Returns the [`EditPlan`] as a model's answer. If its tool is not offered, the change is
+/// described in words instead.
 fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
     let call =
         |name: &str, input| ContentBlock::tool_use(delta_stream::mint_call_id(), name, input);
@@ -111,7 +114,7 @@ fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
     }
 }
 
-/// One sentence per decided call.
+/// Builds one sentence for each [`ToolResultView`] of a decided call.
 fn closing(request: &ModelRequest, outcomes: &[ToolResultView]) -> Vec<ContentBlock> {
     let blocks = || request.messages.iter().flat_map(|message| &message.content);
     let tool = |wanted: &str| {

@@ -1,34 +1,36 @@
-//! The Messages API, the common tongue of agent and models: requests, content blocks, answers and stream events.
+//! Types of the Messages API, which the agent and all models use: requests, content blocks, answers
+//! and stream events.
 //!
-//! Tolerant when reading: unknown fields are dropped, unknown blocks are kept as they came
-//! ([`ContentBlock::Other`]), unknown stream events and deltas become `Unknown`. A string where
-//! the API also allows a list of blocks is read as one text block.
+//! Reading is tolerant: unknown fields are dropped, unknown blocks are kept as they came
+//! ([`ContentBlock::Other`]), unknown stream events and deltas become [`StreamEvent::Unknown`] and
+//! [`BlockDelta::Unknown`]. A string where the API also allows a list of blocks is read as one text
+//! block.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// The body of `POST /v1/messages`. Sampling parameters do not exist in the API version we speak.
+/// Body of `POST /v1/messages`. The API version in use has no sampling parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MessagesRequest {
-    /// Any string; the provider knows which ones exist.
+    /// Name of the model: any string; the provider knows the names that exist.
     pub model: String,
-    /// Upper bound of output tokens; 0 only warms the prompt cache.
+    /// Upper bound of output tokens; 0 only fills the prompt cache.
     pub max_tokens: u32,
-    /// Text blocks; a plain string is read as one block.
+    /// System text as text blocks; a plain string is read as one block.
     #[serde(default, deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<ContentBlock>,
-    /// The conversation, oldest first.
+    /// Conversation, oldest message first.
     pub messages: Vec<ChatMessage>,
-    /// What the model may call, in a fixed order (the prompt cache depends on it).
+    /// Tools that the model may call, in a fixed order (the prompt cache depends on it).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDefinition>,
-    /// Whether the model must, may or must not call a tool.
+    /// Rule for calls: the model must, may or must not call a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
     /// Breakpoint that the provider puts on the last cacheable block by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_control: Option<CacheControl>,
-    /// Answer as server-sent events.
+    /// `true` to answer as server-sent events.
     #[serde(default)]
     pub stream: bool,
 }
@@ -36,35 +38,36 @@ pub struct MessagesRequest {
 /// One message of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChatMessage {
-    /// Who speaks.
+    /// Role of the speaker.
     pub role: MessageRole,
-    /// What is said; a plain string is read as one text block.
+    /// Content of the message; a plain string is read as one text block.
     #[serde(deserialize_with = "blocks")]
     pub content: Vec<ContentBlock>,
 }
 
 impl ChatMessage {
-    /// A message of the person, as one text block.
+    /// Builds a message of the person, with one text block.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: MessageRole::User, content: vec![ContentBlock::text(text)] }
     }
 
-    /// A message of the model.
+    /// Builds a message of the model.
     pub fn assistant(content: Vec<ContentBlock>) -> Self {
         Self { role: MessageRole::Assistant, content }
     }
 
-    /// The answer to every `tool_use` of the message before; results come first, text only after them.
+    /// Builds the answer to every [`ContentBlock::ToolUse`] of the message before; results come
+    /// first, text only after them.
     pub fn results(content: Vec<ContentBlock>) -> Self {
         Self { role: MessageRole::User, content }
     }
 }
 
-/// Who speaks. Real clients also send `system` in the middle of a conversation.
+/// Role of a message. Real clients also send `system` in the middle of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
-    /// The person, and every tool result.
+    /// The person; also the role of every tool result.
     User,
     /// The model.
     Assistant,
@@ -72,80 +75,80 @@ pub enum MessageRole {
     System,
 }
 
-/// A piece of a message.
+/// Part of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ContentBlock {
     /// Plain text.
     Text {
-        /// The text; an empty one is refused by the provider.
+        /// The text; the provider refuses an empty one.
         text: String,
         /// Cache breakpoint after this block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
-    /// The model calls a tool.
+    /// Call of a tool by the model.
     ToolUse {
-        /// Unique within the conversation.
+        /// Identifier, unique within the conversation.
         id: String,
-        /// The tool's name.
+        /// Name of the tool.
         name: String,
-        /// A JSON object.
+        /// Input of the call, a JSON object.
         input: Value,
     },
-    /// The answer to a `tool_use`.
+    /// Answer to a [`ContentBlock::ToolUse`].
     ToolResult {
-        /// The `id` of the call.
+        /// Identifier of the call.
         tool_use_id: String,
-        /// Blocks; a plain string is read as one text block.
+        /// Content of the result; a plain string is read as one text block.
         #[serde(default, deserialize_with = "blocks", skip_serializing_if = "Vec::is_empty")]
         content: Vec<ContentBlock>,
-        /// The call failed, was denied or was rejected.
+        /// `true` if the call failed, was denied or was rejected.
         #[serde(default, skip_serializing_if = "is_false")]
         is_error: bool,
     },
     /// Reasoning; must be sent back unchanged, in the same place.
     Thinking {
-        /// The reasoning, possibly empty.
+        /// Text of the reasoning, possibly empty.
         thinking: String,
-        /// The provider's seal.
+        /// Signature of the provider.
         #[serde(default)]
         signature: String,
     },
-    /// Sealed reasoning; must be sent back unchanged, in the same place.
+    /// Encrypted reasoning; must be sent back unchanged, in the same place.
     RedactedThinking {
-        /// Opaque.
+        /// Opaque data.
         data: String,
     },
-    /// A kind of block this program does not know (images, documents, …), kept as it came.
+    /// Block of a kind that this program does not know (images, documents, …), kept as it came.
     #[serde(untagged)]
     Other(Value),
 }
 
 impl ContentBlock {
-    /// A text block.
+    /// Builds a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), cache_control: None }
     }
 
-    /// A tool call.
+    /// Builds a tool call.
     pub fn tool_use(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
         Self::ToolUse { id: id.into(), name: name.into(), input }
     }
 
-    /// A successful tool result with one text.
+    /// Builds a successful tool result with one text.
     pub fn tool_result(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         let content = vec![Self::text(text)];
         Self::ToolResult { tool_use_id: tool_use_id.into(), content, is_error: false }
     }
 
-    /// A tool result that says why nothing was done.
+    /// Builds a tool result that tells the model the reason why nothing was done.
     pub fn tool_error(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         let content = vec![Self::text(text)];
         Self::ToolResult { tool_use_id: tool_use_id.into(), content, is_error: true }
     }
 
-    /// The text of a text block.
+    /// Returns the text of a text block; `None` for any other block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text { text, .. } => Some(text),
@@ -158,65 +161,65 @@ impl ContentBlock {
     }
 }
 
-/// Where the provider may cache the prompt up to.
+/// Breakpoint up to which the provider may cache the prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheControl {
-    /// Always `ephemeral`.
+    /// Kind of cache entry; always `ephemeral`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// `5m` (when absent) or `1h`.
+    /// Lifetime: `5m` (when absent) or `1h`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<String>,
 }
 
 impl CacheControl {
-    /// Kept for five minutes after the last use.
+    /// Returns a breakpoint that lasts five minutes after the last use.
     pub fn five_minutes() -> Self {
         Self { kind: "ephemeral".into(), ttl: None }
     }
 
-    /// Kept for an hour: people take minutes to decide.
+    /// Returns a breakpoint that lasts an hour, because people take minutes to decide.
     pub fn one_hour() -> Self {
         Self { kind: "ephemeral".into(), ttl: Some("1h".into()) }
     }
 }
 
-/// A tool the model may call.
+/// Tool that the model may call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolDefinition {
-    /// `^[a-zA-Z0-9_-]{1,64}$`.
+    /// Name, matching `^[a-zA-Z0-9_-]{1,64}$`.
     pub name: String,
-    /// When and how to use it, for the model.
+    /// Description for the model: the purpose of the tool and its use.
     #[serde(default)]
     pub description: String,
     /// JSON Schema of the input, an object.
     pub input_schema: Value,
-    /// Names and inputs are guaranteed to validate (needs `additionalProperties: false`).
+    /// `true` if names and inputs are guaranteed to validate (needs `additionalProperties: false`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
 }
 
-/// Whether the model must, may or must not call a tool.
+/// Rule for calls: the model must, may or must not call a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ToolChoice {
     /// The model decides.
     Auto {
-        /// At most one call per turn.
+        /// `true` for at most one call per turn.
         #[serde(default, skip_serializing_if = "is_false")]
         disable_parallel_tool_use: bool,
     },
     /// The model must call some tool.
     Any {
-        /// Exactly one call per turn.
+        /// `true` for exactly one call per turn.
         #[serde(default, skip_serializing_if = "is_false")]
         disable_parallel_tool_use: bool,
     },
     /// The model must call this tool.
     Tool {
-        /// The tool's name.
+        /// Name of the tool.
         name: String,
-        /// Exactly one call per turn.
+        /// `true` for exactly one call per turn.
         #[serde(default, skip_serializing_if = "is_false")]
         disable_parallel_tool_use: bool,
     },
@@ -224,24 +227,24 @@ pub enum ToolChoice {
     None,
 }
 
-/// The answer of `POST /v1/messages`, also inside `message_start`.
+/// Answer of `POST /v1/messages`, also inside [`StreamEvent::MessageStart`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResponseMessage {
-    /// `msg_…`.
+    /// Identifier, `msg_…`.
     pub id: String,
-    /// Always `message`.
+    /// Kind of object; always `message`.
     #[serde(rename = "type", default = "message_type")]
     pub kind: String,
-    /// Always `assistant`.
+    /// Role of the speaker; always `assistant`.
     pub role: MessageRole,
-    /// The model that answered.
+    /// Name of the model that answered.
     pub model: String,
-    /// Empty inside `message_start`.
+    /// Content of the answer; empty inside [`StreamEvent::MessageStart`].
     #[serde(default)]
     pub content: Vec<ContentBlock>,
-    /// `None` while the answer is being written.
+    /// Reason for the end; `None` while the answer is being written.
     pub stop_reason: Option<StopReason>,
-    /// Which of the request's stop sequences ended the answer.
+    /// Stop sequence of the request that ended the answer.
     #[serde(default)]
     pub stop_sequence: Option<String>,
     /// Tokens used.
@@ -249,30 +252,31 @@ pub struct ResponseMessage {
     pub usage: TokenUsage,
 }
 
-/// Why the model stopped.
+/// Reason for the end of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum StopReason {
-    /// It is done.
+    /// The answer is complete.
     EndTurn,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its calls.
     ToolUse,
-    /// `max_tokens` reached; a call may be cut in the middle and is never executed.
+    /// The answer reached `max_tokens`; a call may be cut in the middle and is never executed.
     MaxTokens,
-    /// A stop sequence of the request was written.
+    /// The model wrote a stop sequence of the request.
     StopSequence,
-    /// A long turn of a server tool; send the content back as it is.
+    /// A long turn of a server tool was paused; the content is to be sent back as it is.
     PauseTurn,
     /// The model declined.
     Refusal,
-    /// The context window is full; treat like `max_tokens`.
+    /// The context window is full; treated like [`StopReason::MaxTokens`].
     ModelContextWindowExceeded,
-    /// Not known to this program; treat like `end_turn`, never execute a call.
+    /// A reason that this program does not know; treated like [`StopReason::EndTurn`], and no call
+    /// is executed.
     Other(String),
 }
 
 impl StopReason {
-    /// The word on the wire.
+    /// Returns the reason as the API writes it.
     pub fn as_str(&self) -> &str {
         match self {
             Self::EndTurn => "end_turn",
@@ -308,7 +312,7 @@ impl From<StopReason> for String {
     }
 }
 
-/// Tokens used. Total input is the sum of the three input counts.
+/// Number of tokens used. The total input is the sum of the three input counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TokenUsage {
@@ -326,139 +330,140 @@ pub struct TokenUsage {
     pub output_tokens: u64,
 }
 
-/// The counts inside `message_delta`: cumulative, and only those present replace what is known.
+/// Token counts inside [`StreamEvent::MessageDelta`]. They are cumulative, and only those present
+/// replace earlier counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageDelta {
-    /// See [`TokenUsage::input_tokens`].
+    /// Count for [`TokenUsage::input_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// See [`TokenUsage::cache_creation_input_tokens`].
+    /// Count for [`TokenUsage::cache_creation_input_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation_input_tokens: Option<u64>,
-    /// See [`TokenUsage::cache_read_input_tokens`].
+    /// Count for [`TokenUsage::cache_read_input_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_input_tokens: Option<u64>,
-    /// See [`TokenUsage::output_tokens`].
+    /// Count for [`TokenUsage::output_tokens`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
 }
 
-/// One event of a streamed answer, told apart by `type`.
+/// Event of a streamed answer, distinguished by `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum StreamEvent {
     /// First event.
     MessageStart {
-        /// Without content yet.
+        /// Message without content yet.
         message: ResponseMessage,
     },
-    /// A block begins.
+    /// Start of a block.
     ContentBlockStart {
-        /// Ascending from 0.
+        /// Number of the block, ascending from 0.
         index: usize,
-        /// Empty, except for kinds that are complete at once.
+        /// Initial block: empty, except for kinds that are complete at once.
         content_block: ContentBlock,
     },
-    /// A block grows.
+    /// Addition to a block.
     ContentBlockDelta {
-        /// Which block.
+        /// Number of the block.
         index: usize,
-        /// By what.
+        /// Added piece.
         delta: BlockDelta,
     },
-    /// A block is complete.
+    /// End of a block.
     ContentBlockStop {
-        /// Which block.
+        /// Number of the block.
         index: usize,
     },
-    /// The answer is complete but for `message_stop`.
+    /// Data about the whole answer, which is complete except for [`StreamEvent::MessageStop`].
     MessageDelta {
-        /// Why the model stopped.
+        /// Reason for the end.
         delta: MessageDelta,
-        /// Final counts.
+        /// Final token counts.
         #[serde(default)]
         usage: UsageDelta,
     },
     /// Last event.
     MessageStop,
-    /// Keep-alive, anywhere.
+    /// Keep-alive, at any place in the stream.
     Ping,
-    /// The provider failed in the middle of an answer.
+    /// Failure of the provider in the middle of an answer.
     Error {
-        /// What happened.
+        /// Description of the failure.
         error: ApiError,
     },
-    /// An event this program does not know.
+    /// Event that this program does not know.
     #[serde(other)]
     Unknown,
 }
 
-/// How a block grows.
+/// Piece that is added to a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum BlockDelta {
     /// More text.
     TextDelta {
-        /// To append.
+        /// Text to append.
         text: String,
     },
     /// More of a call's input.
     InputJsonDelta {
-        /// To append; an empty total stands for `{}`.
+        /// JSON to append; if all pieces are empty, the input is `{}`.
         partial_json: String,
     },
     /// More reasoning.
     ThinkingDelta {
-        /// To append.
+        /// Reasoning to append.
         thinking: String,
     },
-    /// The seal of a reasoning block, last before its end.
+    /// Signature of a reasoning block, last before its end.
     SignatureDelta {
-        /// To append.
+        /// Signature to append.
         signature: String,
     },
-    /// A delta this program does not know.
+    /// Delta that this program does not know.
     #[serde(other)]
     Unknown,
 }
 
-/// What `message_delta` says about the whole answer.
+/// Data of [`StreamEvent::MessageDelta`] about the whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MessageDelta {
-    /// Why the model stopped.
+    /// Reason for the end.
     pub stop_reason: Option<StopReason>,
-    /// Which stop sequence was written.
+    /// Stop sequence that was written.
     pub stop_sequence: Option<String>,
-    /// For a refusal: `{category, …}`.
+    /// Details of a refusal: `{category, …}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_details: Option<Value>,
 }
 
-/// The body of an error answer.
+/// Body of an error answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorBody {
-    /// Always `error`.
+    /// Kind of object; always `error`.
     #[serde(rename = "type", default = "error_type")]
     pub kind: String,
-    /// What happened.
+    /// Description of the error.
     pub error: ApiError,
-    /// `req_…`, to quote to the provider.
+    /// Identifier `req_…`, to quote to the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// What went wrong. Branch on `kind` and `details.error_code`, never on `message`.
+/// Description of an error. Branch on `kind` and `details.error_code`, never on `message`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApiError {
-    /// `overloaded_error`, `invalid_request_error`, …
+    /// Kind of error: `overloaded_error`, `invalid_request_error`, …
     #[serde(rename = "type")]
     pub kind: String,
-    /// For people.
+    /// Description for people.
     #[serde(default)]
     pub message: String,
-    /// `{error_code, …}`.
+    /// Details for programs: `{error_code, …}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }

@@ -15,10 +15,15 @@ use crate::llm::messages_api::{
     TokenUsage, UsageDelta,
 };
 
-/// Bytes of one answer; far above any `max_tokens`, so that a runaway server cannot fill the memory.
+/// Largest answer in bytes: far above any `max_tokens`, and small enough that a runaway server
+/// cannot fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
-/// Reads `bytes` until the answer is complete, and tells every delta on the way.
+/// Reads `bytes` until the answer is complete, and sends every delta on the way.
+///
+/// # Errors
+///
+/// Fails if the stream breaks, ends early, is too long, or does not follow the protocol.
 pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
     outlet: &DeltaSink,
@@ -46,7 +51,7 @@ pub(super) async fn read(
     Err(ModelError::CutOff)
 }
 
-/// An answer being read.
+/// Reader of the events of one [`AssistantMessage`].
 #[derive(Default)]
 pub(super) struct AnswerReader {
     start: Option<ResponseMessage>,
@@ -55,13 +60,14 @@ pub(super) struct AnswerReader {
     usage: TokenUsage,
 }
 
-/// A block being read.
+/// Block being read.
 enum AnswerBlock {
     Text(String),
     Call {
         id: String,
         name: String,
-        /// What it began with; counts if nothing is added, as in the official SDKs.
+        /// Input at the start of the block; it is used if no piece follows, as in the official
+        /// SDKs.
         input: Value,
         json: String,
     },
@@ -69,11 +75,11 @@ enum AnswerBlock {
         thinking: String,
         signature: String,
     },
-    /// Complete from its start.
+    /// Block that is complete from its start.
     Whole(ContentBlock),
 }
 
-/// The event names this program reads; anything else is ignored whatever it carries.
+/// Names of the events that this program reads; any other event is ignored.
 const KNOWN_EVENTS: [&str; 9] = [
     "message",
     "message_start",
@@ -87,12 +93,12 @@ const KNOWN_EVENTS: [&str; 9] = [
 ];
 
 impl AnswerReader {
-    /// The model that answers; empty before it says so.
+    /// Returns the model that answers; empty before the answer names it.
     pub(super) fn model(&self) -> &str {
         self.start.as_ref().map_or("", |start| start.model.as_str())
     }
 
-    /// What the answer has used so far.
+    /// Returns the tokens that the answer has used so far.
     pub(super) fn usage(&self) -> TokenUsage {
         self.usage
     }
@@ -107,7 +113,7 @@ impl AnswerReader {
         self.take(event)
     }
 
-    /// The same of an event that came some other way than by a stream of events.
+    /// Reads an event that did not come as a server-sent event.
     pub(super) fn value(&mut self, event: Value) -> Result<Option<AnswerDelta>, ModelError> {
         let name = event["type"].as_str().unwrap_or_default().to_owned();
         if !KNOWN_EVENTS.contains(&name.as_str()) {
@@ -130,7 +136,7 @@ impl AnswerReader {
             }
             StreamEvent::ContentBlockDelta { index, delta } => self.grow(index, delta),
             StreamEvent::MessageDelta { delta, usage } => {
-                // There may be several, and only what is there replaces what is known.
+                // There may be several, and only the fields present replace earlier ones.
                 let MessageDelta { stop_reason, stop_sequence, stop_details } = delta;
                 self.end.stop_reason = stop_reason.or(self.end.stop_reason.take());
                 self.end.stop_sequence = stop_sequence.or(self.end.stop_sequence.take());
@@ -186,8 +192,8 @@ impl AnswerReader {
         }
     }
 
-    /// The name of a call: its own, unless it has none or that of another call of the answer, which no result could be told
-    /// apart by.
+    /// Returns the identifier of a call: its own, unless that is empty or another call of the
+    /// answer has it, because a result could not be assigned then.
     fn own(&self, id: String) -> String {
         let mut others = self.blocks.values().filter_map(|block| match block {
             AnswerBlock::Call { id, .. } => Some(id),
@@ -226,7 +232,7 @@ impl AnswerReader {
                 signature.push_str(&more);
                 Ok(None)
             }
-            // Blocks of unknown kind may grow in any way; they go back as they started.
+            // Blocks of unknown kind may grow in any way; they are sent back as they started.
             (_, BlockDelta::Unknown) | (AnswerBlock::Whole(_), _) => Ok(None),
             (AnswerBlock::Text(_) | AnswerBlock::Call { .. } | AnswerBlock::Thinking { .. }, _) => {
                 Err(malformed("a delta of another kind than its block"))
@@ -234,7 +240,7 @@ impl AnswerReader {
         }
     }
 
-    /// A block that was not told in pieces is told when it is complete.
+    /// Returns the delta of a complete block that was not sent in pieces.
     fn complete(&self, index: usize) -> Option<AnswerDelta> {
         match self.blocks.get(&index)? {
             AnswerBlock::Thinking { thinking, signature } => {
@@ -265,7 +271,7 @@ impl AnswerReader {
 }
 
 impl AnswerBlock {
-    /// The block as it goes into the transcript; nothing for what must not go there.
+    /// Returns the block for the transcript; `None` for a block that must not be there.
     fn close(self, stop_reason: &StopReason) -> Option<ContentBlock> {
         match self {
             Self::Text(text) => (!text.is_empty()).then(|| ContentBlock::text(text)),
@@ -287,7 +293,7 @@ impl AnswerBlock {
     }
 }
 
-/// Counts are cumulative: those present replace what is known.
+/// Replaces the counts that are present, because counts are cumulative.
 fn overwrite(usage: &mut TokenUsage, delta: UsageDelta) {
     let UsageDelta {
         input_tokens,

@@ -1,7 +1,7 @@
-//! Talk to a model: one trait, several models.
+//! Models: one trait, several implementations.
 //!
-//! A [`Model`] answers a [`ModelRequest`] with a stream of [`AnswerDelta`]s that ends with exactly one
-//! [`AnswerDelta::Done`] or one error. The agent cannot tell the models apart.
+//! A [`Model`] answers a [`ModelRequest`] with a stream of [`AnswerDelta`]s that ends with exactly
+//! one [`AnswerDelta::Done`] or one error. The agent cannot distinguish the models.
 
 pub mod anthropic;
 #[cfg(unix)]
@@ -37,12 +37,13 @@ use crate::llm::messages_api::{
     CacheControl, ChatMessage, ContentBlock, StopReason, TokenUsage, ToolChoice, ToolDefinition,
 };
 
-/// A language model, or something that behaves like one.
+/// Language model, or a program that behaves like one.
 pub trait Model: Send + Sync {
-    /// What people see, such as `anthropic:claude-sonnet-5-5`, `harper` or `script:demo.json`.
+    /// Returns the name that people see, such as `anthropic:claude-sonnet-5-5`, `harper` or
+    /// `script:demo.json`.
     fn name(&self) -> &str;
 
-    /// Answers `request`. Nothing happens before the stream is polled; dropping the stream or
+    /// Answers `request`. Nothing happens before the stream is polled. Dropping the stream or
     /// cancelling `cancel` ends the work at once (cancelling yields [`ModelError::Cancelled`]).
     fn stream(
         &self,
@@ -50,72 +51,81 @@ pub trait Model: Send + Sync {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>>;
 
-    /// The provider's names of all models it has; none where there is no choice.
+    /// Lists the provider's names of all its models; empty if there is no choice.
     fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
         async { Ok(Vec::new()) }.boxed()
     }
 
-    /// Whether it remembers a conversation by itself, under [`ModelRequest::thread`]: it is then told only what is new.
+    /// Returns `true` if the model remembers a conversation by itself, under
+    /// [`ModelRequest::thread`], and needs only the new messages of a request.
     fn keeps_threads(&self) -> bool {
         false
     }
 
-    /// The run of this name ([`ModelRequest::run`]) is over, or left for a later start: nothing more will be asked for it.
+    /// Announces that the run with this name ([`ModelRequest::run`]) is over, or left for a later
+    /// start: no more requests will come for it.
     fn over(&self, _run: &str) {}
 
-    /// How many input tokens `request` is; `None` where that cannot be asked. Costs nothing.
+    /// Counts the input tokens of `request`; `None` if the provider cannot count them. Costs
+    /// nothing.
     fn count(&self, _request: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
         async { Ok(None) }.boxed()
     }
 }
 
-/// Output tokens when neither a [`ModelRequest`] names a limit nor the model's own is known.
+/// Limit of output tokens if neither the [`ModelRequest`] names one nor the model's own is known.
 pub const DEFAULT_MAX_TOKENS: u32 = 32_000;
 
-/// One call of a model.
+/// One call of a [`Model`].
 #[derive(Clone, Debug, Default)]
 pub struct ModelRequest {
-    /// The provider's name of the model; empty means the model's own default.
+    /// Provider's name of the model; empty means the default of the [`Model`].
     pub model: String,
-    /// The system text; stable over a session, so that the provider can cache it.
+    /// System text; stable over a session, so that the provider can cache it.
     pub system: String,
-    /// The conversation, oldest first; the last message is a prompt or tool results.
+    /// Conversation, oldest message first; the last message is a prompt or tool results.
     pub messages: Vec<ChatMessage>,
-    /// What the model may call, in a fixed order.
+    /// Tools that the model may call, in a fixed order.
     pub tools: Vec<ToolDefinition>,
-    /// Tools that the models of Anthropic were taught (`bash_20250124`); for providers of them only.
+    /// Definitions of tools that Anthropic's models were trained for (`bash_20250124`); only for
+    /// providers of these models.
     pub native: Vec<Value>,
-    /// Whether the model must, may or must not call a tool; `None`: it may. Models inside this process do not know it.
+    /// Rule for calls; `None` leaves the choice to the model. Models inside this process ignore it.
     pub tool_choice: Option<ToolChoice>,
-    /// Texts that end the answer where it comes to one, for providers over the network.
+    /// Texts that end the answer when the model writes one of them; only for providers over the
+    /// network.
     pub stop_sequences: Vec<String>,
-    /// Further fields of the Messages API (`thinking`, `output_config`), for providers of it; others do not know them.
+    /// Further fields of the Messages API (`thinking`, `output_config`); only for providers of that
+    /// API.
     pub more: Map<String, Value>,
-    /// Upper bound of output tokens; 0 stands for as many as the model can write, or [`DEFAULT_MAX_TOKENS`] if that is not known.
+    /// Upper bound of output tokens. 0 stands for as many as the model can write, or
+    /// [`DEFAULT_MAX_TOKENS`] if that is not known.
     pub max_tokens: u32,
-    /// How often a provider that fails is asked.
+    /// Policy for asking a failing provider again.
     pub tries: RetryMode,
-    /// What a provider that charges for it keeps of the request for the next one.
+    /// Parts of the request that a provider with paid caching keeps for the next request.
     pub caching: CachePolicy,
-    /// The conversation's identifier; scripted turns are used up per session.
+    /// Identifier of the conversation; scripted turns are used up per session.
     pub session: String,
-    /// The run, unique on this server; a model that goes on working between two calls knows it by this.
+    /// Name of the run, unique on this server. A model that continues to work between two calls
+    /// finds its work by this name.
     pub run: String,
-    /// The conversation of a model that keeps threads.
+    /// Conversation of a model that keeps threads.
     pub thread: Option<ModelThread>,
-    /// What the person typed, word for word; only when the last message is that prompt.
+    /// Text that the person typed, word for word; only present when the last message is that
+    /// prompt.
     pub prompt: Option<String>,
-    /// The document as it stands now, for the models that run inside this process.
+    /// Document at the time of the call, for the models that run inside this process.
     pub document: Option<DocumentView>,
 }
 
 impl ModelRequest {
-    /// Whether there is anything to call.
+    /// Returns `true` if there is a tool to call.
     pub fn has_tools(&self) -> bool {
         !(self.tools.is_empty() && self.native.is_empty())
     }
 
-    /// The texts of the tool results in the last message; `None` when it holds none.
+    /// Returns the tool results in the last message; `None` when it has none.
     fn tool_results(&self) -> Option<Vec<ToolResultView>> {
         let last = self.messages.last()?;
         let outcomes: Vec<_> = last.content.iter().filter_map(ToolResultView::read).collect();
@@ -123,44 +133,45 @@ impl ModelRequest {
     }
 }
 
-/// How often a provider is asked that says it will do better later.
+/// Number of times that a provider with a temporary failure is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RetryMode {
-    /// As often as the model's [`RetryPolicy`] lasts.
+    /// Tries as often as the model's [`RetryPolicy`] allows.
     #[default]
     Patient,
-    /// Once: whoever asks tries again by itself, and knows best when.
+    /// One try: the caller tries again by itself, at a time that it chooses.
     Once,
 }
 
-/// Up to where a provider keeps a request, and for how long, beside the blocks that say so themselves.
+/// Breakpoints for a provider's prompt cache, besides those of single blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachePolicy {
-    /// Up to the end of the system text.
+    /// Breakpoint at the end of the system text.
     pub system: Option<CacheControl>,
-    /// Up to the end of the conversation.
+    /// Breakpoint at the end of the conversation.
     pub end: Option<CacheControl>,
 }
 
 impl Default for CachePolicy {
-    /// People take minutes to decide, and the conversation waits for them.
+    /// Returns breakpoints of one hour, because people take minutes to decide and the conversation
+    /// waits for them.
     fn default() -> Self {
         Self { system: Some(CacheControl::one_hour()), end: Some(CacheControl::one_hour()) }
     }
 }
 
-/// A conversation that a model remembers by itself.
+/// Conversation that a model remembers by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelThread {
-    /// Its name, a UUID.
+    /// Name of the conversation, a UUID.
     pub id: String,
-    /// The conversation it goes on from, which stays as it is.
+    /// Name of the conversation that this one continues; that one stays unchanged.
     pub from: Option<String>,
-    /// Whether it has begun, as far as anybody here knows.
+    /// `true` if the conversation has begun, as far as this server knows.
     pub begun: bool,
 }
 
-/// One tool result, as the models inside this process see it.
+/// [`ContentBlock::ToolResult`], in the form for models inside this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ToolResultView {
     tool_use_id: String,
@@ -178,121 +189,123 @@ impl ToolResultView {
     }
 }
 
-/// The document as it stands when the model is called.
+/// Document at the time of the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentView {
-    /// The whole text, line ends as `\n`.
+    /// The whole text, with `\n` as line end.
     pub text: String,
-    /// What the person has selected.
+    /// Range that the person has selected.
     pub selection: Option<SelectionView>,
 }
 
-/// A half-open range of UTF-16 code units; `from == to` is a caret.
+/// Half-open range of UTF-16 code units; `from == to` is a caret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectionView {
-    /// First code unit.
+    /// Index of the first code unit.
     pub from: usize,
-    /// One past the last code unit.
+    /// Index after the last code unit.
     pub to: usize,
 }
 
-/// A step of a model's answer.
+/// Step of a [`Model`]'s answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerDelta {
     /// More text for the person.
     Text(String),
-    /// Text too, and the first of a block of its own: right before it was another one.
+    /// First text of a new block directly after another text block.
     NextText(String),
-    /// A tool call begins. It may be shown as being written, never executed before `Done`.
+    /// Start of a tool call. It may be shown while it is written, but never executed before
+    /// [`AnswerDelta::Done`].
     ToolUse {
-        /// Position of the block in the answer; later deltas name it.
+        /// Position of the block in the answer; later deltas refer to it.
         index: usize,
-        /// The call's identifier.
+        /// Identifier of the call.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
     },
     /// More of a call's input; the pieces of one index, joined, are JSON (empty stands for `{}`).
     ToolInput {
-        /// The call.
+        /// Position of the call's block in the answer.
         index: usize,
-        /// To append.
+        /// JSON to append.
         partial_json: String,
     },
-    /// A block that is not told in pieces, such as reasoning, complete.
+    /// Complete block that is not sent in pieces, such as reasoning.
     Block(ContentBlock),
-    /// Forget everything since the start of this stream: the turn starts again.
+    /// Instruction to forget everything since the start of this stream: the turn starts again.
     Reset,
-    /// A try is over that gave no answer, and cost something nevertheless.
+    /// Tokens used by a try that ended without an answer.
     Lost(FailedTryUsage),
     /// The complete answer; the last item.
     Done(AssistantMessage),
 }
 
-/// What was used by a try that broke off, was cut or was cancelled, as far as the provider had said by then.
+/// Tokens of a try that broke off, was cut or was cancelled, as far as the provider had reported
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedTryUsage {
-    /// The model that was asked.
+    /// Name of the model that was asked.
     pub model: String,
     /// Tokens used.
     pub usage: TokenUsage,
 }
 
-/// A complete answer.
+/// Complete answer of a [`Model`].
 ///
-/// `content` holds `tool_use` blocks only when `stop_reason` is `ToolUse`: a call that was cut
-/// (by `max_tokens`, a refusal or anything unknown) is left out, so that every call seen here
-/// may be executed. `content` can be empty then.
+/// `content` has `tool_use` blocks only when `stop_reason` is [`StopReason::ToolUse`]. A call that
+/// was cut (by `max_tokens`, a refusal or an unknown reason) is left out, so that every call seen
+/// here may be executed. `content` can be empty then.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// Text, reasoning and calls, in order; to be sent back unchanged.
     pub content: Vec<ContentBlock>,
-    /// Why the model stopped.
+    /// Reason for the end of the answer.
     pub stop_reason: StopReason,
-    /// Which stop sequence of the request ended the answer.
+    /// Stop sequence of the request that ended the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_sequence: Option<String>,
-    /// For a refusal: `{category, …}` as the provider said it.
+    /// Details of a refusal: `{category, …}` as the provider sent them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_details: Option<Value>,
     /// Tokens used.
     pub usage: TokenUsage,
-    /// The model that answered.
+    /// Name of the model that answered.
     pub model: String,
-    /// Calls that were left out because the model did not stop to wait for them.
+    /// Number of calls that were left out because the model did not stop to wait for them.
     #[serde(default)]
     pub calls_left_out: usize,
-    /// What people should know about the answer, such as that only a part of the document was read.
+    /// Notice for people about the answer, such as that only a part of the document was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// Why a model gave no complete answer.
+/// Reason why a [`Model`] gave no complete answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// The caller cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The provider said no.
+    /// The provider returned an error.
     #[error("{}", api_text(*.status, .kind, .message))]
     Api {
         /// HTTP status; `None` when the error came in the middle of a stream.
         status: Option<u16>,
-        /// The provider's error type, such as `overloaded_error`.
+        /// Type of the error as the provider names it, such as `overloaded_error`.
         kind: String,
-        /// The provider's words.
+        /// Message of the provider.
         message: String,
-        /// How long the provider asks to wait.
+        /// Time that the provider asks to wait.
         retry_after: Option<Duration>,
-        /// Whether the same request may succeed later.
+        /// `true` if an equal request may succeed later.
         retryable: bool,
-        /// What it says besides for programs, such as an `error_code`.
+        /// Further details for programs, such as an `error_code`.
         details: Option<Box<Value>>,
     },
-    /// No connection, or it broke or went silent.
+    /// The connection failed, broke or received no data for too long.
     #[error("cannot reach the model: {message}")]
     Network {
-        /// What the transport said.
+        /// Message of the transport.
         message: String,
     },
     /// The stream ended before the answer did.
@@ -301,33 +314,33 @@ pub enum ModelError {
     /// The answer does not follow the protocol.
     #[error("the model's answer cannot be read: {message}")]
     Malformed {
-        /// What was wrong.
+        /// Description of the fault.
         message: String,
     },
     /// The scripted model has no turn for this request.
     #[error("no turn of the script matches: {request}")]
     NoTurn {
-        /// The request, described.
+        /// Description of the request.
         request: String,
     },
-    /// A program that answers for a model failed, in a way people can do something about.
+    /// A program that answers for a model failed, in a way that people can do something about.
     #[error("{message}")]
     Program {
-        /// For programs.
+        /// Code for programs.
         code: &'static str,
-        /// For people.
+        /// Message for people.
         message: String,
     },
     /// A model that runs inside this process failed.
     #[error("the built-in model failed: {message}")]
     Internal {
-        /// What happened.
+        /// Description of the failure.
         message: String,
     },
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later.
+    /// Returns `true` if an equal request may succeed later.
     pub fn retryable(&self) -> bool {
         match self {
             Self::Api { retryable, .. } => *retryable,
@@ -339,7 +352,7 @@ impl ModelError {
         }
     }
 
-    /// How long the provider asks to wait before the next try.
+    /// Returns the time that the provider asks to wait before the next try.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Api { retry_after, .. } => *retry_after,

@@ -1,20 +1,21 @@
-//! Names of calls as every provider takes them, also where another model made them. Pure.
+//! Changes tool names and call identifiers to forms that every provider accepts, also if another
+//! model wrote them. Pure functions.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::llm::messages_api::{ChatMessage, ContentBlock};
 
-/// Characters of the name of a tool.
+/// Largest number of characters in the name of a tool.
 const LONGEST_TOOL: usize = 64;
-/// Characters of the identifier of a call; servers that count them take no more.
+/// Largest number of characters in the identifier of a call: the limit of servers that have one.
 const LONGEST_ID: usize = 40;
 
-/// Makes the tools' names and the calls' identifiers letters, digits, `_` and `-`, not too long, and the identifiers
-/// different from each other; results go with their calls. Servers that number the calls of each answer anew have
-/// `call_0` in many.
+/// Limits tool names and call identifiers to letters, digits, `_` and `-` and to their longest
+/// length, and makes the identifiers unique; results follow their calls. Servers that number the
+/// calls of each answer anew use `call_0` in many answers.
 pub(super) fn tidy(messages: &mut [ChatMessage]) {
     let mut taken = HashSet::new();
-    // What each identifier of the calls without a result yet stands for. The same one may be there twice.
+    // New identifiers of the calls without a result, by old identifier. An old one may occur twice.
     let mut open: HashMap<String, VecDeque<String>> = HashMap::new();
     for block in messages.iter_mut().flat_map(|message| &mut message.content) {
         match block {
@@ -42,7 +43,7 @@ fn plain(name: &str, longest: usize) -> String {
     if name.is_empty() { "_".to_owned() } else { name }
 }
 
-/// `id`, or the first of `id_2`, `id_3`, … that no call has.
+/// Returns `id`, or the first of `id_2`, `id_3`, … that no call has.
 fn free(id: &str, taken: &HashSet<String>) -> String {
     let numbered = |number: usize| {
         let end = format!("_{number}");

@@ -1,7 +1,9 @@
-//! `OpenAI`'s chat completions, or any server that speaks them: Ollama, vLLM, llama.cpp, and many more.
+//! `OpenAI`'s chat completions, or any server that speaks them: Ollama, vLLM, llama.cpp, and many
+//! more.
 //!
-//! No two of these servers are alike. What is sent starts from what they all take, and what a server refuses by name
-//! is left out from then on ([`ServerDialect`]); what comes back is read as forgivingly as is safe ([`stream`]).
+//! No two of these servers are alike. A request starts with the fields that they all accept, and a
+//! field that a server refuses by name is left out from then on ([`ServerDialect`]). Answers are
+//! read as tolerantly as is safe ([`stream`]).
 
 mod calls;
 mod errors;
@@ -28,26 +30,28 @@ use crate::llm::messages_api::TokenUsage;
 use request::{CompletionBody, OutputLimitField, ServerDialect};
 use stream::UnopenedThoughts;
 
-/// Where the API is when nobody says otherwise.
+/// Address of the API when the settings name no other.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// The model asked for at `OpenAI` itself when nobody names one: the newest of those that are known to take function tools
-/// on chat completions as they are sent. Later ones insist on `reasoning_effort: "none"` or take none at all ([`ServerDialect`]).
+/// Model to use at `OpenAI` itself when neither the settings nor the request names one: the newest
+/// of those that are known to accept function tools on chat completions as they are sent. Later
+/// ones require `reasoning_effort: "none"` or accept no tools at all ([`ServerDialect`]).
 pub const DEFAULT_MODEL: &str = "gpt-5.4";
 
-/// How to reach the server.
+/// Settings for reaching the server.
 pub struct OpenAiSettings {
-    /// With its version, as `OPENAI_BASE_URL` has it; `/v1` is added to a bare host.
+    /// Address with its version, as in `OPENAI_BASE_URL`; `/v1` is added to a bare host.
     pub base_url: String,
-    /// Sent as a bearer token; never logged. Local servers need none.
+    /// Key that is sent as a bearer token; never logged. Local servers need none.
     pub api_key: Option<String>,
-    /// Any string the server knows; without one, the first that it lists.
+    /// Name of the model: any string that the server knows. `None` uses the first model that the
+    /// server lists, or [`DEFAULT_MODEL`] at `OpenAI` itself.
     pub model: Option<String>,
-    /// Retries and pauses.
+    /// [`RetryPolicy`] for requests that fail.
     pub patience: RetryPolicy,
 }
 
-/// A model behind chat completions.
+/// [`Model`] behind chat completions.
 pub struct OpenAiModel {
     name: String,
     api: Arc<OpenAiApi>,
@@ -57,15 +61,19 @@ struct OpenAiApi {
     client: Client,
     base: String,
     model: OnceCell<String>,
-    /// What every model is asked in at first.
+    /// [`ServerDialect`] in which every model is asked at first.
     dialect: ServerDialect,
-    /// What is known better of single models, by name; only of those that need something else.
+    /// [`ServerDialect`]s of single models, by name; only of models that need another one.
     learned: Mutex<HashMap<String, ServerDialect>>,
     patience: RetryPolicy,
 }
 
 impl OpenAiModel {
-    /// Prepares the client; nothing is sent yet. Fails when the key cannot be a header.
+    /// Prepares the client; nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the key cannot be a header.
     pub fn new(settings: OpenAiSettings) -> Result<Self, ModelError> {
         let OpenAiSettings { base_url, api_key, model, patience } = settings;
         let client = transport::client(api_key.as_deref())?;
@@ -73,7 +81,8 @@ impl OpenAiModel {
         let original = host(&base).ends_with("openai.com");
         let model = model.or_else(|| original.then(|| DEFAULT_MODEL.to_owned()));
         let name = model.as_ref().map_or_else(|| "openai".into(), |name| format!("openai:{name}"));
-        // Reasoning models of OpenAI refuse the old name, and local servers do not know the new one.
+        // Reasoning models of OpenAI refuse the old field, and local servers do not know the new
+        // one.
         let limit = if original {
             OutputLimitField::MaxCompletionTokens
         } else {
@@ -89,7 +98,7 @@ impl OpenAiModel {
     }
 }
 
-/// The answer, with a notice if the server has read only a part of what it was sent.
+/// Adds [`AssistantMessage::notice`] if the server has read only a part of the request.
 fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMessage {
     let TokenUsage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
         answer.usage;
@@ -102,7 +111,7 @@ fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMess
     AssistantMessage { notice, ..answer }
 }
 
-/// The address that `/chat/completions` is appended to.
+/// Returns the address that `/chat/completions` is appended to.
 fn base(url: &str) -> String {
     let url = url.trim().trim_end_matches('/');
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -138,7 +147,7 @@ impl Model for OpenAiModel {
 }
 
 impl OpenAiApi {
-    /// Asks once; again at once as long as the server names something that it does not take.
+    /// Asks once, and again at once as long as the server names something that it does not take.
     async fn ask(
         &self,
         request: &ModelRequest,
@@ -175,7 +184,7 @@ impl OpenAiApi {
         let request_id = opened.request_id.clone();
         let answer = match opened.content_type().as_str() {
             "text/event-stream" => stream::read(opened.bytes(), model, thoughts, outlet).await,
-            // Some gateways answer in one piece whatever they are asked for.
+            // Some gateways answer in one piece even if a stream was requested.
             "application/json" => {
                 stream::read_whole(opened.json().await?, model, thoughts, outlet).await
             }
@@ -188,7 +197,8 @@ impl OpenAiApi {
         answer.map(|answer| checked(answer, body))
     }
 
-    /// The model asked for when the request names none: the configured one, or the first that the server lists.
+    /// Returns the model for requests that name none: the configured one, or the first that the
+    /// server lists.
     async fn model(&self) -> Result<&str, ModelError> {
         let first = || async {
             let names = self.list().await?;
@@ -204,11 +214,11 @@ impl OpenAiApi {
         self.model.get_or_try_init(first).await.map(String::as_str)
     }
 
-    /// The models that can talk, in the server's order.
+    /// Lists the models for conversations, in the server's order.
     async fn list(&self) -> Result<Vec<String>, ModelError> {
         let request = self.client.get(format!("{}/models", self.base));
         let list = transport::send(request, errors::read).await?.json().await?;
-        // `data` is the standard; `models` is what some local servers have besides or instead.
+        // `data` is the standard; some local servers have `models` besides or instead.
         let entries = ["data", "models"].iter().find_map(|key| list[key].as_array());
         let names = entries
             .into_iter()
@@ -217,7 +227,7 @@ impl OpenAiApi {
         Ok(names.filter(|name| talks(name)).map(str::to_owned).collect())
     }
 
-    /// How this model is spoken to: behind one server are models that differ in what they take.
+    /// Returns the [`ServerDialect`] of a model: models behind one server accept different fields.
     fn dialect_of(&self, model: &str) -> ServerDialect {
         self.learned().get(model).copied().unwrap_or(self.dialect)
     }
@@ -229,12 +239,13 @@ impl OpenAiApi {
     }
 
     fn learned(&self) -> MutexGuard<'_, HashMap<String, ServerDialect>> {
-        // Each dialect is one value: all of them are whole between any two statements.
+        // Each dialect is one value, so all of them are whole between any two statements.
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lists hold models for other purposes too.
+/// Returns `true` for a model for conversations, because lists contain models for other purposes
+/// too.
 fn talks(name: &str) -> bool {
     const OTHERS: [&str; 12] = [
         "audio",

@@ -1,9 +1,11 @@
-//! What tokens cost, and how many a model writes, where that is known. Pure.
+//! Prices of tokens, and limits of output tokens, for the models where they are known. Pure
+//! functions.
 //!
-//! US dollars for a million tokens, from the providers' own lists: Anthropic's pricing page and the overviews of its models
-//! (`platform.claude.com/docs/en/models`), and OpenAI's pages of its models (`developers.openai.com/api/docs/models`), as
-//! they and dated copies of them stood between the middle of September and the middle of November 2026. A model that is
-//! not here has no price, and only its tokens are shown.
+//! US dollars for a million tokens, from the providers' own lists: Anthropic's pricing page and the
+//! overviews of its models (`platform.claude.com/docs/en/models`), and OpenAI's pages of its models
+//! (`developers.openai.com/api/docs/models`), in the versions (and dated copies) from the middle of
+//! September to the middle of November 2026. A model that is not listed has no price, and only its
+//! tokens are shown.
 
 use crate::llm::messages_api::TokenUsage;
 
@@ -11,18 +13,20 @@ use super::DEFAULT_MAX_TOKENS;
 
 /// Prices of one model, in tenths of a US cent for a million tokens, so that all of them are whole.
 struct ModelPrice {
-    /// The name, without a date at its end.
+    /// Name of the model, without a date at its end.
     model: &'static str,
-    /// From this many input tokens on, all tokens of the request cost this; 0 for all requests.
+    /// Number of input tokens from which these prices hold, for all tokens of the request; 0 for
+    /// all requests.
     from: u64,
     input: u64,
     cached: u64,
     output: u64,
-    /// What writing to the cache costs; with Anthropic we write for an hour.
+    /// Price of writing to the cache; with Anthropic, for an hour.
     written: u64,
 }
 
-/// `model from: input cached written output`, all in tenths of a cent.
+/// Builds an entry: model, smallest number of input tokens, and the prices of input, cached input,
+/// writing to the cache and output, all in tenths of a cent.
 const fn price(model: &'static str, from: u64, all: [u64; 4]) -> ModelPrice {
     let [input, cached, written, output] = all;
     ModelPrice { model, from, input, cached, output, written }
@@ -48,8 +52,9 @@ const PRICES: &[ModelPrice] = &[
     price("claude-haiku-5-5", 100_001, [500, 50, 1_000, 2_500]),
     price("claude-haiku-5-5", 0, [100, 10, 200, 500]),
     price("claude-haiku-4-5", 0, [1_000, 100, 2_000, 5_000]),
-    // Since GPT-5.6, writing to the cache costs a quarter more than the input; from 272,001 tokens on, a request costs twice as
-    // much, its output half as much again (<https://developers.openai.com/api/docs/guides/prompt-caching>, `…/models/gpt-6.2-sol`).
+    // Since GPT-5.6, writing to the cache costs a quarter more than the input. From 272,001 tokens
+    // on, a request costs twice as much, and its output half as much again
+    // (<https://developers.openai.com/api/docs/guides/prompt-caching>, `…/models/gpt-6.2-sol`).
     price("gpt-6.2-sol", 272_001, [4_000, 200, 5_000, 15_000]),
     price("gpt-6.2-sol", 0, [2_000, 100, 2_500, 10_000]),
     price("gpt-6.1-sol", 272_001, [4_000, 200, 5_000, 15_000]),
@@ -60,14 +65,15 @@ const PRICES: &[ModelPrice] = &[
     price("gpt-6-sol", 0, [2_000, 200, 2_500, 10_000]),
     price("gpt-6-luna", 272_001, [200, 20, 250, 750]),
     price("gpt-6-luna", 0, [100, 10, 125, 500]),
-    // Before, it cost nothing beyond the input itself.
+    // Before GPT-5.6, writing cost no more than the input itself.
     price("gpt-5.5", 0, [5_000, 500, 5_000, 30_000]),
     price("gpt-5.4", 0, [2_500, 250, 2_500, 15_000]),
     price("gpt-5.4-mini", 0, [750, 75, 750, 4_500]),
     price("gpt-5.4-nano", 0, [200, 20, 200, 1_250]),
 ];
 
-/// Output tokens of one answer, from the same pages, by how the name begins; of several that fit, the first.
+/// Limits of output tokens of one answer, from the providers' pages, by the beginning of the name;
+/// of several that match, the first.
 const OUTPUTS: &[(&str, u32)] = &[
     ("claude-fable-5", 128_000),
     ("claude-mythos-5", 128_000),
@@ -84,16 +90,18 @@ const OUTPUTS: &[(&str, u32)] = &[
     ("gpt-6", 128_000),
 ];
 
-/// The most output tokens that `model` can be asked for. 32,000 are enough for a rewrite of the longest document that tools
-/// change in most languages, not in Chinese or Japanese.
+/// Returns the largest number of output tokens that `model` can be asked for. 32,000 are enough to
+/// rewrite the longest document that tools change, in most languages but not in Chinese or
+/// Japanese.
 pub fn most_output(model: &str) -> u32 {
-    // Only models that have a price are known; others may have a name that begins in the same way.
+    // Only models with a price are known; the name of another model may begin like theirs.
     let known = PRICES.iter().any(|price| price.model == undated(model));
     let output = OUTPUTS.iter().find(|(name, _)| known && model.starts_with(name));
     output.map_or(DEFAULT_MAX_TOKENS, |(_, most)| *most)
 }
 
-/// What one answer of `model` cost, in billionths of a US dollar; `None` if its price is not known.
+/// Returns the cost of the [`TokenUsage`] of one answer of `model`, in billionths of a US dollar;
+/// `None` if its price is not known.
 pub fn cost(model: &str, usage: TokenUsage) -> Option<u64> {
     let TokenUsage {
         input_tokens,
@@ -113,7 +121,8 @@ pub fn cost(model: &str, usage: TokenUsage) -> Option<u64> {
     )
 }
 
-/// `claude-haiku-4-5` for `claude-haiku-4-5-20251001`, `gpt-5.5` for `gpt-5.5-2026-04-23`.
+/// Removes the date: `claude-haiku-4-5` for `claude-haiku-4-5-20251001`, `gpt-5.5` for
+/// `gpt-5.5-2026-04-23`.
 fn undated(model: &str) -> &str {
     let mut rest = model;
     for digits in [8, 2, 2, 4] {

@@ -1,4 +1,4 @@
-//! When, and how long to wait, before asking a provider again.
+//! Retries: the errors after which a provider is asked again, and the pauses before.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,14 +7,15 @@ use super::delta_stream::DeltaSink;
 use super::{AssistantMessage, ModelError, RetryMode};
 use crate::llm::messages_api::ApiError;
 
-/// How patient a model is with its provider.
+/// Policy for asking a failing provider again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Further tries after the first one.
+    /// Number of further tries after the first one.
     pub retries: u32,
     /// First pause; each further one is twice as long, up to eight seconds.
     pub first_pause: Duration,
-    /// Longest pause a provider may ask for; beyond it the person is told instead of left waiting.
+    /// Longest pause that a provider may ask for. For a longer one the person gets the error
+    /// instead of waiting.
     pub longest_asked: Duration,
 }
 
@@ -28,11 +29,16 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Longest pause of our own choosing.
+/// Longest pause, unless the provider asks for one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
-/// Tries until there is an answer, a final error, or no patience. What a failed try has told is
-/// taken back with one `Reset` before the next one tells anything.
+/// Tries until there is an answer, a final error, or no further try. Deltas of a failed try are
+/// taken back with one [`AnswerDelta::Reset`](super::AnswerDelta::Reset) before the next try sends
+/// any.
+///
+/// # Errors
+///
+/// The error of the last try.
 pub(super) async fn persist<F, W>(
     patience: RetryPolicy,
     outlet: &DeltaSink,
@@ -58,7 +64,7 @@ where
 }
 
 impl RetryPolicy {
-    /// As much of it as a request wants.
+    /// Returns the policy, limited to the tries that a [`RetryMode`] allows.
     pub(super) fn within(self, tries: RetryMode) -> Self {
         match tries {
             RetryMode::Patient => self,
@@ -66,8 +72,9 @@ impl RetryPolicy {
         }
     }
 
-    /// The pause after try number `attempt` (from 0) failed with `error`; `None` to give up.
-    /// `chance` in `[0, 1)` takes up to a quarter off, so that many clients do not return at once.
+    /// Returns the pause after try number `attempt` (from 0) failed with `error`; `None` to give
+    /// up. `chance` in `[0, 1)` takes up to a quarter off, so that many clients do not return at
+    /// once.
     fn pause(&self, error: &ModelError, attempt: u32, chance: f64) -> Option<Duration> {
         if !error.retryable() || attempt >= self.retries {
             return None;
@@ -83,12 +90,13 @@ impl RetryPolicy {
     }
 }
 
-/// Whether an HTTP status stands for a failure that may pass by itself.
+/// Returns `true` if an HTTP status stands for a failure that may pass by itself.
 pub(super) fn status_is_retryable(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599)
 }
 
-/// The same for an error that came without a status, in the middle of a stream.
+/// Returns `true` for an [`ApiError`] that may pass by itself and came without a status, in the
+/// middle of a stream.
 pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
     let passing = [
         "api_error",
@@ -96,7 +104,7 @@ pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
         "overloaded_error",
         "rate_limit_error",
         "timeout_error",
-        // Of servers that speak OpenAI's protocol.
+        // Kinds of servers that speak OpenAI's protocol.
         "rate_limit_exceeded",
         "server_error",
         "unavailable_error",
@@ -104,7 +112,7 @@ pub(super) fn kind_is_retryable(error: &ApiError) -> bool {
     passing.contains(&error.kind.as_str()) && !is_spend_limit(error)
 }
 
-/// A spending limit looks like a rate limit but does not pass by waiting.
+/// Returns `true` for a spending limit, which looks like a rate limit but does not pass by waiting.
 pub(super) fn is_spend_limit(error: &ApiError) -> bool {
     let code = error.details.as_ref().and_then(|details| details["error_code"].as_str());
     matches!(code, Some("enforced_spend_limit_reached" | "contract_spend_limit_reached"))

@@ -1,7 +1,7 @@
-//! A model that plays a script from a file, so that every run is the same run.
+//! A model that plays a script from a file, so that every run is equal.
 //!
 //! Each call plays the first unused turn whose `when` matches. Turns are used up per session, for
-//! as long as the process lives. Nothing is retried: a scripted error is what the agent sees.
+//! as long as the process lives. Nothing is retried: the agent sees a scripted error directly.
 
 mod script;
 
@@ -19,21 +19,26 @@ use crate::llm::messages_api::{ContentBlock, TokenUsage};
 pub use script::{ModelScript, ScriptError};
 use script::{ScriptBlock, ScriptTurn, TurnEnd, TurnReuse};
 
-/// The scripted model.
+/// [`Model`] that plays a script.
 pub struct ScriptedModel {
     name: String,
     run: Arc<ScriptRun>,
 }
 
-/// A script and how far each session has come in it.
+/// [`ModelScript`], and the turns that each session has used.
 struct ScriptRun {
     script: ModelScript,
-    /// Which turns are used up, by session.
+    /// For each session, one flag per turn: `true` if the turn is used up.
     used: Mutex<HashMap<String, Vec<bool>>>,
 }
 
 impl ScriptedModel {
     /// Reads and checks the script at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptError::Read`] if the file cannot be read, or another [`ScriptError`] if it is not a
+    /// valid script.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ScriptError::Read { path: path.to_owned(), source })?;
@@ -41,7 +46,7 @@ impl ScriptedModel {
         Ok(Self::new(&file, ModelScript::parse(&file, &text)?))
     }
 
-    /// Plays `script`; `file` names it to people.
+    /// Builds a model that plays `script`; `file` is the name of the script for people.
     pub fn new(file: &str, script: ModelScript) -> Self {
         let run = ScriptRun { script, used: Mutex::default() };
         Self { name: format!("script:{file}"), run: Arc::new(run) }
@@ -67,7 +72,7 @@ impl Model for ScriptedModel {
 }
 
 impl ScriptRun {
-    /// The first unused turn that matches; it is used up by this.
+    /// Returns the first unused turn that matches, and marks it as used.
     fn take_turn(&self, request: &ModelRequest) -> Result<usize, ModelError> {
         let results = request.tool_results().map(|outcomes| {
             outcomes.into_iter().map(|outcome| outcome.text).collect::<Vec<_>>().join("\n")
@@ -124,7 +129,7 @@ async fn play(
     }
 }
 
-/// A block as the provider would give it: a call without an id gets one of its own.
+/// Returns a block in the form of a provider: a call without an identifier gets one.
 fn mint(block: &ScriptBlock) -> ContentBlock {
     match block {
         ScriptBlock::Text { text } => ContentBlock::text(text),

@@ -1,35 +1,40 @@
-//! Splits a byte stream into server-sent events, however it was cut on the way.
+//! Splits a byte stream into server-sent events, at whatever bytes it was cut on the way.
 //!
-//! Follows <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>
-//! as far as model providers use it: `id` and `retry` mean nothing here. (The `eventsource-stream`
-//! crate panics on a byte order mark, so any server could stop a run with three bytes.)
+//! Follows
+//! <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation> as
+//! far as model providers use it: `id` and `retry` are ignored. (The `eventsource-stream` crate
+//! panics on a byte order mark, so any server could stop a run with three bytes.)
 
 use super::ModelError;
 
-/// One event.
+/// One server-sent event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SseEvent {
-    /// `message` when the server named none.
+    /// Name of the event; `message` when the server gave none.
     pub(super) name: String,
     /// Data lines, joined by line ends.
     pub(super) data: String,
 }
 
-/// The part of a stream that is not an event yet.
+/// Splitter into [`SseEvent`]s, with the part of a stream that is not an event yet.
 #[derive(Default)]
 pub(super) struct SseSplitter {
     line: Vec<u8>,
     name: String,
     data: Option<String>,
-    /// The last byte was a carriage return: a line feed right after it ends no second line.
+    /// `true` if the last byte was a carriage return: a line feed right after it ends no second
+    /// line.
     after_return: bool,
-    /// The first line is over, and with it the place where a byte order mark may stand.
+    /// `true` after the first line, at whose start a byte order mark may stand.
     under_way: bool,
 }
 
 impl SseSplitter {
-    /// Takes the next piece of the stream and adds the events that are complete by it; on an
-    /// error, those before it.
+    /// Takes the next piece of the stream and adds the events that it completes.
+    ///
+    /// # Errors
+    ///
+    /// Fails for a line that is not UTF-8; the events before it are added.
     pub(super) fn feed(
         &mut self,
         piece: &[u8],
@@ -46,7 +51,7 @@ impl SseSplitter {
         Ok(())
     }
 
-    /// What a stream leaves that ended without its last empty line.
+    /// Returns the event at the end of a stream that lacks its last empty line.
     pub(super) fn rest(mut self) -> Result<Option<SseEvent>, ModelError> {
         if !self.line.is_empty() {
             self.end_line()?;
@@ -72,12 +77,12 @@ impl SseSplitter {
                 data.push_str(value);
             }
             ("data", data @ None) => *data = Some(value.to_owned()),
-            // Not in the standard: how llama.cpp said until 2025 that it failed.
+            // Not in the standard: llama.cpp reported failures in this way until 2025.
             ("error", _) => {
                 self.name = "error".into();
                 self.data = Some(value.to_owned());
             }
-            // Comments have an empty name, and fields of other names mean nothing.
+            // Comments have an empty name, and fields of other names are ignored.
             _ => {}
         }
         Ok(None)

@@ -1,4 +1,5 @@
-//! What the tests of all models share: a small request and a way to hear an answer out.
+//! Helpers for the tests of all models: a small request, a provider with prepared answers, and a
+//! function that collects an answer.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -17,30 +18,30 @@ use super::{
 };
 use crate::llm::messages_api::{ChatMessage, ContentBlock, ToolDefinition};
 
-/// Everything a model said, and how it ended.
+/// All deltas of an answer, and its end.
 #[derive(Debug, PartialEq)]
 pub(super) struct RecordedAnswer {
-    /// All deltas but `Done` and `FailedTryUsage`.
+    /// All deltas except [`AnswerDelta::Done`] and [`AnswerDelta::Lost`].
     pub(super) deltas: Vec<AnswerDelta>,
-    /// Tokens sent and received by each try in vain.
+    /// Tokens sent and received by each failed try.
     pub(super) lost: Vec<(u64, u64)>,
     pub(super) end: Result<AssistantMessage, ModelError>,
 }
 
 impl RecordedAnswer {
-    /// The complete answer.
+    /// Returns the complete answer.
     pub(super) fn message(&self) -> &AssistantMessage {
         self.end.as_ref().expect("a complete answer")
     }
 
-    /// The text of the answer, blocks joined by a line end.
+    /// Returns the text of the answer, blocks joined by a line end.
     pub(super) fn text(&self) -> String {
         let texts: Vec<_> =
             self.message().content.iter().filter_map(ContentBlock::as_text).collect();
         texts.join("\n")
     }
 
-    /// The only call of the answer: its name and input.
+    /// Returns the name and input of the only call of the answer.
     pub(super) fn call(&self) -> (&str, &serde_json::Value) {
         let calls: Vec<_> = self
             .message()
@@ -55,7 +56,7 @@ impl RecordedAnswer {
         calls[0]
     }
 
-    /// The streamed pieces of text since the last `Reset`, joined.
+    /// Returns the streamed pieces of text since the last [`AnswerDelta::Reset`], joined.
     pub(super) fn streamed_text(&self) -> String {
         self.deltas.iter().fold(String::new(), |text, delta| match delta {
             AnswerDelta::Text(piece) => text + piece,
@@ -65,12 +66,12 @@ impl RecordedAnswer {
     }
 }
 
-/// Hears `model` out.
+/// Collects the answer of `model`.
 pub(super) async fn hear(model: &dyn Model, request: ModelRequest) -> RecordedAnswer {
     hear_out(model.stream(request, CancellationToken::new())).await
 }
 
-/// Hears a stream out, which must end right after its end.
+/// Collects a stream, which must have no item after its last one.
 pub(super) async fn hear_out(
     mut stream: BoxStream<'_, Result<AnswerDelta, ModelError>>,
 ) -> RecordedAnswer {
@@ -89,7 +90,7 @@ pub(super) async fn hear_out(
     RecordedAnswer { deltas, lost, end }
 }
 
-/// Somebody types `prompt`, in session `ses_1`, with the three document tools on offer.
+/// Builds a request with `prompt`, in session `ses_1`, with the three document tools.
 pub(super) fn asks(prompt: &str) -> ModelRequest {
     ModelRequest {
         system: "You edit documents.".into(),
@@ -104,7 +105,8 @@ pub(super) fn asks(prompt: &str) -> ModelRequest {
     }
 }
 
-/// The same request after the model's answer `said` got `result` (an error when it starts with `!`).
+/// Builds the next request, after the calls in the answer `said` got `result` (an error when it
+/// starts with `!`).
 pub(super) fn told(
     mut request: ModelRequest,
     said: &AssistantMessage,
@@ -122,7 +124,7 @@ pub(super) fn told(
     request
 }
 
-/// The request, made in a document whose selection is marked by `⟦` and `⟧` (if it has these).
+/// Adds a document to the request. Its selection is marked by `⟦` and `⟧` (if it has these).
 pub(super) fn in_document(mut request: ModelRequest, marked: &str) -> ModelRequest {
     let utf16 = |text: &str| text.encode_utf16().count();
     let selection = marked.split_once('⟦').and_then(|(before, rest)| {
@@ -144,16 +146,16 @@ fn tool(name: &str) -> ToolDefinition {
     }
 }
 
-/// A provider that gives prepared answers, one per connection, and remembers what it was asked.
+/// Provider that gives prepared answers, one per connection, and records the requests.
 pub(super) struct MockProvider {
-    /// Where it is, without a path.
+    /// Address of the provider, without a path.
     pub(super) url: String,
     heard: JoinHandle<Vec<RecordedRequest>>,
 }
 
 /// One request as it arrived.
 pub(super) struct RecordedRequest {
-    /// In lower case.
+    /// Request line and headers, in lower case.
     pub(super) head: String,
     pub(super) body: Value,
 }
@@ -175,13 +177,13 @@ impl MockProvider {
         Self { url, heard }
     }
 
-    /// What was asked, once every prepared answer was given.
+    /// Returns the requests, after every prepared answer was given.
     pub(super) async fn asked(self) -> Vec<RecordedRequest> {
         self.heard.await.expect("the provider ran")
     }
 }
 
-/// One request with a JSON body, or with none.
+/// Reads one request with a JSON body, or with none.
 pub(super) async fn read_request(socket: &mut TcpStream) -> RecordedRequest {
     let mut bytes = Vec::new();
     loop {
@@ -198,7 +200,7 @@ pub(super) async fn read_request(socket: &mut TcpStream) -> RecordedRequest {
     }
 }
 
-/// An answer with a recorded stream as its body, closed at its end.
+/// Builds an answer with a recorded stream as its body, closed at its end.
 pub(super) fn stream(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/sse/{name}.sse"));
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
@@ -206,14 +208,14 @@ pub(super) fn stream(name: &str) -> Vec<u8> {
     [head.as_bytes(), &std::fs::read(path).expect("a fixture")].concat()
 }
 
-/// An answer that says no.
+/// Builds an answer with an error status.
 pub(super) fn refusal(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let head = format!("HTTP/1.1 {status} No\r\ncontent-length: {length}\r\nconnection: close\r\n");
     format!("{head}{headers}\r\n{body}").into_bytes()
 }
 
-/// An answer of JSON.
+/// Builds an answer with a JSON body.
 pub(super) fn json_answer(body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";

@@ -1,4 +1,4 @@
-//! HTTP to a provider: one client, and every way a provider says no as a [`ModelError`].
+//! HTTP to a provider: one client, and a [`ModelError`] for every kind of refusal.
 
 use std::time::Duration;
 
@@ -14,18 +14,22 @@ use super::ModelError;
 use super::retry;
 use crate::llm::messages_api::ApiError;
 
-/// A connection that says nothing for this long, not even `ping`, is dead.
+/// Longest time without a byte, not even `ping`, after which a connection counts as dead.
 const SILENCE_LIMIT: Duration = Duration::from_mins(5);
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// More than any error body or list of models.
+/// Largest small body in bytes: more than any error body or list of models.
 const MAX_SMALL_BODY: usize = 4 * 1024 * 1024;
 
-/// Reads the body of an error; `None` if it is nothing the provider's API says.
+/// Function that reads the body of an error; `None` if the body is not from the provider's API.
 pub(super) type ReadError = fn(&str) -> Option<ApiError>;
 
-/// A client that sends `key`, if there is one, as a bearer token. Fails when it cannot be a header.
+/// Builds a client that sends `key`, if there is one, as a bearer token.
+///
+/// # Errors
+///
+/// Fails when the key cannot be a header.
 pub(super) fn client(key: Option<&str>) -> Result<Client, ModelError> {
     let agent = HeaderValue::from_static(concat!("copydesk/", env!("CARGO_PKG_VERSION")));
     let mut headers = HeaderMap::from_iter([(USER_AGENT, agent)]);
@@ -45,14 +49,18 @@ pub(super) fn client(key: Option<&str>) -> Result<Client, ModelError> {
         .map_err(|error| internal(&error.to_string()))
 }
 
-/// An answer that has begun.
+/// Answer whose status and headers have arrived.
 pub(super) struct OpenedAnswer {
     response: Response,
-    /// To quote to the provider; `none` if it gave none.
+    /// Identifier to quote to the provider; `none` if it sent none.
     pub(super) request_id: String,
 }
 
-/// Sends a request; anything but success is an error.
+/// Sends a request.
+///
+/// # Errors
+///
+/// Any answer without success is an error.
 pub(super) async fn send(
     request: RequestBuilder,
     read_error: ReadError,
@@ -70,13 +78,14 @@ pub(super) async fn send(
 }
 
 impl OpenedAnswer {
-    /// What the body is, such as `text/event-stream`, without parameters.
+    /// Returns the type of the body, such as `text/event-stream`, without parameters.
     pub(super) fn content_type(&self) -> String {
         let kind = header(self.response.headers(), "content-type").unwrap_or("nothing");
         kind.split(';').next().unwrap_or(kind).trim().to_ascii_lowercase()
     }
 
-    /// The body as it comes. What breaks now is no connection that was never there, but an answer that is cut.
+    /// Returns the body as it arrives. An error here is [`ModelError::CutOff`], not a failed
+    /// connection, because the answer has begun.
     pub(super) fn bytes(self) -> impl Stream<Item = Result<Bytes, ModelError>> + Send {
         self.response.bytes_stream().map_err(|error| {
             tracing::warn!(error = %network(error), "the model's answer broke off");
@@ -84,7 +93,7 @@ impl OpenedAnswer {
         })
     }
 
-    /// The body as one JSON value, at most 4 MiB.
+    /// Reads the body as one JSON value, at most 4 MiB.
     pub(super) async fn json(self) -> Result<serde_json::Value, ModelError> {
         let body = small_body(self.response).await?;
         serde_json::from_slice(&body)
@@ -103,13 +112,13 @@ async fn small_body(mut response: Response) -> Result<Vec<u8>, ModelError> {
     Ok(body)
 }
 
-/// What an answer without success says.
+/// Reads an answer without success as a [`ModelError`].
 async fn refusal(response: Response, read_error: ReadError) -> ModelError {
     let status = response.status().as_u16();
     let should_retry =
         header(response.headers(), "x-should-retry").and_then(|flag| flag.parse().ok());
     let retry_after = retry_after(response.headers(), Timestamp::now());
-    // A body that breaks off still belongs to this status.
+    // An incomplete body still belongs to this status.
     let body = small_body(response).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&body);
     let error = read_error(&text).unwrap_or_else(|| ApiError {
@@ -124,7 +133,8 @@ async fn refusal(response: Response, read_error: ReadError) -> ModelError {
     ModelError::Api { status, kind, message, retry_after, retryable, details }
 }
 
-/// `retry-after-ms`, or `retry-after` in seconds or as a date; `None` when absent or in the past.
+/// Returns the pause from `retry-after-ms`, or from `retry-after` in seconds or as a date; `None`
+/// when absent or in the past.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     if let Some(ms) = header(headers, "retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(ms / 1000.0).ok();
@@ -141,13 +151,14 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Enough of a page that is no API answer to recognise it.
+/// Returns the beginning of a body that is not from the API, to recognise it.
 fn excerpt(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() { "no details".into() } else { line.chars().take(200).collect() }
 }
 
-/// What the transport said, with its causes: the first line alone says only "error sending request".
+/// Returns the transport's error with its causes: the first line alone is only "error sending
+/// request".
 fn network(error: reqwest::Error) -> ModelError {
     let error = error.without_url();
     let mut message = error.to_string();
@@ -159,7 +170,7 @@ fn network(error: reqwest::Error) -> ModelError {
     ModelError::Network { message }
 }
 
-/// A fault of this program or of how it was set up.
+/// Returns the error for a fault of this program or of its configuration.
 pub(super) fn internal(message: &str) -> ModelError {
     ModelError::Internal { message: message.to_owned() }
 }

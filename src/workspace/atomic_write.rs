@@ -1,5 +1,6 @@
-//! How a file comes to its place in one step: written beside it under a name of ours, then put there. And what is left beside it
-//! when the power goes in between.
+//! Atomic writes: a file is written under a temporary name in its folder, and then put in its place
+//! in one step. Files that a crash in between leaves behind are removed or kept under a name that
+//! people find.
 
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
@@ -11,27 +12,33 @@ use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use super::Workspace;
 use super::resolved_path::{ResolvedPath, check_guarded};
 
-/// Beginning of the names of files on their way; what follows is a random UUID.
+/// Beginning of the names of temporary files; a random UUID follows.
 const PREFIX: &str = ".copydesk-";
-/// Hexadecimal digits of a hash in a name: enough that nobody meets two contents with the same.
+/// Number of hexadecimal digits of a hash in a name: enough that no two contents have equal ones.
 const HASH_DIGITS: usize = 32;
-/// Bytes of a file's name within the name of what was set aside: a name has 255 bytes at most.
+/// Largest length of a file's name, in bytes, within the name of a file that was set aside: a name
+/// has 255 bytes at most.
 const LONGEST_LABEL: usize = 120;
-/// A file on its way is there for moments, also that of another server in the same folder.
+/// Age from which a temporary file counts as left behind. A file in use is there for moments, also
+/// that of another server in the folder.
 const IS_LEFT: Duration = Duration::from_secs(10);
-/// Files and folders that are looked through for what was left.
+/// Largest number of files and folders that are searched for files left behind.
 const MOST_ENTRIES: usize = 1_000_000;
-/// How deep, and how long.
+/// Largest depth of folders, and longest time, of the search for files left behind.
 const DEEPEST: usize = 64;
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Makes a new file; fails with [`ErrorKind::AlreadyExists`] if there is one of that name.
+/// Creates a file.
+///
+/// # Errors
+///
+/// [`ErrorKind::AlreadyExists`] if there is a file of that name.
 pub(super) fn create(spot: &ResolvedPath, content: &str) -> Result<()> {
     let ResolvedPath { folder, name } = spot;
     let beside = temporary_name();
     let made = write(folder, &beside, content, None).and_then(|()| place(folder, &beside, name));
     if made.is_err() {
-        // The name beside is no longer needed; if it is not there, so much the better.
+        // The temporary file is no longer needed; it may be missing.
         folder.remove_file(&beside).ok();
     }
     made?;
@@ -39,8 +46,9 @@ pub(super) fn create(spot: &ResolvedPath, content: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes the content that is to replace a file beside it, durably, under a name that says what of both may be removed after
-/// a crash. `old`: the file before, whose owner and permissions stay.
+/// Writes the new content of a file under another name in its folder, durably. The name tells which
+/// contents may be removed after a crash. `old` is the file before, whose owner and permissions
+/// stay. Returns the name.
 pub(super) fn stage(
     spot: &ResolvedPath,
     content: &str,
@@ -56,13 +64,14 @@ pub(super) fn stage(
     staged.map(|()| set_aside)
 }
 
-/// A name for a file on its way.
+/// Creates a name for a temporary file.
 fn temporary_name() -> String {
     format!("{PREFIX}{}", uuid::Uuid::new_v4().simple())
 }
 
-/// The name of a file that changes places with the one called `name`: which contents nobody needs any more (those with one of
-/// the stamps), and what to call it if it has another.
+/// Returns the name for a file that changes places with the file `name`. It contains the stamps of
+/// the two contents that nobody needs any more, and `name`, under which a file with any other
+/// content is kept.
 pub(super) fn set_aside_name(name: &OsStr, new: &str, old: &str) -> String {
     let hash = |stamp: &str| -> String {
         let digits = stamp.strip_prefix("sha256:").unwrap_or(stamp);
@@ -76,30 +85,35 @@ pub(super) fn set_aside_name(name: &OsStr, new: &str, old: &str) -> String {
     format!("{}-{}-{}-{}", temporary_name(), hash(new), hash(old), &name[..end])
 }
 
-/// Makes changes of names in a folder durable, as soon as the file system lets it.
+/// Makes changes of names in a folder durable, if the file system supports it.
 pub(super) fn sync(folder: &Dir) {
     folder.open(".").and_then(|folder| folder.sync_all()).ok();
 }
 
-/// Lets two files, folders or links change places in one step. Fails with [`ErrorKind::NotFound`] if one of them is missing.
+/// Swaps two files, folders or links in one step.
+///
+/// # Errors
+///
+/// [`ErrorKind::NotFound`] if one of them is missing.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn exchange(folder: &Dir, one: &str, other: &OsStr) -> Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
     Ok(renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE)?)
 }
 
-/// Other systems have no such step.
+/// Fails, because other systems have no such step.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(super) fn exchange(_: &Dir, _: &str, _: &OsStr) -> Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Gives what stands beside a file a name that people find; the name. It replaces nothing.
+/// Renames a temporary file to a name that people find, and returns that name. Replaces nothing.
 pub(super) fn keep(folder: &Dir, beside: &str, label: &str) -> Result<String> {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let kept = format!("{label}.kept-by-copydesk-{}", &id[..8]);
     match place(folder, beside, OsStr::new(&kept)) {
-        // A folder has no second name, and cannot be renamed without replacing everywhere; the name is a new one.
+        // A folder has no second name, and not every system can rename it without replacing; the
+        // name is new anyway.
         Err(error) if is_unknown(&error) => folder.rename(beside, folder, &kept)?,
         placed => placed?,
     }
@@ -114,13 +128,13 @@ fn write(folder: &Dir, name: &str, content: &str, old: Option<&Metadata>) -> Res
     file.write_all(content.as_bytes())?;
     if let Some(old) = old {
         give(&file, old)?;
-        // After the owner: giving a file away takes bits of it.
+        // After the owner: a change of owner clears permission bits.
         file.set_permissions(old.permissions())?;
     }
     file.sync_all()
 }
 
-/// Makes a file the property of whoever owned the one before, as far as this process may.
+/// Gives a file the owner and group of the file before, as far as this process may.
 #[cfg(unix)]
 fn give(file: &File, old: &Metadata) -> Result<()> {
     use cap_std::fs::MetadataExt as _;
@@ -131,10 +145,10 @@ fn give(file: &File, old: &Metadata) -> Result<()> {
         return Ok(());
     }
     let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
-    // Whoever may not give a file away may still be in its group.
+    // A process that may not change the owner may still be in the group.
     let given = fchown(file, Some(owner), Some(group)).or_else(|_| fchown(file, None, Some(group)));
     match given {
-        // A file system without owners says that it cannot.
+        // A file system without owners returns these errors.
         Ok(()) | Err(Errno::PERM | Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -145,13 +159,13 @@ fn give(_: &File, _: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// A way for a new file to its name that never takes the place of one that came into being meanwhile.
+/// Method that puts a new file in its place, and never replaces a file that was created meanwhile.
 type CreateMethod = fn(&Dir, &str, &OsStr) -> Result<()>;
 
-/// The best first; a file system may know only the last.
+/// Methods, best first; a file system may support only the last.
 const WAYS: [CreateMethod; 3] = [by_rename, by_link, by_claim];
 
-/// Puts a file in its place under a name that nothing has.
+/// Puts a file in its place, under a name that no file has.
 pub(super) fn place(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     let (last, ways) = (WAYS[WAYS.len() - 1], &WAYS[..WAYS.len() - 1]);
     for way in ways {
@@ -163,34 +177,35 @@ pub(super) fn place(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     last(folder, beside, name)
 }
 
-/// Whether a file system says that it cannot do such a thing at all.
+/// Returns `true` if a file system does not support an operation at all.
 pub(super) fn is_unknown(error: &Error) -> bool {
     use ErrorKind::{InvalidInput, PermissionDenied, TooManyLinks, Unsupported};
-    // What is really not permitted, the last way is not permitted either.
+    // An operation that is really not permitted is not permitted to the last method either.
     matches!(error.kind(), Unsupported | InvalidInput | PermissionDenied | TooManyLinks)
 }
 
-/// In one step, with nothing left beside it.
+/// Renames in one step; no second name is left.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn by_rename(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
     Ok(renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE)?)
 }
 
-/// Other systems have no such rename.
+/// Fails, because other systems have no such rename.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 fn by_rename(_: &Dir, _: &str, _: &OsStr) -> Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// A second name in one step, then without the first.
+/// Adds the second name in one step, then removes the first.
 fn by_link(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     folder.hard_link(beside, folder, name)?;
-    // What stays if the power goes here is known as ours by `removed_second`.
+    // If the power fails here, `removed_second` recognises the name that stays.
     folder.remove_file(beside)
 }
 
-/// The name is claimed by an empty file, which only one can make; then it is replaced.
+/// Reserves the name by an empty file, which only one process can create, and then replaces that
+/// file.
 fn by_claim(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).follow(FollowSymlinks::No);
@@ -202,8 +217,8 @@ fn by_claim(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     placed
 }
 
-/// Whether a name is one that files on their way have and nobody else gives: the prefix and a random UUID, and for a file that
-/// was set aside the stamps.
+/// Returns `true` for a name that only this program gives to files: the prefix and a random UUID,
+/// and for a file that was set aside the stamps.
 pub(super) fn is_ours(name: &str) -> bool {
     let Some((id, rest)) = name.strip_prefix(PREFIX).and_then(|id| id.split_at_checked(32)) else {
         return false;
@@ -214,12 +229,12 @@ pub(super) fn is_ours(name: &str) -> bool {
     is_random && (rest.is_empty() || SetAsideFile::read(name).is_some())
 }
 
-/// What the name of a file says that was set aside.
+/// Data in a name from [`set_aside_name`].
 #[derive(Debug, PartialEq, Eq)]
 struct SetAsideFile<'a> {
-    /// Beginnings of the hashes of the contents that nobody needs any more.
+    /// Beginnings of the hashes of the two contents that nobody needs any more.
     hashes: [&'a str; 2],
-    /// The name of the file it stands beside, perhaps cut.
+    /// Name of the file that it belongs to, perhaps cut.
     label: &'a str,
 }
 
@@ -234,7 +249,7 @@ impl<'a> SetAsideFile<'a> {
         is_one.then_some(Self { hashes: [new, old], label })
     }
 
-    /// Whether a content is one that nobody needs any more.
+    /// Returns `true` for a content that nobody needs any more.
     fn is_needless(&self, content: &[u8]) -> bool {
         let stamp = super::files::stamp_of_bytes(content);
         let digits = stamp.strip_prefix("sha256:").unwrap_or_default();
@@ -242,7 +257,8 @@ impl<'a> SetAsideFile<'a> {
     }
 }
 
-/// Removes the second name of a file with two, if it has that from us, in the same folder; whether it did.
+/// Removes the second name of a file that has two, if this program gave it, in the folder of the
+/// file. Returns `true` if it was removed.
 pub(super) fn removed_second(spot: &ResolvedPath, file: &Metadata) -> bool {
     if file.nlink() != 2 {
         return false;
@@ -261,8 +277,9 @@ pub(super) fn removed_second(spot: &ResolvedPath, file: &Metadata) -> bool {
 }
 
 impl Workspace {
-    /// Removes what earlier processes left beside files when they ended in the middle of writing; how many there were. What
-    /// version control and other programs keep, links and what another server is just writing are left alone.
+    /// Removes the temporary files that earlier processes left when they ended in the middle of
+    /// writing, and returns their number. Folders of version control and of other programs, links,
+    /// and files that another server is writing are not touched.
     pub fn clear_left_over(&self) -> usize {
         let Ok(root) = self.folder("") else { return 0 };
         let mut search =
@@ -280,7 +297,7 @@ struct LeftoverSearch<'a> {
 impl LeftoverSearch<'_> {
     fn below(&mut self, folder: &Dir, depth: usize) -> usize {
         let mut removed = 0;
-        // A folder that cannot be read has nothing of ours.
+        // A folder that cannot be read has no file of this program.
         let Ok(entries) = folder.entries() else { return 0 };
         for entry in entries.flatten() {
             self.seen += 1;
@@ -289,7 +306,7 @@ impl LeftoverSearch<'_> {
             }
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let name_text = name.to_string_lossy();
-            // What is called like a file on its way is guarded, and never entered.
+            // A folder with the name of a temporary file is guarded, and never entered.
             if kind.is_dir() && depth < DEEPEST && check_guarded(&name_text).is_ok() {
                 let inner = folder.open_dir_nofollow(&name);
                 let is_open = |it: &Metadata| !self.workspace.is_closed(it);
@@ -306,10 +323,11 @@ impl LeftoverSearch<'_> {
     }
 }
 
-/// Removes what a crash left, or gives it a name that people find if it may have words that are nowhere else; whether it did.
+/// Removes a file that a crash left, or renames it for people if its text may exist nowhere else.
+/// Returns `true` on success.
 fn settle(folder: &Dir, name: &str) -> bool {
     let Some(set_aside) = SetAsideFile::read(name) else {
-        // It was never complete.
+        // This file was never complete.
         let is_file = folder.symlink_metadata(name).is_ok_and(|it| it.is_file());
         return is_file && folder.remove_file(name).is_ok();
     };
@@ -334,13 +352,13 @@ fn read_whole(folder: &Dir, name: &str) -> Result<Vec<u8>> {
     }
     let mut content = Vec::new();
     let file = super::files::open(folder, OsStr::new(name))?;
-    // No tool writes a longer one.
+    // No tool writes a longer file.
     file.take(super::LARGEST_FILE + 1).read_to_end(&mut content)?;
     Ok(content)
 }
 
-/// Whether nobody is writing it any more. A file that was set aside has the dates of its words; when it was renamed, its
-/// status changed.
+/// Returns `true` if no process writes the file any more. A file that was set aside has the
+/// modification time of its content; the rename changed its status time.
 fn is_left(folder: &Dir, name: &OsStr) -> bool {
     let Ok(it) = folder.symlink_metadata(name) else { return false };
     let Ok(modified) = it.modified() else { return false };

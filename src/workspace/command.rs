@@ -1,7 +1,9 @@
-//! A shell command in the workspace: a process group of its own, a clean environment, no input, limits, and nothing left behind.
+//! A shell command in the workspace: a process group of its own, a clean environment, no input,
+//! limits, and no process left behind.
 //!
-//! On Linux the server starts a supervisor of its own, which starts the shell and ends everything that comes of it. Elsewhere,
-//! and where there is no program to supervise with, the shell's group and the mark are what is ended.
+//! On Linux the server starts a supervisor, which starts the shell and ends every process that
+//! comes of it. On other systems, and where there is no program to supervise with, the shell's
+//! group and the processes with the mark are ended.
 
 mod output;
 
@@ -20,62 +22,62 @@ use crate::processes::{self, ProcessTree};
 
 use output::OutputBuffer;
 
-/// The shell, by a name that no folder on a path can take over.
+/// Shell, by an absolute path that no folder in `PATH` can replace.
 const SHELL: &str = "/bin/bash";
-/// How long what was stopped may go on holding its output.
+/// Longest time to wait for output after the processes were stopped.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long a supervisor may take to end everything; it gives up before.
+/// Longest time that a supervisor may take to end all processes; its own limit is shorter.
 const PATIENCE: Duration = Duration::from_secs(6);
-/// Marks every process of a command, also one that has left its group.
+/// Environment variable that marks every process of a command, also one that has left its group.
 const MARK: &str = "COPYDESK_REQUEST";
 
-/// A command to run.
+/// Command for [`Workspace::run`](super::Workspace::run).
 #[derive(Clone, Debug)]
 pub struct CommandSpec {
-    /// For the shell.
+    /// Command line for the shell.
     pub command: String,
-    /// How long it may take.
+    /// Longest time that the command may take.
     pub limit: Duration,
-    /// What tells its processes from all others: the name of the request.
+    /// Name of the request, which marks the command's processes.
     pub mark: String,
 }
 
-/// How a command ended.
+/// Reason for the end of a [`CommandSpec`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// By itself, with this code; `None`: a signal ended it.
+    /// The command ended by itself, with this exit code; `None` if a signal ended it.
     Itself(Option<i32>),
-    /// It took too long.
+    /// The command took too long.
     TooLong,
     /// The run was stopped.
     Stopped,
 }
 
-/// What came of a command.
+/// Result of a [`CommandSpec`].
 #[derive(Clone, Debug)]
 pub struct CommandResult {
-    /// How it ended.
+    /// Reason for the end.
     pub ended: CommandEnd,
-    /// What it wrote, and after it what it complained of.
+    /// Standard output, and after it standard error.
     pub output: String,
 }
 
-/// A command that was started.
+/// [`CommandSpec`] that was started.
 struct RunningCommand {
     child: Child,
-    /// To its supervisor, which ends everything when this closes.
+    /// Connection to the supervisor, which ends all processes when it closes.
     line: Option<UnixStream>,
     leftovers: ProcessTree,
 }
 
-/// How the command itself ended, and whether what it left could be ended.
+/// End of a [`RunningCommand`] itself, and `is_clean`: `true` if its processes could be ended.
 struct ExitReport {
     code: Option<i32>,
     is_clean: bool,
 }
 
-/// Runs a command in `folder`, under `supervisor` if there is one. When this returns, none of its processes is left; when it
-/// is dropped, they end.
+/// Runs a [`CommandSpec`] in `folder`, under `supervisor` if there is one. When the function
+/// returns, none of the command's processes is left; when its future is dropped, they are ended.
 pub(super) async fn run(
     folder: &Path,
     supervisor: Option<&Path>,
@@ -100,7 +102,7 @@ pub(super) async fn run(
     let reading = async {
         tokio::select! {
             _ = async { tokio::join!(out.read(stdout), err.read(stderr)) } => {}
-            // Nobody should be left to hold the other end; if somebody is, they are not waited for.
+            // No process should be left to hold the other end; if one does, it is not waited for.
             () = async { over.cancelled().await; sleep(GRACE).await } => {}
         }
     };
@@ -115,7 +117,7 @@ pub(super) async fn run(
     Ok(CommandResult { ended, output })
 }
 
-/// Starts the shell in a group of its own; what is to see its environment sees nothing of the server's.
+/// Starts the shell in a group of its own, with nothing of the server's environment.
 fn start(
     folder: &Path,
     supervisor: Option<&Path>,
@@ -127,7 +129,8 @@ fn start(
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(program);
-        // The supervisor does not carry the mark: after a crash it ends the rest, and must not be ended before it has.
+        // The supervisor does not carry the mark: after a crash it ends the other processes, and
+        // must not be ended before that.
         let marked = format!("{}={}", mark.name, mark.value);
         command.arg0("copydesk").args(["supervise", "--mark", &marked, "--"]).args(shell);
         command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
@@ -149,7 +152,7 @@ fn start(
         command.env(mark.name, &mark.value);
     }
     let child = command.spawn()?;
-    // The group of a supervisor is its own: it is the last to end.
+    // A supervisor has a group of its own, because it is the last to end.
     let leader = if line.is_none() { child.id() } else { None };
     Ok(RunningCommand { leftovers: ProcessTree::new(leader, mark), child, line })
 }
@@ -169,7 +172,7 @@ impl RunningCommand {
         }
     }
 
-    /// Sees to it that nothing of it is left.
+    /// Ends all processes of the command.
     async fn end(self) {
         let Self { mut child, line, leftovers } = self;
         if let Some(line) = line {
@@ -178,7 +181,7 @@ impl RunningCommand {
                 child.start_kill().ok();
             }
         }
-        // Looking for them takes a moment, so not on a thread that serves others.
+        // The search for them takes a moment, so it does not run on a thread that serves others.
         tokio::task::spawn_blocking(move || drop(leftovers)).await.ok();
         child.wait().await.ok();
     }
@@ -191,13 +194,14 @@ fn reported(line: &str) -> Option<ExitReport> {
     Some(ExitReport { code, is_clean })
 }
 
-/// There is no supervisor.
+/// Returns `None`, because there is no supervisor.
 #[cfg(not(target_os = "linux"))]
 fn reported(_: &str) -> Option<ExitReport> {
     None
 }
 
-/// A supervisor that ended without a word was ended, by its command or somebody else, or could not start it.
+/// Interprets the end of a supervisor that sent no report: it was killed, by its command or another
+/// process, or could not start the command.
 fn unreported(status: ExitStatus) -> std::io::Result<ExitReport> {
     match status.code() {
         None => Ok(ExitReport { code: None, is_clean: false }),
@@ -205,7 +209,7 @@ fn unreported(status: ExitStatus) -> std::io::Result<ExitReport> {
     }
 }
 
-/// Ends every process of the command that was marked so, wherever it has moved to.
+/// Ends every process of the command with this mark, also those that have left its group.
 pub(super) fn stop_marked(value: &str) {
     processes::stop_marked(&mark(value));
 }

@@ -1,4 +1,4 @@
-//! One file: read with the hash of its content, and replaced in one step if that hash is still the same.
+//! One file: read with the hash of its content, and replaced in one step if that hash is unchanged.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -16,24 +16,25 @@ use super::replace::{FileReplacement, ReplacedFile};
 use super::resolved_path::{MissingFolder, ResolvedPath, check_guarded};
 use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 
-/// Bytes of the largest file that tools read or write.
+/// Size of the largest file that tools read or write, in bytes.
 pub const LARGEST_FILE: u64 = 1024 * 1024;
-/// File systems date changes in steps; the coarsest in use take two seconds.
+/// Age of a change from which a later change has another time. File systems store times in steps;
+/// the coarsest in use take two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
-/// The stamp of a file that is not there.
+/// [`TextFile::stamp`] of a file that is not there.
 pub const ABSENT: &str = "absent";
 
-/// A text file, as it was when it was read.
+/// Text file, as it was when [`Workspace::read`] read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextFile {
-    /// Its content.
+    /// Content of the file.
     pub text: String,
-    /// What tells this content from every other.
+    /// Stamp of the content, from [`stamp`].
     pub stamp: String,
 }
 
-/// What can be seen of a file without reading it. A file that looks the same may still read otherwise, if it changed
-/// within the clock tick of the file system.
+/// Data of a file that [`Workspace::glance`] returns without reading it. Two files with equal data
+/// may differ in content, if the change came within the clock tick of the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     inode: u64,
@@ -42,18 +43,18 @@ pub struct FileMeta {
 }
 
 impl FileMeta {
-    /// Whether the file has been as it is for so long that another change would show.
+    /// Returns `true` if the last change is so old that another change would have a different time.
     pub fn is_settled(&self) -> bool {
         SystemTime::now().duration_since(self.modified).is_ok_and(|age| age >= SETTLED)
     }
 }
 
-/// What tells a content from every other: `sha256:` and its hash.
+/// Returns the stamp of a content: `sha256:` and its hash.
 pub fn stamp(content: &str) -> String {
     stamp_of_bytes(content.as_bytes())
 }
 
-/// The same of a content that need not be text.
+/// Returns the stamp of a content that need not be text.
 pub(super) fn stamp_of_bytes(content: &[u8]) -> String {
     let mut stamp = String::with_capacity(71);
     stamp.push_str("sha256:");
@@ -68,15 +69,17 @@ impl Workspace {
     /// Reads a text file.
     ///
     /// # Errors
-    /// [`WorkspaceError::NotFound`], or why it is not read although it is there.
+    ///
+    /// [`WorkspaceError::NotFound`], or the reason why an existing file is not read.
     pub fn read(&self, path: &str) -> Result<TextFile, WorkspaceError> {
         self.read_at(&self.spot(path, MissingFolder::Refuse)?, path).map(|(file, _)| file)
     }
 
-    /// Reads a text file that is to be written; `None`: it is not there yet, but could be made.
+    /// Reads a text file that is to be written; `None` if it does not exist but could be created.
     ///
     /// # Errors
-    /// Why it cannot be written, or not read although it is there.
+    ///
+    /// The reason why the file cannot be written, or why an existing file is not read.
     pub fn look(&self, path: &str) -> Result<Option<TextFile>, WorkspaceError> {
         check_guarded(path)?;
         let found =
@@ -88,7 +91,8 @@ impl Workspace {
         }
     }
 
-    /// A look at a file without reading it; `None`: it is not there, or cannot be looked at.
+    /// Returns the data of a file without reading it; `None` if it does not exist or is not
+    /// accessible.
     pub fn glance(&self, path: &str) -> Option<FileMeta> {
         let ResolvedPath { folder, name } = self.spot(path, MissingFolder::Refuse).ok()?;
         let metadata = folder.symlink_metadata(&name).ok()?;
@@ -96,16 +100,17 @@ impl Workspace {
         Some(FileMeta { inode: metadata.ino(), bytes: metadata.len(), modified })
     }
 
-    /// Whether a tool could write this content there.
+    /// Checks that a tool could write this content to the path.
     ///
     /// # Errors
-    /// Why not.
+    ///
+    /// The reason why it could not.
     pub fn check(&self, path: &str, content: &str) -> Result<(), WorkspaceError> {
         check_guarded(path)?;
         check_text(path, content)
     }
 
-    /// The stamp of a file as it is now, or [`ABSENT`]; `None`: it cannot be read.
+    /// Returns the stamp of a file at this moment, or [`ABSENT`]; `None` if it cannot be read.
     pub fn stamp_now(&self, path: &str) -> Option<String> {
         match self.look(path) {
             Ok(Some(file)) => Some(file.stamp),
@@ -114,13 +119,16 @@ impl Workspace {
         }
     }
 
-    /// Replaces the content of a file, or makes it, folders included: completely or not at all, durably, and only if its
-    /// stamp is still `expected`. What another program writes into the file meanwhile is never lost ([`replace`]).
+    /// Replaces the content of a file, or creates it with its folders: completely or not at all,
+    /// durably, and only if its stamp is still `expected`. Nothing that another program writes into
+    /// the file meanwhile is lost ([`replace`]).
     ///
     /// # Errors
-    /// [`WorkspaceError::Changed`] if it is not, [`WorkspaceError::Busy`] if another program is writing it,
-    /// [`WorkspaceError::Kept`] if two versions are there now, or why the file cannot be written; in all other cases the file
-    /// is as it was.
+    ///
+    /// [`WorkspaceError::Changed`] if the stamp differs, [`WorkspaceError::Busy`] if another
+    /// program is writing the file, [`WorkspaceError::Kept`] if there are two versions now, or the
+    /// reason why the file cannot be written. In all cases except [`WorkspaceError::Kept`] the file
+    /// is unchanged.
     ///
     /// [`replace`]: super::replace
     pub fn write(
@@ -139,7 +147,7 @@ impl Workspace {
                 return atomic_write::create(&spot, content)
                     .map(|()| ReplacedFile::default())
                     .map_err(|error| match error.kind() {
-                        // Somebody made the file a moment ago.
+                        // Another program made the file a moment ago.
                         ErrorKind::AlreadyExists => changed(path),
                         _ => unreadable(path, error),
                     });
@@ -155,7 +163,7 @@ impl Workspace {
             content: Some(content),
         };
         let set_aside = change.replace(&metadata)?;
-        // Other files need not wait until nobody writes into what was replaced.
+        // Writes to other files need not wait until no program writes into the replaced file.
         drop(replacing);
         set_aside.map_or_else(|| Ok(ReplacedFile::default()), |set_aside| change.settle(&set_aside))
     }
@@ -163,7 +171,8 @@ impl Workspace {
     /// Removes a file, durably, and only if its stamp is still `expected`. Folders stay.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    ///
+    /// The errors of [`Self::write`].
     pub fn remove(&self, path: &str, expected: &str) -> Result<ReplacedFile, WorkspaceError> {
         check_guarded(path)?;
         let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,14 +192,14 @@ impl Workspace {
         change.settle(&set_aside)
     }
 
-    /// Reads a file that could be replaced without touching another name of it.
+    /// Reads a file that could be replaced without an effect on another name of it.
     fn writable(
         &self,
         spot: &ResolvedPath,
         path: &str,
     ) -> Result<(TextFile, Metadata), WorkspaceError> {
         let (file, metadata) = self.read_at(spot, path)?;
-        // A second name may be what we left beside it when the power went.
+        // A second name may be left of this program's own writing, after the power failed.
         if metadata.nlink() > 1 && !atomic_write::removed_second(spot, &metadata) {
             return Err(WorkspaceError::Linked { path: path.to_owned() });
         }
@@ -208,7 +217,7 @@ impl Workspace {
         };
         check_kind(&spot.folder.symlink_metadata(&spot.name).map_err(failed)?, path)?;
         let file = open(&spot.folder, &spot.name).map_err(failed)?;
-        // It may be another one by now.
+        // The file may be another one by now.
         let metadata = file.metadata().map_err(failed)?;
         check_kind(&metadata, path)?;
         if self.is_closed(&metadata) {
@@ -245,7 +254,7 @@ fn check_text(path: &str, content: &str) -> Result<(), WorkspaceError> {
     if content.contains('\0') { Err(WorkspaceError::NotText { path }) } else { Ok(()) }
 }
 
-/// Opens a file for reading: no link is followed, and a pipe that nobody writes to does not hold us up.
+/// Opens a file for reading. No link is followed, and a pipe without a writer does not block.
 pub(super) fn open(folder: &Dir, name: &OsStr) -> std::io::Result<cap_std::fs::File> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);

@@ -1,25 +1,30 @@
-//! Which files are called like that.
+//! Search for files by a pattern for their paths.
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::walk::{WalkEnd, WalkFlow};
 use super::{Workspace, WorkspaceError};
 
-/// Names one search answers with.
+/// Largest number of paths in one [`GlobResult`].
 const MOST_NAMES: usize = 1_000;
 
-/// The files that were found.
+/// Result of [`Workspace::glob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobResult {
-    /// From the workspace's top, sorted.
+    /// Paths from the workspace's top, sorted.
     pub paths: Vec<String>,
-    /// There is more than was looked at or is answered.
+    /// `true` if more files exist than were searched or are returned.
     pub is_cut: bool,
 }
 
 impl Workspace {
-    /// The files below the folder `from` whose path from there matches, but for those that are `hidden`, by their path from
-    /// the workspace's top.
+    /// Finds the files below the folder `from` whose path from there matches `pattern`. Files are
+    /// left out if `hidden` is true for their path from the workspace's top.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError::Pattern`] or [`WorkspaceError::Outside`] for a wrong pattern, or an error
+    /// about the folder.
     pub fn glob(
         &self,
         pattern: &str,
@@ -44,8 +49,8 @@ impl Workspace {
     }
 }
 
-/// `*` stays within a name, `**` crosses folders. A pattern that leads outside is refused, because it would find nothing and seem
-/// to say that there is nothing.
+/// Compiles a pattern: `*` stays within a name, `**` crosses folders. A pattern that leads outside
+/// is refused, because it would find nothing and suggest that there is nothing.
 pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, WorkspaceError> {
     let mut names = pattern.split(['/', '{', ',', '}']);
     if pattern.starts_with(['/', '~']) || names.any(|name| name == "..") {

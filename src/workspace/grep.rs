@@ -1,4 +1,4 @@
-//! Which lines of which files match.
+//! Search for the lines of files that match a regular expression.
 
 use std::io::Read as _;
 
@@ -13,71 +13,76 @@ use ignore::types::{Types, TypesBuilder};
 use super::walk::{WalkEnd, WalkEntry, WalkFlow};
 use super::{Workspace, WorkspaceError, files, glob};
 
-/// Lines one search answers with.
+/// Largest number of lines in one [`GrepResult`].
 const MOST_LINES: usize = 250;
-/// Characters of a line that are repeated.
+/// Largest number of characters of a line in a result.
 const LINE_CHARS: usize = 300;
-/// Bytes of a file that are searched.
+/// Number of bytes of a file that are searched.
 pub const SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
-/// Bytes a compiled pattern may take.
+/// Largest size of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1024 * 1024;
-/// What stands between lines that do not follow each other, where the lines around a match are shown.
+/// Separator between lines that do not follow each other, if lines around a match are shown.
 const APART: &str = "--";
 
-/// What to look for.
+/// Parameters of [`Workspace::grep`].
 #[derive(Clone, Debug, Default)]
 pub struct GrepQuery {
-    /// A regular expression, in linear time: no look-around, no back-references.
+    /// Regular expression that matches in linear time: no look-around, no back-references.
     pub pattern: String,
-    /// The folder or file to search.
+    /// Folder or file to search.
     pub from: String,
-    /// Only files whose name or path below that folder matches.
+    /// Pattern for the name, or the path below that folder, of the files to search.
     pub glob: Option<String>,
-    /// Only files of this type, such as `rust`.
+    /// Type of the files to search, such as `rust`.
     pub kind: Option<String>,
-    /// Whether large and small letters are the same.
+    /// `true` to ignore letter case.
     pub ignore_case: bool,
-    /// Whether a match may go over line ends.
+    /// `true` if a match may span lines.
     pub multiline: bool,
-    /// What is told of each match.
+    /// Form of the result.
     pub told: GrepOutput,
-    /// Lines before and after each match that are told too.
+    /// Number of lines before and after each match to show.
     pub around: (usize, usize),
-    /// Lines that were answered before.
+    /// Number of lines to skip, because an earlier result had them.
     pub offset: usize,
-    /// Lines to answer with, if fewer than the most there are.
+    /// Largest number of lines in the result, if fewer than the general limit.
     pub limit: Option<usize>,
 }
 
-/// What is told of what was found.
+/// Form of the lines in a [`GrepResult`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GrepOutput {
-    /// `path:line:text`; of lines around a match `path-line-text`.
+    /// `path:line:text` for matching lines, `path-line-text` for lines around a match.
     #[default]
     Lines,
-    /// The same without the number of the line.
+    /// `path:text` for matching lines, `path-text` for lines around a match.
     Bare,
-    /// Each file with a match, once.
+    /// `path` of each file with a match, once.
     Files,
-    /// `path:count`: how many lines match.
+    /// `path:count`, with the number of lines that match.
     Counts,
 }
 
-/// The lines that were found.
+/// Result of [`Workspace::grep`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrepResult {
-    /// One for each, in the order of the files.
+    /// Lines of the result, in the order of the files.
     pub lines: Vec<String>,
-    /// There is more than was looked at or is answered.
+    /// `true` if there is more than was searched or is returned.
     pub is_cut: bool,
-    /// Where there is more to answer with: the offset that begins there.
+    /// Offset of the next lines, if there are more.
     pub next: Option<usize>,
-    /// Files of which only the first [`SEARCHED_BYTES`] were looked at.
+    /// Files of which only the first [`SEARCHED_BYTES`] were searched.
     pub partly: Vec<String>,
 }
 
 impl Workspace {
-    /// The lines that match, but for those of files that are `hidden`, by their path from the workspace's top.
+    /// Finds the lines that match. Files are left out if `hidden` is true for their path from the
+    /// workspace's top.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError::Pattern`] for a wrong pattern or file type, or an error about the folder.
     pub fn grep(
         &self,
         wanted: &GrepQuery,
@@ -113,7 +118,7 @@ impl Workspace {
             };
             searcher.search_reader(&matcher, &mut beginning, &mut lines).ok();
             lines.close();
-            // A binary file is not read so far.
+            // The search of a binary file stops before this point.
             if beginning.limit() == 0 && metadata.len() > SEARCHED_BYTES {
                 partly.push(entry.path.to_owned());
             }
@@ -125,7 +130,7 @@ impl Workspace {
         Ok(GrepResult { lines: page.lines, is_cut, next, partly })
     }
 
-    /// Every file below a folder, or the one file.
+    /// Visits every file below a folder, or a single file.
     fn search(
         &self,
         from: &str,
@@ -153,7 +158,7 @@ fn matcher(wanted: &GrepQuery) -> Result<RegexMatcher, WorkspaceError> {
     builder
         .case_insensitive(wanted.ignore_case)
         .size_limit(PATTERN_BYTES)
-        // A line ends with `\n` or `\r\n`, and `$` stands before either.
+        // A line ends with `\n` or `\r\n`, and `$` matches before either.
         .crlf(true)
         .multi_line(true);
     if wanted.multiline {
@@ -169,35 +174,35 @@ fn searcher(wanted: &GrepQuery) -> Searcher {
         .binary_detection(BinaryDetection::quit(0))
         .line_terminator(LineTerminator::crlf())
         .multi_line(wanted.multiline)
-        // More would not be answered.
+        // More lines would not be returned.
         .before_context(before.min(MOST_LINES))
         .after_context(after.min(MOST_LINES))
         .build()
 }
 
-/// The files of a type, as ripgrep knows them.
+/// Returns the matcher for the files of a type, as ripgrep defines it.
 fn types(kind: &str) -> Result<Types, WorkspaceError> {
     let built = TypesBuilder::new().add_defaults().select(kind).build();
     built.map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })
 }
 
-/// The lines of an answer, of which some were given before.
+/// Lines of a [`GrepResult`], after those of earlier results.
 struct GrepPage {
     offset: usize,
     limit: usize,
     passed: usize,
-    /// One more than the limit, if there is more.
+    /// Lines so far; one more than the limit if there are more.
     lines: Vec<String>,
 }
 
 impl GrepPage {
     fn of(wanted: &GrepQuery) -> Self {
-        // None at all would be no step.
+        // A limit of 0 would never make progress.
         let limit = wanted.limit.filter(|it| *it > 0).unwrap_or(MOST_LINES).min(MOST_LINES);
         Self { offset: wanted.offset, limit, passed: 0, lines: Vec::new() }
     }
 
-    /// Whether another line is wanted after this one.
+    /// Adds a line, and returns `true` if another one is wanted.
     fn add(&mut self, line: impl FnOnce() -> String) -> bool {
         if self.passed < self.offset {
             self.passed += 1;
@@ -216,19 +221,19 @@ impl GrepPage {
     }
 
     fn next(&self) -> Option<usize> {
-        // The offset is whatever somebody asked for.
+        // The offset can be any number from the request.
         self.has_more().then(|| self.offset.saturating_add(self.limit))
     }
 }
 
-/// What is told of one file.
+/// Matches of one file.
 struct FileMatches<'a> {
     path: &'a str,
     wanted: &'a GrepQuery,
     page: &'a mut GrepPage,
-    /// Lines that match.
+    /// Number of lines that match.
     count: usize,
-    /// Whether the next line does not follow the one before.
+    /// `true` if the next line does not follow the one before.
     is_apart: bool,
 }
 
@@ -252,7 +257,7 @@ impl FileMatches<'_> {
             && matches!(self.wanted.told, GrepOutput::Lines | GrepOutput::Bare)
     }
 
-    /// The file was searched.
+    /// Adds the count after the file was searched.
     fn close(self) {
         let (path, count) = (self.path, self.count);
         if count > 0 && self.wanted.told == GrepOutput::Counts {

@@ -1,4 +1,4 @@
-//! Which text files there are to open, by a part of their name.
+//! List of the text files that can be opened, by a part of their path.
 
 use std::io::Read as _;
 
@@ -8,12 +8,17 @@ use super::resolved_path::check_guarded;
 use super::walk::{WalkEnd, WalkEntry, WalkFlow};
 use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceError, files};
 
-/// Bytes by which a file is taken for text.
+/// Number of bytes that are checked to recognise a text file.
 const SNIFFED: u64 = 512;
 
 impl Workspace {
-    /// The text files whose path contains each of the words of `wanted`, whatever the case: at most so many, and only those
-    /// that come `after` a path. What is ignored, guarded or too long to be opened is left out.
+    /// Lists the text files whose path contains each word of `wanted`, letter case aside: at most
+    /// `most`, and only those that come after the path `after`. Files that are ignored, guarded or
+    /// too long to be opened are left out.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the workspace's folder cannot be opened.
     pub fn texts(
         &self,
         wanted: &str,
@@ -42,15 +47,16 @@ impl Workspace {
     }
 }
 
-/// What says where a path comes in a walk: folder by folder, so `a/b` before `a.b`.
+/// Returns the key for the position of a path in a walk: folder by folder, so `a/b` comes before
+/// `a.b`.
 fn in_order(path: &str) -> impl Iterator<Item = &str> {
     path.split('/')
 }
 
-/// Whether a file looks as if it could be opened; opening it looks more closely.
+/// Returns `true` if a file looks like text. A file that is opened is checked completely.
 fn is_text(workspace: &Workspace, entry: &WalkEntry<'_>) -> bool {
     let WalkEntry { path, folder, name, .. } = entry;
-    // A name that is no text cannot be asked for.
+    // A file whose name is not text cannot be requested.
     name.to_str().is_some()
         && check_guarded(path).is_ok()
         && begins_as_text(workspace, folder, name).unwrap_or(false)

@@ -1,10 +1,12 @@
 //! The workspace: one folder that tools may read and change, through a handle that cannot leave it.
 //!
-//! Nothing here looks at the text of a path to decide whether it is harmless. A path is walked name by name, each opened
-//! in the folder before it without following links ([`resolved_path`]), so `..`, absolute paths and links cannot lead outside, not
-//! even if somebody moves folders about meanwhile. What is [closed](protected_paths) is not even read. [`files`] reads and replaces one
-//! file (written [beside](atomic_write) it first), [`walk`], [`glob`] and [`grep`] search. `command` runs a shell command there, and
-//! [`shell`] says what to look out for in one.
+//! No code here inspects the text of a path to decide that it is harmless. A path is followed name
+//! by name, and each name is opened in the folder before it without following links
+//! ([`resolved_path`]). So `..`, absolute paths and links cannot lead outside, not even if another
+//! program moves folders meanwhile. [Protected paths](protected_paths) are not even read. [`files`]
+//! reads and replaces one file (first [written](atomic_write) under a temporary name), [`walk`],
+//! [`glob`] and [`grep`] search. `command` runs a shell command in the folder, and [`shell`] finds
+//! the dangers in a command.
 
 mod atomic_write;
 #[cfg(unix)]
@@ -42,30 +44,34 @@ pub use replace::ReplacedFile;
 pub use resolved_path::plain_path;
 pub use shell::{LONGEST_COMMAND, cautions, deceives};
 
-/// A folder that tools may read and change. Cheap to clone. Every method blocks, so it belongs on a blocking thread.
+/// Folder that tools may read and change. Cheap to clone. Every method blocks unless it is `async`,
+/// so it belongs on a blocking thread.
 #[derive(Clone, Debug)]
 pub struct Workspace(Arc<WorkspaceShared>);
 
 #[derive(Debug)]
 struct WorkspaceShared {
     root: Dir,
-    /// The same folder by its name: where commands begin.
+    /// Absolute path of the folder, in which commands start.
     path: PathBuf,
     /// Folders and files inside that tools may not even read: the server's own data and settings.
     closed: ProtectedPaths,
-    /// The program that commands run under, if there is one.
+    /// Program that commands run under, if there is one.
     #[cfg(unix)]
     supervisor: OnceLock<PathBuf>,
-    /// Held from comparing a file until it is replaced, so that two calls never both find it unchanged.
+    /// Lock from the comparison of a file until its replacement, so that two calls never both find
+    /// it unchanged.
     replacing: Mutex<()>,
 }
 
 impl Workspace {
-    /// Opens the folder `root`. Nothing of the folders and files `closed` is read or written, also of those that come there
-    /// later.
+    /// Opens the folder `root`. The folders and files in `closed` are never read or written, not
+    /// even if they are created later.
     ///
     /// # Errors
-    /// [`WorkspaceError::Unreadable`] when there is no such folder; one of `closed` that is not there is no error.
+    ///
+    /// [`WorkspaceError::Unreadable`] when there is no such folder. A path in `closed` that does
+    /// not exist is no error.
     pub fn open(root: &Path, closed: &[&Path]) -> Result<Self, WorkspaceError> {
         let failed = |source| unreadable(&root.display().to_string(), source);
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(failed)?;
@@ -80,17 +86,20 @@ impl Workspace {
         })))
     }
 
-    /// From now on commands run under this program, as `program supervise --mark NAME=VALUE -- COMMAND`: then nothing that comes
-    /// of one gets away (`processes::supervisor`). Linux only.
+    /// Sets the program that commands run under from now on, as `program supervise --mark
+    /// NAME=VALUE -- COMMAND`. No process of a command can escape it (`processes::supervisor`).
+    /// Linux only.
     #[cfg(unix)]
     pub fn supervise_by(&self, program: PathBuf) {
-        // The first one stays.
+        // Later calls have no effect.
         self.0.supervisor.set(program).ok();
     }
 
-    /// Runs a shell command in the workspace. When this returns none of its processes is left; when it is dropped, they end.
+    /// Runs a [`CommandSpec`] in the workspace. When the method returns, none of the command's
+    /// processes is left; when its future is dropped, they are ended.
     ///
     /// # Errors
+    ///
     /// [`WorkspaceError::Unreadable`] when the shell cannot be started.
     #[cfg(unix)]
     pub async fn run(
@@ -108,25 +117,27 @@ impl Workspace {
         ran.map_err(|source| unreadable("the shell", source))
     }
 
-    /// Ends what an earlier process of the server left running of a command. Blocks for a moment.
+    /// Ends the processes that an earlier process of the server left running for a command. Blocks
+    /// for a moment.
     #[cfg(unix)]
     pub fn stop_left_over(&self, mark: &str) {
         command::stop_marked(mark);
     }
 
-    /// Whether a folder or file is one that tools may not even read; [`Self::is_closed_name`] is asked before it is opened.
+    /// Returns `true` for a folder or file that tools may not even read; [`Self::is_closed_name`]
+    /// is checked before it is opened.
     fn is_closed(&self, folder: &Metadata) -> bool {
         self.0.closed.has(folder)
     }
 
-    /// Whether nothing of this name in a folder may be read, whatever it is.
+    /// Returns `true` if nothing with this name in a folder may be read.
     fn is_closed_name(&self, folder: &Dir, name: &OsStr) -> bool {
         let is_on_its_way = name.to_str().is_some_and(atomic_write::is_ours);
         is_on_its_way || resolved_path::is_unread(name) || self.0.closed.has_name(folder, name)
     }
 }
 
-/// Why a file was not read, found or changed; the model is told these words.
+/// Reason why a file was not read, found or changed; the model is told this text.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// The path does not begin in the workspace, or climbs out of a folder.
@@ -134,103 +145,105 @@ pub enum WorkspaceError {
         "{path:?} is not a path inside the workspace; name it from the workspace's top, without `..`"
     )]
     Outside {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// There is nothing of this name.
+    /// No file or folder has this name.
     #[error("{path} does not exist")]
     NotFound {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// A link is on the way.
+    /// The path contains a symbolic link.
     #[error("{path} is a symbolic link or leads through one; links are not followed")]
     Link {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// It is a folder, a pipe, a device, a socket.
+    /// The path is a folder, a pipe, a device or a socket.
     #[error("{path} is not a regular file")]
     NotAFile {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// It is a file, and a folder was expected.
+    /// The path is a file, and a folder was expected.
     #[error("{path} is not a folder")]
     NotAFolder {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
     /// The file has another name somewhere, perhaps outside.
     #[error("{path} has more than one name (hard links); it is not changed")]
     Linked {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// Version control, the configuration of programs that act on their own, or the server's own data.
+    /// The path belongs to version control, to the configuration of programs that act on their own,
+    /// or to the server's own data.
     #[error(
         "{path} belongs to version control, to a program's own configuration or to this server; tools leave it alone"
     )]
     Guarded {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// It is longer than a tool reads or writes.
+    /// The file is longer than a tool reads or writes.
     #[error("{path} has {bytes} bytes; at most {LARGEST_FILE} are possible")]
     TooLarge {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
-        /// How long it is.
+        /// Length in bytes.
         bytes: u64,
     },
-    /// It is not UTF-8, or has NUL characters.
+    /// The file is not UTF-8, or has NUL characters.
     #[error("{path} is not a text file")]
     NotText {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// It is not what was previewed.
+    /// The file differs from the one that was previewed.
     #[error("{path} changed since it was previewed; nothing was written. Read it again")]
     Changed {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// Another program holds it open and may still write into it.
+    /// Another program holds the file open and may still write into it.
     #[error(
         "{path} is being written by another program, which holds it open; nothing was written. Try again when it is done"
     )]
     Busy {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
     },
-    /// It was changed more than once while it was written, so that nobody can tell which version is the right one.
+    /// The file was changed more than once while it was written, so that the right version is not
+    /// known.
     #[error(
         "{path} changed while it was written. Nobody's words were overwritten: {path} has one version, {kept} the other. Read both"
     )]
     Kept {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
-        /// Where the other version is, from the workspace's top.
+        /// Path of the other version, from the workspace's top.
         kept: String,
     },
-    /// A pattern that cannot be read.
+    /// A pattern cannot be read.
     #[error("the pattern cannot be read: {reason}")]
     Pattern {
-        /// Why.
+        /// Description of the error.
         reason: String,
     },
     /// The file system refused.
     #[error("{path}: {source}")]
     Unreadable {
-        /// As it was given.
+        /// Path as it was given.
         path: String,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
 }
 
 impl WorkspaceError {
-    /// Whether nothing could ever have this name: it holds NUL, or is too long.
+    /// Returns `true` if no file could ever have this name: it contains NUL, or is too long.
     pub fn is_about_the_name(&self) -> bool {
         use std::io::ErrorKind::{InvalidFilename, InvalidInput};
         let Self::Unreadable { source, .. } = self else { return false };

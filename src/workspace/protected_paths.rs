@@ -1,8 +1,10 @@
-//! What tools may not even read: the server's own data and settings, wherever they lie in the workspace.
+//! Paths that tools may not even read: the server's own data and settings, wherever they are in the
+//! workspace.
 //!
-//! They are known by where they stand, looked up at each access, because programs save a file by putting another in its place,
-//! and one may come into being later. They are known by what they are too, so that another name of the same file leads to
-//! nothing; also what stood there before, which an editor may have put aside as a copy.
+//! They are known by their path, which is looked up at each access, because programs save a file by
+//! putting another in its place, and a file may be created later. They are also known by identity,
+//! so that another name of the file does not lead to it. The identity of earlier files at a path is
+//! remembered too, because an editor may have kept one as a copy.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -15,13 +17,13 @@ use cap_std::fs::{Dir, File, Metadata};
 
 use super::resolved_path::plain;
 
-/// Files and folders inside the closed folders that are looked at for another name of a file; with more, none is read that has
-/// another name.
+/// Largest number of files and folders inside the protected folders that are compared with a file
+/// that has another name. If there are more, no file with another name is read.
 const MOST_INSIDE: usize = 10_000;
-/// Files and folders that are remembered of those that stood there, the newest.
+/// Largest number of earlier files and folders that are remembered, the newest.
 const MOST_REMEMBERED: usize = 32;
 
-/// The places that are closed.
+/// Protected paths.
 #[derive(Debug)]
 pub(super) struct ProtectedPaths {
     places: Vec<ProtectedPath>,
@@ -32,25 +34,26 @@ pub(super) struct ProtectedPaths {
 struct ProtectedPath {
     path: PathBuf,
     folder: PathBuf,
-    /// As file systems that ignore case take it.
+    /// Name, normalised as for file systems that ignore case.
     name: String,
 }
 
-/// What stood in one of the places. It is held open: while it is, nothing else can get its number.
+/// File or folder that was at one of the paths. It is held open, because then no other file can get
+/// its inode number.
 #[derive(Debug)]
 struct PinnedPath {
     identity: FileIdentity,
     _held: PinnedHandle,
 }
 
-/// Only to be let go.
+/// Open handle, which is only dropped.
 #[derive(Debug)]
 enum PinnedHandle {
     Folder { _it: Dir },
     File { _it: File },
 }
 
-/// Which folder or file it is, whatever it is called.
+/// Identity of a folder or file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity {
     device: u64,
@@ -62,15 +65,16 @@ impl FileIdentity {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
 
-    /// What a path leads to now.
+    /// Returns the identity of the file or folder at a path.
     #[cfg(unix)]
     fn at(path: &Path) -> Option<Self> {
-        // A pipe would have to be waited for.
+        // Opening a pipe would block.
         let it = path.metadata().ok().filter(|it| it.is_file() || it.is_dir())?;
         Some(Self { device: it.dev(), inode: it.ino() })
     }
 
-    /// Elsewhere only what is open can be told from others.
+    /// Returns the identity of the file or folder at a path. These systems know it only for an open
+    /// file.
     #[cfg(not(unix))]
     fn at(path: &Path) -> Option<Self> {
         open(path).map(|it| it.identity)
@@ -85,16 +89,17 @@ impl ProtectedPaths {
         closed
     }
 
-    /// Whether a folder or file is one of them, or was, or is another name of a file inside one of them.
+    /// Returns `true` if a folder or file is at a protected path, or was, or is another name of a
+    /// file inside a protected folder.
     pub(super) fn has(&self, it: &Metadata) -> bool {
         let identity = FileIdentity::of(it);
         self.look().contains(&identity)
             || self.remembers(identity)
-            // A file with one name cannot stand in two places.
+            // A file with one name cannot be in two places.
             || (it.is_file() && it.nlink() > 1 && self.has_inside(identity))
     }
 
-    /// Whether a file stands somewhere inside a closed folder, or nobody can tell.
+    /// Returns `true` if a file is inside a protected folder, or that cannot be excluded.
     fn has_inside(&self, it: FileIdentity) -> bool {
         let mut seen = 0;
         let mut folders: Vec<_> =
@@ -117,26 +122,26 @@ impl ProtectedPaths {
         false
     }
 
-    /// Whether a name in a folder is one of the places, whatever stands there.
+    /// Returns `true` if a name in a folder is a protected path, even if nothing is there.
     pub(super) fn has_name(&self, folder: &Dir, name: &OsStr) -> bool {
         let name = plain(&name.to_string_lossy());
         let mut alike = self.places.iter().filter(|place| place.name == name).peekable();
-        // Most names are like none.
+        // Most names match none.
         if alike.peek().is_none() {
             return false;
         }
-        // A folder that cannot be told is closed.
+        // A folder that cannot be identified counts as protected.
         folder.dir_metadata().map_or(true, |folder| {
             let folder = FileIdentity::of(&folder);
             alike.any(|place| FileIdentity::at(&place.folder) == Some(folder))
         })
     }
 
-    /// What stands in the places now; what is new there is remembered.
+    /// Returns the identities of what is at the paths now, and remembers new ones.
     fn look(&self) -> Vec<FileIdentity> {
         let looked = self.places.iter().filter_map(|place| {
             let identity = FileIdentity::at(&place.path)?;
-            // What cannot be opened here, tools cannot open either.
+            // A file that cannot be opened here cannot be opened by tools either.
             if !self.remembers(identity)
                 && let Some(it) = open(&place.path)
             {
@@ -175,7 +180,7 @@ fn open(path: &Path) -> Option<PinnedPath> {
 }
 
 impl ProtectedPath {
-    /// `None`: the top of everything, which has no name.
+    /// Returns `None` for the root of the file system, which has no name.
     fn new(path: &Path) -> Option<Self> {
         let path = std::path::absolute(path).ok()?;
         let name: OsString = path.file_name()?.to_owned();
@@ -183,7 +188,7 @@ impl ProtectedPath {
         Some(Self { path, folder, name: plain(&name.to_string_lossy()) })
     }
 
-    /// What stands there, if it is a folder.
+    /// Opens the path, if it is a folder.
     fn open_folder(&self) -> Option<Dir> {
         Dir::open_ambient_dir(&self.path, ambient_authority()).ok()
     }

@@ -1,12 +1,13 @@
-//! How a file is replaced or removed without losing what another program writes into it meanwhile.
+//! Replacement or removal of a file without losing what another program writes into it meanwhile.
 //!
-//! The new content is written beside the file; then both change places in one step, and what came out is looked at. If it is
-//! not what was compared, they change back. Once nobody holds it open for writing any more it is looked at again, because a
-//! program that opened the file before still writes into what came out; only then it is removed. Where it cannot be told
-//! which of two versions is the right one, both are kept, and whoever wrote is told.
+//! The new content is written under another name in the folder. Then the two files change places in
+//! one step, and the old file is compared. If it is not the expected one, they change back. After
+//! no process holds the old file open for writing any more it is compared again, because a program
+//! that opened it earlier still writes into it; only then it is removed. If the right one of two
+//! versions is not known, both are kept, and the caller is told.
 //!
-//! A file system without such an exchange has a narrow window instead: the file is compared once more after the new content
-//! is on the disk, directly before it is replaced.
+//! A file system without such an exchange has a short window instead: the file is compared once
+//! more after the new content is on the disk, directly before it is replaced.
 
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Write as _};
@@ -19,24 +20,27 @@ use super::files::{TextFile, changed};
 use super::resolved_path::ResolvedPath;
 use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 
-/// How long a program that has the file open for writing is waited for.
+/// Longest time to wait for a program that has the replaced file open for writing.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// The same before anything is changed, while other files wait.
+/// Longest time to wait, before anything is changed, for a program that has the file open for
+/// writing. Writes to other files wait meanwhile.
 const SHORT_WAIT: Duration = Duration::from_millis(100);
-/// Between two looks at who has it open.
+/// Pause between two checks for open handles.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The least time between the exchange and the last look: for programs that cannot be seen, such as those of other users.
+/// Shortest time between the exchange and the last comparison: for programs that are not visible,
+/// such as those of other users.
 const GRACE: Duration = Duration::from_millis(20);
 
-/// What came of writing a file.
+/// Result of [`Workspace::write`] and [`Workspace::remove`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplacedFile {
-    /// Where a version is, from the workspace's top, that another program wrote at the same time; `None`: there was none.
+    /// Path of a version that another program wrote meanwhile, from the workspace's top; `None` if
+    /// there was none.
     pub kept: Option<String>,
 }
 
 impl ReplacedFile {
-    /// What whoever wrote is to be told besides; empty if nothing.
+    /// Returns an addition to the caller's message about the file; empty if no version was kept.
     pub fn note(&self) -> String {
         self.kept.as_ref().map_or_else(String::new, |kept| {
             format!(
@@ -46,40 +50,41 @@ impl ReplacedFile {
     }
 }
 
-/// A file that is to be replaced, or removed.
+/// File that is to be replaced or removed.
 pub(super) struct FileReplacement<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) spot: &'a ResolvedPath,
-    /// As it was given.
+    /// Path as it was given.
     pub(super) path: &'a str,
-    /// What was compared.
+    /// File that was compared.
     pub(super) old: &'a TextFile,
-    /// What is to stand there; `None`: nothing.
+    /// New content; `None` to remove the file.
     pub(super) content: Option<&'a str>,
 }
 
-/// What stood in the file's place and has not been removed yet.
+/// Old file that has left its place and is not removed yet.
 #[derive(Debug)]
 pub(super) struct SetAside {
-    /// Its name for now, in the same folder.
+    /// Temporary name, in the folder of the file.
     name: String,
     identity: (u64, u64),
-    /// The new file.
+    /// Identity of the new file.
     new: Option<(u64, u64)>,
 }
 
-/// What a look at the file that was set aside found.
+/// Result of comparing the file in a [`SetAside`].
 enum FoundVersion {
-    /// What was compared.
+    /// The content that was compared before.
     AsCompared,
-    /// That, and more at its end.
+    /// That content, and more at its end.
     Longer(String),
-    /// Something else, or nobody knows.
+    /// Any other content, or a file that cannot be read.
     Other,
 }
 
 impl FileReplacement<'_> {
-    /// Puts the new content in the file's place; `None`: nothing is left of the old one.
+    /// Puts the new content in the file's place. Returns the old file, or `None` if nothing is left
+    /// of it.
     pub(super) fn replace(&self, old: &Metadata) -> Result<Option<SetAside>, WorkspaceError> {
         let content = self.content.unwrap_or_default();
         if self.is_held(&self.spot.name, identity(old), SHORT_WAIT) {
@@ -113,7 +118,7 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Takes the file away from its place.
+    /// Moves the file away from its place.
     pub(super) fn take_away(&self, old: &Metadata) -> Result<SetAside, WorkspaceError> {
         if self.is_held(&self.spot.name, identity(old), SHORT_WAIT) {
             return Err(WorkspaceError::Busy { path: self.path.to_owned() });
@@ -135,8 +140,8 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Removes what was set aside once nobody can write into it any more. What was written into it meanwhile is brought over,
-    /// or both versions are kept.
+    /// Removes the file that was set aside after no process can write into it any more. Text that
+    /// was added to it meanwhile is copied to the new file, or both versions are kept.
     pub(super) fn settle(&self, set_aside: &SetAside) -> Result<ReplacedFile, WorkspaceError> {
         atomic_write::sync(&self.spot.folder);
         std::thread::sleep(GRACE);
@@ -163,7 +168,7 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Where nothing can change places: compares once more, then replaces.
+    /// Compares once more, then replaces. Only for file systems that cannot swap two files.
     fn rename_over(&self, staged: &str) -> Result<(), WorkspaceError> {
         let folder = &self.spot.folder;
         let replaced = match self.workspace.read_at(self.spot, self.path) {
@@ -179,11 +184,12 @@ impl FileReplacement<'_> {
         replaced
     }
 
-    /// Puts what was set aside in its place again; `why` it had to be, or that both versions are kept.
+    /// Puts the file that was set aside in its place again. Returns `why`, or
+    /// [`WorkspaceError::Kept`] if both versions are kept.
     fn put_back(&self, set_aside: &SetAside, why: WorkspaceError) -> WorkspaceError {
         let folder = &self.spot.folder;
         let put = match set_aside.new {
-            // Somebody has made another version in the new one's place already.
+            // Another program has already put another version in the new one's place.
             Some(_) if !self.is_ours(set_aside) => return self.keep_both(&set_aside.name, why),
             Some(_) => atomic_write::exchange(folder, &set_aside.name, &self.spot.name),
             None => atomic_write::place(folder, &set_aside.name, &self.spot.name),
@@ -191,7 +197,7 @@ impl FileReplacement<'_> {
         at("workspace.put_back");
         match put {
             Ok(()) => {}
-            // Removed, or made again, meanwhile.
+            // The file was removed, or created again, meanwhile.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) =>
             {
@@ -206,7 +212,7 @@ impl FileReplacement<'_> {
         if set_aside.new.is_none() {
             return why;
         }
-        // What came out now should be what this call wrote.
+        // The file that is set aside now should be the one that this call wrote.
         let content = self.content.unwrap_or_default();
         match self.beside(&set_aside.name) {
             Some((it, found)) if Some(found) == set_aside.new && it == content => {
@@ -221,19 +227,21 @@ impl FileReplacement<'_> {
                 why
             }
             _ => {
-                // A newer version than the one that was put back: it belongs there, and the other one is kept.
+                // A newer version than the one that was put back: it belongs there, and the other
+                // one is kept.
                 atomic_write::exchange(folder, &set_aside.name, &self.spot.name).ok();
                 self.keep_both(&set_aside.name, why)
             }
         }
     }
 
-    /// Keeps a version under a name that people find; what to tell whoever wrote.
+    /// Keeps a version under a name that people find, and returns [`WorkspaceError::Kept`], or
+    /// `why` if that fails.
     fn keep_both(&self, beside: &str, why: WorkspaceError) -> WorkspaceError {
         match self.keep(beside) {
             Ok(kept) => WorkspaceError::Kept { path: self.path.to_owned(), kept },
             Err(error) => {
-                // It stays beside the file, and the next start finds it.
+                // The file keeps its temporary name, and the next start finds it.
                 tracing::warn!(%error, path = self.path, beside, "a version could not be renamed");
                 why
             }
@@ -256,7 +264,7 @@ impl FileReplacement<'_> {
         Ok(kept)
     }
 
-    /// Whether the new file stands in its place, as it was written.
+    /// Returns `true` if the new file is in its place, with the content that was written.
     fn is_ours(&self, set_aside: &SetAside) -> bool {
         let now = self.workspace.read_at(self.spot, self.path);
         match (now, self.content) {
@@ -268,12 +276,12 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// What stands beside the file, if it is a text.
+    /// Reads a file in the same folder, if it is a text.
     fn beside(&self, name: &str) -> Option<(String, (u64, u64))> {
         let folder = self.spot.folder.try_clone().ok()?;
         let spot = ResolvedPath { folder, name: name.into() };
         let (file, metadata) = self.workspace.read_at(&spot, self.path).ok()?;
-        // With another name somewhere it is not only this workspace's.
+        // A file with another name elsewhere does not belong to this workspace alone.
         (metadata.nlink() == 1).then(|| (file.text, identity(&metadata)))
     }
 
@@ -286,7 +294,8 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Adds what another program wrote at the end of the old file to the end of the one in its place; whether it did.
+    /// Appends text that another program added to the old file to the file in its place. Returns
+    /// `true` on success.
     fn bring_over(&self, more: &str) -> bool {
         if self.workspace.read_at(self.spot, self.path).is_err() {
             return false;
@@ -304,7 +313,8 @@ impl FileReplacement<'_> {
         added.is_ok()
     }
 
-    /// Whether another program still has it open for writing after some time; `false` where nobody can tell.
+    /// Returns `true` if another program still has the file open for writing after `longest`, and
+    /// `false` also if that cannot be known.
     fn is_held(&self, name: &OsStr, file: (u64, u64), longest: Duration) -> bool {
         let until = Instant::now() + longest;
         while is_open_for_writing(name, file) {
@@ -317,7 +327,7 @@ impl FileReplacement<'_> {
         false
     }
 
-    /// Removes what nobody needs any more; if that fails, the next start does it.
+    /// Removes a file that nobody needs any more; if that fails, the next start does it.
     fn remove(&self, beside: &str) {
         self.spot.folder.remove_file(beside).ok();
     }
@@ -330,7 +340,7 @@ fn is_open_for_writing(name: &OsStr, (device, inode): (u64, u64)) -> bool {
     is_open_for_writing(file).unwrap_or(false)
 }
 
-/// Nobody can tell.
+/// Returns `false`, because this system does not tell.
 #[cfg(not(target_os = "linux"))]
 fn is_open_for_writing(_: &OsStr, _: (u64, u64)) -> bool {
     false
@@ -340,7 +350,7 @@ fn identity(it: &Metadata) -> (u64, u64) {
     (it.dev(), it.ino())
 }
 
-/// A place where tests let the process die, or let another program come in between.
+/// Marks a point where tests let the process die, or let another program act in between.
 fn at(place: &'static str) {
     crate::failpoint::pass(place);
     #[cfg(test)]

@@ -1,4 +1,4 @@
-//! From a path to the folder its last name stands in, one name at a time, never through a link.
+//! Resolves a path to the folder of its last name, one name at a time, never through a link.
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -9,29 +9,29 @@ use cap_std::fs::Dir;
 
 use super::{Workspace, WorkspaceError, atomic_write, unreadable};
 
-/// What happens to a folder that is not there.
+/// Treatment of a missing folder by [`Workspace::spot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingFolder {
-    /// The path leads nowhere.
+    /// The path is refused.
     Refuse,
-    /// It is made.
+    /// The folder is created.
     Make,
 }
 
-/// Names that no tool may write below, on file systems that ignore case too.
+/// Names that no tool may write to or below, also on file systems that ignore case.
 const GUARDED: [&str; 4] = [".git", ".claude", ".hg", "copydesk.toml"];
-/// Those of them that no tool may read below either: they hold addresses with passwords, and tokens. How a program is
-/// configured may be looked up.
+/// Guarded names that no tool may read either: they contain addresses with passwords, and tokens.
+/// The configuration of other programs may be read.
 const UNREAD: [&str; 3] = [".git", ".hg", "copydesk.toml"];
 
-/// A file, as the name in a folder that is open.
+/// File, as a name in an open folder.
 pub(super) struct ResolvedPath {
     pub(super) folder: Dir,
     pub(super) name: OsString,
 }
 
 impl Workspace {
-    /// Where the last name of a path stands.
+    /// Resolves a path to a [`ResolvedPath`].
     pub(super) fn spot(
         &self,
         path: &str,
@@ -46,7 +46,7 @@ impl Workspace {
         Ok(ResolvedPath { folder, name })
     }
 
-    /// The folder a path leads to; `""` and `"."` are the workspace itself.
+    /// Opens the folder of a path; `""` and `"."` are the workspace itself.
     pub(super) fn folder(&self, path: &str) -> Result<Dir, WorkspaceError> {
         self.descend(path, &names(path)?, MissingFolder::Refuse)
     }
@@ -79,7 +79,7 @@ impl Workspace {
     }
 }
 
-/// The names on a path, from the workspace's top.
+/// Splits a path into its names, from the workspace's top.
 fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
     let name = |component| match component {
         Component::Normal(name) => Some(Ok(name)),
@@ -91,10 +91,11 @@ fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
     Path::new(path).components().filter_map(name).collect()
 }
 
-/// The one way to write a path: `a/b` for `./a//b/`.
+/// Normalises a path: `a/b` for `./a//b/`.
 ///
 /// # Errors
-/// [`WorkspaceError::Outside`] for a path that does not stay in the workspace, or names nothing.
+///
+/// [`WorkspaceError::Outside`] for a path that does not stay in the workspace, or has no name.
 pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
     let names: Vec<_> = names(path)?.into_iter().map(OsStr::to_string_lossy).collect();
     if names.is_empty() || path.contains('\0') {
@@ -107,7 +108,8 @@ pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
 pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
     let is_guarded = |name: &&OsStr| {
         let name = plain(&name.to_string_lossy());
-        // What is called like a file on its way may be taken for one that was left, and removed.
+        // A file with the name of a temporary file could be taken for one that was left behind, and
+        // removed.
         GUARDED.contains(&name.as_str()) || atomic_write::is_ours(&name)
     };
     if names(path)?.iter().any(is_guarded) {
@@ -116,12 +118,12 @@ pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
     Ok(())
 }
 
-/// Whether what is called like that is not even read.
+/// Returns `true` for a name that is not even read.
 pub(super) fn is_unread(name: &OsStr) -> bool {
     UNREAD.contains(&plain(&name.to_string_lossy()).as_str())
 }
 
-/// A name as file systems that do not care about case, trailing dots and invisible characters take it.
+/// Normalises a name like file systems that ignore case, trailing dots and invisible characters.
 pub(super) fn plain(name: &str) -> String {
     let visible = |c: &char| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let name: String = name.chars().filter(visible).flat_map(char::to_lowercase).collect();
@@ -132,7 +134,7 @@ fn outside(path: &str) -> WorkspaceError {
     WorkspaceError::Outside { path: path.to_owned() }
 }
 
-/// Why a folder could not be entered, in the most useful words.
+/// Returns the most useful [`WorkspaceError`] for a folder that could not be entered.
 fn no_folder(path: &str, folder: &Dir, name: &OsStr, error: std::io::Error) -> WorkspaceError {
     let path = path.to_owned();
     match folder.symlink_metadata(name) {

@@ -1,4 +1,5 @@
-//! What to look out for in a shell command, read with the shell's own grammar. It warns, and never says that a command is harmless.
+//! Warnings about a shell command, which is parsed with the shell's own grammar. Their absence
+//! never means that a command is harmless.
 
 mod argv;
 mod git;
@@ -14,16 +15,16 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 use argv::{CommandWords, unquoted};
 use known_programs::{INTERPRETERS, NETWORK, SHELLS};
 
-/// Longest command, in bytes.
+/// Length of the longest command, in bytes.
 pub const LONGEST_COMMAND: usize = 16 * 1024;
 
-/// How long a command is looked at.
+/// Longest time to analyse a command.
 const LONGEST: Duration = Duration::from_millis(300);
 
-/// Something to look out for: a stable code, and words for people.
+/// Warning about a command: a stable code, and a sentence for people.
 pub type ShellWarning = (&'static str, String);
 
-/// Everything to look out for in a command, one line for each kind, in a fixed order.
+/// Returns every [`ShellWarning`] about a command, one for each kind, in a fixed order.
 pub fn cautions(command: &str) -> Vec<ShellWarning> {
     let mut found = FoundWarnings::default();
     found.letters(command);
@@ -40,7 +41,7 @@ pub fn cautions(command: &str) -> Vec<ShellWarning> {
     found.cautions.into_values().collect()
 }
 
-/// `None`: it takes too long.
+/// Parses a command; `None` if it takes too long.
 fn parse(command: &str, until: Instant) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
@@ -54,7 +55,8 @@ fn in_time(until: Instant) -> ControlFlow<()> {
     if Instant::now() < until { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// Every node, without recursion: a command may be nested as deeply as it is long. Whether there was time for all.
+/// Visits every node, without recursion, because a command may be nested as deeply as it is long.
+/// Returns `false` if the time was too short for all nodes.
 fn visit<'t>(tree: &'t Tree, until: Instant, mut each: impl FnMut(Node<'t>)) -> bool {
     let mut cursor = tree.walk();
     loop {
@@ -76,7 +78,7 @@ fn visit<'t>(tree: &'t Tree, until: Instant, mut each: impl FnMut(Node<'t>)) -> 
     }
 }
 
-/// In which order cautions are told, by code.
+/// Order of the warnings, by code.
 const ORDER: [&str; 23] = [
     "unparsed",
     "deceiving",
@@ -103,7 +105,8 @@ const ORDER: [&str; 23] = [
     "non_ascii",
 ];
 
-/// Whether a character cannot be seen, or changes the order in which others are.
+/// Returns `true` for a character that is invisible, or changes the order in which others are
+/// shown.
 pub fn deceives(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
         || matches!(
@@ -117,9 +120,10 @@ pub fn deceives(c: char) -> bool {
 struct FoundWarnings {
     cautions: BTreeMap<usize, ShellWarning>,
     commands: usize,
-    /// Whether some command is given a file or a text to read.
+    /// `true` if some command gets a file or a text as input.
     is_fed: bool,
-    /// A shell or interpreter: what it reads is a program, if nothing else is.
+    /// Name of a shell or interpreter in the command: without a script it runs its input as a
+    /// program.
     may_run_input: Option<String>,
 }
 
@@ -146,12 +150,12 @@ impl FoundWarnings {
         match node.kind() {
             "command" => {
                 self.commands += 1;
-                // What a command like `sudo` or `env` runs is looked at as well.
+                // The command that `sudo` or `env` runs is checked as well.
                 let layers = CommandWords::of(node, source).layers();
                 for words in &layers {
                     self.command(words);
                 }
-                // The others have the words of the last one among their own.
+                // The arguments of the outer commands contain those of the last one.
                 if let Some(words) = layers.last() {
                     self.outside(path_args::outside(words));
                 }
@@ -182,7 +186,8 @@ impl FoundWarnings {
         }
     }
 
-    /// Which of the commands a text is for is not told apart: who sees both looks at both.
+    /// Warns if a text may be run as input. The command that gets the text is not determined:
+    /// whoever sees both parts checks both.
     fn fed(&mut self) {
         if let Some(name) = self.may_run_input.take().filter(|_| self.is_fed) {
             self.add("evaluates", format!("It may run what it is given to read ({name})."));
@@ -225,7 +230,7 @@ impl FoundWarnings {
         }
     }
 
-    /// Files that a command writes by name.
+    /// Warns about files that a command writes by name.
     fn targets<'w>(&mut self, words: impl IntoIterator<Item = &'w String>) {
         for word in words.into_iter().filter(|word| !word.starts_with('-')) {
             self.place(word);
@@ -247,7 +252,7 @@ impl FoundWarnings {
         };
         let target = text[at..].trim_start_matches(['>', '|', '&', ' ', '\t']);
         let target = unquoted(target);
-        // Another descriptor, or nowhere.
+        // Another descriptor, or a target that keeps nothing.
         if target.chars().all(|c| c.is_ascii_digit() || c == '-') || target == "/dev/null" {
             return;
         }

@@ -1,4 +1,5 @@
-//! Every file of the workspace that a search looks at: through open folders, in order, without links and ignored files.
+//! Visits every file of the workspace for a search: through open folders, in order, without links
+//! and ignored files.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -10,47 +11,47 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::{Workspace, WorkspaceError, files};
 
-/// Files and folders one search looks at.
+/// Largest number of files and folders in one search.
 const MOST_ENTRIES: usize = 100_000;
-/// How deep folders may lie within each other.
+/// Largest depth of nested folders.
 const DEEPEST: usize = 64;
-/// How long one search may take.
+/// Longest time of one search.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Bytes of an ignore file.
+/// Number of bytes that are read of an ignore file.
 const IGNORE_BYTES: usize = 64 * 1024;
 
-/// Whether a search goes on.
+/// Answer of the visitor in [`Workspace::walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkFlow {
-    /// Show more.
+    /// The search continues.
     Go,
-    /// Enough.
+    /// The search stops.
     Stop,
 }
 
-/// A file on the way.
+/// File that [`Workspace::walk`] visits.
 pub(super) struct WalkEntry<'a> {
-    /// From the workspace's top, with `/`.
+    /// Path from the workspace's top, with `/`.
     pub(super) path: &'a str,
-    /// From the folder the search began in.
+    /// Path from the folder in which the search began.
     pub(super) below: &'a str,
     pub(super) folder: &'a Dir,
     pub(super) name: &'a OsString,
 }
 
-/// How far a search came.
+/// End of [`Workspace::walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkEnd {
-    /// Everything was looked at.
+    /// All files were visited.
     Complete,
-    /// There was too much.
+    /// The search reached a limit, or the visitor stopped it.
     Cut,
 }
 
 struct TreeWalk<'a> {
     workspace: &'a Workspace,
     visit: &'a mut dyn FnMut(&WalkEntry<'_>) -> WalkFlow,
-    /// The ignore files of the folders above, outermost first.
+    /// Ignore files of the folders above, outermost first.
     ignored: Vec<Gitignore>,
     seen: usize,
     until: Instant,
@@ -58,7 +59,7 @@ struct TreeWalk<'a> {
 }
 
 impl Workspace {
-    /// Shows every regular file below the folder `from`, sorted by name.
+    /// Visits every regular file below the folder `from`, sorted by name.
     pub(super) fn walk(
         &self,
         from: &str,
@@ -68,7 +69,7 @@ impl Workspace {
         let mut ignored: Vec<Gitignore> = Vec::new();
         let mut prefix = String::new();
         for name in from.split('/').filter(|name| !matches!(*name, "" | ".")) {
-            // What the folders above leave out is left out here too.
+            // Ignore files of the folders above apply here too.
             let above = prefix.trim_end_matches('/');
             ignored.extend(ignore_file(&self.folder(above)?, above));
             prefix.push_str(name);
@@ -123,7 +124,7 @@ impl TreeWalk<'_> {
         if depth >= DEEPEST {
             return WalkEnd::Complete;
         }
-        // If it has become a link meanwhile, it is not entered.
+        // A folder that has become a link meanwhile is not entered.
         let Ok(inner) = folder.open_dir_nofollow(name) else { return WalkEnd::Complete };
         let is_closed = inner.dir_metadata().map_or(true, |it| self.workspace.is_closed(&it));
         if is_closed {
@@ -136,7 +137,8 @@ impl TreeWalk<'_> {
         end
     }
 
-    /// The innermost ignore file that says anything decides.
+    /// Returns `true` if a path is ignored. The innermost ignore file with a matching pattern
+    /// decides.
     fn is_ignored(&self, path: &str, is_folder: bool) -> bool {
         for ignored in self.ignored.iter().rev() {
             match ignored.matched(path, is_folder) {
@@ -149,7 +151,7 @@ impl TreeWalk<'_> {
     }
 }
 
-/// What a folder's `.gitignore` says; `path` is the folder, from the workspace's top.
+/// Reads the `.gitignore` of a folder; `path` is the folder, from the workspace's top.
 fn ignore_file(folder: &Dir, path: &str) -> Option<Gitignore> {
     use std::io::Read as _;
     let name = OsString::from(".gitignore");
@@ -161,7 +163,7 @@ fn ignore_file(folder: &Dir, path: &str) -> Option<Gitignore> {
     file.take(IGNORE_BYTES as u64).read_to_string(&mut text).ok()?;
     let mut builder = GitignoreBuilder::new(path);
     for line in text.lines() {
-        // A line that makes no sense ignores nothing.
+        // A line that cannot be read ignores nothing.
         builder.add_line(None, line).ok();
     }
     builder.build().ok()

@@ -1,10 +1,13 @@
-//! The Claude CLI as a model: its own login and subscription, our tools, our gate.
+//! The Claude CLI as a [`Model`]: its own login and subscription, the tools and the approval step
+//! of this server.
 //!
-//! The CLI runs its own loop of asking the model and calling tools. Here that loop is cut into answers: where the model
-//! calls tools, the answer is complete, the CLI waits ([`tool_server`]), and the run passes the calls through the gate as it does
-//! for every model. The next call of [`Model::stream`] tells the CLI what came of them and hears it on. So a run of the
-//! CLI is a run like any other: kept, shown, decided, cancelled and taken up by the same code. If the process is gone by
-//! then, because the server was restarted or the CLI gave up, a new one resumes the conversation and is told in words.
+//! The CLI runs its own loop of asking the model and calling tools. This module cuts that loop into
+//! answers. Where the model calls tools, the answer is complete and the CLI waits
+//! ([`tool_server`]); the run passes the calls through the approval step as it does for every
+//! model. The next call of [`Model::stream`] gives the CLI the results and reads the next answer.
+//! So a run of the CLI is stored, shown, decided, cancelled and resumed by the code that serves
+//! every run. If the process has ended by then, because the server was restarted or the CLI gave
+//! up, a new process resumes the conversation and receives the results as text.
 
 mod process;
 mod stdin;
@@ -39,45 +42,48 @@ use tool_server::ToolServer;
 pub use process::may_see;
 pub use stdio_shim::connect;
 
-/// The name of the model.
+/// Name of the model.
 pub const NAME: &str = "claude-cli";
-/// Marks every process of every CLI that a server has started.
+/// Name of the environment variable that marks every process of every CLI that a server has
+/// started.
 const OF_SERVER: &str = "COPYDESK_CLI_OF";
-/// The folder it works in.
+/// Name of the folder that the CLI works in.
 const EMPTY: &str = "empty";
-/// How long a CLI that is done may take to leave: it writes down the conversation.
+/// Longest time that a CLI may take to exit after its answer: it stores the conversation.
 const LEAVE: Duration = Duration::from_secs(5);
-/// Processes of the CLI at once, for all people together: each takes a few hundred megabytes.
+/// Largest number of CLI processes at once, for all people together: each takes a few hundred
+/// megabytes.
 const PROCESSES: usize = 8;
-/// Bytes of a socket's path that every system allows.
+/// Length of a socket's path, in bytes, that every system allows.
 const LONGEST_SOCKET: usize = 100;
 
-/// What the CLI needs.
+/// Settings of the Claude CLI.
 #[derive(Clone, Debug)]
 pub struct ClaudeCliSettings {
-    /// The CLI.
+    /// Program of the CLI.
     pub program: OsString,
-    /// This program, which the CLI starts to reach its tools.
+    /// Path of this program, which the CLI starts to reach its tools ([`connect`]).
     pub link: PathBuf,
-    /// The environment of the CLI, of which only what [`may_see`] allows is to be here.
+    /// Environment of the CLI. The caller passes only variables that [`may_see`] allows.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where its folders are made, and nothing else is; made if it is not there.
+    /// Folder for everything that the CLI needs, and for nothing else; created if it is missing.
     pub folder: PathBuf,
 }
 
 impl ClaudeCliSettings {
-    /// What all its processes are marked with.
+    /// Returns the mark of all processes of this server's CLIs.
     fn mark(&self) -> EnvironmentTag {
         EnvironmentTag { name: OF_SERVER, value: self.folder.to_string_lossy().into_owned() }
     }
 
-    /// The folder the CLI works in, always empty: a file in it that a text mentions as `@name` would be read to the model.
-    /// The same each time, because the CLI remembers its conversations by folder.
+    /// Returns the folder that the CLI works in. It is always empty: a file in it that a text
+    /// mentions as `@name` would be read to the model. Its path does not change, because the CLI
+    /// remembers its conversations by folder.
     fn empty(&self) -> PathBuf {
         self.folder.join(EMPTY)
     }
 
-    /// Prepares the folders, and ends and removes what an earlier process of this server has left.
+    /// Prepares the folders, and stops and removes what an earlier process of this server has left.
     fn prepare(&mut self) -> std::io::Result<()> {
         use std::os::unix::fs::DirBuilderExt as _;
         let mut private = std::fs::DirBuilder::new();
@@ -92,7 +98,7 @@ impl ClaudeCliSettings {
     }
 }
 
-/// The Claude CLI.
+/// [`Model`] that is answered by the Claude CLI.
 pub struct ClaudeCliModel {
     name: String,
     shared: Arc<ClaudeCliShared>,
@@ -100,33 +106,38 @@ pub struct ClaudeCliModel {
 
 struct ClaudeCliShared {
     settings: ClaudeCliSettings,
-    /// The model that is used if a request names none.
+    /// Name of the model that is used if a request names none.
     model: String,
-    /// Those that wait for tools, by run.
+    /// Conversations that wait for the results of tools, by run.
     waiting: Mutex<HashMap<String, CliConversation>>,
-    /// For so many there is a place.
+    /// Semaphore with [`PROCESSES`] permits, one for each running CLI.
     places: Arc<Semaphore>,
-    /// Runs that wait for one.
+    /// Number of runs that wait for a permit.
     wanting: AtomicUsize,
 }
 
-/// A CLI that is at work or waits for tools.
+/// Running CLI that writes an answer or waits for the results of tools.
 struct CliConversation {
     process: CliProcess,
     lines: LineBuffer,
-    /// Lines that came after the end of an answer.
+    /// Lines that arrived after the end of an answer.
     ahead: VecDeque<Result<CliLine, ModelError>>,
     hearing: AnswerParser,
     told: ToolServer,
-    /// Since when it does.
+    /// Time since when the CLI waits for the results of tools.
     since: Instant,
-    /// Its door, and what feeds it; they end with it.
+    /// [`ToolServer`] of the process, and the tasks for its input and errors; they end with it.
     _tasks: JoinSet<()>,
     _place: OwnedSemaphorePermit,
 }
 
 impl ClaudeCliModel {
-    /// Prepares everything; nothing runs yet. `model` is what the CLI is told to use, if not its own default.
+    /// Prepares the folders; no [`CliProcess`] is started yet. `model` is the model that the CLI is
+    /// told to use; with `None` the CLI uses its default.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a folder cannot be created or read.
     pub fn new(mut settings: ClaudeCliSettings, model: Option<&str>) -> std::io::Result<Self> {
         settings.prepare()?;
         let name = model.map_or_else(|| NAME.to_owned(), |model| format!("{NAME}:{model}"));
@@ -203,8 +214,9 @@ impl ClaudeCliShared {
         Err(failed("The Claude CLI neither knows the conversation nor begins it"))
     }
 
-    /// A place for one more process. People may take days to decide; so where there is none, the process that waits the
-    /// longest goes, and a new one will be told what they decided. If all are at work, the first that is not goes.
+    /// Waits for the permit of one more process. People may take days to decide, so if no permit is
+    /// free, the process that has waited the longest is ended; a new process will be told the
+    /// decisions later. If all processes are at work, the first that begins to wait is ended.
     async fn place(&self) -> Result<OwnedSemaphorePermit, ModelError> {
         let _wanted = WaitingForSlot::by(&self.wanting);
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
@@ -224,7 +236,7 @@ impl ClaudeCliShared {
         drop(ended);
     }
 
-    /// A CLI that waits for tools is kept until they are answered, unless somebody needs its place.
+    /// Keeps a CLI that waits for tools until they are answered, unless a run needs its permit.
     async fn keep(
         &self,
         run: String,
@@ -246,7 +258,7 @@ impl ClaudeCliShared {
     }
 }
 
-/// Counts somebody who waits for a place, until it is dropped.
+/// Counts one run that waits for a permit, until the value is dropped.
 struct WaitingForSlot<'a>(&'a AtomicUsize);
 
 impl<'a> WaitingForSlot<'a> {
@@ -262,8 +274,10 @@ impl Drop for WaitingForSlot<'_> {
     }
 }
 
-/// How to begin, and how else if the CLI sees it differently: a crash may have come before it kept anything, or before we
-/// did, it forgets what is old, and it may have kept the name of a conversation without a word of it.
+/// Returns the ways to begin, in the order in which they are tried. A later way is needed if the
+/// CLI's record of the conversation differs: a crash may have come before the CLI or this server
+/// stored anything, the CLI forgets old conversations, and it may have stored the name of a
+/// conversation without its content.
 fn ways(thread: Option<&ModelThread>) -> &'static [CliStart] {
     match thread {
         Some(ModelThread { begun: true, .. }) => {
@@ -301,7 +315,7 @@ impl CliConversation {
         Ok(Self { process, lines, ahead, hearing, told, since, _tasks: tasks, _place: place })
     }
 
-    /// Hears the CLI until its answer is complete.
+    /// Reads the output of the CLI until its answer is complete.
     async fn hear(&mut self, outlet: &DeltaSink) -> Result<AssistantMessage, NoAnswerReason> {
         let mut piece = vec![0; 64 * 1024];
         loop {

@@ -1,4 +1,5 @@
-//! One process of the CLI: how it is started, what it is given and what not, and how it ends with everything it started.
+//! One process of the CLI: its start, its input, arguments and environment, and its end with
+//! everything it started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,29 +17,31 @@ use super::ClaudeCliSettings;
 use super::stdin;
 use super::stdout_parser::failed;
 
-/// Marks every process of one start of the CLI.
+/// Name of the environment variable that marks every process of one start of the CLI.
 pub(super) const OF_PROCESS: &str = "COPYDESK_CLI";
-/// Bytes of standard error that are kept: the last ones.
+/// Number of bytes of standard error that are kept: the last ones.
 const COMPLAINTS: usize = 4 * 1024;
-/// What the CLI and everything it starts may not do by itself. There is an allow-list besides, which is empty.
+/// Tools of the CLI itself that it may not use. There is an allow-list besides, which has only the
+/// tools of this server.
 const NATIVE: &str = "Write,Edit,MultiEdit,Bash,NotebookEdit,WebFetch,WebSearch,Task,Agent";
 
-/// How the CLI is to know the conversation.
+/// Way in which a [`CliProcess`] begins the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CliStart {
-    /// It remembers it.
+    /// The CLI knows the conversation and continues it.
     Resume,
-    /// It remembers the one that this goes on from.
+    /// The CLI knows the conversation that this one continues, and copies it.
     Fork,
-    /// It hears of it for the first time.
+    /// The CLI begins the conversation, under the name that this server gave it.
     Begin,
-    /// The same, under a name of its own: of one that was killed at the wrong moment it has kept something that it can neither
-    /// go on with nor begin anew.
+    /// The CLI begins the conversation under a name that it chooses. If a process was killed at the
+    /// wrong moment, the CLI has stored something under the first name that it can neither resume
+    /// nor begin anew.
     Anew,
 }
 
 impl CliStart {
-    /// Whether it knows what was said before.
+    /// Returns `true` if the CLI knows the earlier turns.
     pub(super) fn knows(self) -> bool {
         match self {
             Self::Resume | Self::Fork => true,
@@ -47,19 +50,23 @@ impl CliStart {
     }
 }
 
-/// A running CLI. Dropping it ends it, and whatever it has started.
+/// Running CLI. Dropping the value ends the process and everything it has started.
 pub(super) struct CliProcess {
     child: Child,
     leftovers: Option<ProcessTree>,
-    /// What it says.
+    /// Standard output of the CLI.
     pub(super) output: ChildStdout,
     complaints: Arc<Mutex<Vec<u8>>>,
-    /// Its folder, which goes with it.
+    /// [`PrivateFolder`] of the process; removed with it.
     _folder: PrivateFolder,
 }
 
 impl CliProcess {
-    /// Starts the CLI. What feeds it and hears its complaints runs in `tasks`.
+    /// Starts the CLI. The tasks that write its input and read its standard error run in `tasks`.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Program`] if the program is missing or cannot be started.
     pub(super) fn start(
         settings: &ClaudeCliSettings,
         request: &ModelRequest,
@@ -80,7 +87,7 @@ impl CliProcess {
         };
         let prompt = stdin::prompt(request, way.knows());
         tasks.spawn(async move {
-            // A CLI that does not read to the end says why by itself.
+            // A CLI that does not read to the end reports the reason by itself.
             input.write_all(prompt.as_bytes()).await.ok();
             input.shutdown().await.ok();
         });
@@ -98,24 +105,24 @@ impl CliProcess {
         Ok(Self { child, leftovers, output, complaints, _folder: folder })
     }
 
-    /// Whether it has not ended by itself.
+    /// Returns `true` while the process has not ended by itself.
     pub(super) fn is_there(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Waits until it has ended; its exit code, if no signal ended it.
+    /// Waits until the process has ended, and returns its exit code; `None` if a signal ended it.
     pub(super) async fn ended(&mut self) -> Option<i32> {
         self.child.wait().await.ok()?.code()
     }
 
-    /// Waits until it has ended; what it still says is not heard.
+    /// Waits until the process has ended, and ignores the rest of its output.
     pub(super) async fn leave(&mut self) {
         let mut piece = vec![0; 4 * 1024];
         while let Ok(1..) = self.output.read(&mut piece).await {}
         self.child.wait().await.ok();
     }
 
-    /// The end of what it wrote to standard error.
+    /// Returns the end of what the CLI wrote to standard error.
     pub(super) fn complaints(&self) -> String {
         let kept = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).trim().to_owned()
@@ -126,14 +133,16 @@ impl Drop for CliProcess {
     fn drop(&mut self) {
         let Some(leftovers) = self.leftovers.take() else { return };
         leftovers.stop_group();
-        // Looking for what has left the group takes a moment, so not on a thread that serves others.
+        // The search for processes that have left the group takes a moment, so it does not run on a
+        // thread that serves others.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn_blocking(move || drop(leftovers));
         }
     }
 }
 
-/// Everything the CLI is told but the prompt: nothing of it is secret, for others can see it.
+/// Builds the command with everything that the CLI is told except the prompt. Nothing in it is
+/// secret, because other users of the machine can see arguments.
 fn command(
     settings: &ClaudeCliSettings,
     request: &ModelRequest,
@@ -196,15 +205,16 @@ fn not_started(settings: &ClaudeCliSettings, error: &std::io::Error) -> ModelErr
     failed(&format!("The Claude CLI ({program}) cannot be started: {error}"))
 }
 
-/// A folder that only this user can look into, for what one process is told and asks. It goes with the value.
+/// Folder that only this user can read, with the MCP configuration and the socket of one process.
+/// Dropping the value removes the folder.
 pub(super) struct PrivateFolder {
     path: PathBuf,
-    /// Nobody can guess it.
+    /// Random name that nobody can guess.
     pub(super) name: String,
 }
 
 impl PrivateFolder {
-    /// A new one below `parent`.
+    /// Creates a folder below `parent`.
     pub(super) fn make(parent: &Path) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
         let name = uuid::Uuid::new_v4().simple().to_string();
@@ -213,7 +223,7 @@ impl PrivateFolder {
         Ok(Self { path, name })
     }
 
-    /// Where the tools are reached.
+    /// Returns the path of the socket for the tools.
     pub(super) fn socket(&self) -> PathBuf {
         self.path.join("tools")
     }
@@ -222,7 +232,7 @@ impl PrivateFolder {
         self.path.join("mcp.json")
     }
 
-    /// Writes down how the tools are reached.
+    /// Writes the CLI's MCP configuration: the program, the socket and the secret.
     pub(super) fn configure(&self, program: &Path, secret: &str) -> std::io::Result<()> {
         let (program, socket) = (program.to_string_lossy(), self.socket());
         let config = stdin::config(&program, &socket.to_string_lossy(), secret);
@@ -232,13 +242,14 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // What stays is empty of anything that still opens a door.
+        // A folder that cannot be removed has nothing that still gives access.
         std::fs::remove_dir_all(&self.path).ok();
     }
 }
 
-/// A variable of the environment that the CLI may see: where its login is, how the network is reached, how people write.
-/// Keys of this server are not among them, for the CLI would use them instead of its own login.
+/// Returns `true` for a variable of the environment that the CLI may see: for its login, the
+/// network and the language. Keys of this server are not among them, because the CLI would use them
+/// instead of its own login.
 pub fn may_see(name: &OsString) -> bool {
     const NAMES: [&str; 20] = [
         "HOME",

@@ -1,4 +1,4 @@
-//! The names of the tools on the CLI's side, and what it is told on standard input. Pure.
+//! Names of the tools for the CLI, and the prompt that it reads on standard input. Pure functions.
 
 use serde_json::{Value, json};
 
@@ -6,15 +6,17 @@ use crate::llm::messages_api::{ChatMessage, ContentBlock, MessageRole, ToolDefin
 
 use super::super::ModelRequest;
 
-/// What the CLI calls this server.
+/// Name of this server for the CLI.
 pub(super) const SERVER: &str = "atlas-tools";
-/// The subcommand of this program that the CLI starts to reach its tools.
+/// Subcommand of this program that the CLI starts to reach its tools.
 const LINK: &str = "claude-tools";
-/// Milliseconds that the CLI waits for a call: people decide when they like, and the server says when it is too late.
+/// Time in milliseconds that the CLI waits for a call: people decide when they like, and the server
+/// reports when it is too late.
 pub(super) const PATIENCE_MS: u32 = 2_000_000_000;
-/// Bytes of earlier turns that a new conversation of the CLI is told of; the newest are kept.
+/// Number of bytes of earlier turns that a new conversation of the CLI is told of; the newest are
+/// kept.
 const HISTORY_LIMIT: usize = 100_000;
-/// The tools for the workspace, as the MCP proxy protocol names them, and as everybody else does.
+/// Workspace tools: the name in the MCP proxy protocol, and the name everywhere else.
 const ALIASES: [(&str, &str); 7] = [
     ("atlas_write", "Write"),
     ("atlas_edit", "Edit"),
@@ -25,12 +27,12 @@ const ALIASES: [(&str, &str); 7] = [
     ("atlas_grep", "Grep"),
 ];
 
-/// The name a tool has at the CLI's door.
+/// Returns the name of a tool for the CLI.
 pub(super) fn alias(tool: &str) -> &str {
     ALIASES.iter().find(|(_, name)| *name == tool).map_or(tool, |(alias, _)| alias)
 }
 
-/// Whether the CLI means one of our tools.
+/// Returns `true` if `name` is the CLI's name for one of this server's tools.
 pub(super) fn is_ours(name: &str) -> bool {
     ours(name).is_some()
 }
@@ -39,7 +41,8 @@ fn ours(name: &str) -> Option<&str> {
     name.strip_prefix("mcp__")?.strip_prefix(SERVER)?.strip_prefix("__")
 }
 
-/// The tool that the CLI's name means. Whatever is not ours gets a name that no tool here has, so that it is refused.
+/// Returns the tool that the CLI's `name` means. A tool of the CLI itself gets a name that no tool
+/// here has, so that it is refused.
 pub(super) fn tool(name: &str) -> String {
     match ours(name) {
         Some(ours) => {
@@ -50,7 +53,7 @@ pub(super) fn tool(name: &str) -> String {
     }
 }
 
-/// The rules, and how the tools they name are called there.
+/// Builds the system prompt: the rules, and the CLI's names of the tools that the rules mention.
 pub(super) fn system(rules: &str, tools: &[ToolDefinition]) -> String {
     let renamed = tools.iter().filter(|it| alias(&it.name) != it.name);
     let renamed: Vec<_> = renamed.map(|it| format!("{} is {}", it.name, alias(&it.name))).collect();
@@ -61,7 +64,7 @@ pub(super) fn system(rules: &str, tools: &[ToolDefinition]) -> String {
     format!("{rules}\n\nYour tools are those of the server {SERVER}.{there}")
 }
 
-/// How the CLI reaches its tools: the whole of its MCP configuration.
+/// Builds the CLI's whole MCP configuration, which has only this server.
 pub(super) fn config(program: &str, socket: &str, secret: &str) -> Value {
     json!({"mcpServers": {SERVER: {
         "command": program,
@@ -72,7 +75,7 @@ pub(super) fn config(program: &str, socket: &str, secret: &str) -> Value {
     }}})
 }
 
-/// What the CLI is told. `knows`: it remembers what was said before.
+/// Builds the prompt. `knows`: the CLI remembers the earlier turns, so the prompt leaves them out.
 pub(super) fn prompt(request: &ModelRequest, knows: bool) -> String {
     let Some((last, before)) = request.messages.split_last() else { return String::new() };
     let answers: Vec<String> = last.content.iter().filter_map(answer).collect();

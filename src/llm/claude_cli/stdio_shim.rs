@@ -1,7 +1,8 @@
-//! `copydesk claude-tools`: the small program that the CLI starts to reach its tools. It passes on what it reads.
+//! `copydesk claude-tools`: the small program that the CLI starts to reach its tools. It copies
+//! bytes between standard input and output and the server's socket.
 //!
-//! Its life hangs on the server's: when the server goes, however suddenly, the CLI must not go on without anybody who
-//! watches, so it is ended with all its processes.
+//! It ends with the server. When the server ends, however suddenly, the CLI must not continue
+//! unwatched, so this program stops the CLI with all its processes.
 
 use std::io::{Read, Result, Write, stdin, stdout};
 use std::net::Shutdown;
@@ -15,8 +16,12 @@ use crate::processes::{EnvironmentTag, stop_marked};
 
 use super::process::OF_PROCESS;
 
-/// Connects standard input and output with the server, until the server is done; blocks until then. `of` marks the CLI that
-/// started this.
+/// Connects standard input and output with the server, and blocks until the server is done. `of` is
+/// the mark of the CLI that started this process.
+///
+/// # Errors
+///
+/// Fails when the socket cannot be reached, read or written.
 pub fn connect(socket: &Path, secret: &str, of: Option<String>) -> Result<()> {
     let mut server = UnixStream::connect(socket)?;
     server.write_all(format!("{secret}\n").as_bytes())?;
@@ -25,7 +30,7 @@ pub fn connect(socket: &Path, secret: &str, of: Option<String>) -> Result<()> {
     let cli = Arc::clone(&done);
     thread::spawn(move || {
         pass_on(&mut stdin(), &mut to_server).ok();
-        // The CLI is done: the server hears of it, and closes too.
+        // The CLI is done: the server notices the end of its input, and closes too.
         cli.store(true, is_done);
         to_server.shutdown(Shutdown::Write).ok();
     });
@@ -36,7 +41,7 @@ pub fn connect(socket: &Path, secret: &str, of: Option<String>) -> Result<()> {
     ended
 }
 
-/// Each piece at once: somebody waits for it.
+/// Copies bytes, and flushes after each read because the other side waits.
 fn pass_on(from: &mut impl Read, to: &mut impl Write) -> Result<()> {
     let mut piece = vec![0; 64 * 1024];
     loop {

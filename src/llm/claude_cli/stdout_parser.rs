@@ -1,8 +1,10 @@
-//! What the CLI writes, one JSON object a line: lines in, an answer out. Pure.
+//! Parser of what the CLI writes, one JSON object a line: lines in, an answer out. No input or
+//! output.
 //!
-//! The interesting lines are the model's own stream events; whatever else the CLI says of itself is left aside. An answer
-//! ends where the model waits for tools, or with the CLI's `result`: between the two it may call the model several times
-//! (after a cut answer, say), which is one answer here.
+//! The lines that matter are the model's own stream events; most other lines are ignored. An answer
+//! ends where the model waits for tools, or with the CLI's `result`. Between the two the CLI may
+//! call the model several times (after a cut answer, for example), and all of that is one answer
+//! here.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,27 +15,27 @@ use super::super::messages_stream::AnswerReader;
 use super::super::{AnswerDelta, AssistantMessage, ModelError};
 use super::stdin;
 
-/// Bytes of one line: a call with the longest document, and some more.
+/// Longest line in bytes: a call with the longest document, and some more.
 const LONGEST_LINE: usize = 32 * 1024 * 1024;
-/// Blocks of one message are numbered below this, so that those of the next begin here.
+/// Offset between the block numbers of two messages: one message has fewer blocks than this.
 const MOST_BLOCKS: u64 = 10_000;
-/// The mode in which nothing is allowed that was not allowed by name.
+/// Permission mode in which everything is refused that was not allowed by name.
 const MODE: &str = "dontAsk";
 
-/// A line, as far as it matters.
+/// Line of the CLI's output, as far as it matters here.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CliLine {
-    /// What the CLI begins with.
+    /// First line of the CLI, with its tools and its mode.
     Init(CliInit),
-    /// An event of the model's stream.
+    /// Event of the model's stream.
     Event(Value),
-    /// The CLI is done.
+    /// Last line: the CLI is done.
     Result(Box<CliEnd>),
-    /// Anything else.
+    /// Line of any other kind.
     Other,
 }
 
-/// What the CLI says of itself.
+/// Tools, MCP servers and permission mode that the CLI reports.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct CliInit {
@@ -50,7 +52,7 @@ struct CliMcpServer {
     status: String,
 }
 
-/// How the CLI says it ended.
+/// End of the process, as the CLI reports it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct CliEnd {
@@ -62,12 +64,13 @@ pub(super) struct CliEnd {
     api_error_status: Option<u16>,
 }
 
-/// The output that is no whole line yet.
+/// Output that is not a whole line yet.
 #[derive(Debug, Default)]
 pub(super) struct LineBuffer(Vec<u8>);
 
 impl LineBuffer {
-    /// Takes the next piece of the output; the lines that are complete by it, or those before one that makes no sense.
+    /// Takes the next piece of the output. Returns the [`CliLine`]s that it completes, with an
+    /// error in the place of a line that cannot be read.
     pub(super) fn feed(&mut self, piece: &[u8]) -> Vec<Result<CliLine, ModelError>> {
         let mut lines = Vec::new();
         let mut rest = piece;
@@ -84,8 +87,9 @@ impl LineBuffer {
     }
 }
 
-/// A line. Whatever does not look like JSON is noise of some program in between; what does, and is none, may have been
-/// part of an answer.
+/// Parses a line as a [`CliLine`]. A line that does not look like JSON is noise of some program in
+/// between; a line that does and cannot be parsed may have been part of an answer, so it is an
+/// error.
 fn read(line: &[u8]) -> Result<CliLine, ModelError> {
     let line = line.trim_ascii();
     if line.first() != Some(&b'{') {
@@ -96,7 +100,7 @@ fn read(line: &[u8]) -> Result<CliLine, ModelError> {
     let kind = (line["type"].as_str(), line["subtype"].as_str());
     let wrong = |error: serde_json::Error| malformed(&error.to_string());
     match kind {
-        // Whatever a model under the model says is its own affair.
+        // The messages of a nested model are not part of the answer.
         (Some("stream_event"), _) if line["parent_tool_use_id"].is_null() => {
             Ok(CliLine::Event(line["event"].take()))
         }
@@ -108,23 +112,23 @@ fn read(line: &[u8]) -> Result<CliLine, ModelError> {
     }
 }
 
-/// What came of a line.
+/// Result of a [`CliLine`].
 #[derive(Debug, PartialEq)]
 pub(super) enum LineOutcome {
-    /// More of the answer.
+    /// Next part of the answer.
     Tell(AnswerDelta),
-    /// What was told of the answer is void, but for this text.
+    /// Everything sent of the answer so far is void, except this text.
     Again(String),
-    /// The answer is complete.
+    /// Complete answer.
     Done(AssistantMessage),
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Debug, PartialEq)]
 pub(super) enum NoAnswerReason {
     /// The CLI does not know the conversation, or knows it already.
     Thread,
-    /// Something else.
+    /// Any other error.
     Failed(ModelError),
 }
 
@@ -134,24 +138,29 @@ impl From<ModelError> for NoAnswerReason {
     }
 }
 
-/// The answers of one process, one after the other.
+/// Parser of the answers of one process, one after the other.
 #[derive(Default)]
 pub(super) struct AnswerParser {
-    /// The process said that it can do nothing but call our tools.
+    /// `true` after the process reported that it can only call this server's tools.
     safe: bool,
-    /// The message that is being written.
+    /// [`AnswerReader`] of the message that is being written.
     reader: Option<AnswerReader>,
-    /// Messages of this answer so far.
+    /// Number of messages of this answer so far.
     messages: u64,
-    /// What they said.
+    /// Content of the answer's messages so far.
     said: Vec<ContentBlock>,
     usage: TokenUsage,
-    /// The last complete message of this answer, without its content.
+    /// Last complete message of this answer, without its content.
     last: Option<AssistantMessage>,
 }
 
 impl AnswerParser {
-    /// What a line means.
+    /// Processes one line. Returns `None` if it adds nothing to the answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the CLI has tools of its own, if it ended without an answer, or if an event cannot
+    /// be read.
     pub(super) fn hear(&mut self, line: CliLine) -> Result<Option<LineOutcome>, NoAnswerReason> {
         match line {
             CliLine::Init(init) => {
@@ -174,7 +183,7 @@ impl AnswerParser {
         if event["type"] == "message_start"
             && let Some(cut) = self.reader.replace(AnswerReader::default())
         {
-            // The one before was cut on its way, and is asked for anew.
+            // The message before was cut on its way, and the CLI asks for it anew.
             add(&mut self.usage, cut.usage());
             self.messages += 1;
             self.reader().value(event)?;
@@ -196,7 +205,8 @@ impl AnswerParser {
         }
     }
 
-    /// The model that is asked and what it has used since the last answer, as far as it was said.
+    /// Returns the name of the model and the tokens it has used since the last answer, as far as
+    /// the CLI reported them.
     pub(super) fn used(&self) -> (&str, TokenUsage) {
         let mut usage = self.usage;
         let last = self.last.as_ref().map_or("", |last| last.model.as_str());
@@ -209,7 +219,8 @@ impl AnswerParser {
         self.reader.get_or_insert_default()
     }
 
-    /// A message is complete. Unless it waits for tools, the CLI says next whether that was all.
+    /// Adds a complete message. Returns the answer if the model waits for tools; otherwise a later
+    /// line of the CLI says if the answer is complete.
     fn message(&mut self, mut message: AssistantMessage) -> Option<LineOutcome> {
         self.reader = None;
         self.messages += 1;
@@ -220,7 +231,7 @@ impl AnswerParser {
         waits.then(|| LineOutcome::Done(self.answer(None)))
     }
 
-    /// Everything since the last answer.
+    /// Takes everything since the last answer.
     fn answer(&mut self, words: Option<String>) -> AssistantMessage {
         let mut answer = self.last.take().unwrap_or_else(|| AssistantMessage {
             content: Vec::new(),
@@ -256,7 +267,7 @@ impl AnswerParser {
 }
 
 impl CliInit {
-    /// Fails closed: a CLI that can do anything by itself must not go on.
+    /// Returns an error if the CLI can do anything by itself, because it must not continue then.
     fn check(&self) -> Result<(), ModelError> {
         let own = |tool: &&String| !stdin::is_ours(tool);
         if let Some(tool) = self.tools.iter().find(own) {
@@ -292,7 +303,8 @@ impl CliEnd {
     }
 }
 
-/// How the process ended that said no `result`; `complaints` is the end of what it wrote to standard error.
+/// Returns the reason for the end of a process that wrote no `result`. `complaints` is the end of
+/// its standard error.
 pub(super) fn ended_without_result(code: Option<i32>, complaints: &str) -> NoAnswerReason {
     if is_about_thread(complaints) {
         return NoAnswerReason::Thread;
@@ -334,7 +346,7 @@ fn unsafe_cli(why: &str) -> ModelError {
     ModelError::Program { code: "claude_unsafe", message }
 }
 
-/// Some other failure of the CLI.
+/// Returns the error for any other failure of the CLI.
 pub(super) fn failed(message: &str) -> ModelError {
     ModelError::Program { code: "claude_failed", message: message.to_owned() }
 }

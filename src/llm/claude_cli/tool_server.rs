@@ -1,5 +1,6 @@
-//! Where the CLI's tool calls come in: MCP over a private socket. Nothing is carried out here: a call waits until the run,
-//! which has heard of it from the model, has passed it through the gate, and is told what came of it.
+//! Server for the CLI's tool calls: MCP over a private socket. Nothing is executed here. A call
+//! waits until the run, which knows it from the model's answer, has passed it through the approval
+//! step and announces the result.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -25,28 +26,29 @@ use crate::llm::messages_api::{ContentBlock, ToolDefinition};
 use super::super::ModelRequest;
 use super::stdin;
 
-/// The call as the model named it.
+/// Field in `_meta` with the identifier that the model gave the call.
 const TOOL_USE: &str = "claudecode/toolUseId";
-/// How long a call may be here before the model's answer that it is part of.
+/// Longest time that a call may wait for the model's answer that it is part of.
 const AHEAD: Duration = Duration::from_mins(2);
-/// How long whoever connects may take to say the secret.
+/// Longest time that a new connection may take to send the secret.
 const HASTE: Duration = Duration::from_secs(5);
 
-/// What the run knows of the calls of one process.
+/// Calls of one process, as far as the run knows them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProcessCalls {
-    /// Calls of complete answers of the model; those that were answered, with what the model is told.
+    /// Calls of the model's complete answers. An answered call has the texts that the model is
+    /// told, and `true` if they are an error.
     known: HashMap<String, Option<(Vec<String>, bool)>>,
-    /// The CLI stopped waiting for one of them.
+    /// `true` after the CLI stopped waiting for one of the calls.
     gave_up: bool,
 }
 
-/// Tells the door what the run knows.
+/// Sender of the run's [`ProcessCalls`] to the connections of the CLI.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ToolServer(Arc<watch::Sender<ProcessCalls>>);
 
 impl ToolServer {
-    /// These calls are part of a complete answer; the gate looks at them now.
+    /// Records the calls of a complete answer, which now pass the approval step.
     pub(super) fn announce(&self, content: &[ContentBlock]) {
         self.0.send_modify(|calls| {
             for block in content {
@@ -57,7 +59,7 @@ impl ToolServer {
         });
     }
 
-    /// The last message of the conversation answers them.
+    /// Records the results of calls, from the last message of the conversation.
     pub(super) fn answer(&self, request: &ModelRequest) {
         let blocks = request.messages.last().into_iter().flat_map(|message| &message.content);
         self.0.send_modify(|calls| {
@@ -71,13 +73,14 @@ impl ToolServer {
         });
     }
 
-    /// Whether the CLI still waits for everything it has called.
+    /// Returns `true` if the CLI still waits for everything it has called.
     pub(super) fn is_waited_for(&self) -> bool {
         !self.0.borrow().gave_up
     }
 }
 
-/// Lets the CLI in, with the secret of its own process, for as long as the process runs.
+/// Serves connections of the CLI, each with the secret of its own process, for as long as the
+/// process runs.
 pub(super) async fn open(
     listener: UnixListener,
     secret: String,
@@ -104,12 +107,12 @@ async fn serve(mut stream: UnixStream, secret: Arc<str>, handler: ToolHandler) {
     }
 }
 
-/// Whether the other side is the same user.
+/// Returns `true` if the other side runs as this user.
 fn is_own(stream: &UnixStream) -> bool {
     let own = std::fs::metadata("/proc/self").map(|it| it.uid());
     match (stream.peer_cred(), own) {
         (Ok(peer), Ok(own)) => peer.uid() == own,
-        // Where there is no /proc, the folder's rights and the secret decide.
+        // Without /proc, the folder's permissions and the secret decide.
         (Ok(_), Err(_)) => true,
         (Err(_), _) => false,
     }
@@ -125,7 +128,7 @@ fn tool(definition: ToolDefinition) -> Tool {
     let schema = definition.input_schema.as_object().cloned().unwrap_or_default();
     let name = stdin::alias(&definition.name).to_owned();
     let mut tool = Tool::new(name, definition.description, Arc::new(schema));
-    // Without it, the CLI hides a tool until the model searches for it.
+    // Without this field the CLI hides a tool until the model searches for it.
     let always = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), json!(true))]);
     tool.meta = Some(MetaObject(always));
     tool
@@ -138,7 +141,7 @@ struct ToolHandler {
 }
 
 impl ToolHandler {
-    /// What came of the call, once that is known.
+    /// Waits for the result of the call in [`ProcessCalls`].
     async fn outcome(&self, call: &str) -> CallToolResult {
         let mut calls = self.told.0.subscribe();
         let is_known = calls.wait_for(|it| it.known.contains_key(call));
@@ -191,7 +194,7 @@ impl ServerHandler for ToolHandler {
             biased;
             outcome = self.outcome(call) => Ok(outcome.into()),
             () = context.ct.cancelled() => {
-                // What people decide now the CLI is told by a new process.
+                // A decision made from now on reaches the CLI through a new process.
                 self.told.0.send_modify(|calls| calls.gave_up = true);
                 Ok(failed("The call was cancelled").into())
             }
@@ -208,7 +211,7 @@ mod tests {
     use crate::llm::messages_api::ChatMessage;
     use crate::llm::testing::asks;
 
-    /// A door with the tools of a small request, and whoever came to it.
+    /// Tool server with the tools of a small request, and one connection to it.
     struct ToolServerFixture {
         told: ToolServer,
         stream: BufReader<UnixStream>,
@@ -233,7 +236,7 @@ mod tests {
             self.stream.get_mut().write_all(line.as_bytes()).await.ok();
         }
 
-        /// The next message; nothing if the door was closed.
+        /// Reads the next message; `None` if the connection was closed.
         async fn hears(&mut self) -> Option<Value> {
             let mut line = String::new();
             match self.stream.read_line(&mut line).await {

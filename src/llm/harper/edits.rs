@@ -1,9 +1,9 @@
-//! The plain commands: text in, text out. Nothing here needs a dictionary.
+//! Plain commands: text in, text out. None of them needs a dictionary.
 
 use super::intent::{LetterCase, ListStyle, QuoteStyle, SortOrder};
 
-/// The text with `what` replaced everywhere, and how often. Letter case counts; at a letter or
-/// digit the match must end its word, so that "art" leaves "party" alone.
+/// Replaces `what` everywhere, and returns the text and the number of replacements. Letter case
+/// counts. At a letter or digit the match must end its word, so that "art" leaves "party" alone.
 pub(super) fn replace(text: &str, what: &str, with: &str) -> (String, usize) {
     let mut result = String::with_capacity(text.len());
     let (mut rest, mut count) = (text, 0);
@@ -13,7 +13,7 @@ pub(super) fn replace(text: &str, what: &str, with: &str) -> (String, usize) {
         result.push_str(before);
         if joins(left, what.chars().next()) || joins(what.chars().next_back(), tail.chars().next())
         {
-            // Not a word of its own: step over its first letter and look on.
+            // Not a word of its own: keep its first letter and search after it.
             let step = what.chars().next().map_or(1, char::len_utf8);
             result.push_str(&rest[at..at + step]);
             rest = &rest[at + step..];
@@ -32,7 +32,7 @@ fn joins(left: Option<char>, right: Option<char>) -> bool {
     in_word(left) && in_word(right)
 }
 
-/// The text in another letter case.
+/// Returns the text in another letter case.
 pub(super) fn recase(text: &str, case: LetterCase) -> String {
     match case {
         LetterCase::Upper => text.to_uppercase(),
@@ -41,7 +41,7 @@ pub(super) fn recase(text: &str, case: LetterCase) -> String {
     }
 }
 
-/// Small words of a title, unless they stand first or last.
+/// Words that are not capitalised in a title, unless they stand first or last.
 const SMALL_WORDS: &[&str] = &[
     "a", "an", "and", "as", "at", "but", "by", "for", "from", "if", "in", "into", "nor", "of",
     "on", "or", "over", "per", "so", "than", "the", "to", "up", "via", "with", "yet",
@@ -63,7 +63,7 @@ fn title(line: &str) -> String {
     cased.collect()
 }
 
-/// The first letter large; the others as they are, for names such as `McKee`.
+/// Capitalises the first letter. The others stay as they are, for names such as `McKee`.
 fn capitalized(word: &str) -> String {
     let Some(at) = word.find(char::is_alphabetic) else { return word.to_owned() };
     let (marks, letters) = word.split_at(at);
@@ -72,7 +72,7 @@ fn capitalized(word: &str) -> String {
     marks.chars().chain(first).chain(letters).collect()
 }
 
-/// The text as a list, or `None` when no items can be told apart.
+/// Returns the text as a list, or `None` when no items can be told apart.
 pub(super) fn make_list(text: &str, list: ListStyle) -> Option<String> {
     let items = items(text);
     if items.len() < 2 {
@@ -86,7 +86,7 @@ pub(super) fn make_list(text: &str, list: ListStyle) -> Option<String> {
     Some(marked.collect::<Vec<_>>().join("\n") + end)
 }
 
-/// Lines, or what semicolons, commas or sentence ends separate.
+/// Splits the text into lines, or one line at its semicolons, commas or sentence ends.
 fn items(text: &str) -> Vec<String> {
     let lines: Vec<_> = text
         .lines()
@@ -105,7 +105,7 @@ fn items(text: &str) -> Vec<String> {
     }
 }
 
-/// "wick, horn, and lamp." as three items.
+/// Splits "wick, horn, and lamp." into three items.
 fn series(line: &str, mark: char) -> Vec<String> {
     let line = line.trim_end_matches('.');
     let mut items: Vec<String> = line.split(mark).map(|item| item.trim().to_owned()).collect();
@@ -124,7 +124,7 @@ fn sentences(line: &str) -> Vec<String> {
     line.unicode_sentences().map(|sentence| sentence.trim().to_owned()).collect()
 }
 
-/// The line without an old bullet or number.
+/// Removes an old bullet or number from the line.
 fn without_marker(line: &str) -> &str {
     let line = line.trim();
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -134,8 +134,8 @@ fn without_marker(line: &str) -> &str {
     numbered.flatten().or(bulleted).unwrap_or(line).trim()
 }
 
-/// The text with single spaces between words. Indentation, code blocks and the two spaces that
-/// break a Markdown line stay.
+/// Returns the text with single spaces between words. Indentation, code blocks and the two spaces
+/// that break a Markdown line stay.
 pub(super) fn single_spaces(text: &str) -> String {
     prose_lines(text, |line| {
         let body = line.trim_start_matches([' ', '\t']);
@@ -154,7 +154,7 @@ pub(super) fn single_spaces(text: &str) -> String {
     })
 }
 
-/// The text with its lines sorted, letter case aside; blank lines go to the end.
+/// Returns the text with its lines sorted, letter case aside; blank lines go to the end.
 pub(super) fn sort_lines(text: &str, order: SortOrder) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let key = |line: &str| without_marker(line).to_lowercase();
@@ -168,7 +168,7 @@ pub(super) fn sort_lines(text: &str, order: SortOrder) -> String {
     lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
 }
 
-/// The text with the other kind of quotation marks; code stays as it is.
+/// Returns the text with the other kind of quotation marks; code stays as it is.
 pub(super) fn requote(text: &str, quotes: QuoteStyle) -> String {
     match quotes {
         QuoteStyle::Straight => prose_lines(text, straight),
@@ -188,7 +188,7 @@ fn curly(line: &str) -> String {
         in_code ^= letter == '`';
         let opens = before.is_none_or(|c: char| c.is_whitespace() || "([{—–-*_“‘".contains(c))
             && letters.peek().is_some_and(|next| !next.is_whitespace());
-        // 'twas, '90s: the mark of something left out looks like a closing one.
+        // 'twas, '90s: the mark of an omission looks like a closing one.
         let left_out = letters.peek().is_some_and(char::is_ascii_digit);
         result.push(match letter {
             '"' | '\'' if in_code => letter,
@@ -203,7 +203,7 @@ fn curly(line: &str) -> String {
     result
 }
 
-/// The text with `edit` done to every line outside fenced code blocks; lines keep their line ends.
+/// Applies `edit` to every line outside fenced code blocks; lines keep their line ends.
 fn prose_lines(text: &str, edit: impl Fn(&str) -> String) -> String {
     let mut fenced = false;
     let lines = text.split_inclusive('\n').map(|line| {

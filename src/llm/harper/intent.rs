@@ -1,16 +1,16 @@
-//! What somebody wants from the built-in copy editor, read from the words they typed.
+//! Intent of a person who asks the built-in copy editor, read from the words they typed.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What is asked for.
+/// Command that a prompt asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EditIntent {
     /// Correct spelling and grammar.
     Proofread {
         scope: MistakeScope,
-        /// Something else that was asked for in the same breath and cannot be done here.
+        /// Word that asks for a further change, which cannot be done here.
         beyond: Option<String>,
     },
     /// Put one text in the place of another, everywhere.
@@ -23,18 +23,18 @@ pub(super) enum EditIntent {
     SingleSpaces,
     Sort(SortOrder),
     Requote(QuoteStyle),
-    /// Nothing the copy editor can do.
+    /// Nothing that the copy editor can do.
     Beyond,
 }
 
-/// Which mistakes are meant.
+/// Kinds of mistakes to correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MistakeScope {
     Everything,
     SpellingOnly,
 }
 
-/// Letter case.
+/// Letter case to change a text to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LetterCase {
     Upper,
@@ -42,21 +42,21 @@ pub(super) enum LetterCase {
     Title,
 }
 
-/// How list items are marked.
+/// Markers of list items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListStyle {
     Bulleted,
     Numbered,
 }
 
-/// Which way lines are sorted.
+/// Direction in which lines are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SortOrder {
     Ascending,
     Descending,
 }
 
-/// Which quotation marks are wanted.
+/// Kind of quotation marks to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuoteStyle {
     Straight,
@@ -64,7 +64,8 @@ pub(super) enum QuoteStyle {
 }
 
 impl EditIntent {
-    /// Reads a prompt. What is not clearly one of the plain commands is `Beyond`.
+    /// Reads a prompt. A prompt that is not clearly one of the plain commands is
+    /// [`EditIntent::Beyond`].
     pub(super) fn read(prompt: &str) -> Self {
         let prompt = prompt.trim();
         let lower = prompt.to_lowercase();
@@ -91,7 +92,7 @@ pattern!(
     r"^(?:(?:hi|hello|hey|ok|okay|so|please|kindly|now|then|and|just|also|can|could|would|will|you|i|we|want|wants|need|like|to|d|i'd|i’d|let's|let’s|us|me|harper)\b[,!]?\s*)+"
 );
 
-/// The command without "Could you please".
+/// Removes a polite beginning such as "Could you please" from the command.
 fn without_courtesy(prompt: &str) -> &str {
     let start = COURTESY.find(prompt).map_or(0, |courtesy| courtesy.end());
     prompt[start..].trim_end_matches(|c: char| c.is_whitespace() || ".!?".contains(c))
@@ -107,7 +108,8 @@ pattern!(
     r"^(?:use|make|turn|convert|change|replace|switch|set|put|give|swap|straighten|curl|fix|format|sort)\b"
 );
 
-/// "Use curly quotes", "straight quotes to curly ones": the style named last is the one wanted.
+/// Reads "use curly quotes" or "straight quotes to curly ones": the style named last is the one
+/// wanted.
 fn requote(command: &str) -> Option<EditIntent> {
     if !CHANGING.is_match(command) || !QUOTE_WORD.is_match(command) {
         return None;
@@ -135,7 +137,7 @@ pattern!(
     r"(?i)[\s,]*\b(?:please|everywhere|throughout|all over|for me|(?:in|throughout|across) (?:the|this|my)(?: (?:whole|entire|full|selected))? (?:document|text|selection|draft|file|chapter|page|paragraph|story)|throughout the text)\s*$"
 );
 
-/// "Replace “X” with “Y”", or without quotation marks where it is clear what is meant.
+/// Reads "Replace “X” with “Y”", also without quotation marks if the meaning is clear.
 fn replace(prompt: &str) -> Option<EditIntent> {
     if let Some(found) = REPLACE.captures(prompt) {
         return Some(EditIntent::Replace { what: found[1].to_owned(), with: found[2].to_owned() });
@@ -189,7 +191,7 @@ pattern!(
     r"\b(rewrite|rephrase|reword|paraphrase|shorten|tighten|condense|expand|lengthen|translate|summari[sz]e|simplify|restructure|make it (?:shorter|longer|better|funnier|clearer)|change the (?:tone|style|tense))\b"
 );
 
-/// "Fix the grammar", "any typos?", "proofread this": many ways to ask for the same.
+/// Reads the many ways to ask for a correction: "fix the grammar", "any typos?", "proofread this".
 fn proofread(command: &str) -> Option<EditIntent> {
     let about = MISTAKES.is_match(command) && CORRECTING.is_match(command);
     let asked = (about && !NOT_MISTAKES.is_match(command))
@@ -205,7 +207,7 @@ fn proofread(command: &str) -> Option<EditIntent> {
     })
 }
 
-/// "Grammar", "Spelling and punctuation!"
+/// Returns `true` for a command that only names mistakes: "Grammar", "Spelling and punctuation!"
 fn is_only_about(command: &str) -> bool {
     let mut words = command.split(|c: char| !c.is_alphanumeric() && c != '-');
     words.all(|word| matches!(word, "" | "and" | "the" | "check" | "or") || MISTAKES.is_match(word))

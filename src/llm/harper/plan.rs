@@ -1,4 +1,4 @@
-//! Decides what the copy editor does about a prompt: an edit of the selection or document, or an answer.
+//! Plan of the copy editor for a prompt: an edit of the selection or document, or an answer.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use super::rules::CorrectionKind;
 use super::wording;
 use crate::llm::{DocumentView, SelectionView};
 
-/// What will be done.
+/// Action of the copy editor.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EditPlan {
-    /// Only words.
+    /// Answer in words only.
     Say(String),
     /// One edit, to be shown to people.
     Edit {
-        /// Said before the edit is shown.
+        /// Sentence that is said before the edit is shown.
         opening: String,
         target: EditTarget,
         new_text: String,
@@ -24,29 +24,31 @@ pub(super) enum EditPlan {
     },
 }
 
-/// What is edited.
+/// Part of the document that is edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EditTarget {
-    /// UTF-16 code units.
+    /// Selection, in UTF-16 code units.
     Selection(SelectionView),
     Document,
 }
 
-/// Larger documents are refused by the tools; and reading them would take many seconds.
+/// Largest text in Unicode scalars. The tools refuse larger documents, and checking them would take
+/// many seconds.
 const MAX_SCALARS: usize = 100_000;
 
-/// The text that may be changed, as a part of the document.
+/// Text that may be changed, as a part of the document.
 struct EditablePart<'a> {
     target: EditTarget,
     text: &'a str,
-    /// Bytes of the document before it.
+    /// Offset of the part in the document, in bytes.
     start: usize,
-    /// "the selection" or "the document".
+    /// Name of the part for people: "the selection" or "the document".
     name: &'static str,
 }
 
 impl EditPlan {
-    /// Reads the prompt and works on the text. Takes its time: use a blocking thread.
+    /// Reads the prompt as an [`EditIntent`] and works on the text. This takes time: call it on a
+    /// blocking thread.
     pub(super) fn make(prompt: &str, document: Option<&DocumentView>) -> Self {
         let intent = EditIntent::read(prompt);
         if intent == EditIntent::Beyond {
@@ -82,8 +84,8 @@ impl EditPlan {
 }
 
 impl<'a> EditablePart<'a> {
-    /// The selection if something is selected, else the document; `None` when the selection is not
-    /// inside the text or cuts a character in two.
+    /// Returns the selection if there is one, or else the document; `None` when the selection is
+    /// not inside the text or cuts a character in two.
     fn of(document: &'a DocumentView) -> Option<Self> {
         let text = document.text.as_str();
         match document.selection.filter(|selection| selection.from != selection.to) {
@@ -99,7 +101,7 @@ impl<'a> EditablePart<'a> {
     }
 
     fn proofread(&self, document: &str, scope: MistakeScope, beyond: Option<&str>) -> EditPlan {
-        // Around a selection the document gives the context, as long as it is not too long.
+        // The document gives a selection its context, unless the document is too long.
         let (context, start) = if within_limit(document) {
             (document, self.start)
         } else if within_limit(self.text) {
@@ -188,7 +190,7 @@ impl<'a> EditablePart<'a> {
         self.edit(edits::requote(self.text, quotes), "other quotation marks", explanation)
     }
 
-    /// An edit that would wreck a whole document by mistake: only of what is selected.
+    /// Makes an edit only of a selection, because it would damage a whole document.
     fn selected(
         &self,
         edit: impl FnOnce(&str) -> Option<String>,
@@ -230,7 +232,7 @@ impl MistakeScope {
     }
 }
 
-/// `text` corrected; the corrections are counted from `first` scalars before it.
+/// Applies [`TextCorrection`]s to `text`, which begins at scalar `first` of the text they refer to.
 fn apply(text: &str, first: usize, corrections: &[TextCorrection]) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut result = String::with_capacity(text.len());
@@ -248,7 +250,7 @@ fn within_limit(text: &str) -> bool {
     text.len() <= MAX_SCALARS || text.chars().count() <= MAX_SCALARS
 }
 
-/// The bytes of a range of UTF-16 code units.
+/// Converts a range of UTF-16 code units to bytes; `None` if it does not fit the text.
 fn bytes(text: &str, SelectionView { from, to }: SelectionView) -> Option<Range<usize>> {
     let mut at = 0;
     let mut boundaries = text

@@ -9,25 +9,25 @@ use super::quoted::QuotedRanges;
 use super::rules::{self, CorrectionKind, HitContext};
 use super::spelling::SpellChecker;
 
-/// One place of a text and what should stand there.
+/// One range of a text, and the text that should be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextCorrection {
-    /// First Unicode scalar of the place.
+    /// First Unicode scalar of the range.
     pub from: usize,
-    /// One past its last scalar.
+    /// End of the range: one past its last scalar.
     pub to: usize,
-    /// What stands there.
+    /// Text in the range.
     pub wrong: String,
-    /// What should.
+    /// Text that should be there.
     pub right: String,
-    /// How it is counted.
+    /// Kind of mistake, for counting.
     pub kind: CorrectionKind,
-    /// How sure: of two that overlap, the lower one is taken.
+    /// Confidence: of two corrections that overlap, the one with the lower rank is taken.
     rank: u8,
 }
 
-/// The corrections of a Markdown text, in order and without overlap. The first call reads the
-/// dictionary, and every call takes its time: use a blocking thread.
+/// Returns the [`TextCorrection`]s of a Markdown text, in order and without overlap. The first call
+/// reads the dictionary, and every call takes time: call it on a blocking thread.
 pub fn proofread(text: &str) -> Vec<TextCorrection> {
     let dictionary = FstDictionary::curated();
     let document = Document::new(text, &Markdown::default(), &dictionary);
@@ -45,7 +45,7 @@ pub fn proofread(text: &str) -> Vec<TextCorrection> {
     disjoint(found)
 }
 
-/// American, unless the text has more words of the other dialects.
+/// Returns American, unless the text has more words of the other dialects.
 fn dialect(document: &Document) -> Dialect {
     let most_used = DialectFlags::get_most_used_dialects_from_document(document);
     if most_used.is_dialect_enabled(Dialect::American) {
@@ -66,7 +66,7 @@ fn misspelled(document: &Document, speller: &SpellChecker) -> Vec<TextCorrection
     document.iter_words().filter_map(correct).collect()
 }
 
-/// What Harper's `rule` found, if it can be trusted here.
+/// Returns the correction for a hit of Harper's `rule`, if the hit can be trusted here.
 fn broken(
     rule: &str,
     lint: &Lint,
@@ -94,7 +94,7 @@ fn broken(
     (right != wrong).then_some(TextCorrection { from, to, wrong, right, kind, rank })
 }
 
-/// Of corrections that overlap, the surest; then the longest.
+/// Removes overlaps: keeps the correction with the lowest rank, and of equal ranks the longest.
 fn disjoint(mut found: Vec<TextCorrection>) -> Vec<TextCorrection> {
     found.sort_by_key(|one| (one.rank, usize::MAX - (one.to - one.from), one.from));
     let mut taken: Vec<TextCorrection> = Vec::new();

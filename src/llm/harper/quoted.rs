@@ -1,8 +1,9 @@
-//! Which parts of a text are somebody else's words: speech between quotation marks, and block quotes.
+//! Finds the parts of a text that quote somebody else: speech between quotation marks, and block
+//! quotes.
 
 use std::ops::Range;
 
-/// Ranges of Unicode scalars, in order.
+/// Quoted ranges in Unicode scalars, in order.
 pub(super) struct QuotedRanges(Vec<Range<usize>>);
 
 impl QuotedRanges {
@@ -25,19 +26,19 @@ impl QuotedRanges {
         Self(ranges)
     }
 
-    /// Whether anything of `from..to` is quoted.
+    /// Returns `true` if any part of `from..to` is quoted.
     pub(super) fn touches(&self, from: usize, to: usize) -> bool {
         self.0.iter().any(|range| from < range.end && range.start < to)
     }
 }
 
-/// A quotation whose end is not known yet.
+/// Quotation without a known end.
 struct OpenQuotation {
     from: usize,
     close: char,
 }
 
-/// Lines with their line ends, and where each begins.
+/// Splits the text into lines with their line ends, each with the index of its first scalar.
 fn lines(text: &[char]) -> impl Iterator<Item = (&[char], usize)> {
     text.split_inclusive(|letter| *letter == '\n').scan(0, |next, line| {
         let from = *next;
@@ -64,7 +65,7 @@ fn in_line(
     }
 }
 
-/// The mark that closes a quotation opened by `mark`.
+/// Returns the mark that closes a quotation opened by `mark`.
 fn closing(mark: char) -> Option<char> {
     match mark {
         '“' => Some('”'),
@@ -76,7 +77,7 @@ fn closing(mark: char) -> Option<char> {
     }
 }
 
-/// The single closing mark is also the apostrophe inside a word.
+/// Returns `true` if the single closing mark is an apostrophe inside a word.
 fn is_apostrophe(line: &[char], at: usize) -> bool {
     line[at] == '’' && line.get(at + 1).is_some_and(|next| next.is_alphanumeric())
 }
@@ -85,7 +86,7 @@ fn is_apostrophe(line: &[char], at: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// The quoted parts of `text`.
+    /// Returns the quoted parts of `text`.
     fn quoted(text: &str) -> Vec<String> {
         let letters: Vec<char> = text.chars().collect();
         let QuotedRanges(ranges) = QuotedRanges::in_text(&letters);

@@ -1,25 +1,25 @@
-//! Which of Harper's rules are good enough for literary prose, and where.
+//! Selection of Harper's rules that are good enough for literary prose, and where they apply.
 //!
 //! Harper is made to suggest; here its suggestions become changes that a writer has to read one by
-//! one. The lists were drawn up by running every rule over two published novels, where nearly every
-//! hit is a false alarm, and over prose with deliberate mistakes.
+//! one. The lists were made by running every rule over two published novels, where nearly every hit
+//! is a false alarm, and over prose with deliberate mistakes.
 
 use harper_core::linting::LintKind;
 
-/// How a correction is called when it is counted.
+/// Kind of a correction, for counting in the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CorrectionKind {
-    /// A word that is not a word.
+    /// Word that does not exist.
     Spelling,
-    /// A word that does not fit its sentence.
+    /// Word that does not fit its sentence.
     Grammar,
-    /// A word mistaken for another one.
+    /// Word mistaken for another one.
     WordChoice,
-    /// A word written twice.
+    /// Word written twice.
     Repetition,
-    /// A small letter where a capital belongs.
+    /// Small letter where a capital belongs.
     Capital,
-    /// A space or a mark.
+    /// Space or punctuation mark.
     Punctuation,
 }
 
@@ -74,20 +74,20 @@ const DISTRUSTED: &[&str] = &[
     "ExpandTimeShorthands",
     "PhrasalVerbAsCompoundNoun",
     "RoadMap",
-    // A comma is the author's breath.
+    // Commas are the author's choice.
     "DiscourseMarkers",
     "OxfordComma",
     "NoOxfordComma",
-    // Names are left alone.
+    // Names are not corrected.
     "OrthographicConsistency",
     "NotablePlaces",
     "UseTitleCase",
 ];
 
-/// What people say may break any rule but these.
+/// Rules that also hold in quotations. Quoted speech may break any other rule.
 const EVEN_IN_QUOTES: &[&str] = &["AnA", "RepeatedWords", "CapitalizePersonalPronouns"];
 
-/// What a rule's hits are worth here; `None` when they are not used.
+/// Returns the [`CorrectionKind`] of a rule's corrections; `None` when its hits are not used.
 pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<CorrectionKind> {
     if DISTRUSTED.contains(&rule) {
         return None;
@@ -128,30 +128,30 @@ pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<CorrectionKind> {
     }
 }
 
-/// Whether the rule also holds for somebody else's words.
+/// Returns `true` if the rule also holds in quotations.
 pub(super) fn holds_in_quotes(rule: &str) -> bool {
     EVEN_IN_QUOTES.contains(&rule)
 }
 
-/// Rules whose hits are never used, and that need not run.
+/// Returns the rules whose hits are never used, so that they need not run.
 pub(super) fn unused() -> impl Iterator<Item = &'static str> {
     DISTRUSTED.iter().copied().chain(["SpellCheck", "LongSentences"])
 }
 
-/// Whether a rule with several suggestions means that nobody knows which one is right.
+/// Returns `true` if the rule's several suggestions mean that the right one is not known.
 pub(super) fn is_unclear(rule: &str, suggestions: usize) -> bool {
     matches!(rule, "RegularIrregulars" | "PronounVerbAgreement") && suggestions > 1
 }
 
-/// What stands around a hit.
+/// Text around a hit.
 pub(super) struct HitContext<'a> {
     pub(super) before: &'a [char],
     pub(super) after: &'a [char],
 }
 
-/// Second thoughts on a hit: the text that should stand there, or `None` to leave it alone.
+/// Checks a hit again. Returns the text that should be there, or `None` to ignore the hit.
 pub(super) fn refine(rule: &str, place: &HitContext, wrong: &str, right: String) -> Option<String> {
-    // Markup and line ends are never touched.
+    // Markup and line ends are never changed.
     if wrong.contains(MARKUP) || right.contains(MARKUP) || renames(wrong, &right) {
         return None;
     }
@@ -171,13 +171,14 @@ pub(super) fn refine(rule: &str, place: &HitContext, wrong: &str, right: String)
 /// Characters that have a meaning in Markdown.
 const MARKUP: &[char] = &['\n', '`', '*', '_', '[', ']', '<', '>', '#', '|', '\\'];
 
-/// A capitalised word after the first would become another one: a name, most likely.
+/// Returns `true` if a capitalised word after the first would become another one: a name, most
+/// likely.
 fn renames(wrong: &str, right: &str) -> bool {
     let is_name = |word: &&str| word.starts_with(char::is_uppercase) && *word != "I";
     wrong.split_whitespace().skip(1).filter(is_name).any(|name| !right.contains(name))
 }
 
-/// `right` with a capital where `wrong` has one.
+/// Returns `right`, with a capital where `wrong` has one.
 fn in_case_of(wrong: &str, right: String) -> String {
     let mut letters = right.chars();
     match letters.next() {
@@ -188,14 +189,15 @@ fn in_case_of(wrong: &str, right: String) -> String {
     }
 }
 
-/// Verbs whose plain form is also a past tense or another word: which one was meant is not clear.
+/// Verbs whose plain form is also a past tense or another word, so that the meaning is not clear.
 const AMBIGUOUS_VERBS: &[&str] = &[
     "beat", "become", "bet", "bid", "burst", "cast", "come", "cost", "cut", "fit", "hit", "hurt",
     "knit", "lay", "lead", "let", "past", "put", "quit", "read", "rid", "run", "set", "shed",
     "shut", "slit", "split", "spread", "thrust", "upset", "use", "wed", "wet", "wind", "wound",
 ];
 
-/// After "to": an adjective that ends its clause ("it was to late", not "to late risers").
+/// Returns `true` if "to" is followed by an adjective that ends its clause ("it was to late", not
+/// "to late risers").
 fn is_degree(after: &[char]) -> bool {
     const ADJECTIVES: &[&str] = &[
         "bad", "big", "bright", "busy", "cold", "dark", "deep", "early", "far", "fast", "few",
@@ -214,7 +216,8 @@ fn is_degree(after: &[char]) -> bool {
     ADJECTIVES.contains(&word) && ends
 }
 
-/// Not before a pause ("a—almost"), nor where usage differs ("an historic") or sound deceives ("a ewe").
+/// Returns `true` unless the word after the article is a pause ("a—almost"), usage differs ("an
+/// historic"), or spelling and sound differ ("a ewe").
 fn is_plain_article(right: &str, after: &[char]) -> bool {
     let word: String = after.iter().skip(1).take_while(|c| c.is_alphanumeric()).collect();
     let word = word.to_lowercase();
@@ -225,14 +228,15 @@ fn is_plain_article(right: &str, after: &[char]) -> bool {
     after.starts_with(&[' ']) && !word.is_empty() && !unclear
 }
 
-/// "he and she do", "neither you nor he were": the verb belongs to both.
+/// Returns `true` if the verb belongs to two subjects: "he and she do", "neither you nor he were".
 fn is_one_of_two(before: &[char]) -> bool {
     let text: String = before.iter().rev().take(24).collect::<Vec<_>>().into_iter().rev().collect();
     let mut words = text.split_whitespace().rev();
     matches!(words.nth(1), Some("and" | "or" | "nor"))
 }
 
-/// Words that are never meant twice in a row ("had had", "that that" and "her her" may be).
+/// Returns `true` for words that are never meant twice in a row ("had had", "that that" and "her
+/// her" may be).
 fn is_slip(doubled: &str) -> bool {
     const NEVER_TWICE: &[&str] = &[
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "he", "his", "i",
@@ -243,7 +247,8 @@ fn is_slip(doubled: &str) -> bool {
     matches!(lower.split_once(' '), Some((one, two)) if one == two && NEVER_TWICE.contains(&one))
 }
 
-/// After a word and one full stop; not after an abbreviation, an ellipsis, "Oh!" or a dash.
+/// Returns `true` after a word and one full stop; `false` after an abbreviation, an ellipsis, "Oh!"
+/// or a dash.
 fn follows_full_stop(before: &[char]) -> bool {
     let trimmed = before.len() - before.iter().rev().take_while(|c| **c == ' ').count();
     let [word @ .., '.'] = &before[..trimmed] else { return false };
@@ -255,7 +260,7 @@ fn follows_full_stop(before: &[char]) -> bool {
 mod tests {
     use super::*;
 
-    /// What `rule` makes of the part of `text` between the bars.
+    /// Applies [`refine`] to the part of `text` between the bars.
     fn refined(rule: &str, text: &str, right: &str) -> Option<String> {
         let parts: Vec<Vec<char>> = text.split('|').map(|part| part.chars().collect()).collect();
         let wrong: String = parts[1].iter().collect();

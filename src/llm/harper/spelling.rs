@@ -1,8 +1,9 @@
-//! Which unknown words are slips of the pen, and what was meant.
+//! Spelling: finds unknown words that are typing mistakes, and the words that were meant.
 //!
 //! Harper's own spell checker offers something for every word it does not know. In prose most
 //! unknown words are right: names, rare words, coinages, other dialects. So a word is corrected
-//! only when it is a well-known misspelling, or one typical slip away from exactly one common word.
+//! only when it is a well-known misspelling, or one typical mistake away from exactly one common
+//! word.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,27 +11,29 @@ use std::sync::OnceLock;
 use harper_core::Dialect;
 use harper_core::spell::{Dictionary, FstDictionary};
 
-/// Misspellings that the slips below do not reach, or reach ambiguously: sorted lines of the wrong
-/// word, a space, and what was meant.
+/// Misspellings that the mistakes below do not reach, or reach ambiguously: sorted lines of the
+/// wrong word, a space, and the right word.
 const WELL_KNOWN: &str = include_str!("misspellings.txt");
 
-/// Shorter words have too many neighbours.
+/// Smallest number of letters in a corrected word: shorter words have too many neighbours.
 const SHORTEST_SLIP: usize = 5;
 
-/// A dropped or wrong letter leaves too many neighbours in words shorter than this.
+/// Smallest number of letters for a missing letter or a wrong vowel: shorter words have too many
+/// neighbours.
 const SHORTEST_LETTER_SLIP: usize = 8;
 
-/// Longer "words" are not words.
+/// Largest number of letters: a longer "word" is not a word.
 const LONGEST: usize = 24;
 
-/// The dictionary and the dialect to correct to.
+/// Dictionary, and the dialect to correct to.
 pub(super) struct SpellChecker<'a> {
     pub(super) dictionary: &'a FstDictionary,
     pub(super) dialect: Dialect,
 }
 
 impl SpellChecker<'_> {
-    /// What was meant by `word`, in its letter case; `None` when it may be right or is not clear.
+    /// Returns the word that `word` stands for, in its letter case; `None` when `word` may be right
+    /// or the meaning is not clear.
     pub(super) fn correct(&self, word: &str) -> Option<String> {
         let lower = word.to_lowercase();
         if let Some(meant) = well_known(&lower) {
@@ -48,12 +51,13 @@ impl SpellChecker<'_> {
             })
     }
 
-    /// In some capitalisation and some dialect.
+    /// Returns `true` if the dictionary has the word, in some capitalisation and some dialect.
     fn is_known(&self, word: &str) -> bool {
         self.dictionary.contains_word_str(word)
     }
 
-    /// The one common word among the candidates; several mean that nobody knows what was meant.
+    /// Returns the one common word among the candidates; `None` if there are several, because the
+    /// meaning is not known.
     fn only_common(&self, candidates: impl Iterator<Item = Vec<char>>) -> Option<String> {
         let mut common: Vec<_> = candidates.filter(|candidate| self.is_common(candidate)).collect();
         common.sort();
@@ -71,7 +75,7 @@ impl SpellChecker<'_> {
     }
 }
 
-/// What a well-known misspelling stands for.
+/// Returns the right word for a well-known misspelling.
 fn well_known(word: &str) -> Option<&'static str> {
     static BY_WORD: OnceLock<HashMap<&str, &str>> = OnceLock::new();
     let by_word = BY_WORD
@@ -79,7 +83,7 @@ fn well_known(word: &str) -> Option<&'static str> {
     by_word.get(word).copied()
 }
 
-/// Two letters the wrong way round; the first letter is hardly ever wrong.
+/// Swaps each two neighbouring letters, except the first letter, which is hardly ever wrong.
 fn swapped(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     (2..letters.len()).map(|at| {
         let mut word = letters.to_vec();
@@ -88,7 +92,7 @@ fn swapped(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     })
 }
 
-/// One letter of a pair is missing.
+/// Doubles each letter, because one of a pair may be missing.
 fn doubled(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     (1..letters.len()).map(|at| {
         let mut word = letters.to_vec();
@@ -97,7 +101,7 @@ fn doubled(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     })
 }
 
-/// A letter stands twice that should stand once.
+/// Removes each letter that follows an equal one.
 fn undoubled(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     (1..letters.len()).filter(|at| letters[at - 1] == letters[*at]).map(|at| {
         let mut word = letters.to_vec();
@@ -106,7 +110,7 @@ fn undoubled(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     })
 }
 
-/// A letter inside the word is missing.
+/// Inserts each letter at each place inside the word.
 fn dropped(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     (1..letters.len()).flat_map(move |at| {
         ('a'..='z').map(move |letter| {
@@ -117,7 +121,7 @@ fn dropped(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     })
 }
 
-/// A vowel inside the word is another one.
+/// Replaces each vowel inside the word by each vowel.
 fn vowels(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     let is_vowel = |letter: char| "aeiou".contains(letter);
     (1..letters.len()).filter(move |at| is_vowel(letters[*at])).flat_map(move |at| {
@@ -129,7 +133,7 @@ fn vowels(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     })
 }
 
-/// `meant` with the capitals of `word`.
+/// Returns `meant` with the capitals of `word`.
 fn in_case_of(word: &str, meant: &str) -> String {
     let shouted = word.chars().filter(|c| c.is_alphabetic()).all(char::is_uppercase);
     let mut letters = meant.chars();
@@ -189,7 +193,8 @@ mod tests {
 
     #[test]
     fn what_may_be_right_or_is_not_clear_is_left_alone() {
-        // Names, rare words, coinages, short words, other scripts, and words with two possible meanings.
+        // Names, rare words, coinages, short words, other scripts, and words with two possible
+        // meanings.
         let words = "Beleven Skerrow wherry postern bleared clamorously orgastic gaspumps acked sid thole \
             été naïvely don’t o’clock x acb brid wendered";
         for word in words.split_whitespace() {

@@ -1,10 +1,10 @@
-//! What the copy editor says: short, and only what is so.
+//! Sentences of the copy editor: short, and only true statements.
 
 use super::proofread::TextCorrection;
 use super::rules::CorrectionKind;
 use crate::llm::ToolResultView;
 
-/// What the copy editor can do and how to get more, for prompts it cannot serve.
+/// Commands of the copy editor and the way to get more, for prompts that it cannot serve.
 pub(super) const WHAT_I_CAN_DO: &str = "\
 I am the built-in copy editor: I work without a network and cannot write or rewrite. What I can do:
 
@@ -17,10 +17,10 @@ I am the built-in copy editor: I work without a network and cannot write or rewr
 For anything else, connect a language model: start Copydesk with ANTHROPIC_API_KEY set (and \
 ANTHROPIC_BASE_URL for a compatible server), or choose one with --model.";
 
-/// Examples given of one kind.
+/// Number of examples for each kind.
 const EXAMPLES: usize = 2;
 
-/// "Corrected 3 places: 2 spelling (…), 1 grammar (…)."
+/// Builds "Corrected 3 places: 2 spelling (…), 1 grammar (…)."
 pub(super) fn corrected(corrections: &[TextCorrection]) -> String {
     let of_kind = |kind: CorrectionKind| corrections.iter().filter(move |one| one.kind == kind);
     let counts = CorrectionKind::ALL.into_iter().filter(|kind| of_kind(*kind).next().is_some());
@@ -54,17 +54,17 @@ fn kind_name(kind: CorrectionKind) -> &'static str {
     }
 }
 
-/// That part of the request needs somebody else.
+/// Builds the sentence for a part of the request that needs a language model.
 pub(super) fn beyond(word: &str) -> String {
     format!(" The other part (“{word}”) takes a language model.")
 }
 
-/// "1 place", "7 places".
+/// Builds "1 place", "7 places".
 pub(super) fn places(count: usize) -> String {
     if count == 1 { "1 place".into() } else { format!("{count} places") }
 }
 
-/// What is said after the people have decided; empty when the answer was already given in full.
+/// Builds the sentence after people have decided; empty when the answer was already given in full.
 pub(super) fn closing(tool: &str, outcome: &ToolResultView) -> String {
     let text = outcome.text.trim();
     if tool == "respond_conversation_only" && !outcome.is_error {
@@ -96,17 +96,20 @@ pub(super) fn closing(tool: &str, outcome: &ToolResultView) -> String {
     format!("That did not work, the text stays as it was: {text}")
 }
 
-/// Feedback that asks for something else cannot be followed here, and it would be wrong to pretend.
+/// Answer to feedback that asks for a different edit: the copy editor cannot follow it, and must
+/// not pretend to.
 const CANNOT_RETHINK: &str =
     "I can only offer the corrections I am sure of; a language model could try again your way.";
 
-/// ": too bold" → "too bold"; only the first line, what follows is for models.
+/// Returns the words of a rejection: ": too bold" → "too bold". Only the first line is for people;
+/// the rest is for models.
 fn feedback(reason: &str) -> Option<&str> {
     let line = reason.strip_prefix(':')?.lines().next()?.trim();
     (!line.is_empty()).then_some(line)
 }
 
-/// "Applied: 3 accepted." → "Done: 3 changes are in the text."
+/// Builds the sentence for an applied edit: "Applied: 3 accepted." → "Done: 3 changes are in the
+/// text."
 fn done(report: &str) -> String {
     let edited = report.starts_with("Applied with edits");
     let line = report.lines().next().unwrap_or_default();
@@ -120,7 +123,8 @@ fn done(report: &str) -> String {
     format!("Done: {changes} in the text{edits}.")
 }
 
-/// The first line of the report counts; a line `User feedback: …` may follow.
+/// Builds the sentence for a partly applied edit. The first line of the report has the numbers; a
+/// line `User feedback: …` may follow.
 fn partly(report: &str) -> String {
     let counts = report.lines().next().unwrap_or_default().trim().trim_end_matches('.');
     let said = report.lines().find_map(|line| line.trim().strip_prefix("User feedback:"));

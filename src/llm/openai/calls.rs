@@ -1,4 +1,5 @@
-//! Puts calls together from pieces that may lack identifiers, repeat indices, or hold objects. Pure.
+//! Builds calls from pieces that may lack identifiers, repeat indices, or contain objects. No input
+//! or output.
 
 use serde_json::{Map, Value};
 
@@ -6,30 +7,31 @@ use crate::llm::ModelError;
 use crate::llm::delta_stream::{input, mint_call_id};
 use crate::llm::messages_api::ContentBlock;
 
-/// Identifiers shorter than this are counters that begin anew in every answer.
+/// Smallest length of a usable identifier: shorter ones are counters that begin anew in every
+/// answer.
 const SHORTEST_ID: usize = 4;
 
-/// The calls of one answer.
+/// Calls of one answer.
 #[derive(Default)]
 pub(super) struct StreamedCalls(Vec<OpenCall>);
 
-/// A call being written.
+/// Call being written.
 struct OpenCall {
-    /// The server's `index`.
+    /// Index of the call as the server sent it.
     place: Option<u64>,
-    /// The server's identifier.
+    /// Identifier that the server gave the call.
     given: Option<String>,
-    /// The identifier everybody else knows.
+    /// Identifier that the rest of this program uses.
     id: String,
     name: String,
     arguments: String,
-    /// That it begins was told.
+    /// `true` after the start of the call was sent.
     begun: bool,
-    /// `arguments[told..]` was not told yet.
+    /// Length of the sent part: `arguments[told..]` is not sent yet.
     told: usize,
 }
 
-/// What a piece of a call adds.
+/// Addition of a piece to a call.
 pub(super) enum CallStep {
     Begins { id: String, name: String },
     Grows(String),
@@ -41,7 +43,7 @@ struct CallPiece {
     id: Option<String>,
     name: Option<String>,
     arguments: String,
-    /// The arguments came as an object, so there is no more of them.
+    /// `true` if the arguments came as an object, so that no more of them follow.
     whole: bool,
 }
 
@@ -64,7 +66,7 @@ impl CallPiece {
 }
 
 impl StreamedCalls {
-    /// Takes a piece; answers the number of the call that it belongs to.
+    /// Takes a piece, and returns the number of the call that it belongs to.
     pub(super) fn grow(&mut self, piece: &Value) -> usize {
         let piece = CallPiece::read(piece);
         let number = self.belongs(&piece).unwrap_or_else(|| self.open(&piece));
@@ -78,7 +80,7 @@ impl StreamedCalls {
         number
     }
 
-    /// The call that a piece goes on with; `None` if it begins a new one.
+    /// Returns the call that a piece continues; `None` if the piece begins a new one.
     fn belongs(&self, piece: &CallPiece) -> Option<usize> {
         if piece.place.is_none() && piece.id.is_some() {
             let same = self.0.iter().rposition(|call| call.given == piece.id);
@@ -93,7 +95,8 @@ impl StreamedCalls {
         let call = &self.0[number];
         let begins = match (&piece.id, &call.given) {
             (Some(id), Some(given)) if id == given => false,
-            // Every call has index 0 there. But a server may also make up an identifier for each piece.
+            // These servers give every call index 0. But a server may also make up an identifier
+            // for each piece.
             (Some(_), Some(_)) => piece.name.is_some() || call.is_whole(),
             _ if piece.place.is_none() => piece.name.is_some(),
             _ => {
@@ -123,7 +126,8 @@ impl StreamedCalls {
         self.0.len() - 1
     }
 
-    /// What is new of a call since it was asked last; nothing before its name is known.
+    /// Returns the additions to a call since the last request for them; empty before its name is
+    /// known.
     pub(super) fn news(&mut self, number: usize) -> Vec<CallStep> {
         let Some(call) = self.0.get_mut(number).filter(|call| !call.name.is_empty()) else {
             return Vec::new();
@@ -139,7 +143,11 @@ impl StreamedCalls {
         news
     }
 
-    /// The finished call; `None` for what turned out to be none. A call without a name cannot even be refused.
+    /// Returns the finished call; `None` if the pieces had no name and no arguments.
+    ///
+    /// # Errors
+    ///
+    /// Fails for arguments without a name, because such a call cannot even be refused.
     pub(super) fn close(&mut self, number: usize) -> Result<Option<ContentBlock>, ModelError> {
         let Some(call) = self.0.get_mut(number) else { return Ok(None) };
         let arguments = std::mem::take(&mut call.arguments);

@@ -1,4 +1,4 @@
-//! The errors of chat completions, as many servers write them. Pure.
+//! Reader of the errors of chat completions, which servers write in many forms. Pure functions.
 
 use serde_json::Value;
 
@@ -6,10 +6,11 @@ use crate::llm::ModelError;
 use crate::llm::messages_api::ApiError;
 use crate::llm::retry;
 
-/// Reads the body of an error.
+/// Reads the body of an error as an [`ApiError`]; `None` if it has no message.
 pub(super) fn read(text: &str) -> Option<ApiError> {
     let body: Value = serde_json::from_str(text).ok()?;
-    // llama.cpp and vLLM wrap it or not, depending on their age; a web framework in front says `detail`.
+    // llama.cpp and vLLM wrap the error or not, depending on their age; a web framework in front
+    // writes `detail`.
     let error = body.get("error").filter(|it| !it.is_null()).unwrap_or(&body);
     let message = [error, &error["message"], &error["detail"], &body["detail"]]
         .into_iter()
@@ -19,7 +20,7 @@ pub(super) fn read(text: &str) -> Option<ApiError> {
     Some(ApiError { kind, message, details: None })
 }
 
-/// What a message of a stream says went wrong, if it does.
+/// Returns the error in a message of a stream, if there is one.
 pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
     let error = chunk.get("error").filter(|it| !it.is_null());
     let bare = (chunk["object"] == "error").then_some(chunk);
@@ -35,7 +36,8 @@ pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
     Some(ModelError::Api { status, kind, message, retry_after, retryable, details })
 }
 
-/// A model takes no tools here whatever it is told, and without them nothing can be edited.
+/// Builds the error for a model that accepts no tools here in any dialect. Without tools nothing
+/// can be edited.
 pub(super) fn no_tools(model: &str) -> ModelError {
     ModelError::Api {
         status: Some(400),

@@ -1,34 +1,37 @@
-//! Holds back what some local models write before their answer: blank lines, and reasoning between tags. Pure.
+//! Filter for text that some local models write before their answer: blank lines, and reasoning
+//! between tags. Pure functions.
 //!
-//! Many chat templates open the tag by themselves (as `QwQ`'s does: <https://huggingface.co/unsloth/QwQ-32B/discussions/1>),
-//! and a server that does not take the reasoning apart then sends only its end: `Two and two.</think>Four.` That it was
-//! reasoning shows when it is over.
+//! Many chat templates open the tag by themselves (as `QwQ`'s does:
+//! <https://huggingface.co/unsloth/QwQ-32B/discussions/1>). A server that does not separate the
+//! reasoning then sends only its end: `Two and two.</think>Four.` Only the end tag shows that the
+//! text was reasoning.
 
 const BEGIN: &str = "<think>";
 const END: &str = "</think>";
 
-/// What has been seen of the beginning of a text.
+/// State of the beginning of a text.
 pub(super) enum TextOpening {
-    /// Nothing but space, or what may become a tag.
+    /// Only space so far, or text that may become a tag.
     Held(String),
-    /// Inside of the tags; the last bytes, which may be the beginning of the end.
+    /// Inside of the tags; holds the last bytes, which may be the beginning of the end tag.
     Thinking(String),
-    /// Inside of tags of which only the end will come, if this answer is like the last; all of it, in case that it is not.
+    /// Inside of reasoning that probably has only an end tag, as in the last answer; holds the
+    /// whole text, in case the guess is wrong.
     Begun(String, ThoughtEndFinder),
     /// The answer itself.
     Over,
 }
 
-/// Looks for the end of thoughts that had no beginning.
+/// Finder of the end of reasoning that had no beginning.
 #[derive(Default)]
 pub(super) struct ThoughtEndFinder {
-    /// Up to here there is none.
+    /// Number of bytes that have been searched without success.
     sought: usize,
 }
 
 impl ThoughtEndFinder {
-    /// Where the answer begins in this text, which has only grown since the last time; `None` as far as can be seen before
-    /// more comes.
+    /// Returns the start of the answer in `text`, in bytes; `None` if no end of the reasoning is
+    /// found yet. Between two calls the text may only grow.
     pub(super) fn end_of_thoughts(&mut self, text: &str, is_over: bool) -> Option<usize> {
         while let Some(at) = text[self.sought..].find(END).map(|at| self.sought + at) {
             let after = at + END.len();
@@ -47,10 +50,12 @@ impl ThoughtEndFinder {
     }
 }
 
-/// Whether the tag between these ends thoughts, or is one that a text speaks of; `None` if the next character decides.
+/// Returns `true` if the tag between the two texts ends the reasoning, `false` if the text only
+/// mentions it, and `None` if the next character decides.
 ///
-/// Thoughts end where the tag is glued to their last word or to the first of the answer, or stands alone on its line. A tag
-/// in code, in quotes, between words or before a full stop is one that is spoken of, and so is each one after its beginning.
+/// Reasoning ends where the tag directly follows its last word or precedes the first word of the
+/// answer, or stands alone on its line. A tag in code, in quotes, between words or before a full
+/// stop is only mentioned, and so is every end tag after a begin tag.
 fn ends_thoughts(before: &str, after: &str, is_over: bool) -> Option<bool> {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let fences = before.lines().filter(|line| line.trim_start().starts_with("```")).count();
@@ -75,7 +80,7 @@ impl Default for TextOpening {
 }
 
 impl TextOpening {
-    /// Of an answer that begins in the middle of thoughts.
+    /// Returns the state for an answer that begins in the middle of reasoning.
     pub(super) fn begun() -> Self {
         Self::Begun(String::new(), ThoughtEndFinder::default())
     }
@@ -84,7 +89,7 @@ impl TextOpening {
         matches!(self, Self::Begun(..))
     }
 
-    /// What people may read after this piece.
+    /// Takes a piece of the answer, and returns the text that people may read now.
     pub(super) fn pass(&mut self, piece: &str) -> String {
         match self {
             Self::Over => piece.to_owned(),
@@ -124,7 +129,8 @@ impl TextOpening {
         }
     }
 
-    /// What was held back for nothing when the answer is over.
+    /// Returns the text that was held back and turned out to be part of the answer, when the answer
+    /// is over.
     pub(super) fn rest(&mut self) -> String {
         match std::mem::replace(self, Self::Over) {
             Self::Held(held) | Self::Begun(held, _) => held.trim_start().to_owned(),

@@ -1,4 +1,4 @@
-//! A request in the words of chat completions. Pure.
+//! Builds the requests of chat completions. Pure functions.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -8,45 +8,46 @@ use crate::llm::messages_api::{
 };
 use crate::llm::{ModelRequest, names, prices};
 
-/// What a server takes, as far as it is known.
+/// Fields that a server accepts in a [`CompletionBody`], as far as they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ServerDialect {
-    /// How it calls the bound of output tokens.
+    /// Field for the bound of output tokens.
     pub limit: OutputLimitField,
-    /// Whether it takes `stream_options`.
+    /// Support for `stream_options`.
     pub stream_options: StreamOptions,
-    /// How much it is to think where there are tools.
+    /// Effort of reasoning in requests with tools.
     pub effort: ReasoningEffort,
-    /// Whether its answers begin in the middle of its thoughts.
+    /// `true` if the answers begin in the middle of the model's reasoning.
     pub is_thinking: bool,
 }
 
-/// How much a model is asked to think before it answers.
+/// Amount of reasoning that a model is asked for before it answers.
 ///
-/// From GPT-5.6 on, models of `OpenAI` think unless they are told not to, and those that think take no function tools on
-/// chat completions: 400 `Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use
-/// function tools, use /v1/responses or set reasoning_effort to 'none'.`, also where the request says nothing of it
+/// From GPT-5.6 on, models of `OpenAI` reason unless they are told not to, and while they reason
+/// they accept no function tools on chat completions: 400 `Function tools with reasoning_effort are
+/// not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or
+/// set reasoning_effort to 'none'.`, also if the request does not contain the field
 /// (<https://github.com/BerriAI/litellm/pull/34569>, with the answers of the API).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReasoningEffort {
-    /// As much as it does by itself; most servers do not know the field.
+    /// The model's own default. The field is not sent, because most servers do not know it.
     Unsaid,
-    /// Not at all.
+    /// No reasoning.
     Off,
 }
 
-/// How a server calls the bound of output tokens.
+/// Field of a server for the bound of output tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputLimitField {
-    /// The old name, which local servers know.
+    /// `max_tokens`, the old name, which local servers know.
     MaxTokens,
-    /// The new name, which `OpenAI`'s reasoning models insist on.
+    /// `max_completion_tokens`, the new name, which `OpenAI`'s reasoning models require.
     MaxCompletionTokens,
-    /// None is given: it takes none, or less than we would allow.
+    /// No bound is sent: the server accepts none, or only a lower one.
     Left,
 }
 
-/// Whether the counts of tokens can be asked for.
+/// Support of a server for `stream_options`, which ask for the counts of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamOptions {
     Taken,
@@ -65,7 +66,8 @@ impl Default for ServerDialect {
 }
 
 impl ServerDialect {
-    /// The dialect to try after an error of 400 or 422 that says `message`; `None` if it complains of something else.
+    /// Returns the dialect to try after an error of status 400 or 422 with the text `message`, or
+    /// `None` if the error is about something else.
     pub(super) fn without_what(self, message: &str) -> Option<Self> {
         let says = |word| message.contains(word);
         if says("stream_options") && self.stream_options == StreamOptions::Taken {
@@ -92,9 +94,10 @@ impl ServerDialect {
         Some(Self { limit, ..self })
     }
 
-    /// Whether such an error means that the model takes no tools here: it thinks whatever it is told. So do
-    /// `gpt-6-astra` and `gpt-6.1-sol`: `'reasoning_effort' does not support 'none' with this model. Supported values are:
-    /// 'low', 'medium', 'high', and 'xhigh'.` (<https://github.com/genkit-ai/genkit/pull/6303>).
+    /// Returns `true` if an error of that kind means that the model accepts no tools here, because
+    /// it reasons even if it is told not to. Examples are `gpt-6-astra` and `gpt-6.1-sol`:
+    /// `'reasoning_effort' does not support 'none' with this model. Supported values are: 'low',
+    /// 'medium', 'high', and 'xhigh'.` (<https://github.com/genkit-ai/genkit/pull/6303>).
     pub(super) fn is_without_tools(self, message: &str) -> bool {
         self.effort == ReasoningEffort::Off && message.contains(EFFORT)
     }
@@ -102,7 +105,7 @@ impl ServerDialect {
 
 const EFFORT: &str = "reasoning_effort";
 
-/// The body of `POST …/chat/completions`.
+/// Body of `POST …/chat/completions`.
 #[derive(Debug, Serialize)]
 pub(super) struct CompletionBody<'a> {
     model: &'a str,
@@ -127,19 +130,20 @@ pub(super) struct CompletionBody<'a> {
 }
 
 impl CompletionBody<'_> {
-    /// Whether there is anything to call.
+    /// Returns `true` if there is a tool to call.
     pub(super) fn has_tools(&self) -> bool {
         !self.tools.is_empty()
     }
 
-    /// What is said in it.
+    /// Returns the texts of the messages.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().filter_map(|message| message["content"].as_str())
     }
 }
 
-/// The request as it is sent. As with the Messages API, nothing that changes from call to call stands before the
-/// conversation: servers reuse what they have computed of an equal beginning.
+/// Builds the [`CompletionBody`] as it is sent. As with the Messages API, nothing that changes from
+/// call to call stands before the conversation: servers reuse their computations for an equal
+/// beginning.
 pub(super) fn body<'a>(
     request: &'a ModelRequest,
     model: &'a str,
@@ -150,7 +154,7 @@ pub(super) fn body<'a>(
         limit => limit,
     };
     let usage = json!({"include_usage": true});
-    // Without tools it may think.
+    // Reasoning is switched off only for tools.
     let is_off = dialect.effort == ReasoningEffort::Off && !request.tools.is_empty();
     CompletionBody {
         model,
@@ -187,7 +191,8 @@ fn choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// `false` if at most one call is wanted; not said otherwise, since many servers do not know the field.
+/// Returns `Some(false)` if at most one call is wanted. Otherwise the field is left out, since many
+/// servers do not know it.
 fn parallel(choice: &ToolChoice) -> Option<bool> {
     match choice {
         ToolChoice::Auto { disable_parallel_tool_use: one }
@@ -208,7 +213,8 @@ fn messages(system: &str, conversation: &[ChatMessage]) -> Vec<Value> {
         match role {
             MessageRole::Assistant => all.extend(assistant(content)),
             MessageRole::User => {
-                // Results come first, each a message of its own, right after the calls they answer.
+                // Results come first, each in a message of its own, right after the calls they
+                // answer.
                 all.extend(content.iter().filter_map(result));
                 say(&mut all, "user", &texts(content, "\n\n"));
             }
@@ -218,7 +224,8 @@ fn messages(system: &str, conversation: &[ChatMessage]) -> Vec<Value> {
     all
 }
 
-/// Adds what is said to the message before if it is of the same side: many chat templates insist on taking turns.
+/// Adds a text. A message from a role is joined with the one before if both have that role, because
+/// many chat templates require alternating roles.
 fn say(all: &mut Vec<Value>, role: &str, text: &str) {
     if text.is_empty() {
         return;
@@ -232,7 +239,7 @@ fn say(all: &mut Vec<Value>, role: &str, text: &str) {
     all.push(json!({"role": role, "content": text}));
 }
 
-/// Text and calls; reasoning is not sent back.
+/// Builds the message for text and calls; reasoning is not sent back.
 fn assistant(content: &[ContentBlock]) -> Option<Value> {
     let text = texts(content, "\n");
     let calls: Vec<Value> = content.iter().filter_map(call).collect();
@@ -246,7 +253,7 @@ fn assistant(content: &[ContentBlock]) -> Option<Value> {
 
 fn call(block: &ContentBlock) -> Option<Value> {
     let ContentBlock::ToolUse { id, name, input } = block else { return None };
-    // An input that is no object is one that could not be read: it goes back as it came.
+    // An input that is not an object could not be read: it is sent back as it came.
     let arguments = input.as_str().map_or_else(|| input.to_string(), str::to_owned);
     Some(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
 }
@@ -254,7 +261,7 @@ fn call(block: &ContentBlock) -> Option<Value> {
 fn result(block: &ContentBlock) -> Option<Value> {
     let ContentBlock::ToolResult { tool_use_id, content, is_error } = block else { return None };
     let text = texts(content, "\n");
-    // The protocol has no other place to say so.
+    // The protocol has no other field for this.
     let text = if *is_error { format!("ERROR: {text}") } else { text };
     Some(json!({"role": "tool", "tool_call_id": tool_use_id, "content": text}))
 }

@@ -1,7 +1,8 @@
 //! Reads a streamed answer of chat completions, as many kinds of servers send it.
 //!
-//! An answer is complete when the server names a `finish_reason` or says `[DONE]`; without either it was cut. Whether
-//! calls are to be run is told by the calls, not by the word of the reason, unless that says that they may be cut.
+//! An answer is complete when the server sends a `finish_reason` or `[DONE]`; without either it was
+//! cut. The calls themselves decide if they are to be run, not the server's reason, unless the
+//! reason says that they may be cut.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -19,14 +20,19 @@ use crate::llm::openai::reasoning_filter::{TextOpening, ThoughtEndFinder};
 use crate::llm::sse_events::{SseEvent, SseSplitter};
 use crate::llm::{AnswerDelta, AssistantMessage, ModelError};
 
-/// Bytes of one answer; far above any limit of tokens, so that a runaway server cannot fill the memory.
+/// Largest answer in bytes: far above any limit of tokens, and small enough that a runaway server
+/// cannot fill the memory.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
-/// How long the counts may take after the answer is complete. Some servers keep the connection open instead, and some say on
-/// it now and then that they are still there.
+/// Longest time for the token counts after the answer is complete. Some servers keep the connection
+/// open instead, and some send keep-alives on it now and then.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Reads `bytes` until the answer of `model` is complete, and tells every delta on the way.
+/// Reads `bytes` until the answer of `model` is complete, and sends every delta on the way.
+///
+/// # Errors
+///
+/// Fails if the stream breaks, ends early, is too long, or does not follow the protocol.
 pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
     model: &str,
@@ -43,7 +49,7 @@ pub(super) async fn read(
             bytes.next().await.transpose()?
         } else {
             let deadline = *deadline.get_or_insert_with(|| Instant::now() + LAST_WORDS);
-            // What breaks now breaks after the answer.
+            // An error at this point comes after the complete answer, so it is ignored.
             timeout_at(deadline, bytes.next()).await.ok().flatten().and_then(Result::ok)
         };
         let Some(piece) = piece else { break };
@@ -58,7 +64,7 @@ pub(super) async fn read(
         }
         fed?;
     }
-    // The last event may lack its empty line; half of one is no event.
+    // The last event may lack its empty line; an incomplete event is ignored.
     if let Ok(Some(event)) = splitter.rest()
         && (event.data.trim() == DONE || serde_json::from_str::<Value>(&event.data).is_ok())
     {
@@ -96,37 +102,38 @@ async fn tell(deltas: Vec<AnswerDelta>, outlet: &DeltaSink) {
     }
 }
 
-/// Whether answers begin in the middle of the model's thoughts, as with chat templates that open the tag by themselves.
+/// State of a [`CompletionReader`] for answers that may begin in the middle of its reasoning, as
+/// with chat templates that open the tag by themselves.
 #[derive(Clone, Copy)]
 pub(super) struct UnopenedThoughts<'a> {
-    /// So did the last one.
+    /// `true` if the last answer began in that way.
     pub begun: bool,
-    /// Told of it as soon as an answer shows it.
+    /// Function to call as soon as an answer shows if it begins in that way.
     pub learn: &'a (dyn Fn(bool) + Send + Sync),
 }
 
-/// An answer being read.
+/// Reader of the chunks of one [`AssistantMessage`].
 struct CompletionReader<'a> {
     model: String,
     opening: TextOpening,
-    /// Looks for the end of thoughts that had no beginning, once.
+    /// Finder of the end of reasoning that had no beginning; `None` after it was found once.
     seeker: Option<ThoughtEndFinder>,
     thoughts: UnopenedThoughts<'a>,
     blocks: Vec<CompletionBlock>,
     calls: StreamedCalls,
-    /// The server's word for why the answer is over.
+    /// Reason for the end of the answer, as the server wrote it.
     reason: Option<String>,
-    /// `[DONE]` was said.
+    /// `true` after `[DONE]`.
     done: bool,
-    /// The model said that it will not.
+    /// `true` if the model refused.
     refused: bool,
     usage: TokenUsage,
 }
 
-/// A block of the answer, in the order in which they began.
+/// Block of the answer, in the order in which the blocks began.
 enum CompletionBlock {
     Text(String),
-    /// The call of this number.
+    /// Number of a call.
     Call(usize),
 }
 
@@ -160,7 +167,7 @@ impl<'a> CompletionReader<'a> {
             let chunk = if failed { serde_json::json!({"error": chunk}) } else { chunk };
             return self.chunk(&chunk, deltas);
         }
-        // Servers have been seen to send two messages as one event, or an event with nothing in it.
+        // Some servers send two messages as one event, or an event without content.
         for line in event.data.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if line == DONE {
                 self.done = true;
@@ -168,7 +175,7 @@ impl<'a> CompletionReader<'a> {
             }
             match serde_json::from_str(line) {
                 Ok(chunk) => self.chunk(&chunk, deltas)?,
-                // Events of another name mean something to somebody else.
+                // Events of other names are meant for other clients.
                 Err(_) if event.name != "message" => {}
                 Err(error) => return Err(malformed(&format!("a chunk: {error}"))),
             }
@@ -187,7 +194,7 @@ impl<'a> CompletionReader<'a> {
             self.usage = usage;
         }
         let choices = chunk["choices"].as_array().into_iter().flatten();
-        // Only one answer was asked for; a server that does not count its answers has one.
+        // Only one answer was requested; a server that sends no index has one.
         for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
             let said = ["delta", "message"].into_iter().find_map(|key| choice.get(key));
             if let Some(said) = said.filter(|said| said.is_object()) {
@@ -235,7 +242,7 @@ impl<'a> CompletionReader<'a> {
         match self.blocks.last_mut() {
             _ if text.is_empty() => return,
             Some(CompletionBlock::Text(whole)) => whole.push_str(&text),
-            // The line ends that some models write around their calls.
+            // Some models write line ends around their calls.
             Some(CompletionBlock::Call(_)) if text.trim().is_empty() => return,
             Some(CompletionBlock::Call(_)) | None => {
                 self.blocks.push(CompletionBlock::Text(text.clone()));
@@ -246,7 +253,8 @@ impl<'a> CompletionReader<'a> {
         }
     }
 
-    /// Takes back what was told if all of it so far were thoughts, and keeps what follows them.
+    /// Takes back the text sent so far if all of it was reasoning, and keeps the text after it.
+    /// Returns `true` if it did so.
     fn leave_thoughts(&mut self, is_over: bool, deltas: &mut Vec<AnswerDelta>) -> bool {
         let ([CompletionBlock::Text(text)], Some(seeker)) =
             (self.blocks.as_slice(), &mut self.seeker)
@@ -264,7 +272,8 @@ impl<'a> CompletionReader<'a> {
         true
     }
 
-    /// The first text is over, by a call or by the end: what was held back of it is told.
+    /// Ends the first text, at a call or at the end of the answer: sends the part that was held
+    /// back.
     fn settle(&mut self, is_end: bool, deltas: &mut Vec<AnswerDelta>) {
         let is_begun = self.opening.is_begun();
         if is_begun {
@@ -323,7 +332,8 @@ impl<'a> CompletionReader<'a> {
         Ok(delta_stream::complete(content, stop_reason, self.usage, self.model))
     }
 
-    /// Why the model stopped, if the server's word matters: most say `stop` for calls, or `tool_calls` for none.
+    /// Returns the reason for the end if the server's word decides it: most servers write `stop`
+    /// for calls, or `tool_calls` without calls.
     fn stop_reason(&self) -> Result<Option<StopReason>, ModelError> {
         match self.reason.as_deref().unwrap_or_default() {
             "length" | "max_tokens" | "model_length" => Ok(Some(StopReason::MaxTokens)),
@@ -337,7 +347,7 @@ impl<'a> CompletionReader<'a> {
     }
 }
 
-/// The counts, which may come in any chunk and are always of the whole answer.
+/// Returns the token counts, which may come in any chunk and are always of the whole answer.
 fn usage(chunk: &Value) -> Option<TokenUsage> {
     let usage =
         [&chunk["usage"], &chunk["x_groq"]["usage"]].into_iter().find(|it| it.is_object())?;
@@ -346,7 +356,7 @@ fn usage(chunk: &Value) -> Option<TokenUsage> {
     let cached = cached.into_iter().find_map(Value::as_u64).unwrap_or_default();
     let prompt = usage["prompt_tokens"].as_u64().unwrap_or_default();
     let cached = cached.min(prompt);
-    // Since GPT-5.6; a part of the prompt like those that were read from it
+    // Since GPT-5.6: a part of the prompt, like the tokens that were read from the cache
     // (<https://developers.openai.com/api/docs/guides/prompt-caching>).
     let written = usage["prompt_tokens_details"]["cache_write_tokens"].as_u64();
     let written = written.unwrap_or_default().min(prompt - cached);

@@ -1,23 +1,25 @@
-//! How many tokens a text is at the very least, to notice a server that has read only a part of it. Pure.
+//! Lower bound for the tokens of a text, to notice a server that has read only a part of it. Pure
+//! functions.
 //!
-//! Local servers cut what does not fit into the context they were started with, and say so nowhere but in the count of what
-//! they have read.
+//! Local servers cut text that does not fit into the context they were started with. They report
+//! that only by the number of tokens they have read.
 
-/// Fewer tokens than this are cut by no server.
+/// Smallest number of tokens to check: no server cuts a shorter text.
 const WORTH_TELLING: u64 = 1_000;
-/// Letters of a word that are one token at the most, of the longest words that vocabularies hold.
+/// Largest number of letters that one token has, as in the longest words of vocabularies.
 const LONGEST_WORD: u64 = 16;
-/// Digits of one token.
+/// Largest number of digits that one token has.
 const LONGEST_NUMBER: u64 = 3;
-/// Signs of Chinese, Japanese and Korean, and of scripts without spaces, that are one token on average at the most.
+/// Characters of Chinese, Japanese and Korean, and of scripts without spaces, for one token: the
+/// largest average.
 const SIGNS: u64 = 3;
 
-/// What a piece of text is made of.
+/// Kind of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextPart {
     Word,
     Number,
-    /// A script that puts no space between words.
+    /// Character of a script that puts no space between words.
     Sign,
     Mark,
     Space,
@@ -33,15 +35,15 @@ fn part(c: char) -> TextPart {
         | '\u{2e80}'..='\u{d7ff}'
         | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}' => TextPart::Sign,
-        // What is left out in the middle of a word, as here: don't.
+        // The mark of an omission in the middle of a word: don't.
         '\'' | '’' => TextPart::Word,
         _ if c.is_alphabetic() => TextPart::Word,
         _ => TextPart::Mark,
     }
 }
 
-/// The fewest tokens that any vocabulary makes of a text. No token spans two words; a mark is one of its own only where a
-/// word ends with it.
+/// Returns the fewest tokens that any vocabulary makes of a text. No token spans two words. A
+/// punctuation mark is counted as a token only at the end of a word.
 pub(super) fn least_tokens(text: &str) -> u64 {
     let (mut tokens, mut signs) = (0, 0);
     let mut chars = text.chars().peekable();
@@ -63,7 +65,8 @@ pub(super) fn least_tokens(text: &str) -> u64 {
     tokens + signs / SIGNS
 }
 
-/// What people should know if a server has `read` so many tokens of texts that are at least `least`.
+/// Returns a notice for people if a server has `read` fewer tokens than `least`, the lower bound
+/// for the texts.
 pub(super) fn notice(read: u64, least: u64) -> Option<String> {
     (read > 0 && least >= WORTH_TELLING && read < least).then(|| {
         format!(

@@ -1,4 +1,5 @@
-//! The file format of scripted runs: read strictly, so that a typing mistake is an error and not a silent default.
+//! File format of scripted runs. It is read strictly, so that a typing mistake is an error and not
+//! a silent default.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,48 +11,48 @@ use serde_json::Value;
 use crate::llm::delta_stream::DeltaPace;
 use crate::llm::messages_api::StopReason;
 
-/// A script that was read and checked.
+/// Script that was read and checked.
 #[derive(Debug)]
 pub struct ModelScript {
     pub(super) turns: Vec<ScriptTurn>,
 }
 
-/// Why a script cannot be used.
+/// Reason why a [`ModelScript`] cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     /// The file cannot be read.
     #[error("cannot read the script {}", path.display())]
     Read {
-        /// Where it should be.
+        /// Path of the script.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Not JSON, or not of the shape of a script.
+    /// The file is not JSON, or does not have the fields of a script.
     #[error("script {file}, line {line}, column {column}: {message}")]
     Json {
-        /// The script.
+        /// Name of the script.
         file: String,
-        /// From 1.
+        /// Line of the error, from 1.
         line: usize,
-        /// From 1.
+        /// Column of the error, from 1.
         column: usize,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
-    /// The shape is right, the meaning is not.
+    /// A field has a value that is not allowed.
     #[error("script {file}, {field}: {message}")]
     Invalid {
-        /// The script.
+        /// Name of the script.
         file: String,
-        /// Such as `turns[2].when.user`.
+        /// Path of the field, such as `turns[2].when.user`.
         field: String,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
 }
 
-/// One answer and when it is given.
+/// One answer, and the conditions for it.
 #[derive(Debug)]
 pub(super) struct ScriptTurn {
     pub(super) user: Option<Regex>,
@@ -63,14 +64,14 @@ pub(super) struct ScriptTurn {
     pub(super) reuse: TurnReuse,
 }
 
-/// How often a turn may be played in one session.
+/// Number of times that a turn may be played in one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TurnReuse {
     Once,
     Always,
 }
 
-/// How a turn ends.
+/// End of a turn.
 #[derive(Clone, Debug)]
 pub(super) enum TurnEnd {
     Stop(StopReason),
@@ -78,7 +79,7 @@ pub(super) enum TurnEnd {
     Cut,
 }
 
-/// What a turn says.
+/// Block of a turn's answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum ScriptBlock {
@@ -87,7 +88,11 @@ pub(super) enum ScriptBlock {
 }
 
 impl ModelScript {
-    /// Reads a script; `file` names it in errors.
+    /// Reads and checks a script; `file` is its name in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptError::Json`] or [`ScriptError::Invalid`] if `text` is not a valid script.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
         let raw: RawScript = serde_json::from_str(text).map_err(|error| ScriptError::Json {
             file: file.to_owned(),
@@ -111,7 +116,7 @@ impl ModelScript {
     }
 }
 
-/// A field and what is wrong with it.
+/// Path of a field, and a description of its error.
 type ScriptFault = (String, String);
 
 #[derive(Deserialize)]
@@ -157,7 +162,7 @@ struct RawError {
     message: Option<String>,
 }
 
-/// A pause of more than a minute per piece is a typing mistake.
+/// Longest pause per piece in milliseconds: more than a minute is a typing mistake.
 const MAX_DELAY_MS: u64 = 60_000;
 
 impl RawTurn {

@@ -1,25 +1,26 @@
-//! What is kept of a command's output: beginning and end, for the end is where it says what went wrong.
+//! Buffer for a command's output: it keeps the beginning and the end, because errors are reported
+//! at the end.
 
 use std::collections::VecDeque;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// Characters that are told, of both streams together.
+/// Largest number of characters in a result, of both streams together.
 const OUTPUT_CHARS: usize = 30_000;
-/// Bytes that are kept of each end of a stream: no character is longer than four.
+/// Number of bytes kept of each end of a stream: no character has more than four.
 const END_BYTES: usize = 4 * OUTPUT_CHARS;
 
-/// The beginning and the end of a stream.
+/// Beginning and end of a stream, as [`told`] joins them.
 #[derive(Debug, Default)]
 pub(super) struct OutputBuffer {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    /// Bytes that went by between the two.
+    /// Number of bytes between the two, which are not kept.
     between: u64,
 }
 
 impl OutputBuffer {
-    /// Reads to the end.
+    /// Reads the stream to its end.
     pub(super) async fn read(&mut self, from: Option<impl AsyncRead + Unpin>) {
         let Some(mut from) = from else { return };
         let mut piece = vec![0; 8 * 1024];
@@ -37,7 +38,7 @@ impl OutputBuffer {
         self.between += excess as u64;
     }
 
-    /// How many characters there are to tell, at least.
+    /// Returns the number of characters that are kept.
     fn chars(&self) -> usize {
         String::from_utf8_lossy(&self.head).chars().count()
             + String::from_utf8_lossy(&self.tail.iter().copied().collect::<Vec<_>>())
@@ -45,7 +46,8 @@ impl OutputBuffer {
                 .count()
     }
 
-    /// At most so many characters of it, from both ends, and between them how much was left out.
+    /// Returns at most `most` characters, from both ends, and between them the number of bytes that
+    /// were left out.
     fn cut(&self, most: usize) -> String {
         let mut head = self.head.clone();
         let mut tail: Vec<u8> = self.tail.iter().copied().collect();
@@ -56,7 +58,7 @@ impl OutputBuffer {
         if self.between == 0 && head.chars().count() <= most {
             return head.into_owned();
         }
-        // Of one that is whole the end is cut from what follows the beginning.
+        // If all bytes are kept, the end is cut from the text after the beginning.
         let (head, rest) = head.split_at(place(&head, most / 2));
         let rest = if self.between == 0 { rest } else { &tail };
         let tail = &rest[place(rest, rest.chars().count().saturating_sub(most - most / 2))..];
@@ -67,12 +69,13 @@ impl OutputBuffer {
     }
 }
 
-/// Where a character begins, in bytes; the end, if there are fewer.
+/// Returns the byte offset of character `nth`, or the length of the text if there are fewer.
 fn place(text: &str, nth: usize) -> usize {
     text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at)
 }
 
-/// What was written, then what was complained of: each gets half of the room, and what the other leaves of its half.
+/// Joins standard output and standard error. Each gets half of the characters, and also the part of
+/// the other half that is not used.
 pub(super) fn told(out: &OutputBuffer, err: &OutputBuffer) -> String {
     let half = OUTPUT_CHARS / 2;
     let spare = |other: &OutputBuffer| half + half.saturating_sub(other.chars());

@@ -1,24 +1,24 @@
-//! A command as words: its name and what it is given, through the commands that run another one.
+//! Words of a command: its name and its arguments, also of a command that another one runs.
 
 use tree_sitter::Node;
 
-/// How many commands that run commands are looked through.
+/// Largest number of nested commands that are analysed.
 const LAYERS: usize = 8;
 
-/// Where the system keeps its programs.
+/// Folders with the programs of the system.
 const OF_THE_SYSTEM: [&str; 6] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// A command that runs the command it is given.
+/// Command that runs the command in its arguments.
 struct WrapperCommand {
     name: &'static str,
-    /// Its options of one letter whose value may be the next word.
+    /// Options of one letter whose value may be the next word.
     short: &'static str,
-    /// Its long options whose value may be the next word, without dashes.
+    /// Long options whose value may be the next word, without dashes.
     long: &'static [&'static str],
-    /// Words of its own before the command.
+    /// Number of its own operands before the command.
     operands: usize,
-    /// Whether `NAME=VALUE` may stand before the command.
+    /// `true` if `NAME=VALUE` may stand before the command.
     assigns: bool,
 }
 
@@ -97,13 +97,13 @@ const WRAPPERS: [WrapperCommand; 29] = [
     ),
 ];
 
-/// A command's name and arguments as they are written, without quotes.
+/// Name and arguments of a command as they are written, without quotes.
 pub(super) struct CommandWords {
     pub(super) name: Option<String>,
     pub(super) arguments: Vec<String>,
-    /// The name holds something that is only known while it runs.
+    /// `true` if the name contains a part that is only known at run time.
     pub(super) is_computed: bool,
-    /// The name is a path, and not to where the system keeps its programs.
+    /// `true` if the name is a path to a folder that is not one of the system's.
     pub(super) is_local: bool,
 }
 
@@ -129,11 +129,11 @@ impl CommandWords {
         Self { name, arguments, is_computed, is_local }
     }
 
-    /// The command that this one runs, if it is one that runs another.
+    /// Returns the command that this one runs, if there is one.
     fn inner(&self) -> Option<Self> {
         let name = self.name.as_deref()?;
         let wrapper = WRAPPERS.iter().find(|it| it.name == name)?;
-        // It only says where the command is.
+        // `command -v` only shows the location of a command.
         if name == "command" && self.has_short(&['v', 'V']) {
             return None;
         }
@@ -141,7 +141,7 @@ impl CommandWords {
         Some(Self::named(name, arguments.to_vec()))
     }
 
-    /// The command, the one it runs, and so on.
+    /// Returns the command, the one it runs, and so on, at most [`LAYERS`].
     pub(super) fn layers(self) -> Vec<Self> {
         let mut layers = vec![self];
         while layers.len() < LAYERS
@@ -152,38 +152,39 @@ impl CommandWords {
         layers
     }
 
-    /// Whether one of these words is an argument.
+    /// Returns `true` if one of `words` is an argument.
     pub(super) fn has(&self, words: &[&str]) -> bool {
         has(&self.arguments, words)
     }
 
-    /// Whether one of these letters is among its options, alone or with others, as in `-fdx`.
+    /// Returns `true` if one of `letters` is an option, alone or with others, as in `-fdx`.
     pub(super) fn has_short(&self, letters: &[char]) -> bool {
         has_short(&self.arguments, letters)
     }
 
-    /// Whether one of these long options is there, whole, cut short or with a value.
+    /// Returns `true` if one of these long options is an argument, complete, abbreviated or with a
+    /// value.
     pub(super) fn has_long(&self, names: &[&str]) -> bool {
         has_long(&self.arguments, names)
     }
 }
 
 impl WrapperCommand {
-    /// The words after its own.
+    /// Returns the words after the options and operands of this command.
     fn rest<'a>(&self, words: &'a [String]) -> &'a [String] {
         let mut at = 0;
         let mut operands = self.operands;
         while let Some(word) = words.get(at) {
             if word == "--" {
-                // What is left of its own stands after it.
+                // The remaining operands stand after `--`.
                 at += 1 + operands;
                 break;
             } else if let Some(long) = word.strip_prefix("--") {
-                // A value after `=` belongs to the same word.
+                // A value after `=` belongs to the option's own word.
                 let takes = !long.contains('=') && self.long.iter().any(|it| it.starts_with(long));
                 at += 1 + usize::from(takes);
             } else if let Some(letters) = word.strip_prefix('-').filter(|it| !it.is_empty()) {
-                // The first that takes a value has the rest of the word, or the next one.
+                // The first letter that takes a value gets the rest of the word, or the next word.
                 let takes = letters.find(|letter| self.short.contains(letter));
                 let is_last = takes.is_some_and(|it| letters[it..].chars().nth(1).is_none());
                 at += 1 + usize::from(is_last);
@@ -218,12 +219,12 @@ pub(super) fn has_long(arguments: &[String], names: &[&str]) -> bool {
     let options = arguments.iter().take_while(|word| *word != "--");
     options.filter_map(|word| word.strip_prefix("--")).any(|word| {
         let name = word.split('=').next().unwrap_or_default();
-        // Two letters may be short for anything.
+        // A prefix of two letters may stand for any option.
         names.iter().any(|it| *it == name || (name.len() > 2 && it.starts_with(name)))
     })
 }
 
-/// A word as the shell takes it, quotes and backslashes gone; what it would expand stays as written.
+/// Removes quotes and backslashes from a word, as the shell does; expansions stay as written.
 pub(super) fn unquoted(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect()
 }

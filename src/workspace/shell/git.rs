@@ -1,4 +1,4 @@
-//! What to look out for when git is called: options of its own stand before what it is to do.
+//! Warnings about calls of git, whose general options stand before the verb.
 
 use super::argv::{CommandWords, has, has_long, has_short};
 
@@ -38,7 +38,7 @@ const RUNS: [&str; 19] = [
     "uploadpack.",
 ];
 
-/// Codes and words, for every kind of thing that such a call may do.
+/// Returns a code and a sentence for each effect to warn about.
 pub(super) fn cautions(words: &CommandWords) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -51,7 +51,7 @@ pub(super) fn cautions(words: &CommandWords) -> Vec<(&'static str, String)> {
         if settings.is_some_and(names_program) {
             found.push(("evaluates", "It gives git settings that may run programs.".to_owned()));
         }
-        // `--exec-path` alone only asks; a path would follow after `=`.
+        // `--exec-path` alone only prints the path; a new path would follow after `=`.
         at += 1 + usize::from(TAKES.contains(&word.as_str()) && word != "--exec-path");
     }
     let Some((verb, rest)) = words.arguments.get(at..).and_then(<[String]>::split_first) else {
@@ -78,12 +78,13 @@ pub(super) fn cautions(words: &CommandWords) -> Vec<(&'static str, String)> {
     found
 }
 
-/// Whether a setting may name a program that git runs.
+/// Returns `true` if a setting may name a program that git runs.
 fn names_program(setting: &str) -> bool {
     setting.contains('!') || RUNS.iter().any(|begin| setting.to_lowercase().starts_with(begin))
 }
 
-/// What comes of `git config`: settings stay, and git runs what some of them name whenever it is called.
+/// Returns the warnings for `git config`: settings are permanent, and git runs programs that some
+/// of them name at every call.
 fn configures(rest: &[String]) -> Vec<(&'static str, String)> {
     let edits = has_short(rest, &['e']) || has_long(rest, &["edit"]);
     let reads = has_short(rest, &['l'])
@@ -107,7 +108,7 @@ fn configures(rest: &[String]) -> Vec<(&'static str, String)> {
     found
 }
 
-/// Whether what is not committed, or what is on no branch afterwards, may be lost.
+/// Returns `true` if uncommitted changes, or commits without a branch afterwards, may be lost.
 fn discards(verb: &str, rest: &[String]) -> bool {
     let short = |letters: &[char]| has_short(rest, letters);
     let long = |names: &[&str]| has_long(rest, names);
@@ -140,7 +141,7 @@ fn discards(verb: &str, rest: &[String]) -> bool {
     }
 }
 
-/// Whether a checkout is of files rather than of a branch, as far as the words tell.
+/// Returns `true` if a checkout is of files rather than of a branch, as far as the words show.
 fn is_of_files(rest: &[String]) -> bool {
     let makes_branch = has_short(rest, &['b', 't']) || has_long(rest, &["orphan", "track"]);
     let names = || rest.iter().filter(|word| !word.starts_with('-'));
@@ -150,7 +151,7 @@ fn is_of_files(rest: &[String]) -> bool {
     has(rest, &["--"]) || names().any(is_path) || (!makes_branch && names().count() > 1)
 }
 
-/// Whether files go.
+/// Returns `true` if the call deletes files.
 fn deletes(verb: &str, rest: &[String]) -> bool {
     match verb {
         "clean" => !has_short(rest, &['n']) && !has_long(rest, &["dry-run"]),
@@ -159,7 +160,7 @@ fn deletes(verb: &str, rest: &[String]) -> bool {
     }
 }
 
-/// Whether it runs a command that it is given.
+/// Returns `true` if the call runs a command from its arguments.
 fn runs(verb: &str, rest: &[String]) -> bool {
     let first = rest.iter().map(String::as_str).find(|word| !word.starts_with('-'));
     match verb {

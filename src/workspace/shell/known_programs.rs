@@ -1,8 +1,8 @@
-//! What programs are known for, by their names and options.
+//! Known effects of programs, by their names and options.
 
 use super::argv::CommandWords;
 
-/// Commands whose name says what to look out for.
+/// Commands whose name alone is a reason for a warning: names, code and sentence.
 const TELLING: [(&[&str], &str, &str); 7] = [
     (&["sudo", "doas", "su", "pkexec", "runuser"], "privileges", "It asks for more rights"),
     (&["rm", "rmdir", "unlink", "shred"], "deletes", "It deletes files"),
@@ -29,7 +29,7 @@ const TELLING: [(&[&str], &str, &str); 7] = [
     ),
 ];
 pub(super) const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
-/// Programs that run a program they are given, by their names without a version.
+/// Programs that run a program from their arguments, by their names without a version.
 pub(super) const INTERPRETERS: [&str; 15] = [
     "python",
     "pypy",
@@ -56,12 +56,12 @@ pub(super) const NETWORK: [&str; 34] = [
     "gem", "apt", "apt-get", "dnf", "yum", "apk", "brew", "gh", "docker", "podman", "kubectl",
 ];
 
-/// A name without its version: `python` for `python3.12`.
+/// Returns a name without its version: `python` for `python3.12`.
 pub(super) fn family(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// Codes and words, for every kind of thing that such a command may do.
+/// Returns a code and a sentence for each effect to warn about.
 pub(super) fn cautions(name: &str, words: &CommandWords) -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<_> = TELLING
         .iter()
@@ -89,7 +89,7 @@ pub(super) fn cautions(name: &str, words: &CommandWords) -> Vec<(&'static str, &
     found
 }
 
-/// Whether it deletes, or does anything else, with files that it finds by itself.
+/// Returns `true` if the command deletes the files that it finds, or runs a program for each.
 fn deletes(name: &str, words: &CommandWords) -> bool {
     match name {
         "find" => words.has(&["-delete", "-exec", "-execdir", "-ok", "-okdir"]),
@@ -101,7 +101,7 @@ fn deletes(name: &str, words: &CommandWords) -> bool {
     }
 }
 
-/// Whether it writes into files that are there, or puts others in their place.
+/// Returns `true` if the command changes existing files, or replaces them.
 pub(super) fn overwrites(name: &str, words: &CommandWords) -> bool {
     let in_place = || words.has_short(&['i']);
     match name {
@@ -118,16 +118,17 @@ pub(super) fn overwrites(name: &str, words: &CommandWords) -> bool {
     }
 }
 
-/// Options by which a program only tells what it is.
+/// Options with which a program only prints its version or its help.
 const ONLY_TELL: [&str; 6] = ["--version", "-version", "-V", "-v", "--help", "-h"];
 
-/// Whether it takes what it reads for a program.
+/// Returns `true` if the program runs its input as a program.
 pub(super) fn runs_input(name: &str, words: &CommandWords) -> bool {
     let is_known = SHELLS.contains(&name) || INTERPRETERS.contains(&family(name));
     is_known && !words.has(&ONLY_TELL)
 }
 
-/// Whether what it does is in what it is given: a script, a file, a program after `-c` or `-e`.
+/// Returns `true` if the arguments determine the effect: a script, a file, a program after `-c` or
+/// `-e`.
 fn evaluates(name: &str, words: &CommandWords) -> bool {
     if words.is_local || EVALUATES.contains(&name) {
         return true;
@@ -139,7 +140,7 @@ fn evaluates(name: &str, words: &CommandWords) -> bool {
         return words.arguments.iter().any(|word| !ONLY_TELL.contains(&word.as_str()));
     }
     match name {
-        // A program of its own is nothing unusual; one that starts others is.
+        // A program in the arguments is usual; one that starts others is not.
         _ if AWKS.contains(&name) => {
             words.has_short(&['f'])
                 || words.arguments.iter().any(|it| it.contains("system") || it.contains(['|', '>']))
@@ -147,7 +148,7 @@ fn evaluates(name: &str, words: &CommandWords) -> bool {
         "su" | "runuser" | "flock" | "script" => {
             words.has_short(&['c']) || words.has_long(&["command"])
         }
-        // To build and to test is usual; here it is run as well.
+        // To build and to test is usual; `run` also runs the program.
         "cargo" | "go" | "dotnet" | "swift" => words.has(&["run"]),
         "tar" | "gtar" | "bsdtar" => {
             let programs =
