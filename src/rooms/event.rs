@@ -1,4 +1,4 @@
-//! What a room tells the people in it; the edges turn each event into words on the wire.
+//! Events of a room for the people in it; the transports encode each event for the wire.
 
 use std::sync::Arc;
 
@@ -13,12 +13,13 @@ use super::command::StreamingPreview;
 use super::file::FileState;
 use super::settings::{DocumentSettings, ServerSettings};
 
-/// Everything that can be told.
+/// Event of a room.
 #[derive(Clone, Debug)]
 pub enum RoomEvent {
-    /// Text and hunk changes that belong together; `updates` are consecutive and start after `from`.
+    /// Text and hunk changes that belong together; `updates` are consecutive and start after
+    /// `from`.
     Updates {
-        /// The version before the first update.
+        /// Version before the first update.
         from: Version,
         /// Committed updates, in order.
         updates: Vec<Arc<Update>>,
@@ -27,11 +28,11 @@ pub enum RoomEvent {
         /// Hunks that changed otherwise than by being mapped through the updates.
         put: Vec<(RequestId, Hunk)>,
     },
-    /// The title or the settings changed, or the document is gone.
+    /// The title or the settings changed, or the document was deleted.
     Changed(DocumentChange),
-    /// Who is here.
+    /// The connections in the document changed; all of them.
     Peers(Vec<PeerInfo>),
-    /// Somebody's caret moved.
+    /// A caret moved.
     Caret(MemberId, CaretPosition),
     /// A request is pending, and durable.
     Requested(Arc<ApprovalRequest>),
@@ -39,21 +40,22 @@ pub enum RoomEvent {
     RequestUpdated(RequestUpdate),
     /// A request was resolved.
     Resolved(Arc<ApprovalRequest>),
-    /// The rules in force are others now; all of them.
+    /// The rules in force changed; all of them.
     Rules(Vec<Arc<ApprovalRule>>),
     /// The model has written more of a change it may propose.
     Sketched(Arc<StreamingPreview>),
-    /// Nothing comes of it.
+    /// A streaming preview ended without a request.
     Unsketched(Arc<StreamingPreview>),
-    /// How the document stands with the file that it is.
+    /// The state of the document's file changed.
     File(FileState),
-    /// A run says something.
+    /// A run has an event.
     Said(Arc<RunEvent>),
 }
 
 impl RoomEvent {
-    /// Whether somebody may want to hear of it who is not in the document: whoever asked, of what their run says; whoever keeps
-    /// a list or a copy of documents, that one reads differently, has another title or is gone.
+    /// `true` if the event may concern people who are not in the document. Events of a run concern
+    /// the person who asked; a changed text, a new title and a deletion concern those who keep a
+    /// list or a copy of documents.
     pub fn concerns_others(&self) -> bool {
         match self {
             Self::Said(_) | Self::Changed(DocumentChange::Title(_) | DocumentChange::Deleted) => {
@@ -74,153 +76,154 @@ impl RoomEvent {
     }
 }
 
-/// What [`RoomEvent::Changed`] tells.
+/// Change that [`RoomEvent::Changed`] announces.
 #[derive(Clone, Debug)]
 pub enum DocumentChange {
-    /// A new title.
+    /// New title.
     Title(String),
-    /// The settings now in force, and the version their ranges are of.
+    /// Settings now in force, and the version that their ranges are of.
     Settings(DocumentSettings, Version),
-    /// The document is gone.
+    /// The document was deleted.
     Deleted,
 }
 
-/// A connection in a document.
+/// Connection in a document.
 #[derive(Clone, Debug)]
 pub struct PeerInfo {
-    /// The connection.
+    /// Identifier of the connection.
     pub member: MemberId,
-    /// The person, under the name this connection gave.
+    /// Person, under the name that this connection gave.
     pub principal: Principal,
-    /// One of four caret colours, chosen so that neighbours differ.
+    /// Index of one of four caret colours, chosen so that neighbours differ.
     pub color: u8,
-    /// The editor instances of this connection.
+    /// Editor instances of this connection.
     pub clients: Vec<ClientId>,
-    /// Where the caret is.
+    /// Position of the caret, if known.
     pub caret: Option<CaretPosition>,
 }
 
-/// A caret, in positions of `version`.
+/// Caret and selection, in positions of `version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaretPosition {
-    /// The version the positions are of.
+    /// Version that the positions are of.
     pub version: Version,
-    /// Where the selection began, in UTF-16 code units.
+    /// Start of the selection, in UTF-16 code units.
     pub anchor: usize,
-    /// Where the caret stands, in UTF-16 code units.
+    /// Position of the caret, in UTF-16 code units.
     pub head: usize,
 }
 
-/// A change of a pending request.
+/// Change of a pending request.
 #[derive(Clone, Debug)]
 pub struct RequestUpdate {
-    /// The request, as it is now.
+    /// Request as it is now.
     pub request: Arc<ApprovalRequest>,
-    /// The hunks whose state changed, by whatever cause.
+    /// Hunks whose state changed, for whatever reason.
     pub changed: Vec<(HunkId, HunkStatus)>,
-    /// Who caused the change.
+    /// Person who caused the change.
     pub by: Option<Principal>,
-    /// Who has the request open; the countdown stands still meanwhile.
+    /// People who have the request open; the countdown is paused meanwhile.
     pub focused: Vec<Principal>,
-    /// What is new besides.
+    /// News besides the state.
     pub news: RequestNews,
 }
 
-/// What is new about a request besides its state.
+/// News about a request besides its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestNews {
-    /// Nothing.
+    /// No news.
     Nothing,
     /// The call would do something else than people were shown.
     Preview,
-    /// The approved call is over.
+    /// The approved call has ended.
     Result,
-    /// What it did was taken back, or it was proposed again.
+    /// The call was undone, or proposed again.
     Aftermath,
 }
 
-/// News for everybody who is connected.
+/// Event for every connection to the server.
 #[derive(Clone, Debug)]
 pub enum ServerEvent {
-    /// There is a new document; for those who may read it.
+    /// A document was created; for those who may read it.
     Created {
-        /// Which one.
+        /// Identifier of the document.
         id: DocumentId,
-        /// Its title.
+        /// Title of the document.
         title: String,
-        /// The version of its first text.
+        /// Version of the document's first text.
         version: Version,
     },
     /// An owner has changed the server's settings.
     Settings(ServerSettings),
 }
 
-/// Something a run says to everyone in the document.
+/// Event of a run, for everyone in the document.
 #[derive(Clone, Debug)]
 pub struct RunEvent {
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run.
+    /// Run that the event is about.
     pub run: RunId,
-    /// The shared document, if the run is about one (never a session's private one).
+    /// Shared document that the run is about, if any; never a private document of a session.
     pub document: Option<DocumentId>,
-    /// Milliseconds since 1970.
+    /// Time of the event, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What it says.
+    /// Kind and content of the event.
     pub saying: RunEventKind,
 }
 
-/// What a run says.
+/// Kind of an event of a run.
 #[derive(Clone, Debug)]
 pub enum RunEventKind {
     /// The model begins to answer.
     StreamStart,
-    /// More of its text.
+    /// The model has written more text.
     StreamChunk(String),
-    /// It has stopped.
+    /// The model has stopped.
     StreamEnd,
-    /// One of the agent event objects: type, subtype, content.
+    /// Agent event object: type, subtype, content.
     Agent(&'static str, &'static str, Value),
-    /// The answer to `askClaudeCode`, exactly once for each.
+    /// Answer to `askClaudeCode`, exactly once for each.
     Response(RunResponse),
-    /// The run is over, and everything about it has been said. Nobody is told; it says who has heard the end.
+    /// The run has ended, and all its events have been sent. Not sent to clients; marks that all
+    /// earlier events have arrived.
     Over,
 }
 
-/// The answer to `askClaudeCode`.
+/// Answer to `askClaudeCode`.
 #[derive(Clone, Debug)]
 pub struct RunResponse {
-    /// What the model said.
+    /// Message of the model.
     pub message: String,
-    /// What became of the text.
+    /// Change of the text.
     pub update: ResponseUpdate,
     /// Every document change of the run, in order: request, status, kind, version afterwards.
     pub updates: Vec<(RequestId, String, &'static str, Version)>,
-    /// Why there is no answer: code and message.
+    /// Code and message of the error, if there is no answer.
     pub error: Option<(String, String)>,
 }
 
-/// What an answer did to the text.
+/// Change of the text by an answer.
 #[derive(Clone, Debug)]
 pub enum ResponseUpdate {
-    /// Nothing.
+    /// The text was not changed.
     None,
-    /// The whole document was rewritten; this is the result.
+    /// The whole document was rewritten.
     Full {
-        /// The resulting document.
+        /// Text of the whole document afterwards.
         text: String,
-        /// Its version.
+        /// Version of the document afterwards.
         version: Version,
     },
     /// A range was rewritten.
     Partial {
-        /// What now stands in the original range.
+        /// Text that now stands in the original range.
         text: String,
-        /// Start of the original range, UTF-16 code units.
+        /// Start of the original range, in UTF-16 code units.
         start: usize,
-        /// End of the original range, UTF-16 code units.
+        /// End of the original range, in UTF-16 code units.
         end: usize,
-        /// The document's version.
+        /// Version of the document afterwards.
         version: Version,
     },
 }
