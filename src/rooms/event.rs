@@ -185,8 +185,8 @@ pub enum RunEventKind {
     Agent(&'static str, &'static str, Value),
     /// Answer to `askClaudeCode`, exactly once for each.
     Response(RunResponse),
-    /// The run has ended, and all its events have been sent. Not sent to clients; marks that all
-    /// earlier events have arrived.
+    /// The run has ended, and all its events have been told. Not sent to clients; the event sink
+    /// notes with it that the end was delivered.
     Over,
 }
 
