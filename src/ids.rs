@@ -32,8 +32,8 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Returns a new identifier that sorts by time of creation (UUID version 7, without
-            /// dashes).
+            /// Returns a new identifier that sorts by time of creation: a prefix and a
+            /// [`sortable_uuid`] without dashes.
             pub fn generate() -> Self {
                 Self(format!(concat!($prefix, "{}"), sortable_uuid().simple()).into())
             }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{DocumentId, UserId};
 
-/// Role of a token, from most to least permissions.
+/// Role of a token, from most to least permissions; see [`Role::may`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -87,7 +87,7 @@ pub struct Principal {
     pub document: Option<DocumentId>,
 }
 
-/// Action that a person may be permitted to do.
+/// Action that a person may be permitted to do; see [`Principal::may`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Open a document, its history and its requests.

@@ -228,7 +228,7 @@ pub(super) enum PositionsOf {
     OfToday,
 }
 
-/// Connection that joins a document.
+/// Connection that joins a document; see [`RoomCommand::Open`].
 #[derive(Clone, Debug)]
 pub struct JoiningMember {
     /// Identifier of the connection.
@@ -237,7 +237,7 @@ pub struct JoiningMember {
     pub principal: Principal,
 }
 
-/// Updates from one connection.
+/// Updates from one connection; see [`RoomCommand::Push`].
 #[derive(Debug)]
 pub struct PushRequest {
     /// Connection that sends the updates.
@@ -250,7 +250,7 @@ pub struct PushRequest {
     pub updates: Vec<(ClientId, Box<str>)>,
 }
 
-/// Edits that restore an older text.
+/// Edits that restore an older text; see [`RoomCommand::Restore`].
 #[derive(Clone, Debug)]
 pub struct TextRestore {
     /// Version whose text is restored.
@@ -261,7 +261,7 @@ pub struct TextRestore {
     pub edits: Vec<TextEdit>,
 }
 
-/// Change of whether a connection looks at a request.
+/// Change of whether a connection looks at a request; see [`RoomCommand::Focus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerChange {
     /// The connection looks; repeated every few seconds.
@@ -270,7 +270,7 @@ pub enum ViewerChange {
     Off,
 }
 
-/// Accepted hunks to undo.
+/// Accepted hunks to undo; see [`RoomCommand::Undo`].
 #[derive(Clone, Debug)]
 pub struct UndoChange {
     /// Request that was accepted.
@@ -283,7 +283,7 @@ pub struct UndoChange {
     pub seen: Option<BTreeMap<HunkId, String>>,
 }
 
-/// File change of a call that is to be undone.
+/// File change of a call that is to be undone; see [`RoomCommand::BeginUndo`].
 #[derive(Clone, Debug)]
 pub struct UndoFileChange {
     /// Request of the call.
@@ -292,7 +292,7 @@ pub struct UndoFileChange {
     pub found: FoundFile,
 }
 
-/// Hunks to propose again.
+/// Hunks to propose again; see [`RoomCommand::Reopen`].
 #[derive(Clone, Debug)]
 pub struct ProposeAgain {
     /// Request that was not accepted, or not all of it.
@@ -301,7 +301,8 @@ pub struct ProposeAgain {
     pub hunks: Option<Vec<HunkId>>,
 }
 
-/// New settings; a field that is `None` leaves its setting unchanged.
+/// New settings; see [`RoomCommand::Configure`]. A field that is `None` leaves its setting
+/// unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsChange {
     /// Policies, approvals and timeout; its `frozen` is ignored.
@@ -310,7 +311,7 @@ pub struct SettingsChange {
     pub frozen: Option<(Version, Vec<(usize, usize)>)>,
 }
 
-/// Change that a tool proposes.
+/// Change that a tool proposes; see [`RoomCommand::Propose`].
 #[derive(Clone, Debug)]
 pub struct NewApprovalRequest {
     /// Identifier, made before the request is sent, so that a restart can find the request again.
@@ -333,7 +334,7 @@ pub struct NewApprovalRequest {
     pub base_version: Version,
     /// Text that the tool read.
     pub base: Text,
-    /// Hunks of the change, in positions of `base_version`.
+    /// Hunks of the change, in positions of [`base_version`](Self::base_version).
     pub hunks: Vec<HunkDraft>,
     /// Original range, in positions of `base_version`; `partial` answers give the text that stands
     /// there afterwards.
@@ -370,8 +371,8 @@ pub struct CommitPrefix {
     pub kept: ReplySender<()>,
 }
 
-/// Change that the model is still writing. People see it; nobody can decide it, and it is not
-/// stored.
+/// Change that the model is still writing; see [`RoomCommand::Sketch`]. People see it; nobody can
+/// decide it, and it is not stored.
 #[derive(Clone, Debug)]
 pub struct StreamingPreview {
     /// Identifier that its request will have.
@@ -394,11 +395,11 @@ pub struct StreamingPreview {
     pub base_version: Version,
     /// Text that the model read.
     pub base: Text,
-    /// Hunks known so far, in positions of `base_version`.
+    /// Hunks known so far, in positions of [`base_version`](Self::base_version).
     pub hunks: Vec<HunkDraft>,
 }
 
-/// Selection of streaming previews.
+/// Selection of streaming previews; see [`RoomCommand::Unsketch`].
 #[derive(Clone, Debug)]
 pub enum StreamingPreviewScope {
     /// The preview of this request.
@@ -407,7 +408,7 @@ pub enum StreamingPreviewScope {
     OfRun(SessionId, RunId),
 }
 
-/// Mode that says whether a person must decide.
+/// Mode that says whether a person must decide a [`NewApprovalRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalMode {
     /// Follow the document's settings.
@@ -419,7 +420,7 @@ pub enum ApprovalMode {
     Bypass,
 }
 
-/// Immediate outcome of a proposal.
+/// Immediate outcome of a [`NewApprovalRequest`].
 #[derive(Debug)]
 pub enum ProposalOutcome {
     /// People have to decide; the resolution comes by [`RoomCommand::Await`].
@@ -437,7 +438,7 @@ pub enum ProposalOutcome {
     Unchanged,
 }
 
-/// Rule that an owner adds.
+/// Rule that an owner adds; see [`RoomCommand::AddRule`].
 #[derive(Clone, Debug)]
 pub struct NewRule {
     /// Identifier of the new rule, the files it is about, and the most it allows.
@@ -453,7 +454,7 @@ pub struct NewRule {
     pub session: SessionId,
 }
 
-/// Resolution of a request, with the document at that moment.
+/// Resolution of a request, with the document at that moment; see [`RoomCommand::Await`].
 #[derive(Clone, Debug)]
 pub struct ResolvedRequest {
     /// Resolution, with what the model is told.
@@ -467,7 +468,7 @@ pub struct ResolvedRequest {
     pub request: Arc<ApprovalRequest>,
 }
 
-/// Document as it is at one moment.
+/// Document as it is at one moment; see [`RoomCommand::Read`].
 #[derive(Clone, Debug)]
 pub struct DocumentSnapshot {
     /// Title of the document.
@@ -482,8 +483,8 @@ pub struct DocumentSnapshot {
     pub file: Option<FileState>,
 }
 
-/// Choice of whether updates come with the requests that caused them, which may have to be read
-/// from the store.
+/// Choice of whether [`SnapshotWithUpdates`] has the requests that caused its updates, which may
+/// have to be read from the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginRequests {
     /// Include the requests.
@@ -492,19 +493,19 @@ pub enum OriginRequests {
     LeftOut,
 }
 
-/// Document with its updates since a version.
+/// Document with its updates since a version; see [`RoomCommand::CatchUp`].
 #[derive(Clone, Debug)]
 pub struct SnapshotWithUpdates {
     /// Document as it is.
     pub now: DocumentSnapshot,
-    /// Every update since the version that was asked for, oldest first.
+    /// Updates since the version that was asked for, oldest first.
     pub missed: Vec<Arc<Update>>,
-    /// Requests that caused `missed`, newest first, if they were wanted; of very many only the
-    /// newest.
+    /// Requests that caused the [`missed`](Self::missed) updates, newest first, if they were
+    /// wanted; of very many only the newest.
     pub causes: Vec<Arc<ApprovalRequest>>,
 }
 
-/// Reply to a connection that joins.
+/// Reply to a connection that joins; see [`RoomCommand::Open`].
 #[derive(Debug)]
 pub struct OpenedDocument {
     /// Whole document, or what is new since the client's version.

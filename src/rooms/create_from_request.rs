@@ -14,7 +14,7 @@ use super::{RoomError, RoomRegistry};
 use crate::rooms::state::requests::writer;
 use crate::rooms::state::text::check_length;
 
-/// Document that an approved request creates.
+/// Document that an approved request creates; see [`RoomRegistry::found`].
 #[derive(Clone, Debug)]
 pub struct NewDocumentFromRequest {
     /// Identifier, which follows from the request's, so that the document is created once.

@@ -87,7 +87,7 @@ pub enum DocumentChange {
     Deleted,
 }
 
-/// Connection in a document.
+/// Connection in a document; see [`RoomEvent::Peers`].
 #[derive(Clone, Debug)]
 pub struct PeerInfo {
     /// Identifier of the connection.
@@ -102,7 +102,7 @@ pub struct PeerInfo {
     pub caret: Option<CaretPosition>,
 }
 
-/// Caret and selection, in positions of `version`.
+/// Caret and selection, in positions of [`version`](Self::version).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaretPosition {
     /// Version that the positions are of.
@@ -113,7 +113,7 @@ pub struct CaretPosition {
     pub head: usize,
 }
 
-/// Change of a pending request.
+/// Change of a pending request; see [`RoomEvent::RequestUpdated`].
 #[derive(Clone, Debug)]
 pub struct RequestUpdate {
     /// Request as it is now.
@@ -128,7 +128,7 @@ pub struct RequestUpdate {
     pub news: RequestNews,
 }
 
-/// News about a request besides its state.
+/// News about a request besides its state; see [`RequestUpdate::news`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestNews {
     /// No news.
@@ -141,7 +141,8 @@ pub enum RequestNews {
     Aftermath,
 }
 
-/// Event for every connection to the server.
+/// Event for every connection to the server; see
+/// [`EventSink::announce`](super::EventSink::announce).
 #[derive(Clone, Debug)]
 pub enum ServerEvent {
     /// A document was created; for those who may read it.
@@ -157,7 +158,7 @@ pub enum ServerEvent {
     Settings(ServerSettings),
 }
 
-/// Event of a run, for everyone in the document.
+/// Event of a run, for everyone in the document; see [`RoomEvent::Said`].
 #[derive(Clone, Debug)]
 pub struct RunEvent {
     /// Session that asked.
@@ -172,7 +173,7 @@ pub struct RunEvent {
     pub saying: RunEventKind,
 }
 
-/// Kind of an event of a run.
+/// Kind and content of a [`RunEvent`].
 #[derive(Clone, Debug)]
 pub enum RunEventKind {
     /// The model begins to answer.
@@ -190,7 +191,7 @@ pub enum RunEventKind {
     Over,
 }
 
-/// Answer to `askClaudeCode`.
+/// Answer to `askClaudeCode`; see [`RunEventKind::Response`].
 #[derive(Clone, Debug)]
 pub struct RunResponse {
     /// Message of the model.
@@ -203,7 +204,7 @@ pub struct RunResponse {
     pub error: Option<(String, String)>,
 }
 
-/// Change of the text by an answer.
+/// Change of the text by a [`RunResponse`].
 #[derive(Clone, Debug)]
 pub enum ResponseUpdate {
     /// The text was not changed.

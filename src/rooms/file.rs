@@ -24,10 +24,10 @@ pub const DISK: &str = "disk";
 const CLIENT: &str = "ai:disk";
 
 /// Content of a file now, and at the last time the file and the document agreed. All positions are
-/// of `base`.
+/// of [`base`](Self::base).
 #[derive(Clone, Debug)]
 pub struct FileMerge {
-    /// Version that `ours` leads to.
+    /// Version that [`ours`](Self::ours) leads to.
     pub read: Version,
     /// Content of the file when it and the document last agreed.
     pub base: Text,
@@ -42,7 +42,7 @@ pub struct FileMerge {
     pub record: FileRecord,
 }
 
-/// Outcome of a merge.
+/// Outcome of a [`FileMerge`].
 #[derive(Clone, Debug)]
 pub struct MergeOutcome {
     /// Record as it is stored.
@@ -66,7 +66,7 @@ pub enum FileStatus {
     Failed(String),
 }
 
-/// State of a document's file, as clients are told.
+/// State of a document's file, as clients are told; see [`RoomEvent::File`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// Path relative to the workspace's root.
@@ -79,7 +79,7 @@ pub struct FileState {
     pub merged: Option<MergedChanges>,
 }
 
-/// Changes merged from a file.
+/// Changes merged from a file; see [`FileState::merged`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergedChanges {
     /// Changes that were not merged, because people had changed the same words.

@@ -190,8 +190,8 @@ impl RoomHandle {
         drop(self.inbox.send(command).await);
     }
 
-    /// Lets a connection in and returns the whole document, or only what is new since version
-    /// `since`.
+    /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is
+    /// new since version `since`.
     pub async fn open(
         &self,
         member: JoiningMember,
@@ -242,7 +242,8 @@ impl RoomHandle {
         self.send(RoomCommand::Unsketch(sketches)).await;
     }
 
-    /// Waits until a request is resolved; returns at once if it already is. Works across restarts.
+    /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
+    /// already is. Works across restarts.
     pub async fn resolution(&self, request: RequestId) -> Result<ResolvedRequest, RoomError> {
         self.ask(|reply| RoomCommand::Await(request, reply)).await
     }
@@ -399,7 +400,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Delete(by, reply)).await
     }
 
-    /// Returns the document as it is.
+    /// Returns a [`DocumentSnapshot`] of the document as it is.
     pub async fn read(&self) -> Result<DocumentSnapshot, RoomError> {
         self.ask(RoomCommand::Read).await
     }

@@ -58,7 +58,7 @@ pub(super) struct RoomDeps {
 /// Lock that is held while a document is loaded.
 type LoadingLock = tokio::sync::Mutex<()>;
 
-/// Document that is to be created.
+/// Document that is to be created; see [`RoomRegistry::create`].
 #[derive(Clone, Debug, Default)]
 pub struct NewDocument {
     /// Title; empty becomes "Untitled".
@@ -75,7 +75,7 @@ impl std::fmt::Debug for RoomRegistry {
     }
 }
 
-/// People who may read a document, as of a moment ago.
+/// People who may read a document, as of a moment ago; see [`RoomRegistry::readers`].
 #[derive(Clone, Debug)]
 pub struct DocumentReaders(Vec<Principal>);
 
@@ -133,8 +133,8 @@ impl RoomRegistry {
         Ok(room)
     }
 
-    /// Returns a receiver of every room that opens from now on. There is one watcher; a second one
-    /// receives nothing.
+    /// Returns a receiver of a [`WeakRoomHandle`] of every room that opens from now on. There is
+    /// one watcher; a second one receives nothing.
     pub fn watch(&self) -> mpsc::UnboundedReceiver<WeakRoomHandle> {
         let (sender, opened) = mpsc::unbounded_channel();
         drop(self.0.watcher.set(sender));

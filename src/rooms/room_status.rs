@@ -8,7 +8,7 @@ use super::RoomHandle;
 use super::actor::RoomActor;
 use super::command::RoomCommand;
 
-/// Status of a room, after everything was stored and told.
+/// Status of a room, after everything was stored and told; see [`RoomHandle::pulse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomStatus {
     /// Newest durable version.
@@ -17,7 +17,7 @@ pub struct RoomStatus {
     pub people: usize,
 }
 
-/// Handle that does not keep its room open.
+/// Handle that does not keep its room open; see [`RoomHandle::downgrade`].
 #[derive(Clone, Debug)]
 pub struct WeakRoomHandle {
     document: DocumentId,
@@ -49,7 +49,7 @@ impl WeakRoomHandle {
         &self.document
     }
 
-    /// Returns a handle to the room, if it still serves.
+    /// Returns a [`RoomHandle`], if the room still serves.
     pub fn upgrade(&self) -> Option<RoomHandle> {
         Some(RoomHandle {
             document: self.document.clone(),
@@ -59,7 +59,7 @@ impl WeakRoomHandle {
         })
     }
 
-    /// Returns a receiver of the room's status and its changes; ends with the room.
+    /// Returns a receiver of the [`RoomStatus`] and its changes; ends with the room.
     pub fn pulse(&self) -> watch::Receiver<RoomStatus> {
         self.pulse.clone()
     }

@@ -12,7 +12,7 @@ use crate::document::{ChangeSet, InsertSide};
 /// Number of characters of frozen words that are quoted.
 const QUOTE_CHARS: usize = 120;
 
-/// Settings of the server, in force where a document sets none itself.
+/// Settings of the server, in force where [`OwnSettings`] has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSettings {
     /// Switch that says whether every change waits for a person.
@@ -117,7 +117,8 @@ impl ApprovalSwitch {
     }
 }
 
-/// Settings that a document has itself; the server's are in force where one is missing.
+/// Settings that a document has itself; those of [`ServerSettings`] are in force where one is
+/// missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnSettings {
@@ -133,7 +134,7 @@ pub struct OwnSettings {
     pub frozen: Vec<(usize, usize)>,
 }
 
-/// Settings in force in a document.
+/// Settings in force in a document; see [`OwnSettings::in_force`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentSettings {
     /// Policy that says who may decide.
@@ -223,8 +224,8 @@ pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
     });
 }
 
-/// Returns the first of the frozen `ranges` that a change of `[from, to)` would touch. Positions at
-/// its edges are outside.
+/// Returns the first of the frozen `ranges` that a change of `[from, to)` would touch. The edges of
+/// a range are outside of it.
 pub fn frozen_by(ranges: &[(usize, usize)], (from, to): (usize, usize)) -> Option<(usize, usize)> {
     let touches = |(start, end): &&(usize, usize)| {
         if from == to { *start < from && from < *end } else { from < *end && *start < to }

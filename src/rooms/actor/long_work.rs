@@ -20,21 +20,21 @@ use crate::rooms::state::text::REBASING;
 use crate::rooms::state::{RoomState, SinceSnapshot};
 use crate::rooms::{EventSink, RoomError};
 
-/// Cost of rebasing a push on the room's own thread at most: some 0.5 ms.
+/// Largest cost of rebasing a push outside the pool: some 0.5 ms.
 const SHORT_REBASING: RebaseBudget = RebaseBudget { steps: 50_000 };
-/// Bytes of updates that are read and applied at most on the room's own thread.
+/// Largest number of bytes of updates that are read and applied outside the pool.
 const SHORT_BYTES: usize = 64 * 1024;
-/// Sections of updates that are applied at most on the room's own thread, some 0.3 µs each.
+/// Largest number of sections of updates that are applied outside the pool, some 0.3 µs each.
 const SHORT_SECTIONS: usize = 2_000;
-/// Moves of positions (hunks, carets, frozen ranges) over updates at most on the room's own thread,
-/// some 50 ns each.
+/// Largest number of moves of positions (hunks, carets, frozen ranges) over updates outside the
+/// pool, some 50 ns each.
 const SHORT_MOVES: usize = 10_000;
-/// Hunks of requests that are decided, stored or told at most on the room's own thread, some 1 µs
+/// Largest number of hunks of requests that are decided, stored or told outside the pool, some 1 µs
 /// each.
 const SHORT_HUNKS: usize = 500;
-/// UTF-16 units of text that are copied or compared at most on the room's own thread.
+/// Largest number of UTF-16 units of a text that is copied or compared outside the pool.
 const SHORT_TEXT: usize = 128 * 1024;
-/// Updates that are followed at most on the room's own thread, some 5 µs each.
+/// Largest number of updates that are followed outside the pool, some 5 µs each.
 const SHORT_UPDATES: usize = 100;
 
 /// `true` if following so many updates, with so many bytes in all, takes long.

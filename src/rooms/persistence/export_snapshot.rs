@@ -13,7 +13,7 @@ use crate::rooms::{RoomError, RoomHandle};
 /// Number of attempts when an update came between the two answers.
 const ATTEMPTS: usize = 20;
 
-/// Document as it is, with the requests people can still decide.
+/// Document as it is, with the requests people can still decide; see [`RoomHandle::draft`].
 #[derive(Clone, Debug)]
 pub struct ExportSnapshot {
     /// Title of the document.

@@ -7,7 +7,7 @@ use crate::store::{QueryScope, Store};
 use super::restore;
 use crate::rooms::RoomError;
 
-/// Filter of resolved requests.
+/// Filter of resolved requests; see [`ResolvedPage::read`].
 #[derive(Clone, Debug)]
 pub struct ResolvedFilter {
     /// Statuses with which they ended; empty: any.
