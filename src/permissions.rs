@@ -8,13 +8,13 @@ use crate::ids::{DocumentId, UserId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Everything, tokens and server settings included.
+    /// Permission for everything, tokens and server settings included.
     Owner,
-    /// Write, ask the agent, and decide.
+    /// Permission to write, ask the agent, and decide.
     Editor,
-    /// Read and decide, but not write.
+    /// Permission to read and decide, but not to write.
     Reviewer,
-    /// Read.
+    /// Permission to read.
     Viewer,
 }
 
@@ -90,27 +90,29 @@ pub struct Principal {
 /// Action that a person may be permitted to do; see [`Principal::may`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Open a document, its history and its requests.
+    /// Opening a document, its history and its requests.
     Read,
-    /// Type into a document or rename it; put words of one's own in the place of proposed ones.
+    /// Typing into a document or renaming it; putting words of one's own in the place of proposed
+    /// ones.
     Write,
-    /// Ask the agent for something.
+    /// Asking the agent for something.
     Ask,
-    /// Accept, reject or undo a proposed change, or answer it.
+    /// Accepting, rejecting or undoing a proposed change, or answering it.
     Decide,
-    /// Read the audit log of a document.
+    /// Reading the audit log of a document.
     Audit,
-    /// Create a document.
+    /// Creating a document.
     Create,
-    /// Delete a document or change its review settings.
+    /// Deleting a document or changing its review settings.
     Manage,
-    /// Run a shell command proposed by the agent.
+    /// Running a shell command proposed by the agent.
     Command,
-    /// Decide where the policy leaves it to an owner, and take back what somebody else asked for.
+    /// Deciding where the policy leaves it to an owner, and taking back what somebody else asked
+    /// for.
     Overrule,
-    /// Start a run whose changes are applied without asking, where the server allows that.
+    /// Starting a run whose changes are applied without asking, where the server allows that.
     Bypass,
-    /// Change server settings and issue or revoke tokens.
+    /// Changing server settings and issuing or revoking tokens.
     Administer,
 }
 

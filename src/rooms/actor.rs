@@ -64,9 +64,9 @@ pub(super) struct RoomActor {
 /// Reason for which the room acts.
 enum WakeReason {
     Command(RoomCommand),
-    /// A request may have expired.
+    /// Deadline at which a request may have expired.
     Deadline,
-    /// Nobody uses the room, or the server stops.
+    /// Close of the room, because nobody uses it or the server stops.
     Close,
 }
 
@@ -75,13 +75,13 @@ enum StoreQuery {
     Nothing,
     /// Owners of these editor instances.
     Owners(Vec<ClientId>),
-    /// The request, if it ended long ago.
+    /// Request that a command is about, if it ended long ago.
     Request(RequestId, PositionsOf),
-    /// A check that there are enough people to decide.
+    /// Check that there are enough people to decide.
     People(Vec<ApprovalRequirement>),
-    /// The end of rules whose sessions are over, so that they are not listed.
+    /// Check for rules whose sessions are over, so that they are not listed.
     Rules,
-    /// A check that a rule is in force.
+    /// Check that a rule is in force.
     Rule(RuleId),
 }
 

@@ -24,82 +24,82 @@ use super::settings::{DocumentSettings, OwnSettings};
 /// Command to a room. Most carry a [`ReplySender`]; the others are not answered.
 #[derive(Debug)]
 pub enum RoomCommand {
-    /// Let a connection in, with the whole document or what is new since a version.
+    /// Entry of a connection, which gets the whole document or what is new since a version.
     Open(JoiningMember, Option<Version>, ReplySender<OpenedDocument>),
-    /// Let a connection out.
+    /// Exit of a connection; not answered.
     Leave(MemberId),
-    /// Commit updates made on [`PushRequest::base`].
+    /// Commit of updates made on [`PushRequest::base`].
     Push(PushRequest, ReplySender<Version>),
-    /// Move a caret; not answered.
+    /// Move of a caret; not answered.
     Move(MemberId, CaretPosition),
-    /// Hold a change for people to decide.
+    /// Proposal of a change, to be held for people to decide.
     Propose(Box<NewApprovalRequest>, Option<Box<CommitPrefix>>, ReplySender<ProposalOutcome>),
-    /// Show what the model has written so far of a change it may propose.
+    /// Display of what the model has written so far of a change it may propose.
     Sketch(Box<StreamingPreview>, ReplySender<()>),
-    /// End streaming previews that lead to no request; not answered.
+    /// End of streaming previews that lead to no request; not answered.
     Unsketch(StreamingPreviewScope),
-    /// Answer when a request is resolved; at once if it already is.
+    /// Wait for the resolution of a request; answered at once if it is already resolved.
     Await(RequestId, ReplySender<ResolvedRequest>),
-    /// Decide a request.
+    /// Decision about a request.
     Decide(RequestId, Box<Decision>, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Note that a connection looks at a request, or no longer does.
+    /// Notice that a connection looks at a request, or no longer does.
     Focus(RequestId, MemberId, ViewerChange, ReplySender<Arc<ApprovalRequest>>),
-    /// Give people more time.
+    /// Extension of the time that people have to decide.
     Extend(RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Withdraw a request; `None` if its run was cancelled.
+    /// Withdrawal of a request; the person is `None` if its run was cancelled.
     Withdraw(RequestId, Option<Principal>, ReplySender<Arc<ApprovalRequest>>),
-    /// Undo accepted hunks.
+    /// Undo of accepted hunks.
     Undo(UndoChange, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Propose again, on the newest text, hunks that were rejected or expired.
+    /// Reopening, on the newest text, of hunks that were rejected or expired.
     Reopen(ProposeAgain, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Read the rules in force.
+    /// Query of the rules in force.
     Rules(ReplySender<Vec<Arc<ApprovalRule>>>),
-    /// Add an owner's rule.
+    /// Addition of an owner's rule.
     AddRule(Box<NewRule>, Principal, ReplySender<Arc<ApprovalRule>>),
-    /// End a rule.
+    /// End of a rule.
     Revoke(RuleId, Principal, ReplySender<()>),
-    /// Update the preview of an open request.
+    /// New preview of an open request.
     LookAgain(RequestId, Box<UpdatedPreview>, ReplySender<Arc<ApprovalRequest>>),
-    /// Begin an approved call; granted once.
+    /// Start of an approved call; granted once.
     Begin(RequestId, ReplySender<Arc<ApprovalRequest>>),
-    /// Record the result of an approved call.
+    /// Result of an approved call.
     Done(RequestId, ToolReport, ReplySender<Arc<ApprovalRequest>>),
-    /// Begin to undo what a call did to a file; granted once.
+    /// Start of the undo of what a call did to a file; granted once.
     BeginUndo(Box<UndoFileChange>, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Record the outcome of an undo that [`RoomCommand::BeginUndo`] began.
+    /// Outcome of an undo that [`RoomCommand::BeginUndo`] began.
     EndUndo(RequestId, FileUndoOutcome, ReplySender<Arc<ApprovalRequest>>),
-    /// Record that a person proposed the first request again as the second.
+    /// Notice that a person proposed the first request again as the second.
     Repeated(RequestId, RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Change the title.
+    /// Change of the title.
     Rename(String, Principal, ReplySender<()>),
-    /// Change the settings.
+    /// Change of the settings.
     Configure(Box<SettingsChange>, Principal, ReplySender<DocumentSettings>),
-    /// Tell everyone the settings in force, after the server's have changed.
+    /// Announcement of the settings in force, after the server's have changed.
     TellSettings(ReplySender<()>),
-    /// Delete the document.
+    /// Deletion of the document.
     Delete(Principal, ReplySender<()>),
-    /// Read the document as it is.
+    /// Query of the document as it is.
     Read(ReplySender<DocumentSnapshot>),
-    /// Read the document and its updates since a version.
+    /// Query of the document and its updates since a version.
     CatchUp(Version, OriginRequests, ReplySender<SnapshotWithUpdates>),
-    /// Read the requests people can still decide.
+    /// Query of the requests people can still decide.
     Requests(ReplySender<Vec<Arc<ApprovalRequest>>>),
-    /// Replace the text of a private document, by diff.
+    /// Replacement of the text of a private document, by diff.
     Replace(String, Principal, ReplySender<DocumentSnapshot>),
-    /// Restore an older text; the answer is the version after that.
+    /// Restoration of an older text; the answer is the version after that.
     Restore(Box<TextRestore>, Principal, ReplySender<Version>),
-    /// List the connections in the document.
+    /// Query of the connections in the document.
     People(ReplySender<Vec<PeerInfo>>),
-    /// Tell these members of a request too, although they are not in the document; not answered.
+    /// Members who are told of a request too, although they are not in the document; not answered.
     Witness(RequestId, Vec<MemberId>),
-    /// Tell everyone an event of a run; not answered.
+    /// Announcement of an event of a run; not answered.
     Say(RunEvent),
-    /// Merge what somebody wrote into the document's file.
+    /// Merge of what somebody wrote into the document's file.
     Merge(Box<FileMerge>, ReplySender<MergeOutcome>),
-    /// Tell the state of the document's file; not answered.
+    /// Announcement of the state of the document's file; not answered.
     TellFile(Box<FileState>),
-    /// Take back the votes of people who may no longer decide, because a token has ended; not
-    /// answered.
+    /// Recount of votes after a token has ended: those of people who may no longer decide are taken
+    /// back; not answered.
     Recount,
 }
 
@@ -264,9 +264,9 @@ pub struct TextRestore {
 /// Change of whether a connection looks at a request; see [`RoomCommand::Focus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerChange {
-    /// The connection looks; repeated every few seconds.
+    /// View that begins or goes on; repeated every few seconds.
     On,
-    /// The connection no longer looks.
+    /// End of a view.
     Off,
 }
 
@@ -334,7 +334,7 @@ pub struct NewApprovalRequest {
     pub base_version: Version,
     /// Text that the tool read.
     pub base: Text,
-    /// Hunks of the change, in positions of [`base_version`](Self::base_version).
+    /// Hunks of the change, in positions of [`base_version`](NewApprovalRequest::base_version).
     pub hunks: Vec<HunkDraft>,
     /// Original range, in positions of `base_version`; `partial` answers give the text that stands
     /// there afterwards.
@@ -395,7 +395,7 @@ pub struct StreamingPreview {
     pub base_version: Version,
     /// Text that the model read.
     pub base: Text,
-    /// Hunks known so far, in positions of [`base_version`](Self::base_version).
+    /// Hunks known so far, in positions of [`base_version`](StreamingPreview::base_version).
     pub hunks: Vec<HunkDraft>,
 }
 
@@ -411,30 +411,30 @@ pub enum StreamingPreviewScope {
 /// Mode that says whether a person must decide a [`NewApprovalRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalMode {
-    /// Follow the document's settings.
+    /// Mode in which the document's settings decide.
     Ask,
-    /// Always ask people, whatever the settings say (a rule counts as a person).
+    /// Mode in which people always decide, whatever the settings say (a rule counts as a person).
     People,
-    /// Apply at once: the run was started with `bypassPermissions`, which the server allows only to
-    /// owners.
+    /// Mode in which changes are applied at once: the run was started with `bypassPermissions`,
+    /// which the server allows only to owners.
     Bypass,
 }
 
 /// Immediate outcome of a [`NewApprovalRequest`].
 #[derive(Debug)]
 pub enum ProposalOutcome {
-    /// People have to decide; the resolution comes by [`RoomCommand::Await`].
+    /// Request that people have to decide; the resolution comes by [`RoomCommand::Await`].
     Waiting(Arc<ApprovalRequest>),
-    /// Nobody had to decide, or people decided before a restart.
+    /// Request that nobody had to decide, or that people decided before a restart.
     Resolved(Box<ResolvedRequest>),
-    /// The words to be changed were changed meanwhile; nothing was proposed. The text says how they
-    /// read now.
+    /// Conflict with changes that were made meanwhile; nothing was proposed. The text says how the
+    /// words read now.
     Conflicted(String),
-    /// The change touches frozen words; nothing was proposed. The text says which.
+    /// Change of frozen words; nothing was proposed. The text says which.
     Frozen(String),
-    /// A rule denies the change; nothing was proposed. The text says which rule.
+    /// Denial by a rule; nothing was proposed. The text says which rule.
     Denied(String),
-    /// The change would change nothing.
+    /// Change without effect; nothing was proposed.
     Unchanged,
 }
 
@@ -487,9 +487,9 @@ pub struct DocumentSnapshot {
 /// have to be read from the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginRequests {
-    /// Include the requests.
+    /// Requests included.
     Named,
-    /// Leave the requests out.
+    /// Requests left out.
     LeftOut,
 }
 
@@ -500,8 +500,8 @@ pub struct SnapshotWithUpdates {
     pub now: DocumentSnapshot,
     /// Updates since the version that was asked for, oldest first.
     pub missed: Vec<Arc<Update>>,
-    /// Requests that caused the [`missed`](Self::missed) updates, newest first, if they were
-    /// wanted; of very many only the newest.
+    /// Requests that caused the [`missed`](SnapshotWithUpdates::missed) updates, newest first, if
+    /// they were wanted; of very many only the newest.
     pub causes: Vec<Arc<ApprovalRequest>>,
 }
 
@@ -523,9 +523,9 @@ pub struct OpenedDocument {
 /// Content of a document, whole or since a version.
 #[derive(Debug)]
 pub enum OpenedContent {
-    /// The whole document.
+    /// Whole document.
     Whole(Box<DocumentSnapshot>),
-    /// The updates after `from`, up to the newest version.
+    /// Updates after `from`, up to the newest version.
     Since {
         /// Version that the client had.
         from: Version,

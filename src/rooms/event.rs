@@ -28,27 +28,27 @@ pub enum RoomEvent {
         /// Hunks that changed otherwise than by being mapped through the updates.
         put: Vec<(RequestId, Hunk)>,
     },
-    /// The title or the settings changed, or the document was deleted.
+    /// New title or settings, or deletion of the document.
     Changed(DocumentChange),
-    /// The connections in the document changed; all of them.
+    /// All connections in the document, after a change.
     Peers(Vec<PeerInfo>),
-    /// A caret moved.
+    /// Move of a caret.
     Caret(MemberId, CaretPosition),
-    /// A request is pending, and durable.
+    /// Pending request, now durable.
     Requested(Arc<ApprovalRequest>),
-    /// A pending request changed.
+    /// Change of a pending request.
     RequestUpdated(RequestUpdate),
-    /// A request was resolved.
+    /// Resolution of a request.
     Resolved(Arc<ApprovalRequest>),
-    /// The rules in force changed; all of them.
+    /// All rules in force, after a change.
     Rules(Vec<Arc<ApprovalRule>>),
-    /// The model has written more of a change it may propose.
+    /// New words of a streaming preview.
     Sketched(Arc<StreamingPreview>),
-    /// A streaming preview ended without a request.
+    /// End of a streaming preview without a request.
     Unsketched(Arc<StreamingPreview>),
-    /// The state of the document's file changed.
+    /// New state of the document's file.
     File(FileState),
-    /// A run has an event.
+    /// Event of a run.
     Said(Arc<RunEvent>),
 }
 
@@ -83,7 +83,7 @@ pub enum DocumentChange {
     Title(String),
     /// Settings now in force, and the version that their ranges are of.
     Settings(DocumentSettings, Version),
-    /// The document was deleted.
+    /// Deletion of the document.
     Deleted,
 }
 
@@ -133,11 +133,11 @@ pub struct RequestUpdate {
 pub enum RequestNews {
     /// No news.
     Nothing,
-    /// The call would do something else than people were shown.
+    /// New preview: the call would do something else than people were shown.
     Preview,
-    /// The approved call has ended.
+    /// End of the approved call.
     Result,
-    /// The call was undone, or proposed again.
+    /// Undo of the call, or a new proposal of it.
     Aftermath,
 }
 
@@ -145,7 +145,7 @@ pub enum RequestNews {
 /// [`EventSink::announce`](super::EventSink::announce).
 #[derive(Clone, Debug)]
 pub enum ServerEvent {
-    /// A document was created; for those who may read it.
+    /// New document; for those who may read it.
     Created {
         /// Identifier of the document.
         id: DocumentId,
@@ -154,7 +154,7 @@ pub enum ServerEvent {
         /// Version of the document's first text.
         version: Version,
     },
-    /// An owner has changed the server's settings.
+    /// Server settings that an owner has changed.
     Settings(ServerSettings),
 }
 
@@ -176,17 +176,17 @@ pub struct RunEvent {
 /// Kind and content of a [`RunEvent`].
 #[derive(Clone, Debug)]
 pub enum RunEventKind {
-    /// The model begins to answer.
+    /// Start of the model's answer.
     StreamStart,
-    /// The model has written more text.
+    /// More text of the model.
     StreamChunk(String),
-    /// The model has stopped.
+    /// End of the model's answer.
     StreamEnd,
     /// Agent event object: type, subtype, content.
     Agent(&'static str, &'static str, Value),
     /// Answer to `askClaudeCode`, exactly once for each.
     Response(RunResponse),
-    /// The run has ended, and all its events have been told. Not sent to clients; the event sink
+    /// End of the run, after all its events have been told. Not sent to clients; the event sink
     /// notes with it that the end was delivered.
     Over,
 }
@@ -207,16 +207,16 @@ pub struct RunResponse {
 /// Change of the text by a [`RunResponse`].
 #[derive(Clone, Debug)]
 pub enum ResponseUpdate {
-    /// The text was not changed.
+    /// No change of the text.
     None,
-    /// The whole document was rewritten.
+    /// Rewrite of the whole document.
     Full {
         /// Text of the whole document afterwards.
         text: String,
         /// Version of the document afterwards.
         version: Version,
     },
-    /// A range was rewritten.
+    /// Rewrite of a range.
     Partial {
         /// Text that now stands in the original range.
         text: String,

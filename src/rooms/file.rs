@@ -27,7 +27,7 @@ const CLIENT: &str = "ai:disk";
 /// of [`base`](Self::base).
 #[derive(Clone, Debug)]
 pub struct FileMerge {
-    /// Version that [`ours`](Self::ours) leads to.
+    /// Version that [`ours`](FileMerge::ours) leads to.
     pub read: Version,
     /// Content of the file when it and the document last agreed.
     pub base: Text,
@@ -58,11 +58,11 @@ pub struct MergeOutcome {
 /// Synchronisation status of a document's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileStatus {
-    /// The file has what the document had at [`FileState::version`].
+    /// File with the text that the document had at [`FileState::version`].
     Saved,
-    /// The file does not exist; it is created when somebody writes.
+    /// Missing file; it is created when somebody writes.
     Missing,
-    /// The file cannot be written or read; the text says why.
+    /// File that cannot be written or read; the text says why.
     Failed(String),
 }
 

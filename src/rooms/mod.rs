@@ -64,37 +64,38 @@ pub use workspace_inbox::DESK;
 /// Error of a room that refuses a command.
 #[derive(Debug, thiserror::Error)]
 pub enum RoomError {
-    /// No document has this identifier, or it was deleted.
+    /// Unknown or deleted document.
     #[error("there is no such document")]
     NoDocument,
-    /// No request of this document has this identifier.
+    /// Unknown request in this document.
     #[error("there is no such request")]
     NoRequest,
-    /// No rule of this document has this identifier.
+    /// Unknown rule in this document.
     #[error("there is no such rule")]
     NoRule,
-    /// The rule is no longer in force.
+    /// Rule that is no longer in force.
     #[error("this rule {}", ended(.0))]
     RuleEnded(RuleEnd),
-    /// The person lacks the permission.
+    /// Missing permission of the person.
     #[error("you may not do that")]
     NotAllowed,
-    /// The editor instance (`clientID`) belongs to another person.
+    /// Editor instance (`clientID`) that belongs to another person.
     #[error("this clientID belongs to somebody else")]
     ForeignClient,
-    /// The client's version cannot be brought up to date; the client must load the document again.
+    /// Version of the client that cannot be brought up to date; the client must load the document
+    /// again.
     #[error("load the document again")]
     Resync,
-    /// The client is so far behind that moving its updates to the newest version would cost the
-    /// server too much. Nothing was changed. The client catches up and moves its updates itself.
+    /// Updates so far behind that moving them to the newest version would cost the server too much.
+    /// Nothing was changed. The client catches up and moves its updates itself.
     #[error(
         "too much was written since the version of these updates; load the document again and send them on top of that"
     )]
     TooCostly,
-    /// A job on the CPU pool panicked; nothing was changed.
+    /// Panic of a job on the CPU pool; nothing was changed.
     #[error(transparent)]
     Lost(#[from] JobLost),
-    /// The version is ahead of the document.
+    /// Version that is ahead of the document.
     #[error("version {asked} is ahead of the document, which is at {newest}")]
     Ahead {
         /// Version that the client named.
@@ -102,7 +103,7 @@ pub enum RoomError {
         /// Newest version of the document.
         newest: Version,
     },
-    /// An update is not a valid change of the document.
+    /// Update that is not a valid change of the document.
     #[error("update {index} is not a valid change: {source}")]
     BadUpdate {
         /// Index of the update in its push, from 0.
@@ -110,25 +111,25 @@ pub enum RoomError {
         /// Reason why the update is invalid.
         source: ChangeError,
     },
-    /// The decision was refused.
+    /// Refusal of a decision.
     #[error(transparent)]
     Decision(#[from] DecisionError),
-    /// The document has as many open requests as it may have.
+    /// Request beyond the number of requests that may be open.
     #[error("{limit} requests are open here already; decide some first")]
     TooManyRequests {
         /// Limit of open requests that was reached.
         limit: usize,
     },
-    /// The command makes no sense in the present state; the text says why.
+    /// Command that makes no sense in the present state; the text says why.
     #[error("{0}")]
     Invalid(String),
-    /// The tool does not accept a person's input; the text says why.
+    /// Input of a person that the tool does not accept; the text says why.
     #[error("{0}")]
     Input(String),
-    /// The store failed; nothing was changed.
+    /// Failure of the store; nothing was changed.
     #[error("{}", .0.in_plain_words())]
     Store(#[source] Arc<StoreError>),
-    /// The room is closing.
+    /// Command to a room that is closing.
     #[error("the server is stopping")]
     Closed,
 }

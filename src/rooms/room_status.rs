@@ -8,7 +8,7 @@ use super::RoomHandle;
 use super::actor::RoomActor;
 use super::command::RoomCommand;
 
-/// Status of a room, after everything was stored and told; see [`RoomHandle::pulse`].
+/// Status of a room, after everything was stored and told; see [`RoomHandle::pulse()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomStatus {
     /// Newest durable version.

@@ -58,15 +58,15 @@ impl ChosenSettings {
 /// Permission mode: how the calls of a run are approved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PermissionMode {
-    /// People are asked, as the document's settings say.
+    /// Mode in which people are asked, as the document's settings say.
     #[default]
     Sdk,
-    /// Everything is applied at once; for owners, on servers that allow it.
+    /// Mode in which everything is applied at once; for owners, on servers that allow it.
     BypassPermissions,
-    /// Nothing is changed before people have approved a plan; then they are asked about every
-    /// change.
+    /// Mode in which nothing is changed before people have approved a plan; then they are asked
+    /// about every change.
     ToolApproval,
-    /// The Claude CLI runs with this server's tools.
+    /// Mode in which the Claude CLI runs with this server's tools.
     McpProxy,
 }
 
@@ -101,9 +101,9 @@ impl fmt::Display for PermissionMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalSwitch {
-    /// Every change waits.
+    /// Approvals on: every change waits for a person.
     On,
-    /// The server applies changes at once; logged, shown and undoable.
+    /// Approvals off: the server applies changes at once; logged, shown and undoable.
     Off,
 }
 

@@ -43,9 +43,9 @@ pub enum SimulatedOutput {
     Others(MemberId, RoomEvent),
     /// Event for one connection.
     One(MemberId, RoomEvent),
-    /// From here on this connection is told of events.
+    /// Connection that is told of events from here on.
     Joined(MemberId),
-    /// From here on this connection is not told of events.
+    /// Connection that is not told of events from here on.
     Left(MemberId),
     /// Resolution for those who wait for the request.
     Ended(Box<ResolvedRequest>),

@@ -29,24 +29,24 @@ struct AppendedUpdate {
 
 /// Effect to carry out once everything is durable.
 pub(crate) enum TurnEffect {
-    /// Tell everyone who is in the document at this point; with the event as encoded while the turn
-    /// was being stored.
+    /// Event for everyone who is in the document at this point; as encoded while the turn was being
+    /// stored.
     Tell(RoomEvent, EncodedEvent),
-    /// Tell everyone an event of a run that is not stored here.
+    /// Event of a run for everyone in the document; not stored here.
     Say(RunEvent),
-    /// Tell everyone but one connection.
+    /// Event for everyone but one connection.
     TellOthers(MemberId, RoomEvent),
-    /// Tell one connection.
+    /// Event for one connection.
     TellOne(MemberId, RoomEvent),
-    /// From here on this connection is told all events.
+    /// Connection that is told all events from here on.
     Join(MemberId),
-    /// From here on this connection is told nothing.
+    /// Connection that is told nothing from here on.
     Leave(MemberId),
-    /// Answer those who wait for a request that has ended.
+    /// Resolution for those who wait for a request that has ended.
     Resolved(Box<ResolvedRequest>),
-    /// Answer a command; with the store's error if the turn was not stored.
+    /// Answer to a command; the store's error if the turn was not stored.
     Answer(PendingReply),
-    /// Answer a command, where encoding the answer takes long.
+    /// Answer to a command that takes long to encode.
     LongAnswer(PendingReply),
 }
 

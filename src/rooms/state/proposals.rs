@@ -128,7 +128,7 @@ pub(crate) fn missed(
 
 enum ArrivalOutcome {
     Request(Box<ApprovalRequest>),
-    /// People had changed all of it before it arrived; the text is for the model.
+    /// Conflict: people had changed all of it before it arrived. The text is for the model.
     Conflicted(String),
 }
 

@@ -52,11 +52,11 @@ fn check_room(state: &RoomState) -> Result<(), RoomError> {
 
 /// Ruling of owners' rules about a request that arrives.
 pub(crate) enum OwnerRuling {
-    /// No rule applies.
+    /// No ruling.
     Open,
-    /// People must be asked.
+    /// Order to ask people.
     Ask,
-    /// The request is denied; the text is for the model.
+    /// Denial; the text is for the model.
     Deny(String),
 }
 
