@@ -1,11 +1,13 @@
-//! Work that takes longer than about a millisecond, done away from the threads that serve connections.
+//! Pool for work that takes longer than about a millisecond, away from the threads that serve
+//! connections.
 //!
-//! The threads of the asynchronous runtime serve everybody, so nothing on them may run long. What may ([`run`]) is given to a
-//! few threads of this pool. On Linux these have a low scheduling priority: a thread that serves connections takes the processor
-//! from them at once, and jobs share what is left. Elsewhere there is one thread fewer than processors.
+//! The threads of the asynchronous runtime serve everybody, so no work on them may take long. Long
+//! work is given to the few threads of this pool ([`run`]). On Linux these have a low scheduling
+//! priority: a thread that serves connections takes the processor from them at once, and jobs share
+//! what is left. Elsewhere there is one thread fewer than processors.
 //!
-//! Each person has one job at a time in the pool; what else they cause waits outside of it. So whoever causes much work waits
-//! for their own work, and others wait for at most one job of theirs.
+//! Each person has one job at a time in the pool; their other jobs wait outside of it. So a person
+//! who causes much work waits for their own work, and others wait for at most one job of theirs.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,26 +15,27 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
 use tokio::sync::{Mutex as Turn, oneshot};
 
-/// Scheduling priority of the pool's threads on Linux, from -20 (first) to 19 (last); connections are served at 0.
+/// Scheduling priority of the pool's threads on Linux, from -20 (first) to 19 (last); connections
+/// are served at 0.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
-/// A job did not end: it panicked. Whatever it was given is gone.
+/// Error of a job that panicked. All that it was given is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server could not finish working this out")]
 pub struct JobLost;
 
 type PoolJob = Box<dyn FnOnce() + Send>;
 
-/// The threads of this process, and who has a job there.
+/// Threads of this process's pool, and the turns of people who have jobs there.
 struct CpuPool {
     jobs: mpsc::Sender<PoolJob>,
-    /// Held by each person's job while it waits for a thread and runs.
+    /// Locks by person; held by the person's job while it waits for a thread and runs.
     turns: Mutex<HashMap<String, Arc<Turn<()>>>>,
 }
 
-/// Does `work` on a thread of the pool, after what the same `person` has there. `person` is a user, or a document where
-/// nobody asked.
+/// Runs `work` on a thread of the pool, after the earlier jobs of the same `person`. `person` is a
+/// user, or a document where nobody asked.
 ///
 /// # Errors
 /// [`JobLost`] if the work panicked.
@@ -45,7 +48,7 @@ pub async fn run<T: Send + 'static>(
     let (sender, done) = oneshot::channel();
     let job = move || {
         let made = catch_unwind(AssertUnwindSafe(work));
-        // Given back by the job, not by whoever waits for it: a wait that is given up ends no job.
+        // Released by the job, not by its caller: a caller that stops waiting ends no job.
         drop(turn);
         if let Ok(made) = made {
             sender.send(made).ok();
@@ -55,10 +58,10 @@ pub async fn run<T: Send + 'static>(
     done.await.map_err(|_| JobLost)
 }
 
-/// As [`run`] where the work is `long`; else at once, where it is asked for.
+/// Runs `work` on the pool as [`run`] does if it is `long`, else at once on the caller's thread.
 ///
 /// # Errors
-/// As [`run`].
+/// [`JobLost`] if the work panicked on the pool.
 pub async fn run_if<T: Send + 'static>(
     long: bool,
     person: &str,
@@ -91,7 +94,7 @@ impl CpuPool {
         if let Some(turn) = turns.get(person) {
             return Arc::clone(turn);
         }
-        // Those that nobody holds or waits for any more.
+        // Locks that nobody holds or waits for any more are removed.
         turns.retain(|_, turn| Arc::strong_count(turn) > 1);
         Arc::clone(turns.entry(person.to_owned()).or_default())
     }
@@ -99,8 +102,8 @@ impl CpuPool {
 
 fn threads() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    // With a low priority they leave a processor to others by themselves, so there may be more than processors: then a few
-    // long jobs do not keep shorter ones waiting.
+    // With a low priority the threads leave a processor to others by themselves, so there may be
+    // more threads than processors: a few long jobs then do not delay shorter ones.
     let spare = processors.saturating_sub(1).max(1);
     if cfg!(target_os = "linux") { (2 * processors).max(4) } else { spare }
 }
@@ -120,7 +123,7 @@ fn serve(waiting: &Mutex<mpsc::Receiver<PoolJob>>) {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is inside is whole between any two statements.
+    // The data behind these locks is consistent between any two statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

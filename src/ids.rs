@@ -1,4 +1,4 @@
-//! Names of things: one newtype for each kind of identifier, so that they cannot be mixed up.
+//! Identifiers: one newtype for each kind, so that they cannot be mixed up.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 use uuid::{ContextV7, Timestamp, Uuid};
 
-/// What orders identifiers that are made within one millisecond, or after the clock was set back.
+/// Counter that orders identifiers made within one millisecond, or after the clock was set back.
 static ORDER: Mutex<AssertUnwindSafe<ContextV7>> = Mutex::new(AssertUnwindSafe(ContextV7::new()));
 
-/// A UUID that sorts by time of creation (version 7).
+/// Returns a UUID that sorts by time of creation (version 7).
 ///
-/// Whatever the clock says: before 1970 it counts as 1970, and when it was set back, identifiers go on after the last one.
+/// The clock may be wrong: a time before 1970 counts as 1970, and after the clock was set back,
+/// identifiers go on after the last one.
 pub fn sortable_uuid() -> Uuid {
     uuid_at(jiff::Timestamp::now())
 }
@@ -31,12 +32,13 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// A fresh identifier that sorts by time of creation (UUID version 7, without dashes).
+            /// Returns a new identifier that sorts by time of creation: a prefix and a
+            /// [`sortable_uuid`] without dashes.
             pub fn generate() -> Self {
                 Self(format!(concat!($prefix, "{}"), sortable_uuid().simple()).into())
             }
 
-            /// The identifier as text.
+            /// Returns the identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -69,80 +71,82 @@ macro_rules! id {
 }
 
 id!(
-    /// A document.
+    /// Identifier of a document.
     DocumentId,
     "doc_"
 );
 id!(
-    /// A conversation of one person; survives reconnects and restarts.
+    /// Identifier of a session: a conversation of one person that survives reconnects and restarts.
     SessionId,
     "ses_"
 );
 id!(
-    /// A person: the principal behind a token, never a display name.
+    /// Identifier of a person: the principal behind a token, never a display name.
     UserId,
     "usr_"
 );
 id!(
-    /// One run of the agent (`requestId` of `askClaudeCode` and `run` on the wire).
+    /// Identifier of one run of the agent (`requestId` of `askClaudeCode` and `run` on the wire).
     RunId,
     "run_"
 );
 id!(
-    /// One gated tool call waiting for people (`request_id` on the wire).
+    /// Identifier of one gated tool call that waits for people (`request_id` on the wire).
     RequestId,
     "req_"
 );
 id!(
-    /// The smallest thing a person accepts or rejects; unique within its document.
+    /// Identifier of a hunk, the smallest thing a person accepts or rejects; unique within its
+    /// document.
     HunkId,
     "hnk_"
 );
 id!(
-    /// A tool call as the model named it (`tool_use_id` on the wire).
+    /// Identifier of a tool call, as the model named it (`tool_use_id` on the wire).
     ToolUseId,
     "toolu_"
 );
 id!(
-    /// An editor instance that authors updates (`clientID` of `@codemirror/collab`).
+    /// Identifier of an editor instance that authors updates (`clientID` of `@codemirror/collab`).
     ClientId,
     "c_"
 );
 id!(
-    /// A connection that watches a document; gone with the connection.
+    /// Identifier of a connection to a document; not used again after the connection.
     MemberId,
     "mem_"
 );
 id!(
-    /// A remembered rule: what somebody has approved in advance.
+    /// Identifier of a rule: a person's approval in advance, or an owner's rule.
     RuleId,
     "rul_"
 );
 id!(
-    /// Somebody who wants to be told of requests.
+    /// Identifier of a webhook, an address that is told of requests.
     WebhookId,
     "whk_"
 );
 id!(
-    /// One thing told to one webhook; the same however often it is tried.
+    /// Identifier of one delivery to one webhook; unchanged over all attempts.
     DeliveryId,
     "msg_"
 );
 id!(
-    /// An issued token; not the secret.
+    /// Identifier of an issued token; not the secret.
     TokenId,
     "tok_"
 );
 
 impl DeliveryId {
-    /// Sorts before every one that was generated at this time or later, and after all earlier ones.
+    /// Returns a bound that sorts before every identifier generated at `at_ms` (milliseconds since
+    /// 1970) or later, and after all earlier ones.
     pub fn first_of(at_ms: u64) -> Self {
         // A UUID of version 7 begins with 48 bits of the time.
         Self(format!("msg_{:012x}", at_ms & 0xffff_ffff_ffff).into())
     }
 }
 
-/// A document's version: the number of updates committed since it was created.
+/// Version of a document: the number of updates committed since it was created.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -150,13 +154,13 @@ impl DeliveryId {
 pub struct Version(pub u64);
 
 impl Version {
-    /// The version after one more update.
+    /// Returns the version after one more update.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 
-    /// The version after `count` more updates.
+    /// Returns the version after `count` more updates.
     #[must_use]
     pub fn plus(self, count: usize) -> Self {
         Self(self.0 + count as u64)

@@ -1,28 +1,28 @@
-//! Who may do what, as one match: principals, roles, actions. Pure.
+//! Permissions as one match: principals, roles, actions. Pure.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DocumentId, UserId};
 
-/// What a token allows, from most to least.
+/// Role of a token, from most to least permissions; see [`Role::may`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Everything, tokens and server settings included.
+    /// Permission for everything, tokens and server settings included.
     Owner,
-    /// Write, ask the agent, and decide.
+    /// Permission to write, ask the agent, and decide.
     Editor,
-    /// Read and decide, but not write.
+    /// Permission to read and decide, but not to write.
     Reviewer,
-    /// Read.
+    /// Permission to read.
     Viewer,
 }
 
 impl Role {
-    /// All of them.
+    /// All roles, from most to least permissions.
     pub const ALL: [Self; 4] = [Self::Owner, Self::Editor, Self::Reviewer, Self::Viewer];
 
-    /// Whether people of this role may do `action` where their token reaches.
+    /// `true` if people of this role may do `action` where their token reaches.
     pub fn may(self, action: Action) -> bool {
         match action {
             Action::Read => true,
@@ -30,7 +30,8 @@ impl Role {
             Action::Write | Action::Ask | Action::Create | Action::Audit => {
                 matches!(self, Self::Owner | Self::Editor)
             }
-            // Only owners issue tokens, and an owner may do everything: so nobody gives away more than they have.
+            // Only owners issue tokens, and an owner may do everything, so nobody grants more than
+            // they have.
             Action::Manage
             | Action::Command
             | Action::Overrule
@@ -39,7 +40,7 @@ impl Role {
         }
     }
 
-    /// The role's name on the wire and in the store.
+    /// Returns the role's name on the wire and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -49,18 +50,18 @@ impl Role {
         }
     }
 
-    /// The role with that name.
+    /// Returns the role with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 }
 
-/// Longest name a person is shown under, in characters.
+/// Length of the longest name a person is shown under, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// A name as others may see it: trimmed, cut to 80 characters, without control characters, which could fake a
-/// caret's label or a line of the log, and without invisible ones, which could turn round what stands beside it. None if
-/// nothing is left.
+/// Returns a name as others may see it: trimmed and cut to 80 characters. Control characters are
+/// removed, because they could fake a caret's label or a line of the log; invisible ones, because
+/// they could reverse the text beside them. Returns `None` if nothing is left.
 pub fn shown_name(text: &str) -> Option<String> {
     let is_shown = |c: &char| !c.is_control() && !is_invisible(*c);
     let name: String = text.chars().filter(is_shown).collect::<String>().trim().to_owned();
@@ -68,54 +69,56 @@ pub fn shown_name(text: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Marks of direction and of width zero. The joiners within words and emoji stay.
+/// `true` for marks of direction and of width zero. The joiners within words and emoji stay.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A person as the server knows them: the owner of a token.
+/// Person as the server knows them: the holder of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Principal {
-    /// Whose token it is; two connections with the same token are the same person.
+    /// User whose token it is; two connections with the same token are the same person.
     pub user: UserId,
-    /// The name others see; never used to decide anything.
+    /// Name that others see; never used to decide anything.
     pub name: String,
-    /// What the token allows.
+    /// Role that the token gives.
     pub role: Role,
-    /// The only document the token reaches, if it was issued for one.
+    /// Only document that the token reaches, if it was issued for one.
     pub document: Option<DocumentId>,
 }
 
-/// Something a person wants to do.
+/// Action that a person may be permitted to do; see [`Principal::may`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Open a document, its history and its requests.
+    /// Opening a document, its history and its requests.
     Read,
-    /// Type into a document or rename it; put words of one's own in the place of proposed ones.
+    /// Typing into a document or renaming it; putting words of one's own in the place of proposed
+    /// ones.
     Write,
-    /// Ask the agent for something.
+    /// Asking the agent for something.
     Ask,
-    /// Accept, reject or undo a proposed change, or answer it.
+    /// Accepting, rejecting or undoing a proposed change, or answering it.
     Decide,
-    /// Read the audit log of a document.
+    /// Reading the audit log of a document.
     Audit,
-    /// Create a document.
+    /// Creating a document.
     Create,
-    /// Delete a document or change its review settings.
+    /// Deleting a document or changing its review settings.
     Manage,
-    /// Run a shell command proposed by the agent.
+    /// Running a shell command proposed by the agent.
     Command,
-    /// Decide where the policy leaves it to an owner, and take back what somebody else asked for.
+    /// Deciding where the policy leaves it to an owner, and taking back what somebody else asked
+    /// for.
     Overrule,
-    /// Start a run whose changes are applied without asking, where the server allows that at all.
+    /// Starting a run whose changes are applied without asking, where the server allows that.
     Bypass,
-    /// Change server settings and issue or revoke tokens.
+    /// Changing server settings and issuing or revoking tokens.
     Administer,
 }
 
 impl Principal {
-    /// The same person, who says what they want to be called: the token's name leads, and what they say stands beside it,
-    /// such as `Mallory (as Ana)`.
+    /// Adds the name a person gives themselves to that of their token, which comes first, such as
+    /// `Mallory (as Ana)`. The name given is cleaned by [`shown_name`].
     #[must_use]
     pub fn calling_themselves(mut self, name: &str) -> Self {
         if let Some(name) = shown_name(name).filter(|name| *name != self.name) {
@@ -124,7 +127,7 @@ impl Principal {
         self
     }
 
-    /// Whether this person may do `action` to `document` (`None`: to the server as a whole).
+    /// `true` if this person may do `action` to `document` (`None`: to the server as a whole).
     ///
     /// A token issued for one document reaches nothing else.
     pub fn may(&self, action: Action, document: Option<&DocumentId>) -> bool {
@@ -137,7 +140,7 @@ impl Principal {
 mod tests {
     use super::*;
 
-    /// Who may do what, written out: `o`wner, `e`ditor, `r`eviewer, `v`iewer.
+    /// Permissions by role, written out: `o`wner, `e`ditor, `r`eviewer, `v`iewer.
     const MATRIX: [(Action, &str); 11] = [
         (Action::Read, "oerv"),
         (Action::Write, "oe"),
@@ -157,7 +160,8 @@ mod tests {
         Principal { user: "usr_ana".into(), name: "Ana".into(), role, document }
     }
 
-    /// A new action does not compile before it has a place here, and so in the table.
+    /// Returns the index of an action in [`MATRIX`]. A new action does not compile before it has
+    /// one.
     fn place(action: Action) -> usize {
         match action {
             Action::Read => 0,

@@ -1,17 +1,18 @@
-//! Logs: set-up, field names, what is never logged.
+//! Logging: set-up, field names, and data that is never logged.
 //!
-//! Fields are dotted and carry units (`room.id`, `commit.duration_ms`). Tokens, prompts and document text are never
-//! logged. `COPYDESK_LOG` takes the usual filter directives; logs go to standard error, so that standard output holds
-//! only the two lines a script waits for.
+//! Fields are dotted and carry units (`room.id`, `commit.duration_ms`). Tokens, prompts and
+//! document text are never logged. `COPYDESK_LOG` takes the usual filter directives. Logs go to
+//! standard error, so that standard output holds only the two lines a script waits for.
 
 use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-/// What is logged when `COPYDESK_LOG` says nothing.
+/// Filter in force if `COPYDESK_LOG` is not set or not valid.
 const DEFAULT_FILTER: &str = "warn,copydesk=info";
 
-/// Below `info` these log whole packets, and with them tokens and text; so no filter can make them.
+/// Directives for crates that log whole packets, with tokens and text, below `info`; no filter can
+/// override them.
 const DISCREET: [&str; 5] = [
     "socketioxide=info",
     "socketioxide_core=info",

@@ -1,8 +1,8 @@
-//! The task of a room: takes commands, keeps what they change, and only then tells and answers.
+//! Task of a room: takes commands, stores what they change, and only then tells and answers.
 //!
-//! Commands that wait together are applied together and kept by one commit. Nobody hears of anything before it is
-//! durable. If it cannot be kept, every command of the turn is told, and the room goes back to what is durable by loading
-//! it again; while even that fails, it refuses everything.
+//! Commands that wait together are applied together and stored by one commit. Nobody is told of
+//! anything before it is durable. If a turn cannot be stored, every command of the turn gets the
+//! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
 pub(crate) mod long_work;
 pub(crate) mod queries;
@@ -31,59 +31,62 @@ use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::persistence::loading;
 use crate::rooms::state::{deadlines, proposals, requests, text};
 
-/// Commands that may wait; a sender waits when it is full.
+/// Number of commands that may wait; a sender waits when the inbox is full.
 const INBOX: usize = 1_024;
-/// Commands that are applied and kept together at most.
+/// Largest number of commands that are applied and stored together.
 const TURN: usize = 256;
-/// A room that nobody uses is closed after this time.
+/// Time after which a room that nobody uses is closed.
 const IDLE: Duration = Duration::from_mins(1);
-/// A room that could not be loaded again tries once more after this time, or when it is asked something.
+/// Time after which a room that could not be loaded again tries once more; it also tries at each
+/// command.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The sole owner of a document's state.
+/// Sole owner of a document's state.
 pub(super) struct RoomActor {
     pub(super) shared: Arc<RoomDeps>,
     inbox: mpsc::Receiver<RoomCommand>,
     pub(super) state: RoomState,
-    /// The version up to which people were told everything.
+    /// Version up to which people were told everything.
     pub(super) told: Version,
-    /// Why the state cannot be relied on: it ran ahead of the store and could not be loaded again.
+    /// Error that made the state unreliable: it ran ahead of the store and could not be loaded
+    /// again.
     pub(super) broken: Option<Arc<StoreError>>,
-    /// Who is told: changes only in the order in which outputs are carried out.
+    /// Connections that are told of events; changes only in the order in which effects are carried
+    /// out.
     pub(super) audience: Vec<MemberId>,
     pub(super) waiters: HashMap<RequestId, Vec<ReplySender<ResolvedRequest>>>,
-    /// Who is told of a request besides, though they are not here.
+    /// Connections outside of the document that are told of a request too.
     pub(super) witnesses: HashMap<RequestId, Vec<MemberId>>,
-    /// What is seen from outside.
+    /// Status that is visible from outside.
     pub(super) pulse: watch::Sender<RoomStatus>,
 }
 
-/// Why the room does something.
+/// Reason for which the room acts.
 enum WakeReason {
     Command(RoomCommand),
-    /// A request may have expired.
+    /// Deadline at which a request may have expired.
     Deadline,
-    /// Nobody uses the room, or the server stops.
+    /// Close of the room, because nobody uses it or the server stops.
     Close,
 }
 
-/// What a command depends on and only the store knows.
+/// Data that a command depends on and only the store has.
 enum StoreQuery {
     Nothing,
-    /// Whose these clients are.
+    /// Owners of these editor instances.
     Owners(Vec<ClientId>),
-    /// The request, if it ended long ago.
+    /// Request that a command is about, if it ended long ago.
     Request(RequestId, PositionsOf),
-    /// That there are people enough to decide.
+    /// Check that there are enough people to decide.
     People(Vec<ApprovalRequirement>),
-    /// That what is over is not listed among the rules.
+    /// Check for rules whose sessions are over, so that they are not listed.
     Rules,
-    /// That a rule is in force.
+    /// Check that a rule is in force.
     Rule(RuleId),
 }
 
 impl RoomActor {
-    /// Loads a document's room.
+    /// Loads the room of a document.
     pub(super) async fn load(
         shared: &Arc<RoomDeps>,
         document: &DocumentId,
@@ -146,7 +149,7 @@ impl RoomActor {
         Some(Duration::from_millis(at_ms.saturating_sub(self.shared.clock.now_ms())))
     }
 
-    /// Applies what is waiting, keeps it, then tells and answers.
+    /// Applies what is waiting, stores it, then tells and answers.
     async fn turn(&mut self, first: Option<RoomCommand>) {
         let mut step = TurnEffects::default();
         if self.broken.is_some() {
@@ -164,7 +167,7 @@ impl RoomActor {
                 next = self.inbox.try_recv().ok();
             }
         }
-        // The next turn tries again what could not be kept.
+        // The next turn tries again what could not be stored.
         self.keep(step).await.ok();
     }
 
@@ -184,7 +187,8 @@ impl RoomActor {
         }
     }
 
-    /// While the store is gone, people can still leave, and runs say so.
+    /// Refuses a command while the store fails. People can still leave, and events of runs are
+    /// still told.
     fn refuse(&mut self, command: RoomCommand, error: Arc<StoreError>) {
         match command {
             RoomCommand::Leave(member) => {
@@ -196,7 +200,7 @@ impl RoomActor {
         }
     }
 
-    /// What the state does not know and a command depends on.
+    /// Returns what a command needs of the store, because the state does not have it.
     fn need(&self, command: &RoomCommand) -> StoreQuery {
         if let Some(request) = command.request() {
             return StoreQuery::Request(request.clone(), command.needs_positions());
@@ -208,7 +212,7 @@ impl RoomActor {
                 let mut unknown: Vec<_> = unknown.collect();
                 unknown.sort_unstable();
                 unknown.dedup();
-                // With more the push is refused.
+                // With more of them the push is refused.
                 unknown.truncate(text::MOST_CLIENTS + 1);
                 StoreQuery::Owners(unknown)
             }
@@ -224,7 +228,7 @@ impl RoomActor {
         }
     }
 
-    /// Fetches it from the store.
+    /// Fetches what a command needs from the store.
     async fn fetch(&mut self, need: StoreQuery, step: &mut TurnEffects) -> Result<(), RoomError> {
         match need {
             StoreQuery::Nothing => Ok(()),
@@ -240,7 +244,7 @@ impl RoomActor {
         }
     }
 
-    /// Lets the state decide.
+    /// Lets the state apply a command.
     async fn apply(&mut self, command: RoomCommand, step: &mut TurnEffects) {
         match command {
             RoomCommand::Await(request, reply) => self.register(request, reply, step).await,
@@ -301,7 +305,7 @@ impl RoomActor {
         if known.is_some() && positions == PositionsOf::AsTheyWere {
             return Ok(());
         }
-        // What follows reads the log, so all of it must be there.
+        // Mapping the request reads the log from the store, so all of it must be there.
         if positions == PositionsOf::OfToday {
             self.flush(step).await?;
         }
@@ -311,7 +315,7 @@ impl RoomActor {
         };
         let mut found = match found {
             Ok(found) => found,
-            // The state says so itself, or makes it.
+            // The state refuses the command itself, or creates the request.
             Err(RoomError::NoRequest) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -322,7 +326,7 @@ impl RoomActor {
         Ok(())
     }
 
-    /// Answers when the request has ended; at once if it has.
+    /// Answers when the request has ended; at once if it already has.
     pub(super) async fn register(
         &mut self,
         request: RequestId,
@@ -343,12 +347,13 @@ impl RoomActor {
         step.answer(reply, settled);
     }
 
-    /// Keeps what was decided so far in this turn, and tells it.
+    /// Stores the effects of this turn so far, and announces them.
     pub(super) async fn flush(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
         if step.is_empty() { Ok(()) } else { self.keep(std::mem::take(step)).await }
     }
 
-    /// Keeps, then tells and answers. If it cannot be kept, nothing is told, and the state is what is durable.
+    /// Stores, then tells and answers. If storing fails, nothing is told, and the state goes back
+    /// to what is durable.
     async fn keep(&mut self, mut step: TurnEffects) -> Result<(), RoomError> {
         if self.broken.is_none() {
             self.snapshot(false, &mut step).await;
@@ -372,7 +377,7 @@ impl RoomActor {
             match output {
                 TurnEffect::LongAnswer(answer) => {
                     let room = self.state.id().to_string();
-                    // A lost answer says so itself.
+                    // A lost answer reports that itself.
                     cpu_pool::run(&room, move || answer(Ok(()))).await.ok();
                 }
                 TurnEffect::TellOne(one, event) => self.tell_one(one, event).await,
@@ -408,7 +413,7 @@ impl RoomActor {
                 self.tell_witnesses(&event, &ready);
             }
             TurnEffect::TellOthers(one, event) => {
-                // The order of the audience means nothing, so the one can stand at its end.
+                // The order of the audience does not matter, so the one can be moved to its end.
                 let at = self.audience.iter().position(|member| *member == one);
                 let others = at.map_or(self.audience.len(), |at| {
                     let last = self.audience.len() - 1;
@@ -426,11 +431,12 @@ impl RoomActor {
         }
     }
 
-    /// Whether the room is closed. If the server stops, it finishes what it was asked before.
+    /// Closes the room and returns `true`, or `false` if it is still in use. If the server stops,
+    /// the room first finishes the commands it has.
     async fn close(&mut self) -> bool {
         let stops = self.shared.stopping.is_cancelled();
         if !stops {
-            // As long as the room is the only owner of the document.
+            // Saved while the room is still the only owner of the document.
             self.save().await;
         }
         {
@@ -451,7 +457,7 @@ impl RoomActor {
         true
     }
 
-    /// Keeps a snapshot, so that loading is short.
+    /// Stores a snapshot, so that loading is short.
     async fn save(&mut self) {
         if self.broken.is_some() {
             return;

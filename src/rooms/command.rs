@@ -1,4 +1,4 @@
-//! What can be asked of a room, and how it answers.
+//! Commands that a room takes, and their replies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,89 +21,90 @@ use super::event::{CaretPosition, PeerInfo, RunEvent};
 use super::file::{FileMerge, FileState, MergeOutcome};
 use super::settings::{DocumentSettings, OwnSettings};
 
-/// Everything that can be asked.
+/// Command to a room. Most carry a [`ReplySender`]; the others are not answered.
 #[derive(Debug)]
 pub enum RoomCommand {
-    /// Come in, or come back with what is new since a version.
+    /// Entry of a connection, which gets the whole document or what is new since a version.
     Open(JoiningMember, Option<Version>, ReplySender<OpenedDocument>),
-    /// Go out.
+    /// Exit of a connection; not answered.
     Leave(MemberId),
-    /// Commit updates made on `base`.
+    /// Commit of updates made on [`PushRequest::base`].
     Push(PushRequest, ReplySender<Version>),
-    /// Move a caret; nothing is answered.
+    /// Move of a caret; not answered.
     Move(MemberId, CaretPosition),
-    /// Hold a change for people to decide.
+    /// Proposal of a change, to be held for people to decide.
     Propose(Box<NewApprovalRequest>, Option<Box<CommitPrefix>>, ReplySender<ProposalOutcome>),
-    /// Show what the model has written so far of a change it may propose.
+    /// Display of what the model has written so far of a change it may propose.
     Sketch(Box<StreamingPreview>, ReplySender<()>),
-    /// Nothing comes of what was shown; nothing is answered.
+    /// End of streaming previews that lead to no request; not answered.
     Unsketch(StreamingPreviewScope),
-    /// Tell when a request is resolved; at once if it is already.
+    /// Wait for the resolution of a request; answered at once if it is already resolved.
     Await(RequestId, ReplySender<ResolvedRequest>),
-    /// Decide a request.
+    /// Decision about a request.
     Decide(RequestId, Box<Decision>, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Somebody looks at a request, or no longer does.
+    /// Notice that a connection looks at a request, or no longer does.
     Focus(RequestId, MemberId, ViewerChange, ReplySender<Arc<ApprovalRequest>>),
-    /// Give people more time.
+    /// Extension of the time that people have to decide.
     Extend(RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Take a request back; `None`: the run was cancelled.
+    /// Withdrawal of a request; the person is `None` if its run was cancelled.
     Withdraw(RequestId, Option<Principal>, ReplySender<Arc<ApprovalRequest>>),
-    /// Undo what was accepted.
+    /// Undo of accepted hunks.
     Undo(UndoChange, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Propose again, on today's text, what was rejected or expired.
+    /// Reopening, on the newest text, of hunks that were rejected or expired.
     Reopen(ProposeAgain, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// The rules in force.
+    /// Query of the rules in force.
     Rules(ReplySender<Vec<Arc<ApprovalRule>>>),
-    /// An owner makes a rule.
+    /// Addition of an owner's rule.
     AddRule(Box<NewRule>, Principal, ReplySender<Arc<ApprovalRule>>),
-    /// End a rule.
+    /// End of a rule.
     Revoke(RuleId, Principal, ReplySender<()>),
-    /// What an open request would do was looked at again.
+    /// New preview of an open request.
     LookAgain(RequestId, Box<UpdatedPreview>, ReplySender<Arc<ApprovalRequest>>),
-    /// An approved call begins; granted once.
+    /// Start of an approved call; granted once.
     Begin(RequestId, ReplySender<Arc<ApprovalRequest>>),
-    /// An approved call is over.
+    /// Result of an approved call.
     Done(RequestId, ToolReport, ReplySender<Arc<ApprovalRequest>>),
-    /// What a call did to a file begins to be taken back; granted once.
+    /// Start of the undo of what a call did to a file; granted once.
     BeginUndo(Box<UndoFileChange>, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// That is over.
+    /// Outcome of an undo that [`RoomCommand::BeginUndo`] began.
     EndUndo(RequestId, FileUndoOutcome, ReplySender<Arc<ApprovalRequest>>),
-    /// A person has proposed a request again, with another one.
+    /// Notice that a person proposed the first request again as the second.
     Repeated(RequestId, RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Change the title.
+    /// Change of the title.
     Rename(String, Principal, ReplySender<()>),
-    /// Change the settings.
+    /// Change of the settings.
     Configure(Box<SettingsChange>, Principal, ReplySender<DocumentSettings>),
-    /// Tell everyone the settings in force: the server's have changed.
+    /// Announcement of the settings in force, after the server's have changed.
     TellSettings(ReplySender<()>),
-    /// Delete the document.
+    /// Deletion of the document.
     Delete(Principal, ReplySender<()>),
-    /// Read the document as it is.
+    /// Query of the document as it is.
     Read(ReplySender<DocumentSnapshot>),
-    /// Read the document, and what happened to it since a version.
+    /// Query of the document and its updates since a version.
     CatchUp(Version, OriginRequests, ReplySender<SnapshotWithUpdates>),
-    /// The requests people can still decide.
+    /// Query of the requests people can still decide.
     Requests(ReplySender<Vec<Arc<ApprovalRequest>>>),
-    /// Bring a private document to this text, by diff.
+    /// Replacement of the text of a private document, by diff.
     Replace(String, Principal, ReplySender<DocumentSnapshot>),
-    /// Make the text again what it was; the answer is the version after that.
+    /// Restoration of an older text; the answer is the version after that.
     Restore(Box<TextRestore>, Principal, ReplySender<Version>),
-    /// Who is here.
+    /// Query of the connections in the document.
     People(ReplySender<Vec<PeerInfo>>),
-    /// Tell these members of a request too, though they are not here; nothing is answered.
+    /// Members who are told of a request too, although they are not in the document; not answered.
     Witness(RequestId, Vec<MemberId>),
-    /// Tell everyone what a run says.
+    /// Announcement of an event of a run; not answered.
     Say(RunEvent),
-    /// Take in what somebody wrote into the file that the document is.
+    /// Merge of what somebody wrote into the document's file.
     Merge(Box<FileMerge>, ReplySender<MergeOutcome>),
-    /// Tell how the document stands with its file; nothing is answered.
+    /// Announcement of the state of the document's file; not answered.
     TellFile(Box<FileState>),
-    /// Somebody's token has ended: take back the votes of people who may no longer decide.
+    /// Recount of votes after a token has ended: those of people who may no longer decide are taken
+    /// back; not answered.
     Recount,
 }
 
 impl RoomCommand {
-    /// The person whose command it is, of those that may take long.
+    /// Returns the person who sent the command, for commands that may take long.
     pub(super) fn by(&self) -> Option<&UserId> {
         match self {
             Self::Decide(_, _, by, _)
@@ -119,7 +120,7 @@ impl RoomCommand {
         }
     }
 
-    /// The request the command is about, if it may have ended long ago.
+    /// Returns the request that the command is about, if it may have ended long ago.
     pub(super) fn request(&self) -> Option<&RequestId> {
         match self {
             Self::Decide(request, ..)
@@ -164,7 +165,7 @@ impl RoomCommand {
         }
     }
 
-    /// Whether an ended request has to be mapped to today's text first.
+    /// Returns the version in which the command needs the positions of an ended request.
     pub(super) fn needs_positions(&self) -> PositionsOf {
         if matches!(self, Self::Undo(..) | Self::Reopen(..)) {
             PositionsOf::OfToday
@@ -173,7 +174,7 @@ impl RoomCommand {
         }
     }
 
-    /// Answers that it cannot be done.
+    /// Answers the command with an error.
     pub(super) fn refuse(self, error: RoomError) {
         match self {
             Self::Leave(..)
@@ -218,325 +219,337 @@ impl RoomCommand {
     }
 }
 
-/// Of which text an ended request's positions must be.
+/// Version in which the positions of an ended request are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PositionsOf {
-    /// The text when it ended.
+    /// Positions of the version at which the request ended.
     AsTheyWere,
-    /// The newest.
+    /// Positions of the newest version.
     OfToday,
 }
 
-/// A connection that comes in.
+/// Connection that joins a document; see [`RoomCommand::Open`].
 #[derive(Clone, Debug)]
 pub struct JoiningMember {
-    /// The connection.
+    /// Identifier of the connection.
     pub id: MemberId,
-    /// The person, under the name this connection gave.
+    /// Person, under the name that this connection gave.
     pub principal: Principal,
 }
 
-/// Updates from one connection.
+/// Updates from one connection; see [`RoomCommand::Push`].
 #[derive(Debug)]
 pub struct PushRequest {
-    /// The connection.
+    /// Connection that sends the updates.
     pub member: MemberId,
-    /// The person.
+    /// Person who made the updates.
     pub principal: Principal,
-    /// The version the first update was made on.
+    /// Version that the first update was made on.
     pub base: Version,
-    /// The author instance and the JSON of each change.
+    /// Author instance and JSON of each change, in order.
     pub updates: Vec<(ClientId, Box<str>)>,
 }
 
-/// An old text that is to be the text again.
+/// Edits that restore an older text; see [`RoomCommand::Restore`].
 #[derive(Clone, Debug)]
 pub struct TextRestore {
-    /// The version it was of.
+    /// Version whose text is restored.
     pub version: Version,
-    /// The version that `edits` change, which must still be the newest.
+    /// Version that `edits` change; must still be the newest.
     pub base: Version,
-    /// What makes it that text, in order and apart from each other.
+    /// Edits that lead to the older text, ordered and disjoint.
     pub edits: Vec<TextEdit>,
 }
 
-/// Whether somebody looks at a request.
+/// Change of whether a connection looks at a request; see [`RoomCommand::Focus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerChange {
-    /// Looking; repeated every few seconds.
+    /// View that begins or goes on; repeated every few seconds.
     On,
-    /// No longer.
+    /// End of a view.
     Off,
 }
 
-/// What to undo.
+/// Accepted hunks to undo; see [`RoomCommand::Undo`].
 #[derive(Clone, Debug)]
 pub struct UndoChange {
-    /// The request that was accepted.
+    /// Request that was accepted.
     pub request: RequestId,
-    /// Only these hunks; `None`: everything that was accepted.
+    /// Hunks to undo; `None`: all that were accepted.
     pub hunks: Option<Vec<HunkId>>,
-    /// Undo although the words were touched since.
+    /// `true` to undo although the words were changed since.
     pub force: bool,
-    /// What the person saw standing where they were, hunk by hunk: with `force`, nothing else is overwritten.
+    /// Text that the person saw in place of each hunk. With `force`, nothing else is overwritten.
     pub seen: Option<BTreeMap<HunkId, String>>,
 }
 
-/// What a call did to a file, to be taken back.
+/// File change of a call that is to be undone; see [`RoomCommand::BeginUndo`].
 #[derive(Clone, Debug)]
 pub struct UndoFileChange {
-    /// The request of the call.
+    /// Request of the call.
     pub request: RequestId,
-    /// How the file stands now.
+    /// Present state of the file.
     pub found: FoundFile,
 }
 
-/// What to propose again.
+/// Hunks to propose again; see [`RoomCommand::Reopen`].
 #[derive(Clone, Debug)]
 pub struct ProposeAgain {
-    /// The request that was not accepted, or not all of it.
+    /// Request that was not accepted, or not all of it.
     pub request: RequestId,
-    /// Only these hunks; `None`: everything that was refused, ran out of time or lost its words.
+    /// Hunks to propose again; `None`: all that were refused, expired or obsolete.
     pub hunks: Option<Vec<HunkId>>,
 }
 
-/// New settings; what is `None` stays.
+/// New settings; see [`RoomCommand::Configure`]. A field that is `None` leaves its setting
+/// unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsChange {
     /// Policies, approvals and timeout; its `frozen` is ignored.
     pub own: OwnSettings,
-    /// All frozen ranges, in positions of a version.
+    /// All frozen ranges, in positions of the version.
     pub frozen: Option<(Version, Vec<(usize, usize)>)>,
 }
 
-/// A change a tool wants.
+/// Change that a tool proposes; see [`RoomCommand::Propose`].
 #[derive(Clone, Debug)]
 pub struct NewApprovalRequest {
-    /// Its name, made before it is sent, so that a restart can find it again.
+    /// Identifier, made before the request is sent, so that a restart can find the request again.
     pub id: RequestId,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its input, as the model gave it.
+    /// Input of the tool, as the model gave it.
     pub input: serde_json::Value,
-    /// The call, as the model named it.
+    /// Identifier of the call, as the model named it.
     pub tool_use: ToolUseId,
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run that asked.
+    /// Run that asked.
     pub run: RunId,
-    /// The person who asked.
+    /// Person who asked.
     pub requester: Principal,
-    /// What the person typed.
+    /// Prompt that the person typed.
     pub prompt: String,
-    /// The version the tool read.
+    /// Version that the tool read.
     pub base_version: Version,
-    /// The text the tool read.
+    /// Text that the tool read.
     pub base: Text,
-    /// The change, in positions of `base_version`.
+    /// Hunks of the change, in positions of [`base_version`](NewApprovalRequest::base_version).
     pub hunks: Vec<HunkDraft>,
-    /// The original range (`partial` answers tell what stands there afterwards), in positions of `base_version`.
+    /// Original range, in positions of `base_version`; `partial` answers give the text that stands
+    /// there afterwards.
     pub scope: Option<(usize, usize)>,
-    /// What the model says it does.
+    /// Explanation by the model.
     pub explanation: String,
-    /// What people are shown besides the hunks.
+    /// Preview that people are shown besides the hunks.
     pub preview: Preview,
-    /// SHA-256 of the content of the file it would change, if it is one.
+    /// SHA-256 of the content of the file that the call would change, if there is one.
     pub touched: Option<String>,
-    /// The door it came through.
+    /// Transport through which the call came.
     pub source: String,
-    /// Whether a person must decide, or a permission mode already has.
+    /// Mode that says whether a person must decide.
     pub gate: ApprovalMode,
-    /// When an outside caller gives up, in milliseconds since 1970; `None`: whoever waits has time.
+    /// Time at which an outside caller gives up, in milliseconds since 1970; `None`: the caller
+    /// does not give up.
     pub deadline_ms: Option<u64>,
-    /// Whether an earlier process may have proposed it: then the store is asked first.
+    /// `true` if an earlier process may have proposed the request; the store is asked first then.
     pub taken_up: bool,
-    /// The request that a person proposes again with it.
+    /// Ended request that a person proposes again with this one.
     pub again_of: Option<RequestId>,
 }
 
-/// What is kept and told before a request, in the same transaction: the answer of the model that makes the call. It is kept
-/// and told also if nothing comes of the request; if it is not kept, nothing is.
+/// Operations and events that come before a request, in one transaction: the answer of the model
+/// that makes the call. They are stored and told also if nothing comes of the request; if they
+/// cannot be stored, nothing is.
 #[derive(Debug)]
 pub struct CommitPrefix {
-    /// What is kept.
+    /// Operations to store.
     pub batch: WriteBatch,
-    /// What everyone in the document is told then.
+    /// Events that everyone in the document is told afterwards.
     pub said: Vec<RunEvent>,
-    /// Answered once both are done.
+    /// Reply for when both are done.
     pub kept: ReplySender<()>,
 }
 
-/// A change that the model is still writing. People see it; nobody can decide it, and it is kept nowhere.
+/// Change that the model is still writing; see [`RoomCommand::Sketch`]. People see it; nobody can
+/// decide it, and it is not stored.
 #[derive(Clone, Debug)]
 pub struct StreamingPreview {
-    /// The name its request will have.
+    /// Identifier that its request will have.
     pub id: RequestId,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The call, as the model named it.
+    /// Identifier of the call, as the model named it.
     pub tool_use: ToolUseId,
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run that asked.
+    /// Run that asked.
     pub run: RunId,
-    /// The person who asked.
+    /// Person who asked.
     pub author: Person,
-    /// The new text so far.
+    /// New text so far.
     pub text: String,
-    /// How many of its paragraphs are complete.
+    /// Number of complete paragraphs in `text`.
     pub paragraphs: usize,
-    /// The version the model read.
+    /// Version that the model read.
     pub base_version: Version,
-    /// The text the model read.
+    /// Text that the model read.
     pub base: Text,
-    /// What is known of the change so far, in positions of `base_version`.
+    /// Hunks known so far, in positions of [`base_version`](StreamingPreview::base_version).
     pub hunks: Vec<HunkDraft>,
 }
 
-/// Which sketches are meant.
+/// Selection of streaming previews; see [`RoomCommand::Unsketch`].
 #[derive(Clone, Debug)]
 pub enum StreamingPreviewScope {
-    /// The one of this request.
+    /// The preview of this request.
     One(RequestId),
-    /// All of a run.
+    /// All previews of a run.
     OfRun(SessionId, RunId),
 }
 
-/// Whether a person must decide.
+/// Mode that says whether a person must decide a [`NewApprovalRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalMode {
-    /// As the document's settings say.
+    /// Mode in which the document's settings decide.
     Ask,
-    /// Always, whatever the settings say (a rule counts as a person).
+    /// Mode in which people always decide, whatever the settings say (a rule counts as a person).
     People,
-    /// Applied at once: the run was started with `bypassPermissions`, which the server allows only to owners.
+    /// Mode in which changes are applied at once: the run was started with `bypassPermissions`,
+    /// which the server allows only to owners.
     Bypass,
 }
 
-/// What became of a proposal at once.
+/// Immediate outcome of a [`NewApprovalRequest`].
 #[derive(Debug)]
 pub enum ProposalOutcome {
-    /// People have to decide; the resolution comes by [`RoomCommand::Await`].
+    /// Request that people have to decide; the resolution comes by [`RoomCommand::Await`].
     Waiting(Arc<ApprovalRequest>),
-    /// Nobody had to decide, or people decided before a restart.
+    /// Request that nobody had to decide, or that people decided before a restart.
     Resolved(Box<ResolvedRequest>),
-    /// The words it wanted to change were changed meanwhile; nothing was proposed. The text says how they read now.
+    /// Conflict with changes that were made meanwhile; nothing was proposed. The text says how the
+    /// words read now.
     Conflicted(String),
-    /// It would change words that no tool may touch; nothing was proposed. The text says which.
+    /// Change of frozen words; nothing was proposed. The text says which.
     Frozen(String),
-    /// A rule denies it; nothing was proposed. The text says which.
+    /// Denial by a rule; nothing was proposed. The text says which rule.
     Denied(String),
-    /// It would change nothing.
+    /// Change without effect; nothing was proposed.
     Unchanged,
 }
 
-/// A rule that an owner makes.
+/// Rule that an owner adds; see [`RoomCommand::AddRule`].
 #[derive(Clone, Debug)]
 pub struct NewRule {
-    /// The name it will have, the files it is about, and the most it allows.
+    /// Identifier of the new rule, the files it is about, and the most it allows.
     pub remember: RememberWish,
-    /// What it does.
+    /// Effect of the rule.
     pub effect: RuleEffect,
-    /// Where it does not allow: only changes of more than this many UTF-16 units.
+    /// Size in UTF-16 units that a change must exceed for the rule to apply; for rules that deny or
+    /// ask.
     pub over: Option<usize>,
-    /// The tool it is about, or [`EVERY_TOOL`](crate::approvals::EVERY_TOOL).
+    /// Tool that the rule is about, or [`EVERY_TOOL`](crate::approvals::EVERY_TOOL).
     pub tool: String,
-    /// The session in which it is made.
+    /// Session in which the rule is made.
     pub session: SessionId,
 }
 
-/// How a request ended, and the document at that moment.
+/// Resolution of a request, with the document at that moment; see [`RoomCommand::Await`].
 #[derive(Clone, Debug)]
 pub struct ResolvedRequest {
-    /// How it ended, and what the model is told.
+    /// Resolution, with what the model is told.
     pub resolution: RequestResolution,
-    /// The document when the room told of it.
+    /// Document when the room announced the resolution.
     pub reading: DocumentSnapshot,
-    /// Where the range that was to be changed is in that text; `None` if there was none or it is no longer known.
+    /// Range that was to be changed, in positions of `reading`; `None` if there was none or it is
+    /// no longer known.
     pub scope: Option<(usize, usize)>,
-    /// The request as it ended.
+    /// Request as it ended.
     pub request: Arc<ApprovalRequest>,
 }
 
-/// The document as it is.
+/// Document as it is at one moment; see [`RoomCommand::Read`].
 #[derive(Clone, Debug)]
 pub struct DocumentSnapshot {
-    /// The title.
+    /// Title of the document.
     pub title: String,
-    /// The version.
+    /// Version of the text.
     pub version: Version,
-    /// The text; cloning it is cheap.
+    /// Text of the document; cheap to clone.
     pub text: Text,
-    /// The settings in force.
+    /// Settings in force.
     pub settings: DocumentSettings,
-    /// How the document stands with the file that it is, if it is one.
+    /// State of the document's file, if the document has one.
     pub file: Option<FileState>,
 }
 
-/// Whether the requests that updates came of are told with them; they may have to be read from the store.
+/// Choice of whether [`SnapshotWithUpdates`] has the requests that caused its updates, which may
+/// have to be read from the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginRequests {
-    /// They are.
+    /// Requests included.
     Named,
-    /// Nobody wants them.
+    /// Requests left out.
     LeftOut,
 }
 
-/// The document as it is, and how it came to be so.
+/// Document with its updates since a version; see [`RoomCommand::CatchUp`].
 #[derive(Clone, Debug)]
 pub struct SnapshotWithUpdates {
-    /// The document as it is.
+    /// Document as it is.
     pub now: DocumentSnapshot,
-    /// Every update since the version that was asked about, oldest first.
+    /// Updates since the version that was asked for, oldest first.
     pub missed: Vec<Arc<Update>>,
-    /// The requests that these came of, newest first, if they were wanted; of very many the newest.
+    /// Requests that caused the [`missed`](SnapshotWithUpdates::missed) updates, newest first, if
+    /// they were wanted; of very many only the newest.
     pub causes: Vec<Arc<ApprovalRequest>>,
 }
 
-/// What somebody who comes in is told.
+/// Reply to a connection that joins; see [`RoomCommand::Open`].
 #[derive(Debug)]
 pub struct OpenedDocument {
-    /// The whole document, or what is new.
+    /// Whole document, or what is new since the client's version.
     pub content: OpenedContent,
-    /// A name for a new editor instance.
+    /// Identifier for a new editor instance.
     pub client: ClientId,
-    /// The requests people can still decide.
+    /// Requests people can still decide.
     pub requests: Vec<Arc<ApprovalRequest>>,
-    /// What the model is writing, and what is known of its changes, in positions of the newest version.
+    /// Changes the model is writing, with their hunks so far in positions of the newest version.
     pub sketches: Vec<(Arc<StreamingPreview>, Vec<Hunk>)>,
-    /// Who is here.
+    /// Connections in the document.
     pub peers: Vec<PeerInfo>,
 }
 
-/// The document, or what is new since a version.
+/// Content of a document, whole or since a version.
 #[derive(Debug)]
 pub enum OpenedContent {
-    /// Everything.
+    /// Whole document.
     Whole(Box<DocumentSnapshot>),
-    /// The updates after `from`, up to the newest version.
+    /// Updates after `from`, up to the newest version.
     Since {
-        /// The version the client had.
+        /// Version that the client had.
         from: Version,
-        /// In order, without a gap.
+        /// Updates in order, without a gap.
         updates: Vec<Arc<Update>>,
-        /// The document they lead to: title and settings may have changed too.
+        /// Document that the updates lead to; its title and settings may have changed too.
         reading: Box<DocumentSnapshot>,
     },
 }
 
-/// Where an answer goes. Called by the room itself, after what the command caused was told, so that an
-/// acknowledgement never overtakes the broadcast it belongs to. Dropped unanswered, it answers [`RoomError::Closed`].
+/// Receiver of one answer. Called by the room itself, after the effects of the command were
+/// announced, so that an acknowledgement never overtakes the broadcast it belongs to. If dropped
+/// unanswered, it answers [`RoomError::Closed`].
 pub struct ReplySender<T>(Option<Answer<T>>);
 
 type Answer<T> = Box<dyn FnOnce(Result<T, RoomError>) + Send>;
 
 impl<T: Send + 'static> ReplySender<T> {
-    /// An answer given by calling `answer`, which must not block.
+    /// Creates a reply that is sent by calling `answer`, which must not block.
     pub fn new(answer: impl FnOnce(Result<T, RoomError>) + Send + 'static) -> Self {
         Self(Some(Box::new(answer)))
     }
 
-    /// An answer to wait for.
+    /// Creates a reply and the receiver to wait for it with.
     pub fn channel() -> (Self, oneshot::Receiver<Result<T, RoomError>>) {
         let (sender, receiver) = oneshot::channel();
         (Self::new(move |answer| drop(sender.send(answer))), receiver)
@@ -544,7 +557,7 @@ impl<T: Send + 'static> ReplySender<T> {
 }
 
 impl<T> ReplySender<T> {
-    /// Answer.
+    /// Sends the answer.
     pub fn send(mut self, answer: Result<T, RoomError>) {
         if let Some(give) = self.0.take() {
             give(answer);

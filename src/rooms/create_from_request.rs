@@ -1,5 +1,5 @@
-//! A document that an approved request makes: it begins empty, and its first update is the request's, so that who wrote it
-//! is told like of any accepted change.
+//! Creation of a document by an approved request. The document begins empty, and its first update
+//! is the request's, so that its provenance is that of any accepted change.
 
 use serde_json::json;
 
@@ -14,32 +14,33 @@ use super::{RoomError, RoomRegistry};
 use crate::rooms::state::requests::writer;
 use crate::rooms::state::text::check_length;
 
-/// A document that an approved request makes.
+/// Document that an approved request creates; see [`RoomRegistry::found`].
 #[derive(Clone, Debug)]
 pub struct NewDocumentFromRequest {
-    /// Its name, which follows from the request's: so it is made once.
+    /// Identifier, which follows from the request's, so that the document is created once.
     pub id: DocumentId,
-    /// Its title, as it is kept.
+    /// Title, as it is stored.
     pub title: String,
-    /// Its text.
+    /// Text of the document.
     pub text: String,
-    /// The request.
+    /// Request that creates the document.
     pub request: RequestId,
-    /// Whom the AI wrote for.
+    /// Person for whom the AI wrote.
     pub requester: Person,
-    /// Who let it in; nobody where nobody was asked.
+    /// Person who approved; `None` if nobody was asked.
     pub approver: Option<Person>,
-    /// The rule that decided in that person's place.
+    /// Rule that decided in that person's place.
     pub rule: Option<RuleId>,
-    /// Whether a person put other words in place of the proposed ones.
+    /// `true` if a person put other words in place of the proposed ones.
     pub edited: bool,
 }
 
 impl RoomRegistry {
-    /// Makes the document, in one transaction; one that was made before stays as it is.
+    /// Creates the document, in one transaction; one that was created before stays as it is.
     ///
     /// # Errors
-    /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if nothing could be kept.
+    /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if nothing could be
+    /// stored.
     pub async fn found(&self, founding: NewDocumentFromRequest) -> Result<(), RoomError> {
         let now_ms = self.now_ms();
         let text = Text::new(&founding.text);
@@ -81,7 +82,7 @@ impl RoomRegistry {
     }
 }
 
-/// The update that puts the text in, and who wrote it.
+/// Returns the update that inserts the text, and its provenance.
 fn first_update(
     founding: &NewDocumentFromRequest,
     text: &Text,
@@ -120,7 +121,7 @@ fn first_update(
     let placed = StoreOp::PutPlacements {
         document: id.clone(),
         version: Version(1),
-        // Names and numbers: nothing that cannot be written.
+        // Placements hold names and numbers: nothing that cannot be serialised.
         body: serde_json::to_value(placements).unwrap_or_default(),
     };
     Ok([append, placed])

@@ -1,4 +1,4 @@
-//! What a room tells the people in it; the edges turn each event into words on the wire.
+//! Events of a room for the people in it; the transports encode each event for the wire.
 
 use std::sync::Arc;
 
@@ -13,12 +13,13 @@ use super::command::StreamingPreview;
 use super::file::FileState;
 use super::settings::{DocumentSettings, ServerSettings};
 
-/// Everything that can be told.
+/// Event of a room.
 #[derive(Clone, Debug)]
 pub enum RoomEvent {
-    /// Text and hunk changes that belong together; `updates` are consecutive and start after `from`.
+    /// Text and hunk changes that belong together; `updates` are consecutive and start after
+    /// `from`.
     Updates {
-        /// The version before the first update.
+        /// Version before the first update.
         from: Version,
         /// Committed updates, in order.
         updates: Vec<Arc<Update>>,
@@ -27,33 +28,34 @@ pub enum RoomEvent {
         /// Hunks that changed otherwise than by being mapped through the updates.
         put: Vec<(RequestId, Hunk)>,
     },
-    /// The title or the settings changed, or the document is gone.
+    /// New title or settings, or deletion of the document.
     Changed(DocumentChange),
-    /// Who is here.
+    /// All connections in the document, after a change.
     Peers(Vec<PeerInfo>),
-    /// Somebody's caret moved.
+    /// Move of a caret.
     Caret(MemberId, CaretPosition),
-    /// A request is pending, and durable.
+    /// Pending request, now durable.
     Requested(Arc<ApprovalRequest>),
-    /// A pending request changed.
+    /// Change of a pending request.
     RequestUpdated(RequestUpdate),
-    /// A request was resolved.
+    /// Resolution of a request.
     Resolved(Arc<ApprovalRequest>),
-    /// The rules in force are others now; all of them.
+    /// All rules in force, after a change.
     Rules(Vec<Arc<ApprovalRule>>),
-    /// The model has written more of a change it may propose.
+    /// New words of a streaming preview.
     Sketched(Arc<StreamingPreview>),
-    /// Nothing comes of it.
+    /// End of a streaming preview without a request.
     Unsketched(Arc<StreamingPreview>),
-    /// How the document stands with the file that it is.
+    /// New state of the document's file.
     File(FileState),
-    /// A run says something.
+    /// Event of a run.
     Said(Arc<RunEvent>),
 }
 
 impl RoomEvent {
-    /// Whether somebody may want to hear of it who is not in the document: whoever asked, of what their run says; whoever keeps
-    /// a list or a copy of documents, that one reads differently, has another title or is gone.
+    /// `true` if the event may concern people who are not in the document. Events of a run concern
+    /// the person who asked; a changed text, a new title and a deletion concern those who keep a
+    /// list or a copy of documents.
     pub fn concerns_others(&self) -> bool {
         match self {
             Self::Said(_) | Self::Changed(DocumentChange::Title(_) | DocumentChange::Deleted) => {
@@ -74,153 +76,155 @@ impl RoomEvent {
     }
 }
 
-/// What [`RoomEvent::Changed`] tells.
+/// Change that [`RoomEvent::Changed`] announces.
 #[derive(Clone, Debug)]
 pub enum DocumentChange {
-    /// A new title.
+    /// New title.
     Title(String),
-    /// The settings now in force, and the version their ranges are of.
+    /// Settings now in force, and the version that their ranges are of.
     Settings(DocumentSettings, Version),
-    /// The document is gone.
+    /// Deletion of the document.
     Deleted,
 }
 
-/// A connection in a document.
+/// Connection in a document; see [`RoomEvent::Peers`].
 #[derive(Clone, Debug)]
 pub struct PeerInfo {
-    /// The connection.
+    /// Identifier of the connection.
     pub member: MemberId,
-    /// The person, under the name this connection gave.
+    /// Person, under the name that this connection gave.
     pub principal: Principal,
-    /// One of four caret colours, chosen so that neighbours differ.
+    /// Index of one of four caret colours, chosen so that neighbours differ.
     pub color: u8,
-    /// The editor instances of this connection.
+    /// Editor instances of this connection.
     pub clients: Vec<ClientId>,
-    /// Where the caret is.
+    /// Position of the caret, if known.
     pub caret: Option<CaretPosition>,
 }
 
-/// A caret, in positions of `version`.
+/// Caret and selection, in positions of [`version`](Self::version).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaretPosition {
-    /// The version the positions are of.
+    /// Version that the positions are of.
     pub version: Version,
-    /// Where the selection began, in UTF-16 code units.
+    /// Start of the selection, in UTF-16 code units.
     pub anchor: usize,
-    /// Where the caret stands, in UTF-16 code units.
+    /// Position of the caret, in UTF-16 code units.
     pub head: usize,
 }
 
-/// A change of a pending request.
+/// Change of a pending request; see [`RoomEvent::RequestUpdated`].
 #[derive(Clone, Debug)]
 pub struct RequestUpdate {
-    /// The request, as it is now.
+    /// Request as it is now.
     pub request: Arc<ApprovalRequest>,
-    /// The hunks whose state changed, by whatever cause.
+    /// Hunks whose state changed, for whatever reason.
     pub changed: Vec<(HunkId, HunkStatus)>,
-    /// Who caused the change.
+    /// Person who caused the change.
     pub by: Option<Principal>,
-    /// Who has the request open; the countdown stands still meanwhile.
+    /// People who have the request open; the countdown is paused meanwhile.
     pub focused: Vec<Principal>,
-    /// What is new besides.
+    /// News besides the state.
     pub news: RequestNews,
 }
 
-/// What is new about a request besides its state.
+/// News about a request besides its state; see [`RequestUpdate::news`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestNews {
-    /// Nothing.
+    /// No news.
     Nothing,
-    /// The call would do something else than people were shown.
+    /// New preview: the call would do something else than people were shown.
     Preview,
-    /// The approved call is over.
+    /// End of the approved call.
     Result,
-    /// What it did was taken back, or it was proposed again.
+    /// Undo of the call, or a new proposal of it.
     Aftermath,
 }
 
-/// News for everybody who is connected.
+/// Event for every connection to the server; see
+/// [`EventSink::announce`](super::EventSink::announce).
 #[derive(Clone, Debug)]
 pub enum ServerEvent {
-    /// There is a new document; for those who may read it.
+    /// New document; for those who may read it.
     Created {
-        /// Which one.
+        /// Identifier of the document.
         id: DocumentId,
-        /// Its title.
+        /// Title of the document.
         title: String,
-        /// The version of its first text.
+        /// Version of the document's first text.
         version: Version,
     },
-    /// An owner has changed the server's settings.
+    /// Server settings that an owner has changed.
     Settings(ServerSettings),
 }
 
-/// Something a run says to everyone in the document.
+/// Event of a run, for everyone in the document; see [`RoomEvent::Said`].
 #[derive(Clone, Debug)]
 pub struct RunEvent {
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run.
+    /// Run that the event is about.
     pub run: RunId,
-    /// The shared document, if the run is about one (never a session's private one).
+    /// Shared document that the run is about, if any; never a private document of a session.
     pub document: Option<DocumentId>,
-    /// Milliseconds since 1970.
+    /// Time of the event, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What it says.
+    /// Kind and content of the event.
     pub saying: RunEventKind,
 }
 
-/// What a run says.
+/// Kind and content of a [`RunEvent`].
 #[derive(Clone, Debug)]
 pub enum RunEventKind {
-    /// The model begins to answer.
+    /// Start of the model's answer.
     StreamStart,
-    /// More of its text.
+    /// More text of the model.
     StreamChunk(String),
-    /// It has stopped.
+    /// End of the model's answer.
     StreamEnd,
-    /// One of the agent event objects: type, subtype, content.
+    /// Agent event object: type, subtype, content.
     Agent(&'static str, &'static str, Value),
-    /// The answer to `askClaudeCode`, exactly once for each.
+    /// Answer to `askClaudeCode`, exactly once for each.
     Response(RunResponse),
-    /// The run is over, and everything about it has been said. Nobody is told; it says who has heard the end.
+    /// End of the run, after all its events have been told. Not sent to clients; the event sink
+    /// notes with it that the end was delivered.
     Over,
 }
 
-/// The answer to `askClaudeCode`.
+/// Answer to `askClaudeCode`; see [`RunEventKind::Response`].
 #[derive(Clone, Debug)]
 pub struct RunResponse {
-    /// What the model said.
+    /// Message of the model.
     pub message: String,
-    /// What became of the text.
+    /// Change of the text.
     pub update: ResponseUpdate,
     /// Every document change of the run, in order: request, status, kind, version afterwards.
     pub updates: Vec<(RequestId, String, &'static str, Version)>,
-    /// Why there is no answer: code and message.
+    /// Code and message of the error, if there is no answer.
     pub error: Option<(String, String)>,
 }
 
-/// What an answer did to the text.
+/// Change of the text by a [`RunResponse`].
 #[derive(Clone, Debug)]
 pub enum ResponseUpdate {
-    /// Nothing.
+    /// No change of the text.
     None,
-    /// The whole document was rewritten; this is the result.
+    /// Rewrite of the whole document.
     Full {
-        /// The resulting document.
+        /// Text of the whole document afterwards.
         text: String,
-        /// Its version.
+        /// Version of the document afterwards.
         version: Version,
     },
-    /// A range was rewritten.
+    /// Rewrite of a range.
     Partial {
-        /// What now stands in the original range.
+        /// Text that now stands in the original range.
         text: String,
-        /// Start of the original range, UTF-16 code units.
+        /// Start of the original range, in UTF-16 code units.
         start: usize,
-        /// End of the original range, UTF-16 code units.
+        /// End of the original range, in UTF-16 code units.
         end: usize,
-        /// The document's version.
+        /// Version of the document afterwards.
         version: Version,
     },
 }

@@ -1,4 +1,4 @@
-//! Where events leave the rooms.
+//! Interface through which events leave the rooms.
 
 use std::any::Any;
 
@@ -6,16 +6,17 @@ use crate::ids::{DocumentId, MemberId};
 
 use super::event::{RoomEvent, ServerEvent};
 
-/// Called in order from the room's task; must not block.
+/// Receiver of events. Called in order from the room's task; must not block.
 pub trait EventSink: Send + Sync {
-    /// The event is being kept, and will be told once it is: time to make something of it, its encoded form say.
-    /// [`EventSink::tell`] is given that.
+    /// Encodes an event while it is being stored. The result is passed to [`EventSink::tell`] once
+    /// the event is durable.
     fn ready(&self, _document: &DocumentId, _event: &RoomEvent) -> EncodedEvent {
         EncodedEvent::default()
     }
 
-    /// Tell these members, or none, if it concerns others too ([`RoomEvent::concerns_others`]). A member that cannot keep up
-    /// must be cut off rather than miss one event.
+    /// Sends an event to these members; they may be none if the event concerns others too
+    /// ([`RoomEvent::concerns_others`]). A member that cannot keep up must be disconnected rather
+    /// than miss one event.
     fn tell(
         &self,
         document: &DocumentId,
@@ -24,21 +25,22 @@ pub trait EventSink: Send + Sync {
         ready: &EncodedEvent,
     );
 
-    /// Tell everybody who is connected and may know it; nobody where there are no connections.
+    /// Sends an event to every connection that may know of it. Does nothing by default, for sinks
+    /// without connections.
     fn announce(&self, _news: &ServerEvent) {}
 }
 
-/// What an outlet has made of an event ahead, if anything.
+/// Event as an [`EventSink`] has encoded it ahead, if it has.
 #[derive(Default)]
 pub struct EncodedEvent(Option<Box<dyn Any + Send + Sync>>);
 
 impl EncodedEvent {
-    /// This.
+    /// Wraps an encoded event.
     pub fn with<T: Any + Send + Sync>(made: T) -> Self {
         Self(Some(Box::new(made)))
     }
 
-    /// What was made, where it is of this kind.
+    /// Returns the encoded event, if it is of this type.
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.0.as_deref()?.downcast_ref()
     }

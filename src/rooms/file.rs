@@ -1,7 +1,9 @@
-//! A document that is a file of the workspace too: what somebody wrote into the file comes in as updates by `disk`. Pure.
+//! Merging of a workspace file into its document: changes of the file become updates by `disk`.
+//! Pure.
 //!
-//! The room knows nothing of files. Whoever looks after one ([`crate::file_sync`]) says what it reads, and is told what the
-//! text is then; both are kept by one commit, so that no change of a file can come in twice.
+//! The room knows nothing of files. [`crate::file_sync`] passes in what a file reads and is told
+//! the text afterwards. Both are stored by one commit, so that no change of a file can be merged
+//! twice.
 
 use serde_json::json;
 
@@ -16,73 +18,75 @@ use super::state::{AppliedAt, RoomState};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::text::{ChangeAuthor, HunkChanges, check_length};
 
-/// The author of changes that were found in a file: nobody knows who made them.
+/// Author of changes that were found in a file: nobody knows who made them.
 pub const DISK: &str = "disk";
-/// The name its updates have among those of editors; clients cannot use it.
+/// Editor instance of these updates; clients cannot use it.
 const CLIENT: &str = "ai:disk";
 
-/// What a file reads now, and what it read when both agreed. All positions are of `base`.
+/// Content of a file now, and at the last time the file and the document agreed. All positions are
+/// of [`base`](Self::base).
 #[derive(Clone, Debug)]
 pub struct FileMerge {
-    /// The version that `ours` leads to.
+    /// Version that [`ours`](FileMerge::ours) leads to.
     pub read: Version,
-    /// What the file read when both agreed.
+    /// Content of the file when it and the document last agreed.
     pub base: Text,
-    /// What people have changed since.
+    /// Changes that people have made since.
     pub ours: Vec<HunkDraft>,
-    /// What was changed in the file since.
+    /// Changes that were made in the file since.
     pub theirs: Vec<HunkDraft>,
-    /// What the file reads now.
+    /// Content of the file now.
     pub disk: Text,
-    /// What is kept of it; the room fills in the version, and what the file reads where the text is another.
+    /// Record to store. The room fills in the version, and the file's content where the text
+    /// differs.
     pub record: FileRecord,
 }
 
-/// What came of it.
+/// Outcome of a [`FileMerge`].
 #[derive(Clone, Debug)]
 pub struct MergeOutcome {
-    /// As it is kept.
+    /// Record as it is stored.
     pub record: FileRecord,
-    /// The document afterwards.
+    /// Text of the document afterwards.
     pub text: Text,
-    /// Changes of the file that people had changed otherwise: their words stay.
+    /// Changes of the file to words that people had changed otherwise: people's words stay.
     pub kept: Vec<ReturnedHunk>,
-    /// Whether the text changed.
+    /// `true` if the text changed.
     pub is_changed: bool,
 }
 
-/// How a document stands with its file.
+/// Synchronisation status of a document's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileStatus {
-    /// The file has what the document had at `version`.
+    /// File with the text that the document had at [`FileState::version`].
     Saved,
-    /// The file is gone; it is made again when somebody writes.
+    /// Missing file; it is created when somebody writes.
     Missing,
-    /// It cannot be written or read, and why.
+    /// File that cannot be written or read; the text says why.
     Failed(String),
 }
 
-/// What is told of a document's file.
+/// State of a document's file, as clients are told; see [`RoomEvent::File`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
-    /// From the workspace's top.
+    /// Path relative to the workspace's root.
     pub path: String,
-    /// How it stands.
+    /// Synchronisation status.
     pub status: FileStatus,
-    /// The newest version that the file has.
+    /// Newest version that the file has.
     pub version: Version,
-    /// What came in from the file just now; `None`: nothing.
+    /// Changes just merged from the file; `None` if there were none.
     pub merged: Option<MergedChanges>,
 }
 
-/// What came in from a file.
+/// Changes merged from a file; see [`FileState::merged`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergedChanges {
-    /// Changes that did not, because people had changed the same words.
+    /// Changes that were not merged, because people had changed the same words.
     pub kept: Vec<ReturnedHunk>,
 }
 
-/// Takes in what was changed in the file, except where people changed the same words.
+/// Merges the changes of the file, except where people changed the same words.
 pub(super) fn merge(
     state: &mut RoomState,
     merge: FileMerge,
@@ -107,7 +111,7 @@ pub(super) fn merge(
         state.commit(&woven.change, &author, HunkChanges::default(), now, step)?;
     }
     if !woven.kept.is_empty() {
-        // The file is about to be overwritten, and what it read there stays to be found.
+        // The file is about to be overwritten, so the words it had are logged.
         let kept: Vec<_> = woven.kept.iter().map(told).collect();
         let detail = json!({ "path": record.path, "version": state.version(), "kept": kept });
         step.keep(state.audit("document.file_conflict", DISK, None, detail, now));
@@ -119,7 +123,8 @@ pub(super) fn merge(
     Ok(MergeOutcome { record, text, kept: woven.kept, is_changed })
 }
 
-/// Tells everyone how the document stands with its file; whoever comes later is told when they come.
+/// Tells everyone the state of the document's file, if it changed; people who join later are told
+/// when they join.
 pub(super) fn tell(state: &mut RoomState, news: FileState, step: &mut TurnEffects) {
     let standing = Some(FileState { merged: None, ..news.clone() });
     if news.merged.is_some() || state.file != standing {
@@ -132,15 +137,15 @@ fn told(ReturnedHunk { base, proposed, now }: &ReturnedHunk) -> serde_json::Valu
     json!({ "base": base, "disk": proposed, "kept": now })
 }
 
-/// Both sides' changes of one text, as one change of what people have made of it.
+/// Changes of both sides to one text, as one change of the text people have made of it.
 #[derive(Debug)]
 struct WovenChange {
     change: ChangeSet,
     kept: Vec<ReturnedHunk>,
 }
 
-/// Maps what was changed in the file (`theirs`) over what people changed meanwhile: `ours`, and then `updates`. Where both
-/// changed the same words, people's stay; where both made the same change, it is made once.
+/// Maps the changes of the file (`theirs`) over those of people: `ours`, and then `updates`. Where
+/// both changed the same words, people's stay; where both made the same change, it is made once.
 fn weave(
     base: &Text,
     ours: &[HunkDraft],
@@ -174,7 +179,7 @@ fn weave(
             kept.push(ReturnedHunk { base: hunk.base(), proposed: hunk.proposed(), now });
         }
     }
-    // What reads as the file wants it already is no conflict.
+    // If the text already reads as the file does, there is no conflict.
     kept.retain(|it| it.now != it.proposed);
     Ok(WovenChange { change: ChangeSet::of(text.len(), &edits)?, kept })
 }
@@ -198,7 +203,7 @@ mod tests {
         diff(old, new, &DiffLimits::default())
     }
 
-    /// The text both sides' changes lead to, and what of the file did not come in.
+    /// Returns the merged text, and the changes of the file that were not merged.
     fn woven(base: &str, ours: &str, theirs: &str) -> (String, Vec<String>) {
         let woven =
             weave(&Text::new(base), &changes(base, ours), changes(base, theirs), &[]).unwrap();
@@ -250,7 +255,7 @@ mod tests {
         assert_eq!(woven.kept.len(), 1);
     }
 
-    /// Paragraphs of words that occur once, so that it can be said which came from whom.
+    /// Paragraphs of words that occur once, so that each word can be attributed.
     fn paragraphs() -> impl Strategy<Value = Vec<Vec<u16>>> {
         prop::collection::vec(prop::collection::vec(0..40_u16, 1..6), 1..6)
     }
@@ -263,7 +268,8 @@ mod tests {
         paragraphs.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// A change of some words: at the paragraph and the word, with a word of the side's own or nothing.
+    /// Applies edits of some words: at a paragraph and a word, with a word of the side's own or
+    /// nothing.
     fn edited(
         base: &[Vec<u16>],
         side: char,
@@ -316,7 +322,7 @@ mod tests {
             let odd = |edits: Vec<(usize, usize, u8)>, odd: usize| {
                 edits.into_iter().map(|(line, word, kind)| (line / 2 * 2 + odd, word, kind)).collect::<Vec<_>>()
             };
-            // An even number of paragraphs, so that a remainder stays on its side.
+            // The number of paragraphs is even, so that a remainder stays on its side.
             let mut base = base;
             if base.len() % 2 == 1 {
                 base.push(vec![7, 8, 9]);

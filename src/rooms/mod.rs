@@ -1,9 +1,10 @@
-//! Rooms: one actor owns one open document, its approval requests and the people in it.
+//! Rooms: each room is one actor that owns one open document, its requests and the people in it.
 //!
 //! [`actor`] waits: it takes commands, lets [`state`] apply them, has the store keep what changed,
 //! and only then sends events and answers. All decisions are pure functions below [`state`], which
-//! collect their effects as [`TurnEffects`](actor::turn_effects::TurnEffects). [`persistence`] loads
-//! and restores. Nothing here knows that a browser exists: events leave through an [`EventSink`].
+//! collect their effects as [`TurnEffects`](actor::turn_effects::TurnEffects). [`persistence`]
+//! loads and restores. Nothing here knows that a browser exists: events leave through an
+//! [`EventSink`].
 
 pub mod clock;
 pub mod command;
@@ -60,74 +61,75 @@ pub use registry::{DocumentReaders, LONGEST_TITLE, NewDocument, RoomRegistry};
 pub use room_status::{RoomStatus, WeakRoomHandle};
 pub use workspace_inbox::DESK;
 
-/// Why a room refused.
+/// Error of a room that refuses a command.
 #[derive(Debug, thiserror::Error)]
 pub enum RoomError {
-    /// There is no such document.
+    /// Unknown or deleted document.
     #[error("there is no such document")]
     NoDocument,
-    /// There is no such request in this document.
+    /// Unknown request in this document.
     #[error("there is no such request")]
     NoRequest,
-    /// There is no such rule in this document.
+    /// Unknown rule in this document.
     #[error("there is no such rule")]
     NoRule,
-    /// The rule is no longer in force.
+    /// Rule that is no longer in force.
     #[error("this rule {}", ended(.0))]
     RuleEnded(RuleEnd),
-    /// The person may not do that.
+    /// Missing permission of the person.
     #[error("you may not do that")]
     NotAllowed,
-    /// A client's name belongs to somebody else.
+    /// Editor instance (`clientID`) that belongs to another person.
     #[error("this clientID belongs to somebody else")]
     ForeignClient,
-    /// The client's version cannot be brought up to date; it must load the document again.
+    /// Version of the client that cannot be brought up to date; the client must load the document
+    /// again.
     #[error("load the document again")]
     Resync,
-    /// The client is so far behind that moving its updates to the newest version would cost the server too much; nothing was
-    /// changed. It catches up and moves them itself.
+    /// Updates so far behind that moving them to the newest version would cost the server too much.
+    /// Nothing was changed. The client catches up and moves its updates itself.
     #[error(
         "too much was written since the version of these updates; load the document again and send them on top of that"
     )]
     TooCostly,
-    /// Working out what was asked failed inside the server; nothing was changed.
+    /// Panic of a job on the CPU pool; nothing was changed.
     #[error(transparent)]
     Lost(#[from] JobLost),
-    /// The version is ahead of the document.
+    /// Version that is ahead of the document.
     #[error("version {asked} is ahead of the document, which is at {newest}")]
     Ahead {
-        /// What the client said.
+        /// Version that the client named.
         asked: Version,
-        /// What the document has.
+        /// Newest version of the document.
         newest: Version,
     },
-    /// An update is not a valid change of the document.
+    /// Update that is not a valid change of the document.
     #[error("update {index} is not a valid change: {source}")]
     BadUpdate {
-        /// Which one, from 0.
+        /// Index of the update in its push, from 0.
         index: usize,
-        /// Why.
+        /// Reason why the update is invalid.
         source: ChangeError,
     },
-    /// A decision was refused.
+    /// Refusal of a decision.
     #[error(transparent)]
     Decision(#[from] DecisionError),
-    /// There are as many open requests as the document may have.
+    /// Request beyond the number of requests that may be open.
     #[error("{limit} requests are open here already; decide some first")]
     TooManyRequests {
-        /// The limit.
+        /// Limit of open requests that was reached.
         limit: usize,
     },
-    /// What was asked makes no sense in the present state.
+    /// Command that makes no sense in the present state; the text says why.
     #[error("{0}")]
     Invalid(String),
-    /// A person's input for a tool is not one it takes.
+    /// Input of a person that the tool does not accept; the text says why.
     #[error("{0}")]
     Input(String),
-    /// The store failed; nothing was changed.
+    /// Failure of the store; nothing was changed.
     #[error("{}", .0.in_plain_words())]
     Store(#[source] Arc<StoreError>),
-    /// The room is closing.
+    /// Command to a room that is closing.
     #[error("the server is stopping")]
     Closed,
 }
@@ -137,10 +139,11 @@ impl RoomError {
         Self::Store(Arc::new(error))
     }
 
-    /// Why nothing came of a command whose turn was not kept.
+    /// Maps the error of a turn that was not stored to the error of its commands.
     fn not_kept(error: Arc<StoreError>) -> Self {
         match *error {
-            // Somebody else wrote to the document; once the client has that, it can try again.
+            // Somebody else wrote to the document; once the client has that update, it can try
+            // again.
             StoreError::Conflict { .. } => Self::Resync,
             StoreError::NotAllowed(_) => Self::NotAllowed,
             _ => Self::Store(error),
@@ -155,7 +158,7 @@ fn ended(how: &RuleEnd) -> String {
     }
 }
 
-/// A way to reach a room. Cheap to clone; keeps the room open.
+/// Handle to a room. Cheap to clone; keeps the room open.
 #[derive(Clone, Debug)]
 pub struct RoomHandle {
     document: DocumentId,
@@ -165,28 +168,31 @@ pub struct RoomHandle {
 }
 
 impl RoomHandle {
-    /// The document.
+    /// Returns the identifier of the document.
     pub fn document(&self) -> &DocumentId {
         &self.document
     }
 
-    /// The session whose private document this is.
+    /// Returns the session that owns the document, if it is a private document.
     pub fn unlisted_owner(&self) -> Option<&SessionId> {
         self.unlisted_owner.as_ref()
     }
 
-    /// Whether the room still serves. One whose task has failed does not; opening the document again makes another.
+    /// `true` if the room still serves. A room whose task has failed does not; opening the document
+    /// again starts another.
     pub fn is_open(&self) -> bool {
         !self.inbox.is_closed()
     }
 
-    /// Ask without waiting for the answer, which goes to the command's own [`ReplySender`]. Waits while the inbox is full.
+    /// Sends a command without waiting for the answer, which goes to the command's own
+    /// [`ReplySender`]. Waits while the inbox is full.
     pub async fn send(&self, command: RoomCommand) {
         // A closed inbox drops the command, and with it the reply, which answers `Closed`.
         drop(self.inbox.send(command).await);
     }
 
-    /// Come in, or come back with what is new `since` a version.
+    /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is
+    /// new since version `since`.
     pub async fn open(
         &self,
         member: JoiningMember,
@@ -195,27 +201,27 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Open(member, since, reply)).await
     }
 
-    /// Go out.
+    /// Lets a connection out.
     pub async fn leave(&self, member: MemberId) {
         self.send(RoomCommand::Leave(member)).await;
     }
 
-    /// Commit updates; the answer is the version after them.
+    /// Commits updates and returns the version after them.
     pub async fn push(&self, push: PushRequest) -> Result<Version, RoomError> {
         self.ask(|reply| RoomCommand::Push(push, reply)).await
     }
 
-    /// Move a caret.
+    /// Moves a connection's caret.
     pub async fn caret(&self, member: MemberId, caret: CaretPosition) {
         self.send(RoomCommand::Move(member, caret)).await;
     }
 
-    /// Hold a change for people to decide.
+    /// Holds a proposed change for people to decide.
     pub async fn propose(&self, request: NewApprovalRequest) -> Result<ProposalOutcome, RoomError> {
         self.propose_after(None, request).await
     }
 
-    /// The same, with what is kept and told before it.
+    /// Proposes a change, and stores and announces `preface` before it, in one transaction.
     pub async fn propose_after(
         &self,
         preface: Option<CommitPrefix>,
@@ -225,22 +231,25 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Propose(Box::new(request), preface, reply)).await
     }
 
-    /// Show what the model has written so far of a change it may propose; answers once people have been told.
+    /// Shows what the model has written so far of a change it may propose. Returns once people have
+    /// been told.
     pub async fn sketch(&self, sketch: StreamingPreview) -> Result<(), RoomError> {
         self.ask(|reply| RoomCommand::Sketch(Box::new(sketch), reply)).await
     }
 
-    /// Nothing comes of what was shown. What has become a request is none any more.
+    /// Ends streaming previews that lead to no request. Previews that have become a request are
+    /// unaffected.
     pub async fn unsketch(&self, sketches: StreamingPreviewScope) {
         self.send(RoomCommand::Unsketch(sketches)).await;
     }
 
-    /// Wait until a request is resolved; answers at once if it is already. Works across restarts.
+    /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
+    /// already is. Works across restarts.
     pub async fn resolution(&self, request: RequestId) -> Result<ResolvedRequest, RoomError> {
         self.ask(|reply| RoomCommand::Await(request, reply)).await
     }
 
-    /// Decide a request.
+    /// Decides a request.
     pub async fn decide(
         &self,
         request: RequestId,
@@ -250,7 +259,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Decide(request, Box::new(decision), by, reply)).await
     }
 
-    /// Somebody looks at a request, or no longer does.
+    /// Notes that a connection looks at a request, or no longer does.
     pub async fn focus(
         &self,
         request: RequestId,
@@ -260,7 +269,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Focus(request, member, focus, reply)).await
     }
 
-    /// Give people more time.
+    /// Gives people more time to decide a request.
     pub async fn extend(
         &self,
         request: RequestId,
@@ -269,7 +278,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Extend(request, by, reply)).await
     }
 
-    /// Take a request back; `None`: its run was cancelled.
+    /// Withdraws a request; `by` is `None` if its run was cancelled.
     pub async fn withdraw(
         &self,
         request: RequestId,
@@ -278,7 +287,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Withdraw(request, by, reply)).await
     }
 
-    /// Undo what was accepted.
+    /// Undoes accepted hunks.
     pub async fn undo(
         &self,
         undo: UndoChange,
@@ -287,7 +296,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Undo(undo, by, reply)).await
     }
 
-    /// Propose again, on today's text, what was rejected or expired.
+    /// Proposes again, on the newest text, hunks that were rejected or expired.
     pub async fn reopen(
         &self,
         reopen: ProposeAgain,
@@ -296,12 +305,12 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Reopen(reopen, by, reply)).await
     }
 
-    /// The rules in force, oldest first.
+    /// Returns the rules in force, oldest first.
     pub async fn rules(&self) -> Result<Vec<Arc<ApprovalRule>>, RoomError> {
         self.ask(RoomCommand::Rules).await
     }
 
-    /// Make a rule that denies, asks or allows; one that says the same and is there already is the answer then.
+    /// Adds a rule that denies, asks or allows. Returns an equal rule if there is one already.
     pub async fn add_rule(
         &self,
         new: NewRule,
@@ -310,12 +319,13 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::AddRule(Box::new(new), by, reply)).await
     }
 
-    /// End a rule.
+    /// Ends a rule.
     pub async fn revoke(&self, rule: RuleId, by: Principal) -> Result<(), RoomError> {
         self.ask(|reply| RoomCommand::Revoke(rule, by, reply)).await
     }
 
-    /// What an open request would do was looked at again. If that is something else than people were shown, they are told.
+    /// Updates the preview of an open request. People are told if it differs from what they were
+    /// shown.
     pub async fn look_again(
         &self,
         request: RequestId,
@@ -324,12 +334,12 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::LookAgain(request, Box::new(fresh), reply)).await
     }
 
-    /// An approved call begins. Granted once; durable when this returns.
+    /// Begins an approved call. Granted once; durable when this returns.
     pub async fn begin(&self, request: RequestId) -> Result<Arc<ApprovalRequest>, RoomError> {
         self.ask(|reply| RoomCommand::Begin(request, reply)).await
     }
 
-    /// An approved call is over.
+    /// Records the result of an approved call.
     pub async fn done(
         &self,
         request: RequestId,
@@ -338,7 +348,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Done(request, report, reply)).await
     }
 
-    /// What a call did to a file begins to be taken back. Granted once; durable when this returns.
+    /// Begins to undo what a call did to a file. Granted once; durable when this returns.
     pub async fn begin_undo(
         &self,
         undoing: UndoFileChange,
@@ -347,7 +357,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::BeginUndo(Box::new(undoing), by, reply)).await
     }
 
-    /// That is over.
+    /// Records the outcome of an undo that [`begin_undo`](Self::begin_undo) began.
     pub async fn end_undo(
         &self,
         request: RequestId,
@@ -356,7 +366,7 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::EndUndo(request, reversed, reply)).await
     }
 
-    /// A person has proposed a request again, with another one.
+    /// Records that a person proposed `request` again as the request `again`.
     pub async fn repeated(
         &self,
         request: RequestId,
@@ -366,12 +376,12 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Repeated(request, again, by, reply)).await
     }
 
-    /// Change the title.
+    /// Changes the title.
     pub async fn rename(&self, title: String, by: Principal) -> Result<(), RoomError> {
         self.ask(|reply| RoomCommand::Rename(title, by, reply)).await
     }
 
-    /// Change the settings.
+    /// Changes the settings of the document.
     pub async fn configure(
         &self,
         configure: SettingsChange,
@@ -380,22 +390,26 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Configure(Box::new(configure), by, reply)).await
     }
 
-    /// Tell everyone the settings in force, because the server's have changed.
+    /// Tells everyone in the document its settings in force, after the server's settings have
+    /// changed.
     pub(super) async fn tell_settings(&self) -> Result<(), RoomError> {
         self.ask(RoomCommand::TellSettings).await
     }
 
-    /// Delete the document.
+    /// Deletes the document.
     pub async fn delete(&self, by: Principal) -> Result<(), RoomError> {
         self.ask(|reply| RoomCommand::Delete(by, reply)).await
     }
 
-    /// Read the document as it is.
+    /// Returns a [`DocumentSnapshot`] of the document as it is.
     pub async fn read(&self) -> Result<DocumentSnapshot, RoomError> {
         self.ask(RoomCommand::Read).await
     }
 
-    /// Read the document, and what happened to it since a version; [`RoomError::Resync`]: too long ago.
+    /// Returns the document and its updates since a version.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] if the version is too old.
     pub async fn catch_up(
         &self,
         since: Version,
@@ -404,12 +418,12 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::CatchUp(since, causes, reply)).await
     }
 
-    /// The requests people can still decide.
+    /// Returns the requests people can still decide.
     pub async fn requests(&self) -> Result<Vec<Arc<ApprovalRequest>>, RoomError> {
         self.ask(RoomCommand::Requests).await
     }
 
-    /// Bring a private document to this text, by diff.
+    /// Replaces the text of a private document, by diff.
     pub async fn replace(
         &self,
         text: String,
@@ -418,11 +432,11 @@ impl RoomHandle {
         self.ask(|reply| RoomCommand::Replace(text, by, reply)).await
     }
 
-    /// Make the text again what it was at `version`, by one update of the person's; the answer is the version after that.
-    /// `only_at`: only if that is still the newest version.
+    /// Restores the text of `version` by one update of the person's, and returns the version after
+    /// it. With `only_at`, only if that is still the newest version.
     ///
     /// # Errors
-    /// [`RoomError::Resync`] when other people's updates came between, again and again.
+    /// [`RoomError::Resync`] if other people's updates kept coming between.
     pub async fn restore(
         &self,
         store: &Store,
@@ -433,24 +447,24 @@ impl RoomHandle {
         history::bring_back(self, store, version, only_at, by).await
     }
 
-    /// Take in what somebody wrote into the file that the document is.
+    /// Merges what somebody wrote into the document's file.
     ///
     /// # Errors
-    /// [`RoomError::Resync`] when the version that was compared with is no longer at hand.
+    /// [`RoomError::Resync`] if the version that was compared with is no longer at hand.
     pub async fn merge(&self, merge: FileMerge) -> Result<MergeOutcome, RoomError> {
         self.ask(|reply| RoomCommand::Merge(Box::new(merge), reply)).await
     }
 
-    /// Tell everyone how the document stands with its file.
+    /// Tells everyone the state of the document's file.
     pub async fn tell_file(&self, news: FileState) {
         self.send(RoomCommand::TellFile(Box::new(news))).await;
     }
 
-    /// Bring the text of `base` to `text`, by one update of the person's, and leave alone what others wrote since; the answer
-    /// is the version after that.
+    /// Changes the text of `base` to `text`, by one update of the person's, and leaves alone what
+    /// others wrote since. Returns the version after that update.
     ///
     /// # Errors
-    /// [`RoomError::Resync`] when `base` is too long ago.
+    /// [`RoomError::Resync`] if `base` is too old.
     pub async fn edit(
         &self,
         store: &Store,
@@ -461,7 +475,7 @@ impl RoomHandle {
         edits::edit(self, store, base, text, by).await
     }
 
-    /// Tell everyone what a run says.
+    /// Tells everyone an event of a run.
     pub async fn say(&self, said: RunEvent) {
         self.send(RoomCommand::Say(said)).await;
     }

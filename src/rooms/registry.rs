@@ -1,4 +1,4 @@
-//! Which rooms are open: finds, loads and creates them.
+//! Registry of open rooms: finds, loads and creates them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -25,46 +25,47 @@ use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSett
 use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
 use crate::rooms::state::text::check_length;
 
-/// Longest title, in characters.
+/// Length of the longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
-/// Documents of a list that are read at a time.
+/// Number of documents of a list that are read at a time.
 const LISTED: u32 = 200;
-/// Where the store keeps what owners set.
+/// Key under which the store has the settings that owners set.
 const SETTINGS: &str = "settings";
 
-/// All rooms of this process. Cheap to clone.
+/// Registry of all rooms of this process. Cheap to clone.
 #[derive(Clone)]
 pub struct RoomRegistry(Arc<RoomDeps>);
 
-/// What every room needs.
+/// Dependencies that every room shares.
 pub(super) struct RoomDeps {
     pub(super) store: Store,
     pub(super) outlet: Arc<dyn EventSink>,
     pub(super) clock: WallClock,
     pub(super) stopping: CancellationToken,
     settings: RwLock<ServerSettings>,
-    /// What the server was started with.
+    /// Settings that the server was started with.
     started_with: ServerSettings,
     tasks: TaskTracker,
     open: Mutex<HashMap<DocumentId, RoomHandle>>,
-    /// Who is told of each room that opens.
+    /// Receiver of a handle of each room that opens.
     watcher: OnceLock<mpsc::UnboundedSender<WeakRoomHandle>>,
-    /// Two people who open the same document at once get the same room; nobody waits for another document.
+    /// Locks by document: two people who open a document at once get one room, and nobody waits for
+    /// another document.
     gates: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
     whereabouts: Mutex<RequestIndex>,
 }
 
-/// Held while a document is loaded.
+/// Lock that is held while a document is loaded.
 type LoadingLock = tokio::sync::Mutex<()>;
 
-/// A document that is to be created.
+/// Document that is to be created; see [`RoomRegistry::create`].
 #[derive(Clone, Debug, Default)]
 pub struct NewDocument {
-    /// Its title; empty becomes "Untitled".
+    /// Title; empty becomes "Untitled".
     pub title: String,
-    /// Its first text; line ends are normalised.
+    /// First text; line ends are normalised.
     pub text: String,
-    /// The session whose private document it is; such a document is in no list.
+    /// Session that owns the document, if it is private; a private document is in no list.
     pub unlisted_owner: Option<SessionId>,
 }
 
@@ -74,19 +75,19 @@ impl std::fmt::Debug for RoomRegistry {
     }
 }
 
-/// Those who may read a document, as they were a moment ago.
+/// People who may read a document, as of a moment ago; see [`RoomRegistry::readers`].
 #[derive(Clone, Debug)]
 pub struct DocumentReaders(Vec<Principal>);
 
 impl DocumentReaders {
-    /// Whether all of them may read another one, too.
+    /// `true` if all of them may read `other`, too.
     pub fn may_all_read(&self, other: &DocumentId) -> bool {
         self.0.iter().all(|person| person.may(Action::Read, Some(other)))
     }
 }
 
 impl RoomRegistry {
-    /// No room is open yet. Events of all rooms leave through `outlet`.
+    /// Creates a registry without open rooms. Events of all rooms leave through `outlet`.
     pub fn new(
         store: Store,
         outlet: Arc<dyn EventSink>,
@@ -108,7 +109,7 @@ impl RoomRegistry {
         }))
     }
 
-    /// The room of a document; loads it if it is not open.
+    /// Returns the room of a document; loads it if it is not open.
     pub async fn open(&self, document: &DocumentId) -> Result<RoomHandle, RoomError> {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
@@ -132,19 +133,20 @@ impl RoomRegistry {
         Ok(room)
     }
 
-    /// Every room that opens from now on. There is one watcher; a second one sees nothing.
+    /// Returns a receiver of a [`WeakRoomHandle`] of every room that opens from now on. There is
+    /// one watcher; a second one receives nothing.
     pub fn watch(&self) -> mpsc::UnboundedReceiver<WeakRoomHandle> {
         let (sender, opened) = mpsc::unbounded_channel();
         drop(self.0.watcher.set(sender));
         opened
     }
 
-    /// The room of a document, if it is open.
+    /// Returns the room of a document, if it is open.
     pub fn opened(&self, document: &DocumentId) -> Option<RoomHandle> {
         self.0.room(document)
     }
 
-    /// The document a request is about; none: it is at the desk.
+    /// Returns the document that a request is about; `None` if it is in the workspace inbox.
     pub async fn document_of(&self, request: &RequestId) -> Result<Option<DocumentId>, RoomError> {
         if let Some(known) = self.0.whereabouts().of(request) {
             return Ok(known.clone());
@@ -155,7 +157,8 @@ impl RoomRegistry {
         Ok(document)
     }
 
-    /// The room of requests without a document; made when it is first needed.
+    /// Returns the workspace inbox, the room of requests without a document; creates it when it is
+    /// first needed.
     pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
         match self.open(&workspace_inbox::id()).await {
             Err(RoomError::NoDocument) => {}
@@ -169,14 +172,14 @@ impl RoomRegistry {
         }
     }
 
-    /// The documents that a person may open, last changed first: ids and titles.
+    /// Returns identifiers and titles of the documents that a person may open, last changed first.
     pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
         let records = self.documents(of).await?;
         Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
     }
 
-    /// The records of the documents that a person may open, last changed first; read in pieces, so that others have their
-    /// turn between them.
+    /// Returns the records of the documents that a person may open, last changed first. Reads them
+    /// in pieces and yields between them.
     pub async fn documents(&self, of: &Principal) -> Result<Vec<DocumentRecord>, RoomError> {
         let (only, mut records) = (of.document.as_ref(), Vec::new());
         loop {
@@ -191,13 +194,13 @@ impl RoomRegistry {
             }
             tokio::task::yield_now().await;
         }
-        // One that changed meanwhile was met twice, or is further up now.
+        // A document that changed meanwhile was read twice, or is further up now.
         let mut met = HashSet::new();
         records.retain(|record| met.insert(record.id.clone()));
         Ok(records)
     }
 
-    /// Everybody who may read a document.
+    /// Returns everybody who may read a document.
     pub async fn readers(&self, of: &DocumentId) -> Result<DocumentReaders, RoomError> {
         let now_ms = self.0.clock.now_ms();
         let mut people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
@@ -205,7 +208,7 @@ impl RoomRegistry {
         Ok(DocumentReaders(people))
     }
 
-    /// How many rooms are open.
+    /// Returns the number of open rooms.
     pub fn count(&self) -> usize {
         self.0.open().len()
     }
@@ -266,7 +269,7 @@ impl RoomRegistry {
         self.open(&id).await
     }
 
-    /// Tells everybody who is connected and may know it.
+    /// Tells every connection that may know of the event.
     pub(super) fn announce(&self, news: &ServerEvent) {
         self.0.outlet.announce(news);
     }
@@ -279,15 +282,17 @@ impl RoomRegistry {
         self.0.clock.now_ms()
     }
 
-    /// The server's settings.
+    /// Returns the server's settings.
     pub fn settings(&self) -> ServerSettings {
         self.0.settings()
     }
 
-    /// Takes up what an owner had set before the server was started again. A permission mode that this server does not offer
-    /// any more is set aside, so that everybody is told what is in force; it is the answer then, and stays kept until
-    /// settings are changed. `must_ask`: whoever started the server said that people are asked, which no earlier choice
-    /// switches off.
+    /// Takes over the settings that an owner set before the server was restarted.
+    ///
+    /// A permission mode that this server no longer offers is set aside, so that everybody is told
+    /// the mode in force. It is returned then, and stays stored until settings are changed. With
+    /// `must_ask`, the server was started with the option that people are asked, which no earlier
+    /// choice switches off.
     pub async fn recall_settings(
         &self,
         offers: impl Fn(PermissionMode) -> bool,
@@ -311,8 +316,8 @@ impl RoomRegistry {
         Ok(set_aside)
     }
 
-    /// Changes the server's settings for requests that are made from now on, and keeps them; everyone in a document is told
-    /// what is in force there.
+    /// Changes and stores the server's settings for requests made from now on. Everyone in a
+    /// document is told the settings in force there.
     pub async fn set_settings(
         &self,
         settings: ServerSettings,
@@ -342,8 +347,8 @@ impl RoomRegistry {
         Ok(())
     }
 
-    /// Somebody's token has ended: votes of people who may no longer decide are taken back, and people see it. Rooms that
-    /// are not open look when the votes are needed.
+    /// Takes back the votes of people who may no longer decide, because a token has ended, and
+    /// tells people. Rooms that are not open do so when the votes are needed.
     pub async fn recount(&self) {
         let open: Vec<_> = self.0.open().values().cloned().collect();
         for room in open {
@@ -351,10 +356,10 @@ impl RoomRegistry {
         }
     }
 
-    /// Finishes what the rooms have been asked, and closes them. Opening fails from now on.
+    /// Finishes the commands that the rooms have, and closes them. Opening fails from now on.
     pub async fn close(&self) {
         {
-            // A room that is just being opened is counted before the count is closed.
+            // A room that is just being opened is tracked before the tracker is closed.
             let _open = self.0.open();
             self.0.stopping.cancel();
             self.0.tasks.close();
@@ -364,7 +369,7 @@ impl RoomRegistry {
 }
 
 impl RoomDeps {
-    /// The server's settings.
+    /// Returns the server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -373,30 +378,31 @@ impl RoomDeps {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
-    /// The rooms that are open: while this is locked, nobody gets a new way to reach one.
+    /// Locks the open rooms: while this is locked, nobody gets a new handle to one.
     pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Which documents requests are about.
+    /// Locks the index from requests to documents.
     pub(super) fn whereabouts(&self) -> MutexGuard<'_, RequestIndex> {
         self.whereabouts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The room of a document, if it is open and its task is alive.
+    /// Returns the room of a document, if it is open and its task is alive.
     fn room(&self, document: &DocumentId) -> Option<RoomHandle> {
         self.open().get(document).filter(|room| room.is_open()).cloned()
     }
 
     fn gate(&self, document: &DocumentId) -> Arc<LoadingLock> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that nobody holds any more.
+        // Locks that nobody holds any more are removed.
         gates.retain(|_, gate| Arc::strong_count(gate) > 1);
         Arc::clone(gates.entry(document.clone()).or_default())
     }
 }
 
-/// A title as it is kept: trimmed, one line, bounded; nothing if nothing is left.
+/// Returns a title as it is stored: trimmed, one line, of at most [`LONGEST_TITLE`] characters;
+/// `None` if nothing is left.
 pub(super) fn title(wanted: &str) -> Option<String> {
     let title: String =
         wanted.trim().chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();

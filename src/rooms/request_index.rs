@@ -1,23 +1,23 @@
-//! Which document a request is about. That never changes, so the newest ones need not be looked up in the store each time
-//! somebody decides.
+//! Index from requests to their documents. A request never changes its document, so the newest ones
+//! need not be looked up in the store each time somebody decides.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::ids::{DocumentId, RequestId};
 
-/// Requests that are remembered; others are looked up.
+/// Number of requests that are remembered; others are looked up.
 const REMEMBERED: usize = 4_096;
 
-/// What is known.
+/// Documents of the newest requests.
 #[derive(Default)]
 pub(super) struct RequestIndex {
     known: HashMap<RequestId, Option<DocumentId>>,
-    /// Oldest first.
+    /// Known requests, oldest first.
     order: VecDeque<RequestId>,
 }
 
 impl RequestIndex {
-    /// Remembers a request; `None` is the desk.
+    /// Remembers a request; `None` is the workspace inbox.
     pub(super) fn note(&mut self, request: &RequestId, document: Option<&DocumentId>) {
         if self.known.insert(request.clone(), document.cloned()).is_some() {
             return;
@@ -30,7 +30,7 @@ impl RequestIndex {
         }
     }
 
-    /// The document, where the request is remembered.
+    /// Returns the document of a request, if the request is remembered.
     pub(super) fn of(&self, request: &RequestId) -> Option<&Option<DocumentId>> {
         self.known.get(request)
     }

@@ -1,4 +1,4 @@
-//! What can be seen of a room from outside without asking it: asking would keep it open.
+//! Status of a room that can be read without sending a command, which would keep the room open.
 
 use tokio::sync::{mpsc, watch};
 
@@ -8,16 +8,16 @@ use super::RoomHandle;
 use super::actor::RoomActor;
 use super::command::RoomCommand;
 
-/// A room at a glance, after everything was kept and told.
+/// Status of a room, after everything was stored and told; see [`RoomHandle::pulse()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomStatus {
-    /// The newest durable version.
+    /// Newest durable version.
     pub version: Version,
-    /// Connections that are told what happens.
+    /// Number of connections that are told of events.
     pub people: usize,
 }
 
-/// A room that may close while somebody watches it.
+/// Handle that does not keep its room open; see [`RoomHandle::downgrade`].
 #[derive(Clone, Debug)]
 pub struct WeakRoomHandle {
     document: DocumentId,
@@ -27,7 +27,7 @@ pub struct WeakRoomHandle {
 }
 
 impl RoomHandle {
-    /// A way to watch the room that does not keep it open.
+    /// Returns a handle that does not keep the room open.
     pub fn downgrade(&self) -> WeakRoomHandle {
         WeakRoomHandle {
             document: self.document.clone(),
@@ -37,19 +37,19 @@ impl RoomHandle {
         }
     }
 
-    /// The room at a glance.
+    /// Returns the room's status.
     pub fn pulse(&self) -> RoomStatus {
         *self.pulse.borrow()
     }
 }
 
 impl WeakRoomHandle {
-    /// The document.
+    /// Returns the identifier of the document.
     pub fn document(&self) -> &DocumentId {
         &self.document
     }
 
-    /// The room, if it still serves.
+    /// Returns a [`RoomHandle`], if the room still serves.
     pub fn upgrade(&self) -> Option<RoomHandle> {
         Some(RoomHandle {
             document: self.document.clone(),
@@ -59,14 +59,14 @@ impl WeakRoomHandle {
         })
     }
 
-    /// The room at a glance, now and whenever that changes; ends with the room.
+    /// Returns a receiver of the [`RoomStatus`] and its changes; ends with the room.
     pub fn pulse(&self) -> watch::Receiver<RoomStatus> {
         self.pulse.clone()
     }
 }
 
 impl RoomActor {
-    /// Shows those who watch what is durable now.
+    /// Publishes the durable status to watchers.
     pub(super) fn beat(&self) {
         let now = RoomStatus { version: self.told, people: self.audience.len() };
         self.pulse.send_if_modified(|pulse| std::mem::replace(pulse, now) != now);

@@ -1,4 +1,4 @@
-//! A document's review settings, and the server's for documents that say nothing themselves.
+//! Review settings of a document, and the server's for documents that set none themselves.
 
 use std::fmt::{self, Write as _};
 
@@ -9,32 +9,33 @@ use crate::approvals::{
 };
 use crate::document::{ChangeSet, InsertSide};
 
-/// Frozen words are quoted up to this length.
+/// Number of characters of frozen words that are quoted.
 const QUOTE_CHARS: usize = 120;
 
-/// The server's defaults.
+/// Settings of the server, in force where [`OwnSettings`] has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSettings {
-    /// Whether every change waits for a person.
+    /// Switch that says whether every change waits for a person.
     pub approvals: ApprovalSwitch,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: u64,
-    /// How the calls of a run are approved that says nothing about it, if its asker may have that.
+    /// Permission mode of runs that name none, if the person who asks may have it.
     #[serde(default)]
     pub permission_mode: PermissionMode,
 }
 
-/// What an owner set while the server ran, to be kept over a restart.
+/// Settings that an owner set while the server ran, stored over a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChosenSettings {
-    /// The owner's choice.
+    /// Settings that the owner chose.
     pub set: ServerSettings,
-    /// What the server had been started with at that time.
+    /// Settings that the server had been started with at that time.
     pub started_with: ServerSettings,
 }
 
 impl ChosenSettings {
-    /// The settings of a server that is started with `now`: an option that was changed since is the newer choice.
+    /// Returns the settings of a server that is started with `now`: an option that was changed
+    /// since is the newer choice.
     pub fn over(self, now: &ServerSettings) -> ServerSettings {
         let Self { set, started_with } = self;
         let &ServerSettings { approvals, timeout_ms, permission_mode } = now;
@@ -54,17 +55,18 @@ impl ChosenSettings {
     }
 }
 
-/// How the calls of a run are approved.
+/// Permission mode: how the calls of a run are approved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PermissionMode {
-    /// People are asked (as the document's settings say).
+    /// Mode in which people are asked, as the document's settings say.
     #[default]
     Sdk,
-    /// Everything is applied at once; for owners, on servers that allow it.
+    /// Mode in which everything is applied at once; for owners, on servers that allow it.
     BypassPermissions,
-    /// Nothing is changed before people have approved a plan; then they are asked about every change.
+    /// Mode in which nothing is changed before people have approved a plan; then they are asked
+    /// about every change.
     ToolApproval,
-    /// The Claude CLI with this server's tools.
+    /// Mode in which the Claude CLI runs with this server's tools.
     McpProxy,
 }
 
@@ -73,12 +75,12 @@ impl PermissionMode {
     pub const ALL: [Self; 4] =
         [Self::BypassPermissions, Self::McpProxy, Self::ToolApproval, Self::Sdk];
 
-    /// The mode of this name.
+    /// Returns the mode with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sdk => "sdk",
@@ -95,18 +97,18 @@ impl fmt::Display for PermissionMode {
     }
 }
 
-/// Whether changes wait for a person.
+/// Switch that says whether changes wait for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalSwitch {
-    /// Every change waits.
+    /// Approvals on: every change waits for a person.
     On,
-    /// The server applies at once; logged, shown and undoable.
+    /// Approvals off: the server applies changes at once; logged, shown and undoable.
     Off,
 }
 
 impl ApprovalSwitch {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::On => "on",
@@ -115,63 +117,65 @@ impl ApprovalSwitch {
     }
 }
 
-/// What a document says itself; missing means the server's.
+/// Settings that a document has itself; those of [`ServerSettings`] are in force where one is
+/// missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnSettings {
-    /// Who may decide.
+    /// Policy that says who may decide.
     pub policy: Option<DecisionPolicy>,
     /// Stricter policies for some tools and sizes.
     pub policies: Option<Vec<ToolPolicy>>,
-    /// Whether changes wait for a person.
+    /// Switch that says whether changes wait for a person.
     pub approvals: Option<ApprovalSwitch>,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: Option<u64>,
-    /// Ranges no tool may touch, kept in positions of the newest version.
+    /// Ranges that no tool may touch, stored in positions of the newest version.
     pub frozen: Vec<(usize, usize)>,
 }
 
-/// The settings in force in a document.
+/// Settings in force in a document; see [`OwnSettings::in_force`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentSettings {
-    /// Who may decide.
+    /// Policy that says who may decide.
     pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
     pub policies: Vec<ToolPolicy>,
-    /// Whether changes wait for a person.
+    /// Switch that says whether changes wait for a person.
     pub approvals: ApprovalSwitch,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: u64,
-    /// Ranges no tool may touch, in positions of the newest version.
+    /// Ranges that no tool may touch, in positions of the newest version.
     pub frozen: Vec<(usize, usize)>,
 }
 
 impl OwnSettings {
-    /// Moves the frozen ranges over an update: what is typed at an edge stays outside, and a range whose words are all
-    /// gone is gone.
+    /// Moves the frozen ranges over an update. Words typed at an edge stay outside, and a range
+    /// whose words are all deleted is removed.
     pub(super) fn follow(&mut self, change: &ChangeSet) {
         follow(&mut self.frozen, change);
     }
 
-    /// Whether `policy` is asked for, for everything or for some tool or size.
+    /// `true` if `policy` is set, for everything or for some tool or size.
     fn asks_for(&self, policy: DecisionPolicy) -> bool {
         let others = self.policies.iter().flatten().map(|other| other.policy);
         self.policy.into_iter().chain(others).any(|asked| asked == policy)
     }
 
-    /// What requests can take by these policies.
+    /// Returns the requirements that requests can have under these policies.
     fn consents(&self) -> Vec<ApprovalRequirement> {
         let others = self.policies.as_deref().unwrap_or_default();
         self.policy.unwrap_or_default().at_most(others)
     }
 
-    /// The policies with what `wished` says of them.
+    /// Returns these policies, replaced by those that `wished` sets.
     fn with_policies_of(&self, wished: &Self) -> Self {
         let policies = wished.policies.clone().or_else(|| self.policies.clone());
         Self { policy: wished.policy.or(self.policy), policies, ..Self::default() }
     }
 
-    /// What requests would take of several people by `wished`, and do not yet: there must be so many.
+    /// Returns the requirements under `wished` that need several people and are not yet in force:
+    /// there must be so many people.
     pub(super) fn more_people_by(&self, wished: &Self) -> Vec<ApprovalRequirement> {
         let before = self.consents();
         let is_news = |it: &ApprovalRequirement| {
@@ -181,7 +185,7 @@ impl OwnSettings {
         consents.filter(|consent| consent.need() > 1 && is_news(consent)).collect()
     }
 
-    /// What is in force where the server says `server`.
+    /// Returns the settings in force where the server's are `server`.
     pub fn in_force(&self, server: &ServerSettings) -> DocumentSettings {
         DocumentSettings {
             policy: self.policy.unwrap_or_default(),
@@ -194,7 +198,7 @@ impl OwnSettings {
 }
 
 impl DocumentSettings {
-    /// What changes take by these settings and by these rules.
+    /// Returns the requirements for changes under these settings and these rules.
     pub fn requirements<'a>(
         &'a self,
         rules: impl Iterator<Item = &'a ApprovalRule>,
@@ -220,7 +224,8 @@ pub(super) fn follow(ranges: &mut Vec<(usize, usize)>, change: &ChangeSet) {
     });
 }
 
-/// The first of the frozen `ranges` that a change of `[from, to)` would touch. At its edges is outside.
+/// Returns the first of the frozen `ranges` that a change of `[from, to)` would touch. The edges of
+/// a range are outside of it.
 pub fn frozen_by(ranges: &[(usize, usize)], (from, to): (usize, usize)) -> Option<(usize, usize)> {
     let touches = |(start, end): &&(usize, usize)| {
         if from == to { *start < from && from < *end } else { from < *end && *start < to }
@@ -228,7 +233,8 @@ pub fn frozen_by(ranges: &[(usize, usize)], (from, to): (usize, usize)) -> Optio
     ranges.iter().find(touches).copied()
 }
 
-/// What the model is told if its change would touch frozen words; each range with its words.
+/// Returns the message for the model if its change would touch frozen words: each range with its
+/// words.
 pub fn frozen_words(touched: impl IntoIterator<Item = ((usize, usize), String)>) -> String {
     let mut told = "Nothing was proposed: these words are frozen, no tool may change them. \
                     Leave them exactly as they are."

@@ -1,4 +1,5 @@
-//! A room without its task: whoever rehearses hands it commands, plays the store and the wires, and cuts the power. For simulations.
+//! Room without its task, for simulations: the simulation hands it commands, and plays the store,
+//! the connections and power cuts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,38 +21,39 @@ use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::persistence::restore;
 use crate::rooms::state::{deadlines, proposals};
 
-/// The state of a room, and what the turn under way has led to so far.
+/// State of a room, and the effects of the current turn so far.
 pub struct SimulatedRoom {
     state: RoomState,
     step: TurnEffects,
 }
 
-/// What a turn led to: nothing of it is kept or told yet.
+/// Effects of a turn; none of them is stored or told yet.
 pub struct SimulatedTurn {
-    /// What the store is to keep, all or nothing.
+    /// Operations that the store is to commit, all or nothing.
     pub batch: WriteBatch,
     outputs: Vec<TurnEffect>,
 }
 
-/// Something that leaves the room.
+/// Output of a room to connections and waiters.
 #[derive(Debug)]
 pub enum SimulatedOutput {
-    /// For everyone in the document.
+    /// Event for everyone in the document.
     All(RoomEvent),
-    /// For everyone but one.
+    /// Event for everyone but one.
     Others(MemberId, RoomEvent),
-    /// For one.
+    /// Event for one connection.
     One(MemberId, RoomEvent),
-    /// From here on this connection is told.
+    /// Connection that is told of events from here on.
     Joined(MemberId),
-    /// From here on it is not.
+    /// Connection that is not told of events from here on.
     Left(MemberId),
-    /// For whoever waits for the request.
+    /// Resolution for those who wait for the request.
     Ended(Box<ResolvedRequest>),
 }
 
 impl SimulatedRoom {
-    /// The room as a restart finds it: the document from the [`Self::floor`] on, its open requests, and its rules in force.
+    /// Loads the room as a restart finds it: the document from the [`Self::floor`] on, its open
+    /// requests, and its rules in force.
     pub fn load(
         kept: LoadedDocument,
         open: &[RequestRecord],
@@ -66,7 +68,7 @@ impl SimulatedRoom {
         Ok(Self { state, step: TurnEffects::default() })
     }
 
-    /// The oldest version that anything kept has its positions in; `newest` if nothing is older.
+    /// Returns the oldest version that stored positions are of; `newest` if none is older.
     pub fn floor(
         settings: &serde_json::Value,
         open: &[RequestRecord],
@@ -76,15 +78,16 @@ impl SimulatedRoom {
         restore::floor(settings, &open, newest)
     }
 
-    /// The same people in a room that was loaded again, because a turn could not be kept.
+    /// Replaces the state by one that was loaded again, because a turn could not be stored. The
+    /// people stay.
     pub fn reload(&mut self, fresh: Self, now_ms: u64, server: &ServerSettings) {
         self.state.replace_with(fresh.state);
         self.step = TurnEffects::default();
         deadlines::agree_with_focus(&mut self.state, &now(now_ms, server));
     }
 
-    /// Applies a command; `older` are the updates between the version it speaks of and the log at hand, `people` those who
-    /// hold a good token.
+    /// Applies a command. `older` are the updates between the command's version and the log at
+    /// hand; `people` hold a valid token.
     pub fn take(
         &mut self,
         command: RoomCommand,
@@ -110,7 +113,7 @@ impl SimulatedRoom {
         }
     }
 
-    /// Ends what nobody decided in time.
+    /// Ends requests that nobody decided in time.
     pub fn expire(&mut self, now_ms: u64, server: &ServerSettings) {
         deadlines::expire(&mut self.state, &now(now_ms, server), &mut self.step);
     }
@@ -120,7 +123,8 @@ impl SimulatedRoom {
         self.state.snapshot(&mut self.step);
     }
 
-    /// A request that ended at the version of `text` is at hand again, mapped over the updates since. Nothing may wait to be kept.
+    /// Remembers an ended request, mapped from the version of `text` over the updates since. No
+    /// effect of the turn may wait to be stored.
     pub fn recall(
         &mut self,
         ended: &RequestRecord,
@@ -133,7 +137,7 @@ impl SimulatedRoom {
         Ok(())
     }
 
-    /// How a request ended, as whoever waits for it after a restart is told.
+    /// Returns the resolution of a request, as those who wait for it after a restart are told.
     pub fn settled(
         &self,
         id: &RequestId,
@@ -144,80 +148,80 @@ impl SimulatedRoom {
         crate::rooms::state::requests::settled(&self.state, request, &now(now_ms, server))
     }
 
-    /// What the turn led to; the next one begins.
+    /// Returns the effects of the turn, and begins the next one.
     pub fn turn(&mut self) -> SimulatedTurn {
         let (batch, outputs) = std::mem::take(&mut self.step).into_parts();
         SimulatedTurn { batch, outputs }
     }
 
-    /// The text, which may run ahead of what is kept.
+    /// Returns the text, which may run ahead of the store.
     pub fn text(&self) -> &Text {
         self.state.document.text()
     }
 
-    /// Its version.
+    /// Returns the version of the text.
     pub fn version(&self) -> Version {
         self.state.version()
     }
 
-    /// The oldest version from which updates are at hand.
+    /// Returns the oldest version from which updates are at hand.
     pub fn tail_start(&self) -> Version {
         self.state.document.tail_start()
     }
 
-    /// The updates after a version, if they are at hand.
+    /// Returns the updates after a version, if they are at hand.
     pub fn since(&self, version: Version) -> Option<Vec<Update>> {
         Some(self.state.document.since(version)?.collect())
     }
 
-    /// A request that is open or still remembered.
+    /// Returns a request that is open or still remembered.
     pub fn request(&self, id: &RequestId) -> Option<&Arc<ApprovalRequest>> {
         self.state.request(id)
     }
 
-    /// The open requests.
+    /// Returns the open requests.
     pub fn open(&self) -> &BTreeMap<RequestId, Arc<ApprovalRequest>> {
         &self.state.open
     }
 
-    /// The open requests, for a rehearsal of wrong rules.
+    /// Returns the open requests for modification, for a simulation of wrong rules.
     pub fn open_mut(&mut self) -> &mut BTreeMap<RequestId, Arc<ApprovalRequest>> {
         &mut self.state.open
     }
 
-    /// The rules in force.
+    /// Returns the rules in force.
     pub fn rules(&self) -> &BTreeMap<RuleId, Arc<ApprovalRule>> {
         &self.state.rules
     }
 
-    /// The rules in force, for a rehearsal of wrong rules.
+    /// Returns the rules in force for modification, for a simulation of wrong rules.
     pub fn rules_mut(&mut self) -> &mut BTreeMap<RuleId, Arc<ApprovalRule>> {
         &mut self.state.rules
     }
 
-    /// The stricter policies for some tools and sizes.
+    /// Returns the stricter policies for some tools and sizes.
     pub fn policies(&self) -> &[ToolPolicy] {
         self.state.own.policies.as_deref().unwrap_or_default()
     }
 
-    /// The same, for a rehearsal of wrong rules.
+    /// Returns the stricter policies for modification, for a simulation of wrong rules.
     pub fn policies_mut(&mut self) -> &mut Option<Vec<ToolPolicy>> {
         &mut self.state.own.policies
     }
 
-    /// The ranges no tool may touch.
+    /// Returns the ranges that no tool may touch.
     pub fn frozen(&self) -> &[(usize, usize)] {
         &self.state.own.frozen
     }
 
-    /// The same, for a rehearsal of wrong rules.
+    /// Returns the frozen ranges for modification, for a simulation of wrong rules.
     pub fn frozen_mut(&mut self) -> &mut Vec<(usize, usize)> {
         &mut self.state.own.frozen
     }
 }
 
 impl SimulatedTurn {
-    /// The batch is kept: people are told and commands answered, in order.
+    /// Completes a turn whose batch was stored: people are told and commands answered, in order.
     pub fn kept(self, mut tell: impl FnMut(SimulatedOutput)) {
         for output in self.outputs {
             match output {
@@ -235,7 +239,8 @@ impl SimulatedTurn {
         }
     }
 
-    /// The batch is not kept: commands are answered by why, and people are told nothing.
+    /// Completes a turn whose batch was not stored: commands are answered with the error, and
+    /// people are told nothing.
     pub fn lost(self, error: StoreError) {
         let error = Arc::new(error);
         for output in self.outputs {

@@ -1,8 +1,9 @@
-//! What a room knows and decides. Pure: no clock, no disk, no task.
+//! State and decisions of a room. Pure: no clock, no disk, no task.
 //!
-//! Every method either changes nothing and refuses, or changes the state and adds to the [`TurnEffects`] what to keep, whom
-//! to tell and what to answer. The state may run ahead of the store only within one turn of the driver; if the turn
-//! cannot be kept, the driver loads again what is durable and puts the people back in ([`RoomState::replace_with`]).
+//! Every method either changes nothing and refuses, or changes the state and adds to the
+//! [`TurnEffects`] what to store, whom to tell and what to answer. The state may run ahead of the
+//! store only within one turn of the actor. If the turn cannot be stored, the actor loads what is
+//! durable and puts the people back in ([`RoomState::replace_with`]).
 
 pub(crate) mod admin;
 pub(crate) mod cross_room_notices;
@@ -45,20 +46,21 @@ use crate::rooms::state::presence::RoomPresence;
 use crate::rooms::state::request_viewers::RequestViewers;
 use crate::rooms::state::streaming_previews::StreamingPreviews;
 
-/// Requests that have ended and are still remembered, so that a late decision learns who was first.
+/// Number of ended requests that are remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
 
-/// The moment at which a command is applied.
+/// Time and server settings at which a command is applied.
 pub(crate) struct AppliedAt {
     /// Milliseconds since 1970.
     pub(super) ms: u64,
-    /// The server's settings.
+    /// Settings of the server.
     pub(super) server: ServerSettings,
 }
 
-/// A document, its requests and the people in it.
+/// State of a room: a document, its requests and the people in it.
 pub(crate) struct RoomState {
-    /// Its version is the one it was loaded at: the newest is the document's.
+    /// Record of the document. Its version is the one it was loaded at: the newest is that of
+    /// `document`.
     pub(super) record: DocumentRecord,
     pub(super) own: OwnSettings,
     pub(super) document: Document,
@@ -66,31 +68,31 @@ pub(crate) struct RoomState {
     pub(super) open: BTreeMap<RequestId, Arc<ApprovalRequest>>,
     /// Ended requests, newest last; each at the version it ended at.
     pub(super) ended: VecDeque<Arc<ApprovalRequest>>,
-    /// The rules in force, oldest first.
+    /// Rules in force, oldest first.
     pub(super) rules: BTreeMap<RuleId, Arc<ApprovalRule>>,
-    /// What the model is still writing.
+    /// Changes the model is still writing.
     pub(super) sketches: StreamingPreviews,
     pub(super) focuses: RequestViewers,
     pub(super) presence: RoomPresence,
-    /// Whose the clients are, as far as that was looked up.
+    /// Owners of the editor instances that were looked up; `None`: nobody's yet.
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
-    /// How it stands with the file that it is, as it was told last.
+    /// State of the document's file, as it was told last.
     pub(super) file: Option<FileState>,
-    /// What was committed since the newest snapshot.
+    /// Updates committed since the newest snapshot.
     pub(super) unsnapshotted: SinceSnapshot,
 }
 
 /// Updates that loading would replay.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SinceSnapshot {
-    /// How many.
+    /// Number of updates.
     pub(super) updates: usize,
-    /// Their JSON.
+    /// Size of their JSON, in bytes.
     pub(super) bytes: usize,
 }
 
 impl SinceSnapshot {
-    /// Counts one more.
+    /// Counts one more update.
     pub(super) fn add(&mut self, update: &Update) {
         self.updates += 1;
         self.bytes += update.changes.len();
@@ -98,7 +100,7 @@ impl SinceSnapshot {
 }
 
 impl RoomState {
-    /// A room as it is loaded: nobody is in it, and it has no rules yet.
+    /// Creates a room as it is loaded: without people and without rules.
     pub(super) fn new(
         record: DocumentRecord,
         own: OwnSettings,
@@ -138,12 +140,13 @@ impl RoomState {
         self.record.deleted
     }
 
-    /// Refuses if the document is gone.
+    /// Refuses if the document was deleted.
     pub(super) fn exists(&self) -> Result<(), RoomError> {
         if self.is_deleted() { Err(RoomError::NoDocument) } else { Ok(()) }
     }
 
-    /// Takes over what was loaded again; the people stay, and look at what they looked at. Their carets come again.
+    /// Takes over a state that was loaded again. The people stay, and so do the requests they look
+    /// at. Carets are forgotten; clients send them again.
     pub(super) fn replace_with(&mut self, fresh: Self) {
         let mut presence = std::mem::take(&mut self.presence);
         presence.forget_carets();
@@ -152,7 +155,8 @@ impl RoomState {
         *self = Self { focuses, presence, file, ..fresh };
     }
 
-    /// Lets somebody in, or brings them up to date. `older` holds the updates between `since` and the log at hand.
+    /// Lets a connection in, or brings it up to date. `older` holds the updates between `since` and
+    /// the log at hand.
     pub(super) fn open(
         &mut self,
         member: JoiningMember,
@@ -213,7 +217,7 @@ impl RoomState {
         }
     }
 
-    /// Somebody goes.
+    /// Lets a connection out.
     pub(super) fn leave(&mut self, member: &MemberId, now: &AppliedAt, step: &mut TurnEffects) {
         step.then(TurnEffect::Leave(member.clone()));
         if self.presence.leave(member) {
@@ -222,7 +226,7 @@ impl RoomState {
         deadlines::look_away_from_all(self, member, now, step);
     }
 
-    /// Somebody's caret moves.
+    /// Moves a connection's caret.
     fn place(&mut self, member: &MemberId, caret: CaretPosition, step: &mut TurnEffects) {
         let version = self.version();
         if self.presence.place(member, caret, version, self.document.text()) {
@@ -233,7 +237,7 @@ impl RoomState {
         }
     }
 
-    /// The document as it is.
+    /// Returns the document as it is.
     pub(super) fn reading(&self, now: &AppliedAt) -> DocumentSnapshot {
         DocumentSnapshot {
             title: self.record.title.clone(),
@@ -248,7 +252,7 @@ impl RoomState {
         self.own.in_force(&now.server)
     }
 
-    /// What changes take here, where these settings are in force.
+    /// Returns the requirements for changes here, under these settings and the rules in force.
     pub(super) fn requirements<'a>(
         &'a self,
         settings: &'a DocumentSettings,
@@ -256,7 +260,7 @@ impl RoomState {
         settings.requirements(self.rules.values().map(AsRef::as_ref))
     }
 
-    /// One line of the audit log.
+    /// Creates one entry of the audit log.
     pub(super) fn audit(
         &self,
         action: &str,
@@ -275,7 +279,7 @@ impl RoomState {
         })
     }
 
-    /// Remembers a request that has ended.
+    /// Remembers a request that has ended, and forgets the oldest beyond [`REMEMBERED`].
     pub(super) fn remember(&mut self, request: Arc<ApprovalRequest>) {
         self.ended.retain(|other| other.id() != request.id());
         self.ended.push_back(request);
@@ -284,7 +288,7 @@ impl RoomState {
         }
     }
 
-    /// An open or remembered request.
+    /// Returns an open or remembered request.
     pub(super) fn request(&self, id: &RequestId) -> Option<&Arc<ApprovalRequest>> {
         self.open.get(id).or_else(|| self.ended.iter().find(|request| request.id() == id))
     }
@@ -292,7 +296,7 @@ impl RoomState {
     /// Applies a command that needs nothing more from the store.
     pub(super) fn apply(&mut self, command: RoomCommand, now: &AppliedAt, step: &mut TurnEffects) {
         let words_are_frozen = !self.own.frozen.is_empty();
-        // Carets and voices come all the time, and change no words.
+        // Carets and events of runs are frequent, and change no words.
         let only_tells =
             matches!(command, RoomCommand::Move(..) | RoomCommand::Say(_) | RoomCommand::Read(_));
         self.carry_out(command, now, step);
@@ -354,7 +358,7 @@ impl RoomState {
             | RoomCommand::EndUndo(..)
             | RoomCommand::Repeated(..)
             | RoomCommand::Reopen(..) => requests::apply(self, command, now, step),
-            // The driver hands these over with what it fetched for them.
+            // The actor handles these, with what it fetched for them.
             RoomCommand::Open(..)
             | RoomCommand::Propose(..)
             | RoomCommand::Sketch(..)
@@ -365,7 +369,7 @@ impl RoomState {
         }
     }
 
-    /// The person behind a connection that is here.
+    /// Returns the person behind a connection in the document.
     pub(super) fn principal_of(&self, member: &MemberId) -> Option<Principal> {
         let peer = self.presence.peers().iter().find(|peer| peer.member == *member)?;
         Some(peer.principal.clone())

@@ -1,4 +1,5 @@
-//! The desk: the room of requests without a document. Its text is empty for ever; everything else is as in any room. Pure.
+//! Workspace inbox: the room of requests without a document. Its text is always empty; otherwise it
+//! is like any room. Pure.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,16 +16,16 @@ use super::state::{AppliedAt, RoomState};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::requests::{open_request, place, record, tell_news};
 
-/// Where the store keeps the desk's settings. No generated identifier reads like this, and no session owns it, so it is in
-/// no list and nobody can open it.
+/// Identifier under which the store has the workspace inbox and its settings. No generated
+/// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
 pub const DESK: &str = "desk";
 
-/// The desk, as rooms are named.
+/// Returns the identifier of the workspace inbox, as rooms are named.
 pub(super) fn id() -> DocumentId {
     DocumentId::from(DESK)
 }
 
-/// The desk, as it is first kept.
+/// Returns the record of a new workspace inbox.
 pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
     DocumentRecord {
         id: id(),
@@ -39,18 +40,19 @@ pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
 }
 
 impl RoomState {
-    /// Whether the requests here have no document.
+    /// `true` if this room is the workspace inbox, whose requests have no document.
     pub(super) fn is_desk(&self) -> bool {
         self.id().as_str() == DESK
     }
 
-    /// The document that requests here are about.
+    /// Returns the document that requests of this room are about.
     pub(super) fn about(&self) -> Option<DocumentId> {
         (!self.is_desk()).then(|| self.id().clone())
     }
 
-    /// Who of `members` is told: in a document everybody; at the desk nothing but requests, and only those whose
-    /// business they are.
+    /// Returns those of `members` who are told an event. In a document all are; in the workspace
+    /// inbox only events of requests and runs are told, and those of a request only to the people
+    /// it concerns.
     pub(super) fn listeners<'m>(
         &self,
         members: &'m [MemberId],
@@ -79,7 +81,8 @@ impl RoomState {
     }
 }
 
-/// What an open request would do was looked at again: if that is something else now, everyone is told, and whom it takes.
+/// Updates the preview of an open request. If it differs, everyone is told, with the new
+/// requirements.
 pub(super) fn look_again(
     state: &mut RoomState,
     id: &RequestId,
@@ -94,7 +97,7 @@ pub(super) fn look_again(
     Ok(changed(state, request, "request.refresh", RequestNews::Preview, now, step))
 }
 
-/// An approved call begins: from here on it is never begun again.
+/// Begins an approved call: from here on it is never begun again.
 pub(super) fn begin(
     state: &mut RoomState,
     id: &RequestId,
@@ -110,7 +113,7 @@ pub(super) fn begin(
     Ok(request)
 }
 
-/// An approved call is over.
+/// Records the result of an approved call.
 pub(super) fn done(
     state: &mut RoomState,
     id: &RequestId,
@@ -137,7 +140,7 @@ fn changed(
     retell(state, request, news, step)
 }
 
-/// Keeps and tells a request that has ended, and of which something new is to be known.
+/// Stores and announces a request that has ended and about which there is news.
 pub(super) fn retell(
     state: &mut RoomState,
     request: ApprovalRequest,

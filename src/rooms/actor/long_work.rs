@@ -1,7 +1,7 @@
-//! What of a room's work takes long, and how it is done away from the threads that serve connections.
+//! Long work of a room, and how it is done away from the threads that serve connections.
 //!
-//! A room's state is handed to the pool ([`cpu_pool`]) together with what is to be done, and comes back with the result. While
-//! it is away this room waits, as it does while the store works; other rooms do not.
+//! A room's state is handed to the pool ([`cpu_pool`]) together with the work, and comes back with
+//! the result. Meanwhile this room waits, as it does while the store works; other rooms do not.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,39 +20,41 @@ use crate::rooms::state::text::REBASING;
 use crate::rooms::state::{RoomState, SinceSnapshot};
 use crate::rooms::{EventSink, RoomError};
 
-/// What being behind may cost a push where everybody waits for it: some 0.5 ms.
+/// Largest cost of rebasing a push outside the pool: some 0.5 ms.
 const SHORT_REBASING: RebaseBudget = RebaseBudget { steps: 50_000 };
-/// Bytes of updates that are read and applied where everybody waits.
+/// Largest number of bytes of updates that are read and applied outside the pool.
 const SHORT_BYTES: usize = 64 * 1024;
-/// Sections of updates that are applied where everybody waits, some 0.3 µs each.
+/// Largest number of sections of updates that are applied outside the pool, some 0.3 µs each.
 const SHORT_SECTIONS: usize = 2_000;
-/// Positions (hunks, carets, frozen ranges) that are moved over updates where everybody waits, some 50 ns each and update.
+/// Largest number of moves of positions (hunks, carets, frozen ranges) over updates outside the
+/// pool, some 50 ns each.
 const SHORT_MOVES: usize = 10_000;
-/// Hunks of requests that are decided, kept or told where everybody waits, some 1 µs each.
+/// Largest number of hunks of requests that are decided, stored or told outside the pool, some 1 µs
+/// each.
 const SHORT_HUNKS: usize = 500;
-/// UTF-16 units of a text that is copied or compared where everybody waits.
+/// Largest number of UTF-16 units of a text that is copied or compared outside the pool.
 const SHORT_TEXT: usize = 128 * 1024;
-/// Updates that are followed where everybody waits, some 5 µs each.
+/// Largest number of updates that are followed outside the pool, some 5 µs each.
 const SHORT_UPDATES: usize = 100;
 
-/// Whether to follow so many updates, with so many bytes in all, takes long.
+/// `true` if following so many updates, with so many bytes in all, takes long.
 pub(crate) fn is_long_log(updates: usize, bytes: usize) -> bool {
     updates > SHORT_UPDATES || bytes > SHORT_BYTES
 }
 
-/// Whether a text of so many units, with requests of so many hunks, takes long to write down.
+/// `true` if encoding a text of so many UTF-16 units, with requests of so many hunks, takes long.
 pub(crate) fn is_long_answer(units: usize, hunks: usize) -> bool {
     units > SHORT_TEXT || hunks > SHORT_HUNKS
 }
 
-/// Whether to map so many hunks over so many updates takes long.
+/// `true` if mapping so many hunks over so many updates takes long.
 pub(crate) fn is_long_arrival(hunks: usize, missed: u64) -> bool {
     hunks > SHORT_HUNKS
         || missed > SHORT_UPDATES as u64
         || hunks as u64 * missed > SHORT_MOVES as u64
 }
 
-/// Whether an event takes long to encode.
+/// `true` if an event takes long to encode.
 fn is_long_event(event: &RoomEvent) -> bool {
     match event {
         RoomEvent::Updates { updates, drop, put, .. } => {
@@ -68,30 +70,31 @@ fn is_long_event(event: &RoomEvent) -> bool {
 }
 
 impl RoomState {
-    /// Hunks of open requests and of sketches.
+    /// Returns the number of hunks of open requests and of streaming previews.
     pub(crate) fn hunk_count(&self) -> usize {
         let open: usize = self.open.values().map(|request| request.hunks.len()).sum();
         open + self.sketches.hunk_count()
     }
 
-    /// What has to be moved over each update.
+    /// Returns the number of positions that have to be moved over each update.
     fn position_count(&self) -> usize {
         self.hunk_count() + self.presence.caret_count() + self.own.frozen.len()
     }
 
-    /// Whether a push takes long even if it is not behind.
+    /// `true` if a push takes long even if it is not behind.
     fn is_long_push(&self, push: &PushRequest) -> bool {
         let bytes: usize = push.updates.iter().map(|(_, changes)| changes.len()).sum();
         if bytes > SHORT_BYTES || push.updates.len() * self.position_count() > SHORT_MOVES {
             return true;
         }
-        // Sections are divided by commas; so are words, and then it is thought longer than it is.
+        // Sections are divided by commas; so is text, and then the push counts as longer than it
+        // is.
         let commas = |json: &str| json.bytes().filter(|byte| *byte == b',').count() + 1;
         let sections: usize = push.updates.iter().map(|(_, changes)| commas(changes)).sum();
         sections > SHORT_SECTIONS
     }
 
-    /// Whether a command takes long.
+    /// `true` if a command takes long.
     fn is_long(&self, command: &RoomCommand) -> bool {
         let about = command.request().and_then(|id| self.request(id));
         let hunks = about.map_or(0, |request| request.hunks.len());
@@ -109,13 +112,14 @@ impl RoomState {
         }
     }
 
-    /// Stands where the state was while that is away, with what is asked of it then.
+    /// Returns a placeholder for the state while it is on the pool, with all that is read of it
+    /// then.
     fn stand_in(&self) -> Self {
         let (own, open) = (OwnSettings::default(), BTreeMap::new());
         let document = Document::new(Text::default(), self.version());
         let mut stand_in =
             Self::new(self.record.clone(), own, document, open, SinceSnapshot::default());
-        // If the work is lost, these people are still here.
+        // If the work is lost, these people are still in the document.
         stand_in.presence = self.presence.clone();
         stand_in.focuses = self.focuses.clone();
         stand_in.file.clone_from(&self.file);
@@ -124,7 +128,7 @@ impl RoomState {
 }
 
 impl RoomActor {
-    /// Commits updates of a client, away if that takes long.
+    /// Commits updates of a client, on the pool if that takes long.
     pub(crate) async fn push(
         &mut self,
         push: PushRequest,
@@ -133,7 +137,7 @@ impl RoomActor {
         let now = self.now();
         if !self.state.is_long_push(&push) {
             match self.state.push_and_tell(&push, SHORT_REBASING, &now, step) {
-                // Nothing was changed, so it can be tried again.
+                // Nothing was changed, so it can be tried again on the pool.
                 Err(RoomError::TooCostly) => {}
                 done => return done,
             }
@@ -145,7 +149,8 @@ impl RoomActor {
         self.away(&person, step, work).await?
     }
 
-    /// Lets the state carry out a command that needs nothing more from the store, away if that takes long.
+    /// Lets the state carry out a command that needs nothing more from the store, on the pool if
+    /// that takes long.
     pub(crate) async fn carry_out_command(&mut self, command: RoomCommand, step: &mut TurnEffects) {
         let now = self.now();
         if !self.state.is_long(&command) {
@@ -154,11 +159,11 @@ impl RoomActor {
         let person = command.by().map_or_else(|| self.state.id().to_string(), ToString::to_string);
         let work =
             move |state: &mut RoomState, step: &mut TurnEffects| state.apply(command, &now, step);
-        // If it is lost, so is the command, which answers that by itself.
+        // If the work is lost, so is the command, which then answers with an error by itself.
         self.away(&person, step, work).await.ok();
     }
 
-    /// Does `work` with the state on a thread of the pool. `person`: see [`cpu_pool::run`].
+    /// Runs `work` with the state on a thread of the pool. `person`: see [`cpu_pool::run`].
     pub(crate) async fn away<T: Send + 'static>(
         &mut self,
         person: &str,
@@ -182,7 +187,8 @@ impl RoomActor {
         }
     }
 
-    /// The state, or what was to be told of it, was lost: goes back to what is durable.
+    /// Goes back to what is durable, because the state, or the effects to be announced, were lost
+    /// with a job.
     pub(crate) async fn start_again(&mut self, lost: JobLost) -> RoomError {
         tracing::error!(error = %lost, room.id = %self.state.id(), "long work was lost");
         self.broken = Some(Arc::new(StoreError::Closed));
@@ -190,7 +196,7 @@ impl RoomActor {
         RoomError::Lost(lost)
     }
 
-    /// Keeps a snapshot of the text in this step, if it is time for one or `now`.
+    /// Adds a snapshot of the text to this turn, if one is due or `now` is `true`.
     pub(crate) async fn snapshot(&mut self, now: bool, step: &mut TurnEffects) {
         if !now && !self.state.snapshot_is_due() {
             return;
@@ -203,7 +209,7 @@ impl RoomActor {
         self.away(&room, step, RoomState::snapshot).await.ok();
     }
 
-    /// Tells one member; a long event is encoded away.
+    /// Tells one member; a long event is encoded on the pool.
     pub(crate) async fn tell_one(&mut self, one: MemberId, event: RoomEvent) {
         if !is_long_event(&event) {
             return self.tell(&[one], &event);
@@ -219,7 +225,7 @@ impl RoomActor {
         }
     }
 
-    /// Lets the outlet encode what will be told; long ones away.
+    /// Lets the event sink encode the events that will be told; long ones on the pool.
     pub(crate) fn make_ready(
         &self,
         outputs: Vec<TurnEffect>,
@@ -229,7 +235,7 @@ impl RoomActor {
     }
 }
 
-/// Has the outlet encode every event for everybody.
+/// Lets the event sink encode every event for everybody.
 async fn encode(
     outlet: Arc<dyn EventSink>,
     document: DocumentId,
@@ -238,7 +244,7 @@ async fn encode(
     if outputs.is_empty() {
         return Ok(outputs);
     }
-    // The store's writer comes first.
+    // The store's writer goes first.
     tokio::task::yield_now().await;
     let long =
         |output: &TurnEffect| matches!(output, TurnEffect::Tell(event, _) if is_long_event(event));

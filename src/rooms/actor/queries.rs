@@ -1,5 +1,5 @@
-//! What the gate, votes and rules need of the store: what was missed, who may decide now, which sessions are over, how a rule
-//! ended.
+//! Queries that proposals, votes and rules make to the store: missed updates, people who may decide
+//! now, sessions that are over, how a rule ended.
 
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ use crate::rooms::settings::DocumentSettings;
 use crate::rooms::state::RoomState;
 use crate::rooms::state::{proposals, rules, streaming_previews, votes};
 
-/// Requests that are named as the causes of what was missed.
+/// Number of requests that are named as the causes of missed updates.
 const MOST_CAUSES: usize = 64;
 
 impl RoomActor {
-    /// Holds a change for people to decide, or lets a rule of somebody who may still decide it do so.
+    /// Holds a change for people to decide, or lets a rule decide it whose maker may still decide.
     pub(crate) async fn propose(
         &mut self,
         new: NewApprovalRequest,
@@ -37,7 +37,8 @@ impl RoomActor {
             Vec::new()
         } else {
             self.end_rules_of_old_sessions(step).await?;
-            // Rights may have been taken away since the rules were made, and even since this run began.
+            // Permissions may have been taken away since the rules were made, and even since this
+            // run began.
             auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
         };
         let now = self.now();
@@ -52,7 +53,7 @@ impl RoomActor {
         self.away(&person, step, work).await?
     }
 
-    /// Shows what the model has written so far.
+    /// Shows a streaming preview.
     pub(crate) async fn sketch(
         &mut self,
         sketch: StreamingPreview,
@@ -70,8 +71,8 @@ impl RoomActor {
         self.away(&room, step, work).await?
     }
 
-    /// The same, kept together with what comes before it. That may be kept on a condition, so nobody else's words are in
-    /// the same transaction.
+    /// Proposes a change, stored together with `preface`. The preface may be stored on a condition,
+    /// so nobody else's operations are in the same transaction.
     pub(crate) async fn propose_after(
         &mut self,
         preface: CommitPrefix,
@@ -85,11 +86,11 @@ impl RoomActor {
         step.begin_with(preface);
         let result = self.propose(new, step).await;
         step.answer(reply, result);
-        // If it cannot be kept, whoever proposes is told.
+        // If it cannot be stored, the proposer gets the error.
         self.flush(step).await.ok();
     }
 
-    /// Makes sure that the state knows whose the clients are.
+    /// Makes sure that the state knows the owners of these editor instances.
     pub(crate) async fn recognise(&mut self, clients: Vec<ClientId>) -> Result<(), RoomError> {
         if clients.is_empty() {
             return Ok(());
@@ -103,7 +104,7 @@ impl RoomActor {
         Ok(())
     }
 
-    /// Whether votes that were cast earlier matter to a command.
+    /// `true` if votes that were cast earlier matter to a command.
     pub(crate) fn counts_votes(&self, command: &RoomCommand) -> bool {
         match command {
             RoomCommand::Decide(id, ..) => votes::any_vote(&self.state, id),
@@ -112,8 +113,8 @@ impl RoomActor {
         }
     }
 
-    /// Votes were cast by people who could decide then. Whether they still can is looked at when their votes are needed,
-    /// and when somebody's token ends.
+    /// Takes back the votes of people who may no longer decide. They could when they voted; their
+    /// permission is checked again when the votes are needed, and when a token ends.
     pub(crate) async fn recount(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
         let now = self.now();
         let people = auth::holders(&self.shared.store, now.ms).await.map_err(RoomError::store)?;
@@ -125,7 +126,7 @@ impl RoomActor {
         self.state.open.keys().any(|id| votes::any_vote(&self.state, id))
     }
 
-    /// Other settings; with them, votes of people whom a policy leaves out are gone.
+    /// Changes the settings, and takes back the votes of people whom a new policy excludes.
     pub(crate) async fn configure(
         &mut self,
         configure: SettingsChange,
@@ -134,13 +135,13 @@ impl RoomActor {
     ) -> Result<DocumentSettings, RoomError> {
         let settings = self.state.configure(configure, by, &self.now(), step)?;
         if self.has_votes() {
-            // If that cannot be looked up now, it is when somebody decides.
+            // If the votes cannot be checked now, they are when somebody decides.
             self.recount(step).await.ok();
         }
         Ok(settings)
     }
 
-    /// The updates between a version and the log at hand.
+    /// Returns the updates between a version and the log at hand.
     pub(crate) async fn older(
         &mut self,
         since: Version,
@@ -152,7 +153,7 @@ impl RoomActor {
         loading::older(&self.shared.store, &self.state, since).await
     }
 
-    /// What happened to the document and, if that is wanted, the requests it came of.
+    /// Returns the document with its missed updates and, if wanted, the requests that caused them.
     pub(crate) async fn catch_up(
         &mut self,
         missed: Result<Vec<Arc<Update>>, RoomError>,
@@ -172,7 +173,7 @@ impl RoomActor {
             };
             match cause {
                 Ok(cause) => causes.push(cause),
-                // Founded by a request of the desk.
+                // The document was created by a request of the workspace inbox.
                 Err(RoomError::NoRequest) => {}
                 Err(error) => return Err(error),
             }
@@ -180,7 +181,7 @@ impl RoomActor {
         Ok(SnapshotWithUpdates { now: self.state.reading(&self.now()), missed, causes })
     }
 
-    /// Ends the rules whose session nobody can go on with.
+    /// Ends the rules whose session nobody can continue.
     pub(crate) async fn end_rules_of_old_sessions(
         &mut self,
         step: &mut TurnEffects,
@@ -204,7 +205,7 @@ impl RoomActor {
         if self.state.rules.contains_key(id) {
             return Ok(());
         }
-        // It may have ended in this very turn.
+        // The rule may have ended in this very turn.
         self.flush(step).await?;
         let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
         let record = record.filter(|record| record.document == self.state.about());

@@ -1,4 +1,5 @@
-//! A turn could not be kept: the room goes back to what is durable, and people learn what they missed.
+//! Recovery from a turn that could not be stored: the room goes back to what is durable, and people
+//! are told what they missed.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::rooms::state::{deadlines, proposals, streaming_previews};
 use crate::rooms::{EncodedEvent, RoomError};
 
 impl RoomActor {
-    /// Nothing was kept: goes back to what is durable, then answers.
+    /// Goes back to what is durable, because nothing of the turn was stored, then answers with the
+    /// error.
     pub(crate) async fn take_back(
         &mut self,
         outputs: Vec<TurnEffect>,
@@ -47,12 +49,12 @@ impl RoomActor {
         RoomError::not_kept(error)
     }
 
-    /// Starts again from what is durable.
+    /// Loads the state again from what is durable.
     pub(crate) async fn reload(&mut self) {
-        // Clients have sent updates that were made on versions of a moment ago.
+        // Clients have sent updates that were made on recent versions.
         match loading::load_recent(&self.shared.store, self.state.id(), self.told).await {
             Ok(fresh) => {
-                // They are drawn again with the next words.
+                // Streaming previews are shown again with the model's next words.
                 for event in streaming_previews::forget(&mut self.state) {
                     self.tell(&self.audience, &event);
                 }
@@ -65,7 +67,7 @@ impl RoomActor {
                 self.answer_the_forgotten().await;
             }
             Err(RoomError::NoDocument) => {
-                // Somebody else deleted it.
+                // Somebody else deleted the document.
                 self.state.record.deleted = true;
                 self.state.open.clear();
                 self.broken = None;
@@ -80,13 +82,15 @@ impl RoomActor {
         }
     }
 
-    /// Tells what somebody else wrote to the store, if anybody did, and who is here.
+    /// Tells people the updates that somebody else wrote to the store, if there are any, and who is
+    /// in the document.
     async fn tell_what_was_missed(&mut self) {
         let (from, newest) = (self.told, self.state.version());
         if from != newest {
             let missed = loading::older(&self.shared.store, &self.state, from).await;
             let missed = missed.and_then(|older| proposals::missed(&self.state, from, older));
-            // Where they cannot be told, the next update shows people a gap, and they load the document again.
+            // If the updates cannot be told, the next one shows people a gap, and they load the
+            // document again.
             let updates = missed.unwrap_or_default();
             let event = RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
             self.tell(&self.audience, &event);
@@ -98,12 +102,12 @@ impl RoomActor {
         self.tell(&self.audience, &RoomEvent::Peers(self.state.presence.peers().to_vec()));
     }
 
-    /// Tells everyone what a run says.
+    /// Tells everyone an event of a run.
     pub(crate) fn say(&self, said: RunEvent) {
         self.tell(&self.audience, &RoomEvent::Said(Arc::new(said)));
     }
 
-    /// Tells those of `members` whom it concerns.
+    /// Tells an event to those of `members` whom it concerns.
     pub(crate) fn tell(&self, members: &[MemberId], event: &RoomEvent) {
         self.tell_ready(members, event, &EncodedEvent::default());
     }

@@ -1,4 +1,5 @@
-//! What one turn of a room leads to: what to keep, and whom to tell and answer once it is kept, in order.
+//! Effects of one turn of a room: operations to store, and events and answers to send once they are
+//! durable, in order.
 
 use std::sync::Arc;
 
@@ -10,11 +11,12 @@ use crate::rooms::command::{CommitPrefix, ReplySender, ResolvedRequest};
 use crate::rooms::event::{RoomEvent, RunEvent};
 use crate::rooms::{EncodedEvent, RoomError};
 
-/// Collected while commands are applied; carried out after the store has kept what is to be kept.
+/// Effects collected while commands are applied; carried out after the store has committed the
+/// operations.
 #[derive(Default)]
 pub(crate) struct TurnEffects {
     batch: WriteBatch,
-    /// All updates of the turn follow each other, so they are kept by one statement.
+    /// Updates of the turn, which follow each other, so that they are stored by one statement.
     appended: Option<AppendedUpdate>,
     outputs: Vec<TurnEffect>,
 }
@@ -25,38 +27,39 @@ struct AppendedUpdate {
     updates: Vec<UpdateRecord>,
 }
 
-/// One thing to do once everything is durable.
+/// Effect to carry out once everything is durable.
 pub(crate) enum TurnEffect {
-    /// Tell everyone who is in the document at this point; with what was made of it while it was being kept.
+    /// Event for everyone who is in the document at this point; as encoded while the turn was being
+    /// stored.
     Tell(RoomEvent, EncodedEvent),
-    /// Tell everyone what a run says, which is not kept here.
+    /// Event of a run for everyone in the document; not stored here.
     Say(RunEvent),
-    /// Tell everyone but one.
+    /// Event for everyone but one connection.
     TellOthers(MemberId, RoomEvent),
-    /// Tell one.
+    /// Event for one connection.
     TellOne(MemberId, RoomEvent),
-    /// From here on this connection is told everything.
+    /// Connection that is told all events from here on.
     Join(MemberId),
-    /// From here on it is told nothing.
+    /// Connection that is told nothing from here on.
     Leave(MemberId),
-    /// A request has ended, and somebody may wait for it.
+    /// Resolution for those who wait for a request that has ended.
     Resolved(Box<ResolvedRequest>),
-    /// Answer a command; with the store's error if the turn was not kept.
+    /// Answer to a command; the store's error if the turn was not stored.
     Answer(PendingReply),
-    /// The same, where to write down the answer takes long.
+    /// Answer to a command that takes long to encode.
     LongAnswer(PendingReply),
 }
 
-/// Answers a command; with the store's error if the turn was not kept.
+/// Answer to a command; given the store's error if the turn was not stored.
 pub(crate) type PendingReply = Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>;
 
 impl TurnEffects {
-    /// Something to keep.
+    /// Adds an operation to store.
     pub(crate) fn keep(&mut self, op: StoreOp) {
         self.batch.push(op);
     }
 
-    /// What comes before a request.
+    /// Adds the operations and events that come before a request.
     pub(crate) fn begin_with(&mut self, preface: CommitPrefix) {
         let CommitPrefix { batch, said, kept } = preface;
         self.batch.extend(batch);
@@ -66,7 +69,7 @@ impl TurnEffects {
         self.answer(kept, Ok(()));
     }
 
-    /// Updates to keep, which lead on from version `from`.
+    /// Adds updates to store, which follow version `from`.
     pub(crate) fn append(
         &mut self,
         document: &DocumentId,
@@ -81,12 +84,12 @@ impl TurnEffects {
         appended.updates.extend(updates);
     }
 
-    /// One thing to do.
+    /// Adds an effect.
     pub(crate) fn then(&mut self, output: TurnEffect) {
         self.outputs.push(output);
     }
 
-    /// Tell everyone. Text updates that follow each other directly become one message.
+    /// Tells everyone. Text updates that follow each other directly become one message.
     pub(crate) fn tell(&mut self, event: RoomEvent) {
         if let RoomEvent::Updates { updates: more, drop, put, .. } = &event
             && drop.is_empty()
@@ -99,7 +102,7 @@ impl TurnEffects {
         self.outputs.push(TurnEffect::Tell(event, EncodedEvent::default()));
     }
 
-    /// The last message of plain text updates that nothing but answers came after.
+    /// Returns the last message of plain text updates, if only answers came after it.
     fn open_message(&mut self) -> Option<&mut Vec<Arc<Update>>> {
         let last =
             self.outputs.iter_mut().rev().find(|output| {
@@ -115,8 +118,8 @@ impl TurnEffects {
         }
     }
 
-    /// Answer a command. If the turn cannot be kept, everybody is told that: a refusal may rest on what another command
-    /// of the same turn did, which then never happened.
+    /// Answers a command. If the turn cannot be stored, every command gets that error: a refusal
+    /// may rest on what another command of the turn did, which then never happened.
     pub(crate) fn answer<T: Send + 'static>(
         &mut self,
         reply: ReplySender<T>,
@@ -125,7 +128,7 @@ impl TurnEffects {
         self.outputs.push(TurnEffect::Answer(answer(reply, result)));
     }
 
-    /// The same, where to write down the answer takes long.
+    /// Answers a command, where encoding the answer takes long.
     pub(crate) fn answer_long<T: Send + 'static>(
         &mut self,
         reply: ReplySender<T>,
@@ -134,12 +137,12 @@ impl TurnEffects {
         self.outputs.push(TurnEffect::LongAnswer(answer(reply, result)));
     }
 
-    /// Whether there is nothing to keep or do.
+    /// `true` if there is nothing to store or do.
     pub(crate) fn is_empty(&self) -> bool {
         self.batch.is_empty() && self.appended.is_none() && self.outputs.is_empty()
     }
 
-    /// What to keep, and what to do then.
+    /// Returns the operations to store, and the effects to carry out then.
     pub(crate) fn into_parts(self) -> (WriteBatch, Vec<TurnEffect>) {
         let Self { mut batch, appended, outputs } = self;
         if let Some(AppendedUpdate { document, from, updates }) = appended {

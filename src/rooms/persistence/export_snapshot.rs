@@ -1,4 +1,4 @@
-//! A document with what is open on it, both of one version: for whoever writes it down elsewhere.
+//! Snapshot of a document with its open requests, both of one version, for exports.
 
 use std::sync::Arc;
 
@@ -10,27 +10,28 @@ use crate::store::Store;
 use super::loading;
 use crate::rooms::{RoomError, RoomHandle};
 
-/// How often to ask again when an update came between the two answers.
+/// Number of attempts when an update came between the two answers.
 const ATTEMPTS: usize = 20;
 
-/// A document as it is, with the requests people can still decide.
+/// Document as it is, with the requests people can still decide; see [`RoomHandle::draft`].
 #[derive(Clone, Debug)]
 pub struct ExportSnapshot {
-    /// The title.
+    /// Title of the document.
     pub title: String,
-    /// The version of text and requests.
+    /// Version of text and requests.
     pub version: Version,
-    /// The text.
+    /// Text of the document.
     pub text: Text,
-    /// Oldest first.
+    /// Open requests, oldest first.
     pub requests: Vec<Arc<ApprovalRequest>>,
 }
 
 impl ExportSnapshot {
-    /// Reads a document from the disk, beside a server that may be running.
+    /// Reads a document from the disk; a server may be running meanwhile.
     ///
     /// # Errors
-    /// [`RoomError::NoDocument`] also for a deleted one, [`RoomError::Invalid`] when it changes too fast.
+    /// [`RoomError::NoDocument`] also for a deleted document, [`RoomError::Invalid`] if it changes
+    /// too fast.
     pub async fn stored(store: &Store, document: &DocumentId) -> Result<Self, RoomError> {
         for _ in 0..ATTEMPTS {
             let state = loading::load(store, document).await?;
@@ -53,11 +54,14 @@ impl ExportSnapshot {
 }
 
 impl RoomHandle {
-    /// The document and what is open on it.
+    /// Returns the document and its open requests.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] if the document changes too fast.
     pub async fn draft(&self) -> Result<ExportSnapshot, RoomError> {
         for _ in 0..ATTEMPTS {
-            // Asked one after the other, they are nearly always answered in one turn of the room. An open request follows
-            // every update, so its version says whether they were.
+            // Sent one after the other, both commands are nearly always answered in one turn of the
+            // room. An open request follows every update, so its version shows whether they were.
             let requests = self.requests().await?;
             let reading = self.read().await?;
             let (title, version, text) = (reading.title, reading.version, reading.text);

@@ -1,4 +1,4 @@
-//! Older versions of a text: what it was, what is different now, and how it becomes that again.
+//! Older versions of a text: reading them, comparing them, restoring them.
 
 use std::time::{Duration, Instant};
 
@@ -22,18 +22,18 @@ use crate::rooms::state::text::{ChangeAuthor, HunkChanges, PUSH_LIMITS};
 use crate::rooms::state::{AppliedAt, RoomState};
 use crate::rooms::{RoomError, RoomHandle};
 
-/// What there may be between two snapshots of a room.
+/// Distance of two snapshots of a room at most.
 const BETWEEN: LogPiece = LogPiece { updates: 4_000, bytes: 64 * 1024 * 1024 };
-/// How long a comparison looks for small differences.
+/// Time for which a comparison looks for small differences.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How often to try again when somebody wrote while the texts were compared.
+/// Number of attempts when somebody wrote while the texts were compared.
 const ATTEMPTS: usize = 5;
 
-/// The text of a document at a version, which must be durable; of an older one than the document has, the newest. `person`
-/// asks for it: see [`cpu_pool::run`].
+/// Returns the text of a document at a version, which must be durable; of a version newer than the
+/// document's, the newest. `person` asks for it: see [`cpu_pool::run`].
 ///
 /// # Errors
-/// [`RoomError::NoDocument`] also for a deleted one.
+/// [`RoomError::NoDocument`] also for a deleted document.
 pub async fn text_at(
     store: &Store,
     document: &DocumentId,
@@ -62,7 +62,7 @@ pub async fn text_at(
     Ok(text)
 }
 
-/// What was replayed since a text that is kept.
+/// Updates replayed since a text that is stored.
 #[derive(Clone, Copy, Default)]
 struct ReplayedText {
     updates: usize,
@@ -74,14 +74,15 @@ impl ReplayedText {
         Self { updates: self.updates + updates, bytes: self.bytes + bytes }
     }
 
-    /// Whether that is more than there is between two permanent snapshots: written by a version of the program without them.
+    /// `true` if these are more than may lie between two permanent snapshots. That is the case for
+    /// logs that an earlier version of the program wrote, without such snapshots.
     fn is_far(self, text: &Text) -> bool {
         let bytes = PERMANENT_BYTES.max(2 * text.len() as u64) + BETWEEN.bytes;
         self.updates as u64 >= PERMANENT_UPDATES + BETWEEN.updates || self.bytes as u64 >= bytes
     }
 }
 
-/// Keeps a text for good, so that it need not be worked out again.
+/// Stores a text permanently, so that it need not be replayed again.
 async fn keep(
     store: &Store,
     document: &DocumentId,
@@ -101,7 +102,8 @@ async fn keep(
     Ok(())
 }
 
-/// What turns the text of one version into that of another, word by word, in order and disjoint; positions are of `from`.
+/// Returns the changes that turn the text of one version into that of another, word by word,
+/// ordered and disjoint; positions are of `from`.
 ///
 /// # Errors
 /// As [`text_at`].
@@ -117,7 +119,8 @@ pub async fn compare(
     difference(&old, &new, person).await
 }
 
-/// On a thread of the pool: comparing long texts takes longer than other people should have to wait.
+/// Returns the differences of two texts. Runs on the pool: comparing long texts takes longer than
+/// other people should have to wait.
 pub(crate) async fn difference(
     old: &Text,
     new: &Text,
@@ -132,14 +135,15 @@ pub(crate) async fn difference(
     Ok(compared.await?)
 }
 
-/// The same, as no more changes than one update may hold: those closest to each other become one, with the words between.
+/// Returns the differences of two texts as no more changes than one update may hold: those closest
+/// to each other become one, with the words between.
 pub(crate) async fn difference_in_one_update(
     old: &Text,
     new: &Text,
     person: &str,
 ) -> Result<Vec<DraftPart>, RoomError> {
     let parts = difference(old, new, person).await?;
-    // Each change is a section, and so is what stays before it; one more stays at the end.
+    // Each change is a section, and so is the unchanged text before it; one more stays at the end.
     let most = (PUSH_LIMITS.max_sections - 1) / 2;
     if parts.len() <= most {
         return Ok(parts);
@@ -149,8 +153,8 @@ pub(crate) async fn difference_in_one_update(
     merged.ok_or_else(|| RoomError::Invalid("the texts could not be compared".to_owned()))
 }
 
-/// At most `most` changes of `old` that come to the same: neighbours with the fewest units between them become one. `None`:
-/// they are not changes of `old`.
+/// Returns at most `most` changes of `old` with the effect of `parts`: neighbours with the fewest
+/// UTF-16 units between them become one. Returns `None` if `parts` are not changes of `old`.
 fn merge_closest(parts: Vec<DraftPart>, old: &Text, most: usize) -> Option<Vec<DraftPart>> {
     let mut gaps: Vec<(usize, usize)> = parts
         .windows(2)
@@ -181,7 +185,8 @@ fn merge_closest(parts: Vec<DraftPart>, old: &Text, most: usize) -> Option<Vec<D
     Some(merged)
 }
 
-/// Compares the old text with the newest and has the room apply what is different, unless somebody was faster.
+/// Compares the old text with the newest and lets the room apply the differences; tries again if
+/// somebody wrote meanwhile.
 pub(crate) async fn bring_back(
     room: &RoomHandle,
     store: &Store,
@@ -211,7 +216,7 @@ pub(crate) async fn bring_back(
     last
 }
 
-/// Makes the text again what it was, by one update; its words go back to whoever wrote them.
+/// Restores an older text by one update; its words are attributed to their authors again.
 pub(crate) fn restore(
     state: &mut RoomState,
     wanted: &TextRestore,
@@ -241,7 +246,8 @@ pub(crate) fn restore(
     Ok(state.version())
 }
 
-/// The text after the edits is that of `version`, so what they insert stands where it stood then.
+/// Returns the placements of a restored text. The text after the edits is that of `version`, so the
+/// inserted words stand where they stood then.
 fn placements(version: Version, edits: &[TextEdit]) -> UpdatePlacements {
     let (mut grown, mut shrunk) = (0, 0);
     let mut placed = Vec::new();

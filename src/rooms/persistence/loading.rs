@@ -1,4 +1,5 @@
-//! What a room reads from the store: the document, what is open, and what reaches further back than the log at hand.
+//! Reads of a room from the store: the document, its open requests, and anything older than the log
+//! at hand.
 
 use std::sync::Arc;
 
@@ -17,16 +18,18 @@ use crate::rooms::actor::long_work::{is_long_answer, is_long_log};
 use crate::rooms::state::RoomState;
 use crate::rooms::{RoomError, workspace_inbox};
 
-/// How far back a client or a proposal may be and still be brought up to date by updates.
+/// Number of updates that a client or a proposal may be behind and still be brought up to date by
+/// updates.
 const REACH: u64 = 20_000;
-/// Bytes of updates that are read back for one answer; where there are more, the client gets the whole text.
+/// Bytes of updates that are read back for one answer; if there are more, the client gets the whole
+/// text.
 const REACH_BYTES: u64 = 32 * 1024 * 1024;
-/// How far back an ended request may be and still be undone or proposed again.
+/// Number of updates that an ended request may be behind and still be undone or proposed again.
 const LONG_REACH: u64 = 200_000;
 
-/// How much of a log is read at a time: some milliseconds of work.
+/// Piece of a log that is read at a time: some milliseconds of work.
 pub(crate) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 1024 };
-/// How many updates are at hand after a room was loaded again, because a turn could not be kept.
+/// Updates that are at hand after a room was loaded again, because a turn could not be stored.
 const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
 
 /// Loads a document, its open requests, its rules and its frozen ranges.
@@ -34,7 +37,7 @@ pub(crate) async fn load(store: &Store, id: &DocumentId) -> Result<RoomState, Ro
     load_from(store, id, Version(u64::MAX)).await
 }
 
-/// The same, with some of the newest updates at hand, of those that lead to `told`.
+/// Loads a room with some of the newest updates at hand, of those that lead to `told`.
 pub(crate) async fn load_recent(
     store: &Store,
     id: &DocumentId,
@@ -44,7 +47,7 @@ pub(crate) async fn load_recent(
     load_from(store, id, at_hand).await
 }
 
-/// Loads a room with a log that reaches back to `at_hand` at least, or as far as is kept in memory.
+/// Loads a room with a log that reaches back to `at_hand` at least, or as far as is held in memory.
 async fn load_from(
     store: &Store,
     id: &DocumentId,
@@ -72,7 +75,7 @@ async fn load_from(
     Ok(state)
 }
 
-/// Follows the log piece by piece, so that no more of it is in memory than a room keeps.
+/// Follows the log piece by piece, so that no more of it is in memory than a room holds.
 async fn replay(
     store: &Store,
     id: &DocumentId,
@@ -95,8 +98,9 @@ async fn replay(
     Ok(restoring.finish())
 }
 
-/// The updates between a version and the log at hand; `None` if they reach back too far, by number or by bytes, or the
-/// version is not there yet. Everything that has left the log at hand must be durable.
+/// Returns the updates between a version and the log at hand. Returns `None` if they reach back too
+/// far, by number or by bytes, or if the version is ahead of the document. Everything that has left
+/// the log at hand must be durable.
 pub(crate) async fn older(
     store: &Store,
     state: &RoomState,
@@ -119,13 +123,13 @@ pub(crate) async fn older(
         let piece = store.piece(state.id(), at, start, PIECE).await.map_err(RoomError::store)?;
         at = at.plus(piece.len());
         older.extend(piece.into_iter().map(|update| Arc::new(restore::update(update))));
-        // Others have their turn.
+        // Other tasks get their turn.
         tokio::task::yield_now().await;
     }
     Ok(Some(older))
 }
 
-/// A request of this document that the room no longer has at hand.
+/// Reads a request of this document that the room no longer has at hand.
 pub(crate) async fn request(
     store: &Store,
     state: &RoomState,
@@ -136,7 +140,8 @@ pub(crate) async fn request(
     restore::request(&record.ok_or(RoomError::NoRequest)?)
 }
 
-/// An ended request, mapped over everything that was committed since it ended. All of that must be durable.
+/// Maps an ended request over everything that was committed since it ended. All of that must be
+/// durable.
 pub(crate) async fn caught_up(
     store: &Store,
     state: &RoomState,
@@ -153,7 +158,7 @@ pub(crate) async fn caught_up(
     let id = state.id();
     let (mut at, mut text) = (then, history::text_at(store, id, then, id.as_str()).await?);
     while at < newest {
-        // What the room remembers need not be read back.
+        // Updates that the room has in memory need not be read back.
         let piece: Vec<Box<str>> = if let Some(newer) = state.document.since(at) {
             newer.map(|update| update.changes).collect()
         } else {
@@ -173,7 +178,8 @@ pub(crate) async fn caught_up(
     Ok(ended)
 }
 
-/// Refuses if fewer people could decide requests of a document than must agree: they never could.
+/// Refuses if fewer people could decide requests of a document than must agree: such requests never
+/// could be approved.
 pub(crate) async fn check_people(
     store: &Store,
     document: &DocumentId,
@@ -201,7 +207,7 @@ fn too_few(consent: ApprovalRequirement) -> String {
     format!("{policies} {need} {count} {people} who could decide; issue another token first")
 }
 
-/// Those of the sessions that nobody can go on with.
+/// Returns those of the sessions that nobody can continue.
 pub(crate) async fn sessions_over(
     store: &Store,
     sessions: Vec<SessionId>,

@@ -1,4 +1,4 @@
-//! Loading, restoring and reading what the store holds of a document.
+//! Loading, restoring and reading what the store has of a document.
 
 pub(crate) mod export_snapshot;
 pub(crate) mod history;

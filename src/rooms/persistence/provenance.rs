@@ -1,6 +1,6 @@
-//! Who wrote every span of a document: worked out from the log when somebody asks, never while somebody types.
+//! Provenance of a document: computed from the log when somebody asks, never while somebody types.
 //!
-//! What was worked out is kept for the next time, so that only what was written since has to be followed.
+//! The result is stored, so that the next time only later updates have to be followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,13 +20,14 @@ use super::restore;
 use crate::rooms::RoomError;
 use crate::rooms::actor::long_work::is_long_log;
 
-/// What was worked out is kept when it took following so many updates.
+/// Number of followed updates from which on the result is stored.
 const WORTH_KEEPING: u64 = 500;
 
-/// Who wrote what stands in `range` of a document at `version`, which must be durable.
+/// Returns the authors of the text in `range` of a document at `version`, which must be durable.
 ///
 /// # Errors
-/// [`RoomError::NoDocument`] where there is none, [`RoomError::Store`] where the log is damaged.
+/// [`RoomError::NoDocument`] if there is no such document, [`RoomError::Store`] if the log is
+/// damaged.
 pub async fn credits(
     store: &Store,
     document: &DocumentId,
@@ -63,7 +64,7 @@ pub async fn credits(
     Ok(spans.into_iter().map(credit).collect())
 }
 
-/// Everybody who is named beside these spans.
+/// Returns everybody who is named in these spans.
 fn people(spans: &[SourceSpan], creator: &UserId) -> Vec<UserId> {
     let mut people = BTreeSet::from([creator]);
     for span in spans {
@@ -80,7 +81,7 @@ fn people(spans: &[SourceSpan], creator: &UserId) -> Vec<UserId> {
     people.into_iter().cloned().collect()
 }
 
-/// The rules that let in what stands in `range`, ended ones too.
+/// Returns the rules that approved the text in `range`, ended ones too.
 async fn rules(
     store: &Store,
     provenance: &Provenance,
@@ -99,7 +100,7 @@ async fn rules(
     Ok(rules)
 }
 
-/// Where every unit of a document comes from at `version`.
+/// Returns the source of every UTF-16 unit of a document at `version`.
 async fn provenance(
     store: &Store,
     document: &DocumentId,
@@ -151,7 +152,8 @@ fn follow(
     Ok(())
 }
 
-/// From where to follow the log: a version, who wrote what then, and what the updates after it put into the text.
+/// Returns the starting point for following the log: a version, the provenance at that version, and
+/// the placements of the updates after it.
 async fn start(
     store: &Store,
     document: &DocumentId,
@@ -167,7 +169,7 @@ async fn start(
             None => (Version(0), beginning(store, document).await?),
         };
         let placements = placements(store, document, at, version).await?;
-        // Words may come back that stood before what is kept.
+        // Words may be restored that were deleted before the stored provenance.
         match ProvenanceReplay::reaches_back_to(placements.values()) {
             Some(oldest) if oldest < at => up_to = oldest,
             _ => return Ok((at, provenance, placements)),
@@ -180,10 +182,11 @@ async fn beginning(store: &Store, document: &DocumentId) -> Result<Provenance, R
     Ok(Provenance::beginning(Text::new(&text.ok_or(RoomError::NoDocument)?).len()))
 }
 
-/// What is kept beside the updates after `from`, up to `to`, by the version they made.
+/// Returns the placements of the updates after `from`, up to `to`, by the version that each update
+/// made.
 ///
 /// # Errors
-/// [`RoomError::Store`] where that cannot be read.
+/// [`RoomError::Store`] if they cannot be read.
 pub async fn placements(
     store: &Store,
     document: &DocumentId,

@@ -1,4 +1,5 @@
-//! From what was kept to a room as it was, everything mapped to the newest version one update at a time. Pure.
+//! Restoring a room from what was stored, everything mapped to the newest version one update at a
+//! time. Pure.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::rooms::settings::OwnSettings;
 use crate::rooms::state::requests;
 use crate::rooms::state::{RoomState, SinceSnapshot};
 
-/// A document's settings as they are kept: the ranges are of `version`.
+/// Settings of a document as they are stored: the ranges are of `version`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct StoredSettings {
@@ -25,7 +26,7 @@ struct StoredSettings {
     version: Version,
 }
 
-/// The oldest version that anything kept has its positions in, or `at_hand` if nothing is older.
+/// Returns the oldest version that stored positions are of, or `at_hand` if none is older.
 pub(crate) fn floor(
     settings: &Value,
     requests: &[ApprovalRequest],
@@ -37,11 +38,11 @@ pub(crate) fn floor(
     Ok(oldest.unwrap_or(at_hand).min(frozen).min(at_hand))
 }
 
-/// A room that is being restored from its [`floor`] on, the log piece by piece.
+/// Room that is being restored from its [`floor`] on, the log piece by piece.
 pub(crate) struct RestoringState {
     record: DocumentRecord,
     own: OwnSettings,
-    /// The version that frozen ranges are of.
+    /// Version that the frozen ranges are of.
     settings_of: Version,
     document: Document,
     open: Vec<ApprovalRequest>,
@@ -49,7 +50,7 @@ pub(crate) struct RestoringState {
 }
 
 impl RestoringState {
-    /// Begins with a text that is kept, and the open requests.
+    /// Begins with a stored text and the open requests.
     pub(crate) fn new(start: StartingText, open: Vec<ApprovalRequest>) -> Result<Self, RoomError> {
         let StartingText { record, snapshot, text } = start;
         let StoredSettings { own, version: settings_of } = kept_settings(&record.settings)?;
@@ -58,7 +59,7 @@ impl RestoringState {
         Ok(Self { record, own, settings_of, document, open, unsnapshotted })
     }
 
-    /// The version it has reached.
+    /// Returns the version reached so far.
     pub(crate) fn version(&self) -> Version {
         self.document.version()
     }
@@ -83,7 +84,7 @@ impl RestoringState {
         Ok(())
     }
 
-    /// The room, once everything is followed.
+    /// Returns the room, once all updates are followed.
     pub(crate) fn finish(self) -> RoomState {
         let Self { record, own, settings_of: _, document, open, unsnapshotted } = self;
         let open = open.into_iter().map(|request| (request.id().clone(), Arc::new(request)));
@@ -91,7 +92,7 @@ impl RestoringState {
     }
 }
 
-/// The room of a document that was loaded from its [`floor`] on, with its open requests.
+/// Restores the room of a document that was loaded from its [`floor`] on, with its open requests.
 #[cfg(feature = "rehearsal")]
 pub(crate) fn room(
     loaded: crate::store::LoadedDocument,
@@ -103,7 +104,8 @@ pub(crate) fn room(
     Ok(restoring.finish())
 }
 
-/// A request that ended at the version of `text`, brought up to date by the `changes` since, as is the text; how it ended stays.
+/// Maps a request that ended at the version of `text` over the `changes` since, and applies them to
+/// `text`; how the request ended stays.
 pub(crate) fn catch_up<'a>(
     ended: &mut ApprovalRequest,
     text: &mut Text,
@@ -117,7 +119,7 @@ pub(crate) fn catch_up<'a>(
     Ok(())
 }
 
-/// Brings the text of a document up to date by the updates since.
+/// Applies the updates since to the text of a document.
 pub(crate) fn follow(
     document: &DocumentId,
     text: &mut Text,
@@ -130,17 +132,17 @@ pub(crate) fn follow(
     Ok(())
 }
 
-/// A request as it was kept.
+/// Parses a stored request.
 pub(crate) fn request(record: &RequestRecord) -> Result<ApprovalRequest, RoomError> {
     serde_json::from_str(&record.body).map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
-/// A rule as it was kept.
+/// Parses a stored rule.
 pub(crate) fn rule(record: RuleRecord) -> Result<ApprovalRule, RoomError> {
     serde_json::from_value(record.body).map_err(|error| corrupt(record.id.as_str(), &error))
 }
 
-/// An update as it was told.
+/// Converts a stored update to one that clients are sent.
 pub(crate) fn update(record: UpdateRecord) -> Update {
     let UpdateRecord { client, changes, author: _, at_ms: _, origin } = record;
     Update { client, changes, origin }

@@ -1,4 +1,5 @@
-//! What people change about a document besides its text: title, settings, existence; and private texts. Pure.
+//! Administration of a document: title, settings, deletion, and the text of private documents.
+//! Pure.
 
 use std::sync::Arc;
 
@@ -22,11 +23,11 @@ use crate::rooms::settings;
 use crate::rooms::settings::DocumentSettings;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// Ranges a document may have frozen.
+/// Largest number of frozen ranges of a document.
 const MOST_FROZEN: usize = 1_000;
-/// Policies for tools and sizes a document may have.
+/// Largest number of policies for tools and sizes of a document.
 const MOST_POLICIES: usize = 50;
-/// Longest name of a tool, in bytes.
+/// Length of the longest name of a tool, in bytes.
 pub(crate) const LONGEST_TOOL: usize = 100;
 
 impl RoomState {
@@ -120,7 +121,7 @@ impl RoomState {
         Ok(settings)
     }
 
-    /// The policy counts when a decision is taken, so open requests follow it.
+    /// Applies the policies in force to open requests: the policy at the time of a decision counts.
     fn apply_policies(
         &mut self,
         settings: &DocumentSettings,
@@ -143,12 +144,12 @@ impl RoomState {
         }
     }
 
-    /// The settings with the version their ranges are of, so that loading can map them.
+    /// Returns the settings with the version their ranges are of, so that loading can map them.
     pub(crate) fn settings_as_kept(&self) -> serde_json::Value {
         json!({ "own": self.own, "version": self.document.version() })
     }
 
-    /// Ranges in positions of `version`, mapped to now, in order.
+    /// Maps ranges from positions of `version` to the newest version, and sorts them.
     fn freeze(
         &self,
         version: Version,
@@ -192,7 +193,7 @@ impl RoomState {
         Ok(())
     }
 
-    /// Brings a private document to this text by the smallest single replacement.
+    /// Replaces the text of a private document by the smallest single edit.
     fn replace(
         &mut self,
         wanted: &str,
@@ -240,7 +241,8 @@ fn not_frozen() -> RoomError {
     ))
 }
 
-/// What is left between the words that two texts begin with and those they end with.
+/// Returns the edit between the words that two texts begin with and those they end with; `None` if
+/// they are equal.
 fn replacement(old: &str, new: &str) -> Option<TextEdit> {
     if old == new {
         return None;

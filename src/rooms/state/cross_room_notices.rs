@@ -1,5 +1,6 @@
-//! People who are where something was asked, and may read the document it is about: they are told of its request too, though
-//! they have not opened that. Known as long as the server runs; after a restart it is in their list of what is open.
+//! Notices of a request to people outside of its document: those in the document where it was asked
+//! for, who may also read the document that it is about. Held as long as the server runs; after a
+//! restart they find the request in their list of open requests.
 
 use crate::ids::{MemberId, RequestId};
 use crate::permissions::Action;
@@ -13,7 +14,7 @@ use crate::rooms::{EncodedEvent, RoomHandle};
 impl RoomHandle {
     /// Tells of a request of this room also those people of `asking` who may read this document.
     pub async fn tell_also(&self, asking: &RoomHandle, request: &RequestId) {
-        // Where nobody can be asked who is there, nobody is there to be told.
+        // If that room does not answer, nobody there is told.
         let people = asking.ask(RoomCommand::People).await.unwrap_or_default();
         let may_read = |peer: &PeerInfo| peer.principal.may(Action::Read, Some(self.document()));
         let members: Vec<_> = people.into_iter().filter(may_read).map(|peer| peer.member).collect();
@@ -24,7 +25,7 @@ impl RoomHandle {
 }
 
 impl RoomActor {
-    /// From here on these members are told of the request, if it is still open.
+    /// Tells these members of the request from here on, if it is still open.
     pub(crate) fn witness(
         &mut self,
         request: RequestId,
@@ -32,14 +33,14 @@ impl RoomActor {
         step: &mut TurnEffects,
     ) {
         let Some(open) = self.state.open.get(&request) else { return };
-        // Whoever is here has been told.
+        // The audience of this room has been told already.
         for member in members.iter().filter(|member| !self.audience.contains(member)) {
             step.then(TurnEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
         }
         self.witnesses.insert(request, members);
     }
 
-    /// Tells the witnesses of a request what everybody here is told of it.
+    /// Tells the witnesses of a request of each event about it.
     pub(crate) fn tell_witnesses(&mut self, event: &RoomEvent, ready: &EncodedEvent) {
         let (request, is_over) = match event {
             RoomEvent::Requested(request) => (request.id(), false),

@@ -1,4 +1,5 @@
-//! The countdown of requests: it stands still while somebody looks, it can be given more time, it runs out. Pure.
+//! Countdown of requests: it is paused while somebody views the request, can be extended, and runs
+//! out. Pure.
 
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::ViewerChange;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// How much time *more time* gives where requests do not expire by a timeout of their own.
+/// Extension in ms where requests have no timeout of their own.
 const EXTENSION_MS: u64 = 300_000;
 
-/// Ends what nobody decided in time, and the looks that were not repeated.
+/// Ends the requests that nobody decided in time, and the views that were not repeated.
 pub(crate) fn expire(state: &mut RoomState, now: &AppliedAt, step: &mut TurnEffects) {
     let lapsed = state.focuses.lapse(now.ms);
     let left: Vec<_> = left_paused(state).cloned().collect();
@@ -34,14 +35,16 @@ pub(crate) fn expire(state: &mut RoomState, now: &AppliedAt, step: &mut TurnEffe
     }
 }
 
-/// Requests that somebody was looking at when the server died. Their countdown goes on from where it stood, from now on:
-/// nobody can have decided meanwhile, and whoever was reading shall not come back to find it expired.
+/// Returns the requests that somebody was viewing when the server died. Their countdown goes on
+/// from where it stood, from now on: nobody can have decided meanwhile, and people who were reading
+/// shall not come back to find it expired.
 fn left_paused(state: &RoomState) -> impl Iterator<Item = &RequestId> {
     let paused = state.open.iter().filter(|(_, request)| request.clock.paused_ms.is_some());
     paused.map(|(id, _)| id).filter(|id| !state.focuses.any(id))
 }
 
-/// When something may have to end, or a countdown to go on.
+/// Returns the time, in milliseconds since 1970, at which a request or a view may end, or a
+/// countdown must resume.
 pub(crate) fn next_deadline_ms(state: &RoomState) -> Option<u64> {
     if left_paused(state).next().is_some() {
         return Some(0);
@@ -53,7 +56,7 @@ pub(crate) fn next_deadline_ms(state: &RoomState) -> Option<u64> {
     }
 }
 
-/// Somebody looks at a request, or no longer does.
+/// Notes that a connection views a request, or no longer does.
 pub(crate) fn look(
     state: &mut RoomState,
     id: &RequestId,
@@ -76,12 +79,13 @@ pub(crate) fn look(
     state.open.get(id).cloned().ok_or(RoomError::NoRequest)
 }
 
-/// Whether somebody has the request before them: one without a document concerns only those who may decide it, and who asked.
+/// `true` if the request is shown to this person. A request without a document concerns only its
+/// requester and those who may decide it.
 fn is_shown(request: &ApprovalRequest, who: Option<&Principal>) -> bool {
     request.proposal.document.is_some() || who.is_some_and(|who| request.concerns(who))
 }
 
-/// A connection that is gone looks at nothing.
+/// Ends all views of a connection that is gone.
 pub(crate) fn look_away_from_all(
     state: &mut RoomState,
     member: &MemberId,
@@ -94,7 +98,8 @@ pub(crate) fn look_away_from_all(
     }
 }
 
-/// Other people look at a request than before: the countdown stands still as long as anybody does.
+/// Pauses or resumes the countdown after the viewers of a request changed: it is paused as long as
+/// there is one.
 fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, step: &mut TurnEffects) {
     let anybody = state.focuses.any(id);
     let Some(request) = state.open.get_mut(id) else { return };
@@ -110,7 +115,8 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, step: &mut Tur
     tell(state, &request, &[], None, now, step);
 }
 
-/// Stops the countdown of what somebody looks at, if that could not be kept. What nobody looks at goes on at the next turn.
+/// Pauses the countdown of viewed requests, if that could not be stored. Other countdowns resume at
+/// the next turn.
 pub(crate) fn agree_with_focus(state: &mut RoomState, now: &AppliedAt) {
     for (id, request) in &mut state.open {
         if request.clock.paused_ms.is_none() && state.focuses.any(id) {
@@ -119,7 +125,7 @@ pub(crate) fn agree_with_focus(state: &mut RoomState, now: &AppliedAt) {
     }
 }
 
-/// The room closes: nobody looks any more, and the time they looked is not held against the request.
+/// Resumes all paused countdowns because the room closes; the time of viewing does not count.
 pub(crate) fn stop_looking(state: &mut RoomState, now: &AppliedAt, step: &mut TurnEffects) {
     let stands_still = |request: &&Arc<ApprovalRequest>| request.clock.paused_ms.is_some();
     let paused: Vec<_> = state.open.values().filter(stands_still).cloned().collect();
@@ -130,7 +136,8 @@ pub(crate) fn stop_looking(state: &mut RoomState, now: &AppliedAt, step: &mut Tu
     }
 }
 
-/// More time; refused where it would be none, because an outside caller gives up before.
+/// Gives people more time. Refused where it would add none, because an outside caller gives up
+/// before.
 pub(crate) fn extend(
     state: &mut RoomState,
     id: &RequestId,

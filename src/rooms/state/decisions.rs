@@ -1,4 +1,4 @@
-//! People decide a request, or it ends without a decision. Pure.
+//! Decisions of people about requests, and requests that end without one. Pure.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// Takes a decision: all of it, or nothing and the reason why.
+/// Takes a decision as a whole, or refuses it with the reason.
 pub(crate) fn decide(
     state: &mut RoomState,
     id: &RequestId,
@@ -45,7 +45,7 @@ pub(crate) fn decide(
     carry_out(state, request, &outcome, decision, by, now, step)
 }
 
-/// What the request itself cannot know: how long the text may be, and what is frozen.
+/// Checks what the request itself cannot know: the length of the text, and frozen ranges.
 pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
     let Some(changes) = &outcome.changes else { return Ok(()) };
     if changes.new_len() > changes.len() {
@@ -63,7 +63,8 @@ pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), 
 const FROZEN: &str =
     "these words were frozen after this was proposed; no change by a tool may touch them";
 
-/// Carries out a decision that was checked: `request` is as decided, and nothing has happened yet.
+/// Carries out a decision that was checked: `request` is as decided, and nothing else has changed
+/// yet.
 pub(crate) fn carry_out(
     state: &mut RoomState,
     mut request: ApprovalRequest,
@@ -124,7 +125,7 @@ fn keep_decision(
     step.keep(state.audit("request.decide", by.user.as_str(), Some(request.id()), detail, now));
 }
 
-/// The person who asked takes it back, or its run was cancelled.
+/// Withdraws a request for its requester or an owner, or because its run was cancelled.
 pub(crate) fn withdraw(
     state: &mut RoomState,
     id: &RequestId,
@@ -142,7 +143,7 @@ pub(crate) fn withdraw(
     Ok(end(state, request, dropped, "request.withdraw", by, now, step))
 }
 
-/// Every open request ends, because the document does.
+/// Ends every open request, because the document is deleted.
 pub(crate) fn end_all(
     state: &mut RoomState,
     by: &Principal,
@@ -159,7 +160,7 @@ pub(crate) fn end_all(
     }
 }
 
-/// A request ends without having been decided.
+/// Ends a request without a decision.
 pub(crate) fn end(
     state: &mut RoomState,
     request: ApprovalRequest,

@@ -1,4 +1,5 @@
-//! A person's own change without an editor: a text as it is to be, made on a version, applied by what is different.
+//! Edits by a person without an editor: a new text, made on a version, is applied by its
+//! differences.
 
 use crate::document::{ChangeSet, Text, TextEdit};
 use crate::ids::{ClientId, MemberId, Version};
@@ -10,8 +11,9 @@ use crate::rooms::command::{PushRequest, RoomCommand};
 use crate::rooms::persistence::history::{difference_in_one_update, text_at};
 use crate::rooms::{RoomError, RoomHandle};
 
-/// Commits the differences between the text of `base` and `wanted` as one update of the person's, over what others wrote
-/// since. An editor instance of its own, so that two edits made on one version are two edits.
+/// Commits the differences between the text of `base` and `wanted` as one update of the person's,
+/// over what others wrote since. The update has an editor instance of its own, so that two edits
+/// made on one version are two edits.
 pub(crate) async fn edit(
     room: &RoomHandle,
     store: &Store,

@@ -1,6 +1,8 @@
-//! What calls did to files is taken back, and calls are proposed again: what the desk keeps and tells of it. Pure.
+//! Undo of calls that changed files, and calls that are proposed again: what the room stores and
+//! announces of them. Pure.
 //!
-//! The file itself is none of the room's business: whoever writes it begins here, durably, and says here what came of it.
+//! The room does not touch the file itself. The caller that writes the file first begins the undo
+//! here, durably, and then reports its outcome here.
 
 use std::sync::Arc;
 
@@ -19,7 +21,8 @@ use crate::rooms::event::RequestNews;
 use crate::rooms::state::{AppliedAt, RoomState};
 use crate::rooms::workspace_inbox::retell;
 
-/// What a call did to a file begins to be taken back, by the policy of today; everybody sees that nobody else can.
+/// Begins to undo what a call did to a file, under the policy in force. Everybody is told, and
+/// nobody else can begin it then.
 pub(crate) fn begin(
     state: &mut RoomState,
     undoing: UndoFileChange,
@@ -42,7 +45,7 @@ pub(crate) fn begin(
     Ok(request)
 }
 
-/// It is over, and everybody is told.
+/// Records the outcome of an undo, and tells everybody.
 pub(crate) fn end(
     state: &mut RoomState,
     id: &RequestId,
@@ -71,7 +74,7 @@ pub(crate) fn end(
     Ok(retell(state, request, RequestNews::Aftermath, step))
 }
 
-/// A person has proposed a request again: whoever looks at it is led to the newer one.
+/// Records that a person proposed a request again; viewers of the request are led to the newer one.
 pub(crate) fn repeated(
     state: &mut RoomState,
     id: &RequestId,

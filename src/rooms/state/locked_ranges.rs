@@ -1,4 +1,5 @@
-//! Changes that were proposed before their words were frozen: they stay open, and say why. Pure.
+//! Changes that were proposed before their words were frozen: they stay open, and give the reason.
+//! Pure.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::RoomState;
 
-/// Why such a change cannot be accepted, for people.
+/// Reason, for people, why such a change cannot be accepted.
 const WHY: &str = "These words were frozen after this was proposed.";
 
 fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
@@ -20,8 +21,11 @@ fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
         && hunk.parts.iter().any(|part| touches((part.from, part.to)))
 }
 
-/// Keeps what a decision accepts without naming it from taking frozen words along: it leaves alone what is in conflict, and so
-/// these. Returns them for [`let_go`]; none if nothing else would be left to accept, which is then refused as it was asked for.
+/// Holds back hunks on frozen words that a decision would accept without naming them. They count as
+/// in conflict, which such a decision leaves alone.
+///
+/// Returns the held hunks for [`let_go`]. Returns none if nothing else would be left to accept; the
+/// decision is then refused as a whole.
 pub(crate) fn hold_back(
     state: &RoomState,
     request: &mut ApprovalRequest,
@@ -43,7 +47,7 @@ pub(crate) fn hold_back(
     held
 }
 
-/// What was held back is pending again, and says why it still is.
+/// Makes held-back hunks pending again, and gives them the reason why they still are.
 pub(crate) fn let_go(
     request: &mut ApprovalRequest,
     held: &[HunkId],
@@ -60,8 +64,8 @@ pub(crate) fn let_go(
     }
 }
 
-/// The changes that frozen words keep from being accepted say so, the others no longer do: other words are frozen than before,
-/// or a change is back, or no longer in conflict.
+/// Sets or removes the reason of hunks that frozen words keep from being accepted. Needed after
+/// other words were frozen, or a hunk was reopened or is no longer in conflict.
 pub(crate) fn say_why(state: &mut RoomState, step: &mut TurnEffects) {
     let open: Vec<Arc<ApprovalRequest>> = state.open.values().cloned().collect();
     for mut request in open {

@@ -1,4 +1,4 @@
-//! Who is here and where their carets are. Pure.
+//! Presence: the connections in a document and their carets. Pure.
 
 use crate::document::{ChangeSet, InsertSide, Text};
 use crate::ids::{ClientId, MemberId, Version};
@@ -6,19 +6,21 @@ use crate::ids::{ClientId, MemberId, Version};
 use crate::rooms::command::JoiningMember;
 use crate::rooms::event::{CaretPosition, PeerInfo};
 
-/// Caret colours that the editor has.
+/// Number of caret colours that the editor has.
 const COLORS: u8 = 4;
-/// Editor instances of one connection that others are told of: the newest. One that is forgotten writes as before.
+/// Largest number of editor instances of one connection that others are told of: the newest.
+/// Forgotten ones can still write.
 const MOST_CLIENTS: usize = 8;
 
-/// The connections in a document, in the order they came.
+/// Connections in a document, in the order they came.
 #[derive(Clone, Debug, Default)]
 pub struct RoomPresence {
     peers: Vec<PeerInfo>,
 }
 
 impl RoomPresence {
-    /// Lets a connection in; one that is here already is only renamed. Whether that is news.
+    /// Lets a connection in; one that is in already is only renamed. Returns `true` if anything
+    /// changed.
     pub fn enter(&mut self, member: JoiningMember) -> bool {
         if let Some(peer) = self.peer(&member.id) {
             let is_news = peer.principal != member.principal;
@@ -37,14 +39,15 @@ impl RoomPresence {
         true
     }
 
-    /// Lets a connection go; whether it was here.
+    /// Lets a connection out; returns `true` if it was in.
     pub fn leave(&mut self, member: &MemberId) -> bool {
         let before = self.peers.len();
         self.peers.retain(|peer| peer.member != *member);
         self.peers.len() != before
     }
 
-    /// Notes that a connection writes as `client`; whether that is news. The oldest beyond [`MOST_CLIENTS`] is forgotten.
+    /// Notes that a connection writes as `client`; returns `true` if that is new. The oldest beyond
+    /// [`MOST_CLIENTS`] is forgotten.
     pub fn writes_as(&mut self, member: &MemberId, client: &ClientId) -> bool {
         match self.peer(member) {
             Some(peer) if !peer.clients.contains(client) => {
@@ -58,8 +61,8 @@ impl RoomPresence {
         }
     }
 
-    /// Moves a caret. One that is not of the newest version, or not a place in the text, is ignored: it will be sent
-    /// again as soon as its client has caught up.
+    /// Moves a caret; returns `true` if it moved. A caret that is not of the newest version, or not
+    /// a place in the text, is ignored: its client sends it again as soon as it has caught up.
     pub fn place(
         &mut self,
         member: &MemberId,
@@ -91,12 +94,12 @@ impl RoomPresence {
         }
     }
 
-    /// How many carets there are to move.
+    /// Returns the number of carets.
     pub fn caret_count(&self) -> usize {
         self.peers.iter().filter(|peer| peer.caret.is_some()).count()
     }
 
-    /// Forgets all carets: what they were placed in is not what there is.
+    /// Forgets all carets: they were placed in a text that is no longer the document's.
     pub fn forget_carets(&mut self) {
         for peer in &mut self.peers {
             peer.caret = None;
@@ -108,7 +111,7 @@ impl RoomPresence {
         self.peers.retain(|peer| members.contains(&peer.member));
     }
 
-    /// Everyone who is here.
+    /// Returns all connections in the document.
     pub fn peers(&self) -> &[PeerInfo] {
         &self.peers
     }
@@ -117,7 +120,8 @@ impl RoomPresence {
         self.peers.iter_mut().find(|peer| peer.member == *member)
     }
 
-    /// A person keeps one colour over all connections; others get the one that is used least.
+    /// Returns the colour of a connection. A person has one colour over all connections; others get
+    /// the one that is used least.
     fn color_for(&self, member: &JoiningMember) -> u8 {
         let same = self.peers.iter().find(|peer| peer.principal.user == member.principal.user);
         same.map_or_else(

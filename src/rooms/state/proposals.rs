@@ -1,4 +1,4 @@
-//! A tool wants to change the text: the change is held for people to decide, or goes back to the model. Pure.
+//! Proposals: a tool's change is held for people to decide, or goes back to the model. Pure.
 
 use std::sync::Arc;
 
@@ -19,13 +19,15 @@ use crate::rooms::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome};
 use crate::rooms::settings::{ApprovalSwitch, DocumentSettings, frozen_by, frozen_words};
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// Requests a document may have open.
+/// Largest number of open requests of a document.
 pub(crate) const MOST_OPEN: usize = 128;
-/// Of these, one person's: nobody shuts a document, or the desk, for the others.
+/// Largest number of open requests of one person in a document, so that nobody blocks a document,
+/// or the workspace inbox, for the others.
 pub(crate) const MOST_OPEN_EACH: usize = 64;
 
-/// Holds a change, mapped from the version it was made on to now. `older` holds the updates between that version and
-/// the log at hand; `None`: they are no longer to be had. `people` hold a good token now, if there are rules.
+/// Holds a change, mapped from the version it was made on to the newest. `older` holds the updates
+/// between that version and the log at hand; `None` if they are no longer available. `people` hold
+/// a valid token now; it is needed only if there are rules.
 pub(crate) fn propose(
     state: &mut RoomState,
     new: NewApprovalRequest,
@@ -36,7 +38,8 @@ pub(crate) fn propose(
 ) -> Result<ProposalOutcome, RoomError> {
     state.exists()?;
     if let Some(known) = state.request(&new.id) {
-        // Proposed before a crash and asked again after it; people may have decided meanwhile.
+        // The request was proposed before a crash and is proposed again after it; people may have
+        // decided meanwhile.
         return Ok(proposed(state, Arc::clone(known), now));
     }
     check_room(state, &new.requester)?;
@@ -44,10 +47,10 @@ pub(crate) fn propose(
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let has_hunks = !new.hunks.is_empty();
-    // What an owner must approve is applied at once only for an owner.
+    // A command that an owner must approve is applied at once only for an owner.
     let waits = new.preview.kind == PreviewKind::Command
         && !new.requester.may(Action::Command, state.about().as_ref());
-    // What somebody proposes again is decided by people, whatever else would decide it.
+    // A request that somebody proposes again is decided by people, whatever else would decide it.
     let is_again = new.again_of.is_some();
     let gate = if is_again { ApprovalMode::People } else { new.gate };
     let settings = state.in_force(now);
@@ -87,7 +90,7 @@ pub(crate) fn propose(
     Ok(proposed(state, request, now))
 }
 
-/// Whether there is room for one more request, and for one more of this person.
+/// Refuses if the document, or this person, has as many open requests as allowed.
 fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
     let of = |request: &&Arc<ApprovalRequest>| request.proposal.requester.user == requester.user;
     if state.open.values().filter(of).count() >= MOST_OPEN_EACH {
@@ -99,7 +102,7 @@ fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError>
     Ok(())
 }
 
-/// What became of a request at once.
+/// Returns the immediate outcome of a request.
 fn proposed(state: &RoomState, request: Arc<ApprovalRequest>, now: &AppliedAt) -> ProposalOutcome {
     match requests::settled(state, &request, now) {
         Some(settled) => ProposalOutcome::Resolved(Box::new(settled)),
@@ -107,7 +110,7 @@ fn proposed(state: &RoomState, request: Arc<ApprovalRequest>, now: &AppliedAt) -
     }
 }
 
-/// The updates since the version the tool read.
+/// Returns the updates since the version that the tool read.
 pub(crate) fn missed(
     state: &RoomState,
     base: Version,
@@ -125,7 +128,7 @@ pub(crate) fn missed(
 
 enum ArrivalOutcome {
     Request(Box<ApprovalRequest>),
-    /// People had changed all of it before it arrived; what the model is told.
+    /// Conflict: people had changed all of it before it arrived. The text is for the model.
     Conflicted(String),
 }
 
@@ -191,7 +194,7 @@ fn arrive(
     Ok(ArrivalOutcome::Request(Box::new(request)))
 }
 
-/// What the model is told if its change would touch words that no tool may touch.
+/// Returns the message for the model if its change would touch frozen words.
 fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
     let parts = hunks.iter().flat_map(|hunk| &hunk.parts);
     let touched = parts.filter_map(|part| frozen_by(&state.own.frozen, (part.from, part.to)));
@@ -207,8 +210,9 @@ fn frozen(state: &RoomState, hunks: &[Hunk]) -> Option<String> {
     Some(frozen_words(words))
 }
 
-/// Approvals are off, or the run was started with `bypassPermissions`: applied at once; logged, shown and undoable all
-/// the same. What cannot be applied waits for people.
+/// Applies a request at once, because approvals are off or the run was started with
+/// `bypassPermissions`. It is logged, shown and undoable like any other. If it cannot be applied,
+/// it waits for people.
 fn apply_at_once(
     state: &mut RoomState,
     request: ApprovalRequest,
@@ -250,7 +254,8 @@ fn check_at_once(
     Ok(DecisionOutcome { asked: PeopleAsked::Nobody, ..outcome })
 }
 
-/// The person who asked, with the right to have it applied that the settings or the run gave.
+/// Returns the person who asked, with the permission to have the request applied that the settings
+/// or the run gave.
 fn requester(request: &ApprovalRequest) -> Principal {
     let Person { user, name } = request.proposal.requester.clone();
     Principal { user, name, role: Role::Owner, document: None }

@@ -1,24 +1,24 @@
-//! Who looks at which request: while somebody does, its countdown stands still. Pure.
+//! Viewers of requests: the countdown of a request is paused while somebody views it. Pure.
 
 use std::collections::HashMap;
 
 use crate::ids::{MemberId, RequestId};
 
-/// A look counts for this long; clients repeat it more often than that.
+/// Time in ms after which a view lapses; clients repeat it more often than that.
 const LAPSE_MS: u64 = 15_000;
 
-/// When each connection last said that it looks at a request.
+/// Time, in milliseconds since 1970, at which each connection last said that it views a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestViewers(HashMap<RequestId, HashMap<MemberId, u64>>);
 
 impl RequestViewers {
-    /// A connection looks; whether it did not before.
+    /// Notes that a connection views a request; returns `true` if it did not before.
     pub(crate) fn look(&mut self, request: &RequestId, member: &MemberId, now_ms: u64) -> bool {
         let lookers = self.0.entry(request.clone()).or_default();
         lookers.insert(member.clone(), now_ms).is_none()
     }
 
-    /// A connection looks away; whether it was looking.
+    /// Notes that a connection no longer views a request; returns `true` if it did before.
     pub(crate) fn look_away(&mut self, request: &RequestId, member: &MemberId) -> bool {
         let Some(lookers) = self.0.get_mut(request) else { return false };
         let was_there = lookers.remove(member).is_some();
@@ -28,23 +28,23 @@ impl RequestViewers {
         was_there
     }
 
-    /// Whether anybody looks at a request.
+    /// `true` if anybody views a request.
     pub(crate) fn any(&self, request: &RequestId) -> bool {
         self.0.contains_key(request)
     }
 
-    /// The requests a connection looks at.
+    /// Returns the requests that a connection views.
     pub(crate) fn of(&self, member: &MemberId) -> Vec<RequestId> {
         let looked_at = self.0.iter().filter(|(_, lookers)| lookers.contains_key(member));
         looked_at.map(|(request, _)| request.clone()).collect()
     }
 
-    /// The connections that look at a request.
+    /// Returns the connections that view a request.
     pub(crate) fn on(&self, request: &RequestId) -> Vec<MemberId> {
         self.0.get(request).into_iter().flat_map(HashMap::keys).cloned().collect()
     }
 
-    /// Forgets looks that were not repeated; returns the requests that somebody no longer looks at.
+    /// Forgets views that were not repeated; returns the requests that lost a viewer by that.
     pub(crate) fn lapse(&mut self, now_ms: u64) -> Vec<RequestId> {
         let mut lapsed = Vec::new();
         self.0.retain(|request, lookers| {
@@ -58,13 +58,13 @@ impl RequestViewers {
         lapsed
     }
 
-    /// When the next look lapses.
+    /// Returns the time at which the next view lapses, in milliseconds since 1970.
     pub(crate) fn next_lapse_ms(&self) -> Option<u64> {
         let looks = self.0.values().flat_map(HashMap::values);
         looks.map(|at_ms| at_ms.saturating_add(LAPSE_MS)).min()
     }
 
-    /// The request has ended.
+    /// Forgets the viewers of a request that has ended.
     pub(crate) fn forget(&mut self, request: &RequestId) {
         self.0.remove(request);
     }

@@ -1,4 +1,4 @@
-//! Requests in a room: where they are kept while they live, how they move, and what is told of them. Pure.
+//! Requests in a room: where they are held, how they move, and what is announced of them. Pure.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::rooms::event::{RequestNews, RequestUpdate, RoomEvent};
 use crate::rooms::state::{AppliedAt, RoomState};
 use crate::rooms::{RoomError, workspace_inbox};
 
-/// Applies a command about a request there is.
+/// Applies a command about an existing request.
 pub(crate) fn apply(
     state: &mut RoomState,
     command: RoomCommand,
@@ -80,7 +80,7 @@ pub(crate) fn apply(
     }
 }
 
-/// A new request: kept, and told to everyone, once, completely.
+/// Stores a new request, and announces it to everyone, once and complete.
 pub(crate) fn announce(
     state: &mut RoomState,
     request: &Arc<ApprovalRequest>,
@@ -98,7 +98,7 @@ pub(crate) fn announce(
     failpoint::pass("room.proposed");
 }
 
-/// A request as it is kept.
+/// Returns the operation that stores a request.
 pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
     let proposal = &request.proposal;
     StoreOp::PutRequest(RequestRecord {
@@ -110,12 +110,12 @@ pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
         open: request.status.is_open(),
         created_ms: request.clock.created_ms,
         expires_ms: request.clock.expires_ms,
-        // A request holds strings, numbers and JSON values: nothing that cannot be written.
+        // A request holds strings, numbers and JSON values: nothing that cannot be serialised.
         body: serde_json::to_string(request).unwrap_or_default(),
     })
 }
 
-/// Puts a request where it belongs: among the open ones, or the ended.
+/// Puts a request among the open ones, or among the ended ones.
 pub(crate) fn place(state: &mut RoomState, request: Arc<ApprovalRequest>) {
     if request.status.is_open() {
         state.ended.retain(|other| other.id() != request.id());
@@ -127,7 +127,8 @@ pub(crate) fn place(state: &mut RoomState, request: Arc<ApprovalRequest>) {
     }
 }
 
-/// Moves a request over one update that led to the text `after`; returns the hunks that have another status now.
+/// Moves a request over one update that led to the text `after`; returns the hunks whose status
+/// changed.
 pub(crate) fn advance(
     request: &mut ApprovalRequest,
     change: &ChangeSet,
@@ -139,7 +140,8 @@ pub(crate) fn advance(
     changed
 }
 
-/// Moves the range a request was asked to change. Outward: what is typed at its edges belongs to it.
+/// Moves the range that a request was asked to change. It grows outward: words typed at its edges
+/// belong to it.
 pub(crate) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
     if let Some((from, to)) = &mut request.proposal.scope {
         *from = change.map_pos(*from, InsertSide::Before);
@@ -147,12 +149,13 @@ pub(crate) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
     }
 }
 
-/// Who writes what was accepted.
+/// Returns the editor instance that writes the accepted hunks of a request.
 pub(crate) fn writer(request: &RequestId) -> ClientId {
     ClientId::from(format!("ai:{request}"))
 }
 
-/// What an update of the request puts into the text, as it is kept beside the update; `rule` accepted it, if one did.
+/// Returns the placements of an update of the request, which are stored beside the update; `rule`
+/// accepted it, if one did.
 pub(crate) fn placements(
     request: &ApprovalRequest,
     act: ServerAct,
@@ -164,13 +167,13 @@ pub(crate) fn placements(
     UpdatePlacements { act, requester, unasked, rule, placed: outcome.placed.clone() }
 }
 
-/// Hunks as they are told.
+/// Returns hunks with their request, as they are announced.
 pub(crate) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, Hunk)> {
     let hunks = request.hunks_named(ids).into_iter();
     hunks.map(|hunk| (request.id().clone(), hunk.clone())).collect()
 }
 
-/// Hunks change and the text does not.
+/// Announces changes of hunks that leave the text unchanged.
 pub(crate) fn tell_hunks(state: &RoomState, hunks: HunkChanges, step: &mut TurnEffects) {
     let HunkChanges { drop, put } = hunks;
     if drop.is_empty() && put.is_empty() {
@@ -180,7 +183,7 @@ pub(crate) fn tell_hunks(state: &RoomState, hunks: HunkChanges, step: &mut TurnE
     step.tell(RoomEvent::Updates { from, updates: Vec::new(), drop, put });
 }
 
-/// Tells what became of a request: it ended, or it changed.
+/// Announces the new state of a request: it ended, or it changed.
 pub(crate) fn tell(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
@@ -205,7 +208,7 @@ pub(crate) fn tell(
     }));
 }
 
-/// Tells what is new about a request besides its state.
+/// Announces news about a request besides its state.
 pub(crate) fn tell_news(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
@@ -222,7 +225,8 @@ pub(crate) fn tell_news(
     }));
 }
 
-/// How a request ended, and the document as it is; nothing while it is open.
+/// Returns the resolution of a request, with the document as it is; `None` while the request is
+/// open.
 pub(crate) fn settled(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
@@ -235,7 +239,7 @@ pub(crate) fn settled(
     Some(ResolvedRequest { resolution, reading: state.reading(now), scope, request })
 }
 
-/// A copy of a request that is open.
+/// Returns a copy of a request that is open.
 pub(crate) fn open_request(
     state: &RoomState,
     id: &RequestId,

@@ -1,5 +1,5 @@
-//! Rules: kept with the decision that makes them or as an owner makes them, asked when a proposal arrives, ended by people or
-//! with their session. Pure.
+//! Rules in a room: stored with the decision that makes them or when an owner adds them, applied
+//! when a proposal arrives, ended by people or with their session. Pure.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::rooms::command::NewRule;
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// Rules a document may have in force.
+/// Largest number of rules in force in a document.
 pub(crate) const MOST_RULES: usize = 100;
 
-/// A rule as it is kept.
+/// Returns the stored form of a rule.
 pub(crate) fn record(rule: &ApprovalRule) -> RuleRecord {
     RuleRecord {
         id: rule.id().clone(),
@@ -32,12 +32,12 @@ pub(crate) fn record(rule: &ApprovalRule) -> RuleRecord {
         session: rule.session.clone(),
         created_ms: rule.at_ms,
         ended_ms: rule.ended.as_ref().map(|ended| ended.at_ms),
-        // A rule holds strings and numbers: nothing that cannot be written.
+        // A rule holds strings and numbers: nothing that cannot be serialised.
         body: serde_json::to_value(rule).unwrap_or_default(),
     }
 }
 
-/// Refuses a decision whose rule there is no room for.
+/// Refuses a decision that would make one rule too many.
 pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), RoomError> {
     if outcome.rule.is_some() { check_room(state) } else { Ok(()) }
 }
@@ -50,17 +50,17 @@ fn check_room(state: &RoomState) -> Result<(), RoomError> {
     Err(RoomError::Invalid(reason))
 }
 
-/// What owners have ruled about a request that arrives.
+/// Ruling of owners' rules about a request that arrives.
 pub(crate) enum OwnerRuling {
-    /// Nothing.
+    /// No ruling.
     Open,
-    /// People are to be asked.
+    /// Order to ask people.
     Ask,
-    /// It is not to be done; what the model is told.
+    /// Denial; the text is for the model.
     Deny(String),
 }
 
-/// Whether a request may be made at all, and whether people have to be asked. What is denied is logged.
+/// Returns the ruling of owners' rules about a request. A denial is logged.
 pub(crate) fn judge(
     state: &RoomState,
     request: &ApprovalRequest,
@@ -85,7 +85,7 @@ pub(crate) fn judge(
     }
 }
 
-/// Keeps a rule that an owner makes.
+/// Adds a rule of an owner.
 pub(crate) fn add(
     state: &mut RoomState,
     new: NewRule,
@@ -149,7 +149,8 @@ pub(crate) fn add(
     Ok(rule)
 }
 
-/// Keeps the rule that a decision made, in the same transaction. What the person allows already is not kept twice.
+/// Stores the rule that a decision made, in the decision's transaction. A rule that repeats one in
+/// force is not stored.
 pub(crate) fn remember(
     state: &mut RoomState,
     rule: &ApprovalRule,
@@ -167,8 +168,9 @@ pub(crate) fn remember(
     tell(state, step);
 }
 
-/// Lets the rules decide a request that has just been announced, each as its maker would by an ordinary approval. `people`
-/// are all who hold a good token now. What no rule decides, or cannot be applied, waits for people.
+/// Lets the rules decide a request that has just been announced, each as its maker would by an
+/// ordinary approval. `people` are all who hold a valid token now. What no rule decides, or cannot
+/// be applied, waits for people.
 pub(crate) fn decide(
     state: &mut RoomState,
     mut request: Arc<ApprovalRequest>,
@@ -227,7 +229,7 @@ pub(crate) fn end_with_sessions(
     }
 }
 
-/// Whether a rule lives only as long as its session.
+/// `true` if a rule ends with its session.
 pub(crate) fn is_for_session(rule: &ApprovalRule) -> bool {
     match rule.remember.scope {
         RuleScope::Session => true,

@@ -1,7 +1,9 @@
-//! Changes the model is still writing: everybody sees them, nobody can decide them, and they are kept nowhere. Pure.
+//! Streaming previews: changes the model is still writing. Everybody sees them, nobody can decide
+//! them, and they are not stored. Pure.
 //!
-//! Their hunks stand in `streaming` beside those of requests and follow the text by the same rules. When the model is done,
-//! the request takes their place; when it is not to be, people are told that they are gone.
+//! Their hunks have the status `streaming`, stand beside those of requests and follow the text by
+//! the same rules. When the model is done, the request takes their place; if there will be none,
+//! people are told that the previews ended.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,16 +19,17 @@ use crate::rooms::command::{StreamingPreview, StreamingPreviewScope};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::RoomState;
 
-/// Sketches of a document that people are shown; more than so many requests could not be open either.
+/// Largest number of streaming previews of a document; no more than the requests one person may
+/// have open.
 const MOST_SHOWN: usize = proposals::MOST_OPEN_EACH;
 
-/// What the model is writing, by the name its request will have.
+/// Streaming previews of a document, by the identifier their requests will have.
 #[derive(Default)]
 pub(crate) struct StreamingPreviews(BTreeMap<RequestId, PreviewPage>);
 
 struct PreviewPage {
     sketch: Arc<StreamingPreview>,
-    /// In positions of the newest version.
+    /// Hunks, in positions of the newest version.
     hunks: Vec<Hunk>,
 }
 
@@ -35,7 +38,7 @@ impl StreamingPreviews {
         self.0.is_empty()
     }
 
-    /// How many hunks are shown in all.
+    /// Returns the number of hunks in all previews.
     pub(crate) fn hunk_count(&self) -> usize {
         self.0.values().map(|page| page.hunks.len()).sum()
     }
@@ -51,13 +54,14 @@ impl StreamingPreviews {
         }
     }
 
-    /// What somebody who comes in is shown.
+    /// Returns the previews that a connection is shown when it joins.
     pub(crate) fn shown(&self) -> Vec<(Arc<StreamingPreview>, Vec<Hunk>)> {
         self.0.values().map(|page| (Arc::clone(&page.sketch), page.hunks.clone())).collect()
     }
 }
 
-/// Shows what the model has written so far. `older` holds the updates between the version it read and the log at hand.
+/// Shows what the model has written so far. `older` holds the updates between the version it read
+/// and the log at hand.
 pub(crate) fn show(
     state: &mut RoomState,
     sketch: StreamingPreview,
@@ -88,7 +92,8 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// The hunks as they stand now; what people have changed meanwhile is not shown.
+/// Returns the hunks mapped to the newest version; those whose words people have changed meanwhile
+/// are left out.
 fn hunks(sketch: &StreamingPreview, missed: &[Arc<Update>]) -> Result<Vec<Hunk>, RoomError> {
     let unreadable = |source| RoomError::BadUpdate { index: 0, source };
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
@@ -97,7 +102,8 @@ fn hunks(sketch: &StreamingPreview, missed: &[Arc<Update>]) -> Result<Vec<Hunk>,
     let arrived = arrival.map_err(unreadable)?.hunks.into_iter().enumerate();
     Ok(arrived
         .map(|(index, hunk)| Hunk {
-            // Not the name of any hunk of the request: these may be others.
+            // The identifier differs from those of the request's hunks, because these may be
+            // others.
             id: HunkId::from(format!("{}.s{}", sketch.id, index + 1)),
             status: HunkStatus::Streaming,
             ..hunk
@@ -105,7 +111,7 @@ fn hunks(sketch: &StreamingPreview, missed: &[Arc<Update>]) -> Result<Vec<Hunk>,
         .collect())
 }
 
-/// Nothing comes of them.
+/// Ends previews that lead to no request.
 pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, step: &mut TurnEffects) {
     let meant = |sketch: &StreamingPreview| match which {
         StreamingPreviewScope::One(id) => sketch.id == *id,
@@ -119,7 +125,7 @@ pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, step: &m
     }
 }
 
-/// All are forgotten; what people are to be told of it.
+/// Removes all previews; returns the events that announce it.
 pub(crate) fn forget(state: &mut RoomState) -> Vec<RoomEvent> {
     let pages = std::mem::take(&mut state.sketches).0.into_values();
     pages.flat_map(|page| gone_events(state, page)).collect()
@@ -130,7 +136,8 @@ fn gone_events(state: &RoomState, page: PreviewPage) -> Vec<RoomEvent> {
     dropped(state, hunks).into_iter().chain([RoomEvent::Unsketched(sketch)]).collect()
 }
 
-/// The request has just been told; its hunks take the place of those that were shown.
+/// Removes the preview of a request that has just been announced; the request's hunks take its
+/// place.
 pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, step: &mut TurnEffects) {
     let hunks = state.sketches.0.remove(id).map_or_else(Vec::new, |page| page.hunks);
     if let Some(event) = dropped(state, hunks) {

@@ -1,4 +1,5 @@
-//! The text changes: updates of clients, changes made by the server, and everything that moves with the words. Pure.
+//! Changes of the text: updates of clients, changes made by the server, and all positions that move
+//! with the text. Pure.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -19,48 +20,50 @@ use crate::rooms::command::PushRequest;
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// Longest text of a document, in UTF-16 code units.
+/// Length of the longest text of a document, in UTF-16 code units.
 const LONGEST_TEXT: usize = 8 * 1024 * 1024;
-/// What one push may be, all its updates together.
+/// Limits of one push, for all its updates together.
 pub(crate) const PUSH_LIMITS: ChangeLimits =
     ChangeLimits { max_sections: 100_000, max_inserted: LONGEST_TEXT, max_length: LONGEST_TEXT };
-/// Updates of one push: fewer than the log at hand holds, so that what a push committed is still there afterwards.
+/// Largest number of updates of one push: fewer than the log at hand holds, so that all updates of
+/// a push are still in it afterwards.
 const MOST_UPDATES: usize = 5_000;
-/// Editor instances of one push; a client is one, and continues at most a few earlier ones after a reconnect.
+/// Largest number of editor instances of one push; a client is one, and continues at most a few
+/// earlier ones after a reconnect.
 pub(crate) const MOST_CLIENTS: usize = 32;
-/// Editor instances whose owners a room remembers; of others it asks the store.
+/// Number of editor instances whose owners a room remembers; of others it asks the store.
 const KNOWN_CLIENTS: usize = 4_096;
-/// What being behind may cost one push: some 0.1 s. Beyond it the client is told to catch up first and moves its updates
-/// itself, which costs the room nothing.
+/// Cost of rebasing one push at most: some 0.1 s. Beyond it the client must catch up first and move
+/// its updates itself, which costs the room nothing.
 pub(crate) const REBASING: RebaseBudget = RebaseBudget { steps: 10_000_000 };
-/// A snapshot is kept after so many updates, so that loading replays few.
+/// Number of updates after which a snapshot is stored, so that loading replays few.
 const SNAPSHOT_UPDATES: usize = 2_000;
-/// A snapshot is kept after so many bytes of updates, so that loading replays few.
+/// Bytes of updates after which a snapshot is stored, so that loading replays few.
 const SNAPSHOT_BYTES: usize = 8 * 1024 * 1024;
 
-/// Who makes a change of the text, and why.
+/// Author of a change of the text, and its cause.
 pub(crate) struct ChangeAuthor<'a> {
     pub(crate) client: ClientId,
     pub(crate) user: &'a UserId,
-    /// The request it comes from, which takes care of its own hunks.
+    /// Request that the change comes from, which moves its own hunks.
     pub(crate) origin: Option<&'a RequestId>,
-    /// What it puts into the text, if that is not simply the person's own.
+    /// Placements of the inserted words, if they are not simply the person's own.
     pub(crate) placements: Option<UpdatePlacements>,
 }
 
 /// Hunks that change together with the text.
 #[derive(Default)]
 pub(crate) struct HunkChanges {
-    /// No longer open.
+    /// Hunks that are no longer open.
     pub(crate) drop: Vec<HunkId>,
-    /// Elsewhere, or in another state, than by being mapped through the update.
+    /// Hunks whose place or state changed otherwise than by being mapped through the update.
     pub(crate) put: Vec<(RequestId, Hunk)>,
 }
 
-/// The hunks of each request whose status is another because of updates.
+/// Hunks of each request whose status changed because of updates.
 type TouchedHunks = BTreeMap<RequestId, Vec<HunkId>>;
 
-/// Refuses a text that is too long to be a document, in UTF-16 code units.
+/// Refuses a text that is too long for a document; `len` is in UTF-16 code units.
 pub(crate) fn check_length(len: usize) -> Result<(), RoomError> {
     if len > LONGEST_TEXT {
         let reason = format!("the text has {len} UTF-16 units; a document may have {LONGEST_TEXT}");
@@ -70,8 +73,11 @@ pub(crate) fn check_length(len: usize) -> Result<(), RoomError> {
 }
 
 impl RoomState {
-    /// Commits updates of a client; returns the version after them. Refuses with [`RoomError::TooCostly`], and changes nothing,
-    /// if moving them to the newest version costs more than `budget`.
+    /// Commits updates of a client; returns the version after them.
+    ///
+    /// # Errors
+    /// [`RoomError::TooCostly`], with nothing changed, if moving the updates to the newest version
+    /// costs more than `budget`.
     pub(crate) fn push(
         &mut self,
         push: &PushRequest,
@@ -86,7 +92,8 @@ impl RoomState {
             return Err(RoomError::Invalid(reason));
         }
         let from = self.version();
-        // A clone makes the next change of the text copy what it shares, so only if it is needed.
+        // A clone makes the next change of the text copy what both share, so it is made only if
+        // needed.
         let replayed = self.has_positions() && push.updates.len() > 1;
         let before = replayed.then(|| self.document.text().clone());
         let incoming: Vec<_> = push
@@ -99,7 +106,7 @@ impl RoomState {
         let updates: Vec<_> = committed.map(Arc::new).collect();
         self.claim_clients(push, step);
         if updates.is_empty() {
-            // Everything had been committed before; its author only did not hear of it.
+            // All updates had been committed before; only their author was not told.
             return Ok(self.version());
         }
         self.keep(from, &updates, &push.principal.user, now, step);
@@ -110,7 +117,7 @@ impl RoomState {
         Ok(self.version())
     }
 
-    /// As [`Self::push`]; where words are frozen, says what that means for open requests.
+    /// Commits updates as [`Self::push`] does, and updates the reasons of hunks on frozen words.
     pub(crate) fn push_and_tell(
         &mut self,
         push: &PushRequest,
@@ -129,12 +136,13 @@ impl RoomState {
         self.clients.contains_key(client)
     }
 
-    /// Whose the client is, as the store knows it.
+    /// Remembers the owner of an editor instance, as the store has it; `None`: nobody's yet.
     pub(crate) fn remember_client(&mut self, client: ClientId, owner: Option<UserId>) {
         self.clients.insert(client, owner);
     }
 
-    /// Forgets whose the clients are when they are too many; the store knows. Everything must be kept.
+    /// Forgets the owners of editor instances when they are too many; the store has them. All
+    /// claims must be stored.
     pub(crate) fn forget_clients(&mut self) {
         if self.clients.len() > KNOWN_CLIENTS {
             self.clients.clear();
@@ -155,7 +163,7 @@ impl RoomState {
         if taken { Err(RoomError::ForeignClient) } else { Ok(()) }
     }
 
-    /// The first push with a client's name claims it for the person.
+    /// Claims the editor instances of a push for its person, if nobody has claimed them before.
     fn claim_clients(&mut self, push: &PushRequest, step: &mut TurnEffects) {
         let mut news = false;
         for (client, _) in &push.updates {
@@ -175,8 +183,8 @@ impl RoomState {
         }
     }
 
-    /// Commits a change made by the server to the newest version, and tells everyone, together with the hunk changes
-    /// that belong to it. Changes nothing if it is refused.
+    /// Commits a change made by the server to the newest version, and tells everyone, together with
+    /// the hunk changes that belong to it. Changes nothing if it is refused.
     pub(crate) fn commit(
         &mut self,
         change: &ChangeSet,
@@ -199,7 +207,7 @@ impl RoomState {
             step.keep(StoreOp::PutPlacements {
                 document: self.id().clone(),
                 version: from.next(),
-                // Names and numbers: nothing that cannot be written.
+                // Placements hold names and numbers: nothing that cannot be serialised.
                 body: serde_json::to_value(placements).unwrap_or_default(),
             });
         }
@@ -212,7 +220,7 @@ impl RoomState {
         Ok(())
     }
 
-    /// Adds updates to what is kept.
+    /// Adds updates to what the turn stores.
     fn keep(
         &mut self,
         from: Version,
@@ -235,7 +243,7 @@ impl RoomState {
         }
     }
 
-    /// Whether anything has to move when the text changes.
+    /// `true` if anything has to move when the text changes.
     fn has_positions(&self) -> bool {
         !self.open.is_empty()
             || !self.sketches.is_empty()
@@ -243,8 +251,8 @@ impl RoomState {
             || self.presence.caret_count() > 0
     }
 
-    /// Moves everything that has a position over updates that were just committed. `before` is the text before them; for
-    /// a single one it is not needed.
+    /// Moves all positions over updates that were just committed. `before` is the text before them;
+    /// for a single update it is not needed.
     fn follow_all(
         &mut self,
         before: Option<Text>,
@@ -260,7 +268,7 @@ impl RoomState {
         let only_one = updates.len() == 1;
         let mut text = before.filter(|_| !only_one).unwrap_or_else(|| self.document.text().clone());
         for update in updates {
-            // The document has just read and applied the same bytes, so neither fails.
+            // The document has just read and applied these bytes, so neither fails.
             let Ok(change) = update.change_set() else { continue };
             if !only_one && change.apply(&mut text).is_err() {
                 continue;
@@ -270,7 +278,7 @@ impl RoomState {
         touched
     }
 
-    /// Moves everything but one request over one update that led to the text `after`.
+    /// Moves all positions but those of one request over one update that led to the text `after`.
     fn follow(
         &mut self,
         change: &ChangeSet,
@@ -286,7 +294,7 @@ impl RoomState {
             let request = Arc::make_mut(request);
             let mut changed = requests::advance(request, change, after, now.ms);
             if except.is_some() {
-                // Somebody else's request may have wanted the same.
+                // Another request may have proposed an equal change.
                 changed.extend(request.settle_what_is_done(change, after, now.ms));
             }
             if !changed.is_empty() {
@@ -295,7 +303,7 @@ impl RoomState {
         }
     }
 
-    /// Tells once what became of requests, however many updates touched them.
+    /// Announces the new state of requests once, however many updates touched them.
     fn tell_touched(&mut self, touched: TouchedHunks, now: &AppliedAt, step: &mut TurnEffects) {
         for (id, mut changed) in touched {
             let Some(request) = self.open.get(&id).cloned() else { continue };
@@ -305,7 +313,8 @@ impl RoomState {
             let done = hunks.iter().filter(|hunk| hunk.is_already_there());
             let done: Vec<HunkId> = done.map(|hunk| hunk.id.clone()).collect();
             if !request.status.is_open() || !done.is_empty() {
-                // Nothing of it is left to decide, or less than the text alone would tell whoever loads it.
+                // The request has nothing left to decide, or less than a load from the text alone
+                // would show.
                 step.keep(requests::record(self, &request));
                 requests::place(self, Arc::clone(&request));
             }
@@ -315,13 +324,14 @@ impl RoomState {
         }
     }
 
-    /// Whether it is time to keep a snapshot.
+    /// `true` if it is time to store a snapshot.
     pub(crate) fn snapshot_is_due(&self) -> bool {
         let since = self.unsnapshotted;
         !self.is_deleted() && (since.updates >= SNAPSHOT_UPDATES || since.bytes >= SNAPSHOT_BYTES)
     }
 
-    /// Keeps the text as it is now, and with it what has positions, so that loading never has to reach further back.
+    /// Stores the text as it is now, and with it all stored positions, so that loading never has to
+    /// reach further back.
     pub(crate) fn snapshot(&mut self, step: &mut TurnEffects) {
         if self.unsnapshotted.updates == 0 || self.is_deleted() {
             return;
@@ -348,7 +358,7 @@ impl RoomState {
 fn push_error(error: PushError) -> RoomError {
     match error {
         PushError::Ahead { base, version } => RoomError::Ahead { asked: base, newest: version },
-        // The client asks for what it missed and sends its updates again on top of that.
+        // The client asks for the updates it missed and sends its own again on top of them.
         PushError::TooOld { .. } | PushError::NotTheSame { .. } => RoomError::Resync,
         PushError::TooCostly { .. } => RoomError::TooCostly,
         PushError::Invalid { index, source } => RoomError::BadUpdate { index, source },

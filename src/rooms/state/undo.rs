@@ -1,6 +1,7 @@
-//! What was accepted is taken back, what was refused is proposed again. Pure.
+//! Undo of accepted hunks, and reopening of refused ones. Pure.
 //!
-//! The driver has brought the request up to the newest version before ([`crate::rooms::persistence::loading::caught_up`]).
+//! The actor has brought the request up to the newest version before
+//! ([`crate::rooms::persistence::loading::caught_up`]).
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::rooms::command::{ProposeAgain, UndoChange};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// Takes accepted hunks back by one update; they are open again.
+/// Undoes accepted hunks by one update; they are open again.
 pub(crate) fn undo(
     state: &mut RoomState,
     wish: &UndoChange,
@@ -57,7 +58,7 @@ pub(crate) fn undo(
     Ok(open_again(state, request, &outcome.put, by, now, step))
 }
 
-/// Makes hunks that were refused, ran out of time or lost their words open again, on today's text.
+/// Opens hunks again that were refused, expired or obsolete, on the newest text.
 pub(crate) fn reopen(
     state: &mut RoomState,
     wish: &ProposeAgain,
@@ -78,7 +79,7 @@ pub(crate) fn reopen(
     Ok(open_again(state, request, &again, by, now, step))
 }
 
-/// Keeps a request that has open hunks again, and tells it like a new one.
+/// Stores a request that has open hunks again, and announces it like a new one.
 fn open_again(
     state: &mut RoomState,
     mut request: ApprovalRequest,
@@ -88,13 +89,13 @@ fn open_again(
     step: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     if !state.focuses.any(request.id()) {
-        // Somebody looked when it ended.
+        // Somebody viewed the request when it ended.
         request.clock.paused_ms = None;
     }
     let request = Arc::new(request);
     step.keep(record(state, &request));
     place(state, Arc::clone(&request));
-    // What was forced over deleted words has nothing to change once it is taken back.
+    // A hunk that was forced over deleted words has nothing to change once it is undone.
     if request.status.is_open() {
         step.tell(RoomEvent::Requested(Arc::clone(&request)));
     }
@@ -102,7 +103,7 @@ fn open_again(
     request
 }
 
-/// The request at the newest version, decided by the policy of today.
+/// Returns the request at the newest version, with the requirements of the settings in force.
 fn current(
     state: &RoomState,
     id: &RequestId,

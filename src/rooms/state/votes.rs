@@ -1,4 +1,4 @@
-//! Votes of people who may no longer decide are taken back. Pure.
+//! Votes of people who may no longer decide, and how they are taken back. Pure.
 
 use std::sync::Arc;
 
@@ -12,12 +12,13 @@ use super::requests::{place, record, tell};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// Whether somebody has voted on a request and it was not enough yet.
+/// `true` if a request is open and has votes that were not enough yet.
 pub(crate) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
     state.open.get(id).is_some_and(|request| request.voters().next().is_some())
 }
 
-/// Takes back the votes of everybody who may not decide any more. `people` are all who hold a good token now.
+/// Takes back the votes of everybody who may no longer decide. `people` are all who hold a valid
+/// token now.
 pub(crate) fn recount(
     state: &mut RoomState,
     people: &[Principal],

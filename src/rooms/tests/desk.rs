@@ -1,4 +1,4 @@
-//! One room, and what everybody in it hears.
+//! Fixture of one room that records the events everybody in it is told.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,7 +27,7 @@ use crate::store::{Store, StoreOp, TokenRecord};
 
 pub(super) const START_MS: u64 = 1_700_000_000_000;
 
-/// What somebody heard, with the number of batches that were durable at that moment.
+/// Event that a member was told, with the number of batches that were durable at that moment.
 struct HeardEvent {
     member: MemberId,
     event: RoomEvent,
@@ -57,13 +57,13 @@ pub(super) struct RoomFixture {
 }
 
 impl RoomFixture {
-    /// A document with this text, and ana in it.
+    /// Creates a document with this text, and lets Ana in.
     pub(super) async fn with(text: &str) -> Self {
         Self::new(NewDocument { title: "Draft".into(), text: text.into(), unlisted_owner: None })
             .await
     }
 
-    /// A session's private document.
+    /// Creates a private document of a session, and lets Ana in.
     pub(super) async fn private(text: &str) -> Self {
         let unlisted_owner = Some("ses_1".into());
         Self::new(NewDocument { title: "Private".into(), text: text.into(), unlisted_owner }).await
@@ -79,13 +79,13 @@ impl RoomFixture {
         desk
     }
 
-    /// The server stops in good order and starts again; ana comes back.
+    /// Stops the server in good order and starts it again; Ana comes back.
     pub(super) async fn restarts(&mut self) {
         self.rooms.close().await;
         self.starts().await;
     }
 
-    /// Another server takes over what is durable, as after a crash; ana comes back.
+    /// Starts another server on what is durable, as after a crash; Ana comes back.
     pub(super) async fn starts(&mut self) {
         (self.rooms, self.ears) = open(&self.store, &self.clock);
         let document = self.room.document().clone();
@@ -97,13 +97,13 @@ impl RoomFixture {
         self.room.open(member(name), None).await.unwrap();
     }
 
-    /// Words in place of a range of today's text.
+    /// Replaces a range of the newest text.
     pub(super) async fn writes(&self, name: &str, from: usize, to: usize, insert: &str) {
         let now = self.now().await;
         self.pushes(name, now.version, &[edit(&now.text, from, to, insert)]).await.unwrap();
     }
 
-    /// Updates made on `base`, with the editor named like the person.
+    /// Pushes updates made on `base`, with an editor instance named like the person.
     pub(super) async fn pushes(
         &self,
         name: &str,
@@ -121,7 +121,7 @@ impl RoomFixture {
         self.now().await.text.to_string()
     }
 
-    /// The agent, asked by bo, proposes this text in place of today's.
+    /// Proposes this text in place of the newest, for a run that Bo started.
     pub(super) async fn proposes(&self, text: &str) -> Arc<ApprovalRequest> {
         let now = self.now().await;
         match self.proposes_on(&now, text, ApprovalMode::Ask).await.unwrap() {
@@ -130,7 +130,7 @@ impl RoomFixture {
         }
     }
 
-    /// The agent proposes this text in place of the one it read.
+    /// Proposes this text in place of the one that was read, for a run that Bo started.
     pub(super) async fn proposes_on(
         &self,
         read: &DocumentSnapshot,
@@ -157,7 +157,7 @@ impl RoomFixture {
         self.decides(name, request, Decision::plain(RequestVerdict::Reject)).await.unwrap().status
     }
 
-    /// One change of a request, counted from 1.
+    /// Accepts one hunk of a request, counted from 1.
     pub(super) async fn takes(
         &self,
         name: &str,
@@ -178,7 +178,7 @@ impl RoomFixture {
         self.room.undo(undo, who(name)).await
     }
 
-    /// Everything that was not accepted, on today's text.
+    /// Reopens everything that was not accepted, on the newest text.
     pub(super) async fn reopens(
         &self,
         name: &str,
@@ -189,13 +189,13 @@ impl RoomFixture {
             .await
     }
 
-    /// The request as the store has it.
+    /// Returns the request as the store has it.
     pub(super) async fn kept(&self, request: &ApprovalRequest) -> ApprovalRequest {
         let record = self.store.request(request.id()).await.unwrap().unwrap();
         serde_json::from_str(&record.body).unwrap()
     }
 
-    /// Somebody waits for a request.
+    /// Waits for the resolution of a request.
     pub(super) fn waits(
         &self,
         request: &ApprovalRequest,
@@ -204,7 +204,7 @@ impl RoomFixture {
         tokio::spawn(async move { room.resolution(id).await })
     }
 
-    /// What somebody heard since they were asked last, one line for each thing.
+    /// Returns the events that somebody was told since the last call, one line for each.
     pub(super) fn heard(&self, name: &str) -> Vec<String> {
         self.events(name).iter().map(word).collect()
     }
@@ -215,7 +215,7 @@ impl RoomFixture {
         mine.map(|heard| heard.event).collect()
     }
 
-    /// Says what somebody has heard so far, without forgetting it.
+    /// Returns a function that lists the events somebody was told so far, without forgetting them.
     pub(super) fn listener(&self, name: &'static str) -> impl Fn() -> Vec<String> + Send + use<> {
         let ears = Arc::clone(&self.ears);
         move || {
@@ -225,12 +225,12 @@ impl RoomFixture {
         }
     }
 
-    /// How many batches were durable when somebody heard the first thing they have not been asked about.
+    /// Returns how many batches were durable when the first recorded event was told.
     pub(super) fn kept_when_told(&self) -> u64 {
         self.ears.heard.lock().unwrap()[0].kept
     }
 
-    /// Nobody holds on to the room any more.
+    /// Drops the handle to the room, so that nothing keeps the room open.
     pub(super) fn leave_alone(self) -> (RoomRegistry, DocumentId) {
         (self.rooms, self.room.document().clone())
     }
@@ -240,9 +240,10 @@ impl RoomFixture {
     }
 }
 
-/// Timers go off as if so much time had passed. Only while nothing is written, for the store has timers too.
+/// Fires timers as if so much time had passed. Only while nothing is written, for the store has
+/// timers too.
 pub(super) async fn time_passes(time: Duration) {
-    // Every task waits for something before the clock is touched.
+    // Every task must wait for something before the clock is touched.
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }
@@ -303,7 +304,8 @@ pub(super) fn new_request(
     }
 }
 
-/// What bo's run has written so far of a rewrite; all of it but the last paragraph is compared.
+/// Returns a streaming preview of Bo's run: a rewrite of which all but the last paragraph is
+/// compared.
 pub(super) fn sketch(id: &RequestId, read: &DocumentSnapshot, text: &str) -> StreamingPreview {
     let so_far = diff_so_far(&read.text.to_string(), text, &DiffLimits::default());
     StreamingPreview {
@@ -325,17 +327,17 @@ pub(super) fn hunk(request: &ApprovalRequest, number: usize) -> HunkId {
     request.hunks[number - 1].id.clone()
 }
 
-/// A decision about some changes that leaves the others open.
+/// Returns a decision about some hunks that leaves the others open.
 pub(super) fn only(hunks: Vec<HunkVerdict>) -> Decision {
     Decision { hunks: Some(hunks), ..Decision::plain(RequestVerdict::Approve) }
 }
 
-/// A decision about some changes that rejects the others.
+/// Returns a decision about some hunks that rejects the others.
 pub(super) fn only_these(hunks: Vec<HunkVerdict>) -> Decision {
     Decision { finish: Some(FinishRest::Reject), ..only(hunks) }
 }
 
-/// The code that a decision was refused with.
+/// Returns the code of the error that a decision was refused with.
 pub(super) fn code<T: std::fmt::Debug>(result: Result<T, RoomError>) -> &'static str {
     match result {
         Err(RoomError::Decision(error)) => error.code(),
@@ -343,7 +345,7 @@ pub(super) fn code<T: std::fmt::Debug>(result: Result<T, RoomError>) -> &'static
     }
 }
 
-/// `hunks` are named by the number at their end.
+/// Returns an event as one line; hunks are named by the number at the end of their identifier.
 fn word(event: &RoomEvent) -> String {
     match event {
         RoomEvent::Updates { from, updates, drop, put } => {
@@ -376,7 +378,7 @@ fn word(event: &RoomEvent) -> String {
     }
 }
 
-/// Gives somebody a token, so that what they may do today can be looked up.
+/// Issues a token to somebody, so that their permissions can be looked up.
 pub async fn issue(desk: &RoomFixture, name: &str, revoked_ms: Option<u64>) {
     issue_as(desk, name, who(name).role, revoked_ms).await;
 }

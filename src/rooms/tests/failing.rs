@@ -1,4 +1,5 @@
-//! The store fails: nothing is told, nothing is lost, and the room goes on when the store does.
+//! Failures of the store: nothing is told, nothing is lost, and the room continues when the store
+//! does.
 
 use super::desk::{RoomFixture, edit, new_request, push};
 use super::{member, who};
@@ -13,7 +14,8 @@ use crate::store::{StoreOp, UpdateRecord};
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
 
-/// Another writer takes the next version behind the room's back: what the room commits next is refused.
+/// Writes the next version to the store without the room, so that the room's next commit is
+/// refused.
 async fn somebody_else_writes(desk: &RoomFixture, insert: &str) {
     let now = desk.now().await;
     let update = UpdateRecord {
@@ -73,7 +75,7 @@ async fn a_proposal_that_is_not_allowed_any_more_takes_nobody_elses_words_with_i
     let (first, before) = ReplySender::channel();
     let (reply, proposed) = ReplySender::channel();
     let (last, after) = ReplySender::channel();
-    // They wait together, so the room takes them in one turn.
+    // The commands wait together, so the room takes them in one turn.
     let typed = |at: usize, client: &str, insert: &str| {
         push(client, Version(0), &[edit(&desk_text(OLD), at, at, insert)])
     };

@@ -1,4 +1,4 @@
-//! Stories about rooms: a real store in memory, real rooms, and everything that people are told.
+//! Tests of rooms: a real store in memory, real rooms, and everything that people are told.
 
 mod desk;
 mod failing;
@@ -18,12 +18,13 @@ use crate::permissions::{Principal, Role};
 
 use super::command::JoiningMember;
 
-/// Somebody with a role.
+/// Returns a person with a role.
 fn person(name: &str, role: Role) -> Principal {
     Principal { user: name.into(), name: name.to_uppercase(), role, document: None }
 }
 
-/// Ana owns the server, rex reviews, vic only reads; all others write.
+/// Returns the person of this name. Ana is an owner, Rex a reviewer, Vic a viewer; all others are
+/// editors.
 fn who(name: &str) -> Principal {
     let role = match name {
         "ana" => Role::Owner,
@@ -34,7 +35,7 @@ fn who(name: &str) -> Principal {
     person(name, role)
 }
 
-/// The connection of a person, named like them.
+/// Returns the connection of a person, named like them.
 fn member(name: &str) -> JoiningMember {
     JoiningMember { id: MemberId::from(name), principal: who(name) }
 }

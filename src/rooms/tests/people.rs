@@ -1,4 +1,4 @@
-//! People come and go; documents are renamed, deleted, closed.
+//! Presence; and documents that are renamed, deleted, closed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Agents propose: what is held, what goes back, what is applied at once.
+//! Proposals: held, returned to the model, or applied at once.
 
 use super::desk::{RoomFixture, new_request};
 use super::who;

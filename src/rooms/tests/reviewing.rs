@@ -1,4 +1,4 @@
-//! People decide: once, by hunk, in one message with the words.
+//! Decisions of people: once, by hunk, in one message with the words.
 
 use super::desk::{RoomFixture, code, hunk, only, only_these};
 use super::who;

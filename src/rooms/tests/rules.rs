@@ -1,4 +1,5 @@
-//! Rules made with an approval: kept with it, asked when a proposal arrives, ended by people or with their session.
+//! Rules made with an approval: stored with it, applied when a proposal arrives, ended by people or
+//! with their session.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::rooms::state::rules::MOST_RULES;
 use crate::store::{SessionRecord, StoreOp};
 
 const OLD: &str = "It was cold. It was late. It was dark.";
-/// Eight units: "cold" goes, "warm" comes.
+/// Text with a change of eight UTF-16 units: "cold" is deleted, "warm" inserted.
 const SMALL: &str = "It was warm. It was late. It was dark.";
 const LARGE: &str = "It was warm. It was early. It was light.";
 
@@ -30,7 +31,8 @@ fn remembering(scope: RuleScope, max_units: Option<usize>) -> Decision {
     Decision { remember, ..Decision::plain(RequestVerdict::Approve) }
 }
 
-/// Tokens of people, so that what they may do today can be looked up, and the session that asks.
+/// Creates a document, tokens of people, so that their permissions can be looked up, and the
+/// session that asks.
 async fn with_people(text: &str) -> RoomFixture {
     let desk = RoomFixture::with(text).await;
     for name in ["ana", "bo", "cy"] {
@@ -52,7 +54,7 @@ async fn use_session(desk: &RoomFixture, seen_ms: u64) {
     desk.store.commit(StoreOp::PutSession(session)).await.unwrap();
 }
 
-/// Somebody approves a small correction and wishes not to be asked again; the text is as before after that.
+/// Approves a small correction with a rule for the future, and then restores the text.
 async fn remembers(
     desk: &RoomFixture,
     name: &str,
@@ -68,7 +70,7 @@ async fn remembers(
     desk.room.rules().await.unwrap().last().unwrap().clone()
 }
 
-/// The agent, asked by bo, proposes this text; what came of it at once.
+/// Proposes this text for a run that Bo started; returns the immediate outcome.
 async fn proposing(desk: &RoomFixture, text: &str) -> ProposalOutcome {
     let now = desk.now().await;
     desk.proposes_on(&now, text, ApprovalMode::Ask).await.unwrap()
@@ -212,7 +214,7 @@ async fn a_rule_of_somebody_whose_token_was_revoked_or_whose_role_changed_asks()
 async fn the_policy_of_the_moment_counts_for_rules_too() {
     let desk = with_people(OLD).await;
     remembers(&desk, "bo", RuleScope::Document, 8).await;
-    // Bo asks, so bo's rule is the requester's.
+    // Bo asks, so Bo's rule is the requester's.
     policy(&desk, DecisionPolicy::NotRequester).await;
     let request = asks(&desk, SMALL).await;
     desk.rejects("ana", &request).await;

@@ -1,4 +1,4 @@
-//! Owners' rules in a room: what they deny is not accepted either.
+//! Owners' rules in a room: what they deny cannot be accepted either.
 
 use super::desk::{RoomFixture, code, hunk};
 use super::who;
@@ -11,7 +11,7 @@ use crate::rooms::command::NewRule;
 const OLD: &str = "It was cold. It was late.";
 const NEW: &str = "It was warm. It was early.";
 
-/// Ana rules about every tool.
+/// Adds a rule of Ana's about every tool.
 async fn rules(desk: &RoomFixture, effect: RuleEffect) {
     let remember = RememberWish {
         id: "rul_1".into(),

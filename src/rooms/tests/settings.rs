@@ -39,7 +39,7 @@ async fn two_have_to_agree_only_where_two_could() {
     assert_eq!(policy(&desk, DecisionPolicy::Two).await.unwrap().policy, DecisionPolicy::Two);
 }
 
-/// The document's policy, and another one for large changes.
+/// Sets the document's policy, and another one for large changes.
 async fn policies(
     desk: &RoomFixture,
     policy: DecisionPolicy,
@@ -67,14 +67,14 @@ async fn policies_that_need_more_people_together_than_there_are_are_refused() {
     assert!(why(others).starts_with("`not_requester` and `two` together need three people"));
     issue(&desk, "cy", None).await;
     policies(&desk, DecisionPolicy::NotRequester, DecisionPolicy::Two).await.unwrap();
-    // One of them alone says nothing of two people; with what is in force it does.
+    // The new policy alone does not need two people; with the policies in force it does.
     let owner = policy(&desk, DecisionPolicy::Owner).await.map(drop);
     assert!(why(owner).starts_with("`two` and `owner` together need two owners"));
     issue_as(&desk, "dee", Role::Owner, None).await;
     policy(&desk, DecisionPolicy::Owner).await.unwrap();
 }
 
-/// A request that takes two of Ana, Bo and Cy.
+/// Creates a request that needs two of Ana, Bo and Cy.
 async fn two_of_three_decide() -> (RoomFixture, Arc<ApprovalRequest>) {
     let desk = RoomFixture::with(OLD).await;
     for name in ["ana", "bo", "cy"] {
@@ -187,7 +187,7 @@ async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() 
     assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Pending);
     issue(&desk, "ana", Some(1)).await;
     desk.forget();
-    // Without anybody having told the room: votes are looked at when they are needed.
+    // Nobody has told the room: votes are checked when they are needed.
     assert_eq!(desk.accepts("bo", &request).await, RequestStatus::Pending);
     assert_eq!(desk.room.requests().await.unwrap()[0].votes().have, 1);
     issue(&desk, "bo", Some(1)).await;
@@ -217,7 +217,7 @@ async fn what_was_frozen_stays_open_and_says_why_while_the_rest_is_accepted() {
     let expected = [(HunkStatus::Pending, Some(reason)), (HunkStatus::Accepted, None)];
     assert_eq!(statuses.collect::<Vec<_>>(), expected);
     assert!(decided.contradictions().is_empty());
-    // Named, it is still refused; and so is everything once nothing else is left.
+    // Named, the frozen hunk is still refused; and so is everything once nothing else is left.
     assert_eq!(code(desk.takes("ana", &request, 1).await), "invalid_decision");
     let again = desk.decides("ana", &request, Decision::plain(RequestVerdict::Approve)).await;
     assert_eq!(code(again), "invalid_decision");
@@ -233,7 +233,7 @@ async fn what_was_frozen_says_why_again_after_a_conflict_and_a_restart() {
     let mut desk = RoomFixture::with(OLD).await;
     desk.proposes(NEW).await;
     freeze(&desk, 0, (0, 12)).await.unwrap();
-    // "It was coXld."
+    // The text is now "It was coXld."
     desk.writes("bo", 9, 9, "X").await;
     let open = desk.room.requests().await.unwrap().remove(0);
     assert_eq!(open.hunks[0].status, HunkStatus::Conflict);
@@ -245,7 +245,7 @@ async fn what_was_frozen_says_why_again_after_a_conflict_and_a_restart() {
     assert!(desk.heard("ana").contains(&"updates 2..2 +1".to_owned()));
     desk.restarts().await;
     assert_eq!(desk.room.requests().await.unwrap()[0].hunks, open.hunks);
-    // At its edge.
+    // The insertion is at the edge of the hunk.
     desk.writes("bo", 11, 11, "er").await;
     assert_eq!(desk.room.requests().await.unwrap()[0].hunks[0].reason.as_deref(), why);
 }

@@ -1,4 +1,4 @@
-//! What the model is writing: seen by everybody, gone without a trace, or replaced by its request.
+//! Streaming previews: seen by everybody, ended without a trace, or replaced by their request.
 
 use super::desk::{RoomFixture, new_request, sketch};
 use super::{member, who};
@@ -76,7 +76,7 @@ async fn people_type_while_it_is_being_written() {
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt sl")).await.unwrap();
     desk.writes("cy", 0, 3, "Our").await;
     desk.forget();
-    // The words of the first change are no longer those the model read, so only the second is shown.
+    // The words of the first hunk are no longer those the model read, so only the second is shown.
     desk.room.sketch(sketch(&name(), &read, "The cat.\n\nIt slept.\n\nThe")).await.unwrap();
     let put = desk.events("ana").into_iter().find_map(|event| match event {
         RoomEvent::Updates { put, .. } => Some(put),

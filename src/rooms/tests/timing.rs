@@ -1,4 +1,4 @@
-//! The countdown: it runs out, stands still while somebody looks, and can be given more.
+//! Countdown: it runs out, is paused while somebody views the request, and can be extended.
 
 use super::desk::{RoomFixture, START_MS, new_request};
 use super::who;
@@ -20,7 +20,7 @@ async fn is_open(desk: &RoomFixture) -> bool {
     !desk.room.requests().await.unwrap().is_empty()
 }
 
-/// Since when the countdown stands still, and when it ends.
+/// Returns the times at which the countdown was paused, and at which it ends.
 async fn expiry(desk: &RoomFixture) -> (Option<u64>, Option<u64>) {
     let clock = desk.room.requests().await.unwrap()[0].clock;
     (clock.paused_ms, clock.expires_ms)
@@ -133,7 +133,7 @@ async fn what_somebody_was_reading_has_its_time_left_after_a_crash() {
     desk.clock.advance_ms(400_000);
     desk.starts().await;
     assert_eq!(expiry(&desk).await, (None, Some(START_MS + 700_000)));
-    // That is kept: another crash is no further reprieve.
+    // The resumed countdown is stored: another crash does not extend it further.
     desk.clock.advance_ms(150_000);
     desk.starts().await;
     assert_eq!(expiry(&desk).await, (None, Some(START_MS + 700_000)));

@@ -1,4 +1,4 @@
-//! What was accepted is taken back; what was refused is proposed again.
+//! Undo of accepted hunks, and reopening of refused ones.
 
 use super::desk::{RoomFixture, code, edit, hunk, push};
 use super::who;

@@ -1,4 +1,4 @@
-//! People write: pushes, rebased, recognised, refused; carets; catching up.
+//! Pushes of people: rebased, recognised, refused; carets; catching up.
 
 use std::sync::{Arc, Mutex};
 
@@ -222,7 +222,7 @@ async fn a_push_names_a_few_editor_instances_and_the_newest_are_told() {
 async fn long_updates_leave_the_memory_and_come_back_from_the_store() {
     let mut desk = RoomFixture::with("x").await;
     let mut len = 1;
-    // Twenty megabytes of updates, of which the log at hand keeps eight.
+    // Twenty megabytes of updates, of which the log at hand holds eight.
     for version in 0..20 {
         let words = char::from(b'a' + version as u8).to_string().repeat(1_000_000);
         let replaced = format!("[[{len},\"{words}\"]]");
@@ -240,7 +240,7 @@ async fn long_updates_leave_the_memory_and_come_back_from_the_store() {
         assert_eq!((from, updates.len(), reading.version), (Version(2), 18, Version(20)));
         assert!(updates[0].changes.contains("cc") && updates[17].changes.contains("tt"));
     }
-    // A snapshot after each eight megabytes, not only after many updates.
+    // A snapshot is stored after each eight megabytes, not only after many updates.
     let kept = desk.store.snapshots(desk.room.document()).await.unwrap();
     assert!(kept.len() >= 3, "{kept:?}");
     let loaded = desk.store.load(desk.room.document()).await.unwrap().unwrap();
@@ -272,7 +272,7 @@ async fn an_older_text_is_worked_out_once_and_kept_where_it_is_far_from_any() {
         at_ms: 1,
         origin: None,
     };
-    // As a server wrote them that kept no snapshots in between.
+    // The log is as a server wrote it that stored no snapshots in between.
     let id = desk.room.document().clone();
     desk.rooms.close().await;
     let updates = (0..45_000).map(update).collect();
