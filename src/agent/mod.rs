@@ -186,7 +186,7 @@ pub enum AskError {
     /// Too many runs of the session wait for this document.
     #[error("{limit} runs already wait here; cancel some first")]
     QueueFull {
-        /// The limit.
+        /// Limit in runs.
         limit: usize,
     },
     /// Too many runs of the person are under way.

@@ -88,7 +88,7 @@ struct LiveRun {
 pub enum QueueSlot {
     /// A place was reserved; the token stops the run.
     Reserved(CancellationToken),
-    /// The same question was asked before, by a client that did not get its answer, and its run is
+    /// An equal question was asked before, by a client that did not get its answer, and its run is
     /// under way.
     UnderWay,
 }

@@ -167,7 +167,8 @@ impl AgentService {
         Ok(name)
     }
 
-    /// Accepts a question; `cancel` also stops the run. Returns the token that stops this run only.
+    /// Accepts a question; `cancel` also stops the run. Returns a token that stops at most this
+    /// run.
     pub(super) async fn start(
         &self,
         ask: AgentRequest,

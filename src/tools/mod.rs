@@ -215,9 +215,9 @@ pub enum StreamedField {
 /// Treatment of tools that only read (`auto_approve_safe` on the wire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SafeTools {
-    /// They run at once.
+    /// Run them at once.
     AtOnce,
-    /// They also wait for people.
+    /// Ask people first.
     Ask,
 }
 
@@ -315,7 +315,7 @@ pub struct ToolContext {
     pub prompt: Arc<str>,
     /// Origin of the call, as the request's `source` on the wire.
     pub source: &'static str,
-    /// Rule that decides if people must be asked.
+    /// Approval mode of the call, which decides if people are asked.
     pub gate: ApprovalMode,
     /// Time at which an outside caller gives up, in milliseconds since 1970.
     pub deadline_ms: Option<u64>,

@@ -233,7 +233,7 @@ mod tests {
         growing
     }
 
-    /// Every character escaped, as some providers do.
+    /// Escapes every character, as some providers do.
     fn escaped(text: &str) -> String {
         text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
     }

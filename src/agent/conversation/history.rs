@@ -55,7 +55,7 @@ impl HistoryChunk {
 pub struct HistoryPage {
     /// Entries in order.
     pub entries: Vec<TranscriptEntry>,
-    /// Cursor of the previous page, if there is one.
+    /// Cursor for [`AgentService::said_before`], if there are older entries.
     pub before: Option<TranscriptCursor>,
 }
 
@@ -303,7 +303,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs that each were asked with so many bytes, and read so many, as they are kept.
+    /// Creates runs that each asked with so many bytes and read so many, in their stored form.
     async fn long_runs(stage: &TestAgent, runs: usize, (asked, bytes): (usize, usize)) {
         for number in 0..runs {
             let outcome = ToolOutcome {

@@ -130,7 +130,7 @@ mod tests {
         )
     }
 
-    /// A call that was answered with so many bytes.
+    /// Returns a call and its result of so many bytes.
     fn round(run: &str, id: &str, bytes: usize) -> [TranscriptEntry; 2] {
         let content = vec![ContentBlock::tool_use(id, "Read", json!({"file_path": id}))];
         [
@@ -143,7 +143,7 @@ mod tests {
         ToolOutcome { tool_use_id: id.into(), text: "x".repeat(bytes), ..ToolOutcome::default() }
     }
 
-    /// The calls whose results are there, and those whose results are left out.
+    /// Returns the calls whose results are there, and those whose results are left out.
     fn calls(entries: &[TranscriptEntry]) -> (String, String) {
         let answers = entries.iter().flat_map(|entry| match &entry.kept {
             EntryKind::Results { answers } => answers.as_slice(),

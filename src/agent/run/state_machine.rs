@@ -625,7 +625,7 @@ mod tests {
         let effects = turn.on(answer(0, StopReason::EndTurn));
         let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
         assert_eq!(end.code, Some("model_incomplete"));
-        // It is made again.
+        // The call is made again.
         let mut turn = began();
         turn.on(answer(1, StopReason::PauseTurn));
         turn.on(answer(1, StopReason::ToolUse));

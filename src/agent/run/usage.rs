@@ -10,7 +10,7 @@ use crate::llm::{AssistantMessage, FailedTryUsage, prices};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageTotals {
-    /// Model that answered last, by its provider's name.
+    /// Model that answered last, as its provider names it.
     pub model: String,
     /// Number of complete answers.
     pub answers: u64,

@@ -131,8 +131,8 @@ fn push(pieces: &mut Vec<TemplatePiece>, words: &str) {
 mod tests {
     use super::*;
 
-    /// The groups are called nothing, `host` and nothing; what they matched: `M`, `A`, `B`, and
-    /// nothing.
+    /// Fills a template with groups named nothing, `host` and nothing, which matched `M` (all),
+    /// `A`, `B`, and nothing.
     fn filled(template: &str) -> Result<String, String> {
         let groups = [None, None, Some("host"), None];
         let template = ReplacementTemplate::read(template, &groups)?;

@@ -137,8 +137,8 @@ mod tests {
     use crate::tools::document_updates::reading;
     use crate::tools::{ReplacedText, UnreadRanges};
 
-    /// What the model read, what it proposes, what people did meanwhile, and what is frozen now or
-    /// selected.
+    /// Test case: the text that the model read, its proposal, the changes of people meanwhile, and
+    /// the frozen passages or the selection.
     struct FreezeStory {
         base: &'static str,
         proposed: &'static str,
@@ -167,7 +167,7 @@ mod tests {
             Self { allowed: EditableRange::Only(from, to), ..self }
         }
 
-        /// The reason of the denial; `None`: it may pass.
+        /// Returns the reason of the denial; `None` if the proposal passes.
         fn denied(&self) -> Option<String> {
             let base = reading(self.base);
             let mut now = base.clone();

@@ -232,7 +232,7 @@ mod tests {
             request: "req_1".into(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };
-        // The same words with other line ends are another file.
+        // Equal words with other line ends are another file.
         std::fs::write(&path, "one\r\ntwo\r\nthree\r\n").unwrap();
         assert!(write(&errand, "a.txt", &edits).unwrap_err().to_string().contains("changed since"));
         std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
