@@ -40,7 +40,7 @@ pub use run::state_machine::RunLimits;
 pub use run::status::RunStatus;
 pub use service::AgentService;
 
-/// Question of a person to the agent, or a call of an outside caller.
+/// Question of a person to the agent ([`AgentService::ask`]), or a call of an outside caller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AgentRequest {
     /// Session that asks; the caller has checked that it is the person's own.
@@ -122,7 +122,7 @@ impl AgentRequest {
     }
 }
 
-/// Permission for owners to switch approvals off for a run (`--allow-bypass`).
+/// Permission for owners to run with [`PermissionMode::BypassPermissions`] (`--allow-bypass`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassPolicy {
     /// Nobody may.

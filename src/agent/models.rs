@@ -27,7 +27,7 @@ pub struct ModelCatalog {
     listed: Arc<RwLock<Vec<Vec<String>>>>,
 }
 
-/// Model that was chosen, and the provider's name to use with it.
+/// Model that was chosen ([`ModelCatalog::choose`]), and the provider's name to use with it.
 #[derive(Clone)]
 pub struct ChosenModel {
     /// Client of the model.

@@ -83,7 +83,7 @@ struct LiveRun {
     cancel: CancellationToken,
 }
 
-/// Result of reserving a place.
+/// Result of [`RunQueues::reserve`].
 #[derive(Debug)]
 pub enum QueueSlot {
     /// A place was reserved; the token stops the run.
@@ -93,7 +93,7 @@ pub enum QueueSlot {
     UnderWay,
 }
 
-/// Result of locking a conversation for a change.
+/// Result of [`RunQueues::seize`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConversationLock {
     /// The conversation is locked.
@@ -102,7 +102,7 @@ pub enum ConversationLock {
     NotYet,
 }
 
-/// Need for a worker of a queue.
+/// Need for a worker of a queue, after a run was entered ([`RunQueues::enter`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerNeed {
     /// The queue has a worker.

@@ -195,6 +195,10 @@ impl AgentService {
     }
 
     /// Stops runs. A request that waits for people is withdrawn; accepted changes stay.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::NoRun`] if a run is named that is not under way.
     pub async fn cancel(&self, stop: StopFilter) -> Result<(), AskError> {
         let unbegun = self.shared.queues().stop(&stop)?;
         for job in unbegun {
@@ -204,6 +208,10 @@ impl AgentService {
     }
 
     /// Resumes the runs that a crash or a stop left behind; returns their number.
+    ///
+    /// # Errors
+    ///
+    /// If the store or the workspace inbox cannot be read.
     pub async fn resume(&self) -> Result<usize, AskError> {
         self.settle_undos().await?;
         let mut records = self.shared.store.unfinished_runs().await?;

@@ -137,7 +137,7 @@ pub struct ChangeNote<'a> {
     pub reads_with: &'a str,
 }
 
-/// Note about how a document reads now, and the ranges of it that the model has still not read.
+/// Note about how a document reads now, and the ranges that the model has not read ([`news`]).
 #[derive(Debug, PartialEq, Eq)]
 pub struct DocumentNews {
     /// Text for the model.

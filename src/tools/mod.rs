@@ -221,7 +221,7 @@ pub enum SafeTools {
     Ask,
 }
 
-/// Context of an approved call that acts.
+/// Context of an approved call that acts ([`Tool::act`]).
 #[derive(Clone, Debug)]
 pub struct ExecutionContext {
     /// Folder in which it acts.
@@ -234,7 +234,7 @@ pub struct ExecutionContext {
     pub cancel: CancellationToken,
 }
 
-/// Approved call that is to be concluded.
+/// Approved call that is to be concluded ([`Tool::conclude`]).
 #[derive(Clone, Debug)]
 pub struct ApprovedCall {
     /// Request that was approved.
@@ -243,7 +243,7 @@ pub struct ApprovedCall {
     pub unasked: bool,
 }
 
-/// Result of concluding an approved call.
+/// Result of an approved call that needs no folder ([`Tool::conclude`]).
 #[derive(Clone, Debug, Default)]
 pub struct CompletedExecution {
     /// Result text for the model and for people.
@@ -265,7 +265,7 @@ pub enum ToolScope {
     Workspace,
 }
 
-/// Everything that a call works with.
+/// Context of a call: rooms, the knowledge of the model, and the rights of the person who asked.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     /// Room of the document, or of the session's private document.
@@ -333,7 +333,7 @@ pub struct ToolContext {
     pub clock: WallClock,
 }
 
-/// Progress of a request.
+/// Progress of a request ([`ToolContext::asking`]).
 #[derive(Clone, Debug)]
 pub enum ApprovalWait {
     /// The request was made and waits for people.
@@ -450,7 +450,7 @@ fn named_file(input: &Value) -> Option<String> {
     input.get("file_path")?.as_str().map(str::to_owned)
 }
 
-/// Prepared effect of a call.
+/// Prepared effect of a call ([`Tool::prepare`]).
 #[derive(Debug)]
 pub enum PreparedCall {
     /// No effect: this is the answer.
@@ -461,7 +461,7 @@ pub enum PreparedCall {
     Act(ActionPreview),
 }
 
-/// Answer of a tool that changes nothing.
+/// Answer of a tool that changes nothing ([`PreparedCall::Answer`]).
 #[derive(Clone, Debug, Default)]
 pub struct ToolAnswer {
     /// Result text for the model and for people.
@@ -478,7 +478,7 @@ pub struct ToolAnswer {
     pub said: Option<String>,
 }
 
-/// Prepared action outside of documents.
+/// Prepared action outside of documents ([`PreparedCall::Act`]).
 #[derive(Debug)]
 pub struct ActionPreview {
     /// Preview that people are shown.
@@ -487,7 +487,7 @@ pub struct ActionPreview {
     pub touched: Option<String>,
 }
 
-/// Prepared change of the document.
+/// Prepared change of the document ([`PreparedCall::Propose`]).
 #[derive(Debug)]
 pub struct DocumentProposal {
     /// Changes, in positions of the base version.
@@ -501,7 +501,7 @@ pub struct DocumentProposal {
     pub told: Option<String>,
 }
 
-/// Decision about a proposal, and the document after it.
+/// Decision about a [`DocumentProposal`], and the document after it.
 #[derive(Debug)]
 pub struct ProposalResult {
     /// Resolution of the request.
@@ -521,7 +521,7 @@ pub struct ProposalResult {
     pub proposed: Option<Text>,
 }
 
-/// Call that is over.
+/// Call that is over, with its [`ToolOutcome`].
 #[derive(Debug, Default)]
 pub struct FinishedCall {
     /// Outcome of the call.

@@ -66,7 +66,7 @@ fn all() -> Vec<RegisteredTool> {
     ]
 }
 
-/// Tool as it is offered to outside callers.
+/// Tool as it is offered to outside callers ([`ToolRegistry::offers`]).
 #[derive(Clone, Debug)]
 pub struct ToolOffer {
     /// Name, description and schema.

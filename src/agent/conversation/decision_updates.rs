@@ -43,7 +43,7 @@ impl DecisionUpdates {
     }
 }
 
-/// Request as the model knows it.
+/// Request as the model knows it, for [`told`].
 #[derive(Debug)]
 pub struct ReportedDecision<'k> {
     /// Status that the model was told when its call was answered.

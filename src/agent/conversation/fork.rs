@@ -32,7 +32,7 @@ const MOST_UNHEARD: u32 = 100;
 /// Session, and the document of its conversation.
 type ConversationKey = (SessionId, Option<DocumentId>);
 
-/// Earlier run from which a conversation is to continue.
+/// Earlier run from which a conversation is to continue ([`AgentService::fork`]).
 #[derive(Clone, Debug)]
 pub struct ConversationFork {
     /// Session of the new conversation; the caller has checked that it is the person's own.

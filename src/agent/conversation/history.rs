@@ -50,7 +50,7 @@ impl HistoryChunk {
     }
 }
 
-/// Page of a conversation, for people.
+/// Page of a conversation, for people ([`AgentService::said_before`]).
 #[derive(Debug)]
 pub struct HistoryPage {
     /// Entries in order.

@@ -28,7 +28,7 @@ pub struct TranscriptEntry {
     pub kept: EntryKind,
 }
 
-/// Content of a transcript entry.
+/// Content of a [`TranscriptEntry`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EntryKind {
@@ -126,7 +126,7 @@ pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote
     })
 }
 
-/// Request as the model was told of it.
+/// Request as the model was told of it ([`decided`]).
 #[derive(Debug)]
 pub struct DecisionNote<'e> {
     /// Id of the request.

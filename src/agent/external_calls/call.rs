@@ -75,7 +75,7 @@ pub struct ExternalCall {
     pub named_by: Option<String>,
 }
 
-/// External call that is to be made.
+/// External call that is to be made ([`AgentService::call`]).
 #[derive(Clone, Debug)]
 pub struct CallRequest {
     /// Session, which is the caller's own.
@@ -149,7 +149,7 @@ impl CallResult {
     }
 }
 
-/// Event of an external call.
+/// Event of an external call ([`CallHandle::next`]).
 #[derive(Clone, Debug)]
 pub enum CallEvent {
     /// People are asked, or have answered.
@@ -187,6 +187,11 @@ impl AgentService {
     /// that proposes or acts is stored first, and people decide; [`CallHandle`] reports the
     /// progress. `caller` fires when the caller gives up. A repeated call joins the earlier one, or
     /// gets its result.
+    ///
+    /// # Errors
+    ///
+    /// If the person may not make the call, or if it cannot be stored. Errors of the tool are part
+    /// of the result.
     pub async fn call(
         &self,
         calling: CallRequest,

@@ -141,7 +141,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Result of joining a call that may be under way.
+/// Result of [`CallWaiters::join`].
 pub(crate) enum JoinOutcome {
     /// The call is under way, and now belongs to the newest caller.
     Joined(CallHandle),

@@ -31,6 +31,11 @@ impl AgentService {
     /// file that is open as a document. An approval of a call as a whole is refused as stale if the
     /// call would now do something else than people were shown; an edited input must be one that
     /// the tool accepts.
+    ///
+    /// # Errors
+    ///
+    /// If the decision is refused; [`RoomError::Input`] if the tool does not accept an edited
+    /// input.
     pub async fn decide_in(
         &self,
         room: &RoomHandle,

@@ -21,7 +21,7 @@ use crate::agent::external_calls::call::{CallEvent, CallRequest, CallSource, Ext
 use crate::agent::service::AgentDeps;
 use crate::agent::{AgentService, AskError, CallHandle};
 
-/// Result of proposing a request again.
+/// Result of [`AgentService::reopen_in`].
 #[derive(Clone, Debug)]
 pub enum ReopenOutcome {
     /// The changes of this request are open again.

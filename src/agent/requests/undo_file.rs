@@ -18,6 +18,10 @@ use crate::agent::{AgentService, AskError};
 impl AgentService {
     /// Undoes accepted changes: changes of a text in the room that owns the request, the change of
     /// a file by a call here.
+    ///
+    /// # Errors
+    ///
+    /// If the change cannot be undone; the person may force it if only the file has changed since.
     pub async fn undo_in(
         &self,
         room: &RoomHandle,

@@ -62,7 +62,7 @@ impl Default for RunLimits {
     }
 }
 
-/// Event of a run.
+/// Event of a run, handled by [`RunMachine::on`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunInput {
     /// The model gave a complete answer.
@@ -83,7 +83,7 @@ pub enum RunInput {
     },
 }
 
-/// Action of a run; actions are performed in order.
+/// Action of a run, returned by [`RunMachine::on`]; actions are performed in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunAction {
     /// Call the model with the present transcript.

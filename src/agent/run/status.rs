@@ -10,7 +10,7 @@ use crate::agent::conversation::history::ResultTexts;
 use crate::agent::conversation::response::how_it_ended;
 use crate::agent::{AgentService, AskError};
 
-/// Present status of a run.
+/// Present status of a run ([`AgentService::look`]).
 #[derive(Debug)]
 pub struct RunStatus {
     /// Record of the run. Its id in the store is not the run's own name.
@@ -57,6 +57,10 @@ impl AgentService {
     }
 
     /// Waits until a run has ended; returns at once if there is no such run.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::Closed`] if the service is dropped, and errors of the store.
     pub async fn over(&self, session: &SessionId, name: &RunId) -> Result<(), AskError> {
         let mut ended = self.shared.ended.subscribe();
         loop {

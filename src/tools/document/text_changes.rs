@@ -58,6 +58,10 @@ pub async fn propose(
 
 /// Returns the proposal that applies `hunks` to the document `base`. The hunks must be in order and
 /// disjoint.
+///
+/// # Errors
+///
+/// [`ToolError::Internal`] if the hunks do not fit the document.
 pub async fn compose(
     base: &DocumentSnapshot,
     hunks: Vec<HunkDraft>,

@@ -17,6 +17,11 @@ use crate::tools::{
 
 /// Proposes a change and waits for the decision. Only the room applies changes, and only those of
 /// the stored proposal.
+///
+/// # Errors
+///
+/// [`ToolError::Unchanged`], [`ToolError::Conflicted`] or [`ToolError::Denied`] if nothing was
+/// proposed; errors of the room.
 pub async fn ask(
     context: &ToolContext,
     call: &ToolCall,

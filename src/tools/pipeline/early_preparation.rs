@@ -8,7 +8,7 @@ use crate::tools::{
     PreparedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope,
 };
 
-/// Result of preparing a call early.
+/// Result of preparing a call early ([`ToolRegistry::work_out`]).
 #[derive(Debug)]
 pub struct EarlyPreparation(pub(crate) Result<PreparedCall, ToolError>);
 

@@ -20,7 +20,7 @@ use crate::tools::{
     ToolOutcome,
 };
 
-/// Next step for a request that has ended.
+/// Next step for a request that has ended ([`next`]).
 #[derive(Debug, PartialEq)]
 pub enum AfterRequest {
     /// Report this result; nothing is to be done.
@@ -34,13 +34,17 @@ pub enum AfterRequest {
 /// State of the process that asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskerState {
-    /// It is still running.
+    /// The process that asked is still running.
     Now,
     /// The server was started again since.
     BeforeRestart,
 }
 
 /// Asks people and waits for their decision.
+///
+/// # Errors
+///
+/// [`ToolError::Denied`] if a rule denies the call; errors of the room.
 pub async fn ask(
     context: &ToolContext,
     effect: ToolEffect,

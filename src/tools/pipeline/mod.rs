@@ -34,11 +34,11 @@ use super::{
     DocumentProposal, EditableRange, FinishedCall, ReplacedText, ToolCall, ToolError, UnreadRanges,
 };
 
-/// Hook that runs before the call is prepared.
+/// Hook on a [`CallInput`], before the call is prepared.
 pub type BeforeHook = fn(&CallInput<'_>) -> Result<(), HookDenial>;
-/// Hook that runs before anybody is asked to approve the call.
+/// Hook on a [`CallOutlook`], before anybody is asked to approve the call.
 pub type ProposedHook = fn(&CallOutlook<'_>) -> Result<(), HookDenial>;
-/// Hook that runs after the call, whatever its outcome.
+/// Hook on a [`CompletedCall`], whatever its outcome.
 pub type AfterHook = fn(&CompletedCall<'_>, &mut FinishedCall);
 
 /// Hooks of a registry, each list in its order.
@@ -67,7 +67,7 @@ pub const HOOKS: HookLists = HookLists {
     after: &[format::stamp, audit::log],
 };
 
-/// Call that is about to be prepared.
+/// Call that is about to be prepared, as a [`BeforeHook`] sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct CallInput<'a> {
     /// JSON schema of the tool.
@@ -85,7 +85,7 @@ impl CallInput<'_> {
     }
 }
 
-/// Prepared proposal of a call, before anybody is asked.
+/// Prepared proposal of a call, as a [`ProposedHook`] sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct CallOutlook<'a> {
     /// Change in positions of `base`, and the text that would result.
@@ -119,7 +119,7 @@ pub fn ask(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolErro
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookDenial(pub String);
 
-/// Call that is over.
+/// Call that is over, as an [`AfterHook`] sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletedCall<'a> {
     /// Call that was made.

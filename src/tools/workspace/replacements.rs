@@ -27,7 +27,7 @@ pub struct Replacement {
     pub replace_all: bool,
 }
 
-/// File before and after its replacements.
+/// File before and after its replacements ([`look`]).
 #[derive(Debug)]
 pub struct EditedFile {
     /// File before.
@@ -64,6 +64,10 @@ impl EditedFile {
 
 /// Writes the result of the edits, if the file is still the one that people were shown. Returns the
 /// number of replaced occurrences and the written file.
+///
+/// # Errors
+///
+/// If the file has changed since, or cannot be written.
 pub fn write(
     errand: &ExecutionContext,
     path: &str,

@@ -66,7 +66,7 @@ impl FileChange {
     }
 }
 
-/// State of a file since a call wrote it.
+/// State of a file since a call wrote it ([`FileChange::compare`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSinceCall {
     /// It reads as the call left it.
@@ -77,7 +77,7 @@ pub enum FileSinceCall {
     Changed,
 }
 
-/// Present content at a path that a call has written.
+/// Present content at a path that a call has written ([`ToolRegistry::standing`]).
 #[derive(Debug)]
 pub struct CurrentFile {
     /// Stamp that identifies the content.
@@ -98,6 +98,11 @@ impl CurrentFile {
 impl ToolRegistry {
     /// Returns the present content at a path: of the document, if people have the file open,
     /// otherwise of the file on the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::NoWorkspace`] without a workspace, and errors of reading the file or its
+    /// document.
     pub async fn standing(&self, path: &str) -> Result<CurrentFile, ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         if let Some(files) = &self.files
@@ -118,6 +123,10 @@ impl ToolRegistry {
 
     /// Restores the text before the call completely, if the file still has the stamp `found`;
     /// otherwise changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the file has changed since `found`, or cannot be written.
     pub async fn put_back(&self, change: FileChange, found: String) -> Result<(), ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         text_changes::blocking(move |_| put_back(&workspace, &change, &found)).await?
