@@ -64,7 +64,7 @@ pub(crate) struct AgentDeps {
     snapshots: Mutex<ShownDocuments>,
     /// Callers that wait for external calls.
     pub ears: CallWaiters,
-    /// Lock held while a call is recognized and begun.
+    /// Lock held while a call is recognised and begun.
     pub recognising: tokio::sync::Mutex<()>,
     /// Lock held while a request is proposed again.
     pub repeating: tokio::sync::Mutex<()>,

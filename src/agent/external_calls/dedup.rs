@@ -1,4 +1,4 @@
-//! Recognizes calls that are sent again because their caller lost the connection. They join the
+//! Recognises calls that are sent again because their caller lost the connection. They join the
 //! earlier call or get its result, and are never made twice.
 //!
 //! The name of the run identifies the call, so the stored runs suffice, also over a restart. A call
@@ -25,12 +25,12 @@ use crate::agent::run::run_record::Run;
 use crate::agent::service::AgentDeps;
 use crate::agent::{AgentRequest, AgentService, AskError};
 
-/// Time for which a call is recognized, in milliseconds.
+/// Time for which a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Time for which a result that nobody was told is kept for any caller, in milliseconds.
 const UNTOLD_MS: u64 = 5 * 60 * 1_000;
 /// Maximum number of times that a call may be withdrawn and made again; beyond it, the call is not
-/// recognized any more.
+/// recognised any more.
 const MOST_ATTEMPTS: u32 = 100;
 
 /// Result of looking up a call by its name.

@@ -131,7 +131,7 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft
     let hay = text.to_string();
     let first = bytes(0..start)?;
     let within = first..first + bytes(start..end)?;
-    // Line ends of the replacement are normalized, as in every text.
+    // Line ends of the replacement are normalised, as in every text.
     let template = template(input, &pattern)?;
     let joints = MatchBoundaries::for_mode(input.mode, &hay);
     let (mut hunks, mut found, mut inserted, mut inside) = (Vec::new(), 0, 0, 0);
@@ -182,7 +182,7 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft
     }
 }
 
-/// Returns the replacement for each match, with normalized line ends.
+/// Returns the replacement for each match, with normalised line ends.
 fn template(input: &Input, pattern: &SearchPattern) -> Result<ReplacementTemplate, ToolError> {
     let replace = Text::new(&input.replace).to_string();
     let (SearchMode::Regex, SearchPattern::Expression(pattern)) = (input.mode, pattern) else {

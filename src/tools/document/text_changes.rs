@@ -24,7 +24,7 @@ pub struct ReplacedRange {
     pub start: usize,
     /// Present text of the range.
     pub old: String,
-    /// New text of the range, with normalized line ends.
+    /// New text of the range, with normalised line ends.
     pub new: String,
 }
 

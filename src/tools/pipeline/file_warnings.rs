@@ -4,7 +4,7 @@ use crate::approvals::{Preview, PreviewWarning};
 use crate::file_sync::text_encoding;
 use crate::workspace::deceives;
 
-/// Prefixes of secrets that are easily recognized.
+/// Prefixes of secrets that are easily recognised.
 const SECRETS: [&str; 7] =
     ["sk-ant-", "sk-proj-", "AKIA", "ghp_", "github_pat_", "xoxb-", "PRIVATE KEY-----"];
 /// Files that other programs run without being asked.
