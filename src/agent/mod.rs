@@ -2,8 +2,8 @@
 //! keeps the conversation.
 //!
 //! [`AgentService`] is the way in. A run is a pure state machine ([`run::state_machine`]) driven by
-//! [`run::executor`]. What is said is kept as a [`conversation::transcript`] before anything depends
-//! on it, so that a run goes on where it stood after a crash.
+//! [`run::executor`]. What is said is kept as a [`conversation::transcript`] before anything
+//! depends on it, so that a run goes on where it stood after a crash.
 
 pub mod conversation;
 pub mod external_calls;
@@ -40,79 +40,80 @@ pub use run::state_machine::RunLimits;
 pub use run::status::RunStatus;
 pub use service::AgentService;
 
-/// Something a person asks of the agent.
+/// Question of a person to the agent ([`AgentService::ask`]), or a call of an outside caller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AgentRequest {
-    /// The session that asks; the caller has checked that it is the person's own.
+    /// Session that asks; the caller has checked that it is the person's own.
     pub session: SessionId,
-    /// The name of the run, unique within the session.
+    /// Name of the run, unique within the session.
     pub run: RunId,
-    /// Who asks.
+    /// Person who asks.
     pub principal: Principal,
-    /// What they typed.
+    /// Text that the person typed.
     pub prompt: String,
-    /// The shared document to work on.
+    /// Shared document to work on.
     pub document: Option<DocumentId>,
-    /// Without `document`: the text the session's private document is brought to.
+    /// Without `document`: the new text of the session's private document.
     pub content: Option<String>,
-    /// What is selected.
+    /// Selection of the person.
     pub selection: Option<SelectedRange>,
-    /// Earlier turns the server does not have: role and text, oldest first.
+    /// Earlier turns that the server does not have: role and text, oldest first.
     pub history: Vec<(String, String)>,
     /// Extra instructions for the model.
     pub instructions: Option<String>,
-    /// Whether the conversation goes on or begins anew.
+    /// Choice to continue the conversation or to begin a new one.
     pub conversation: ConversationMode,
-    /// The model to use; the default if missing.
+    /// Model to use; the default if missing.
     pub model: Option<String>,
-    /// The event that asked.
+    /// Event that asked.
     pub kind: AskKind,
-    /// What happens to tools that only read.
+    /// Treatment of tools that only read.
     pub safe_tools: SafeTools,
-    /// How calls are approved.
+    /// Way in which the run's changes are approved.
     pub permission_mode: PermissionMode,
 }
 
-/// A selection: UTF-16 units, half-open.
+/// Selected range of the document in UTF-16 units, half-open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectedRange {
     /// First unit.
     pub start: usize,
-    /// One past the last.
+    /// One past the last unit.
     pub end: usize,
-    /// The words as the person saw them, to find them again if people typed meanwhile.
+    /// Words as the person saw them, to find them again if people typed meanwhile.
     pub text: Option<String>,
 }
 
 impl SelectedRange {
-    /// Whether nothing is selected: then it is no harm if the place is gone.
+    /// Returns `true` if nothing is selected. Such a selection may be lost without harm.
     fn is_caret(&self) -> bool {
         self.start == self.end
     }
 }
 
-/// Whether a conversation goes on (`continue` on the wire).
+/// Choice to continue a conversation or to begin a new one (`continue` on the wire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConversationMode {
-    /// It goes on.
+    /// Continue the conversation.
     Continue,
-    /// What was said so far is forgotten.
+    /// Forget the conversation so far.
     Fresh,
 }
 
-/// Which event asked, and so what is answered.
+/// Event that asked, which determines the kind of answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AskKind {
     /// `askClaudeCode`: a `result` and a `claudeResponse`.
     Ask,
     /// `run`: a `result`.
     Run,
-    /// Somebody else's agent calls a tool: a `result`, and whoever waits is told ([`AgentService::call`]).
+    /// Tool call by an outside program: a `result`, and the outcome for the waiting caller
+    /// ([`AgentService::call`]).
     Call(Box<ExternalCall>),
 }
 
 impl AgentRequest {
-    /// The call, if it is one that was made outside.
+    /// Returns the call of an outside caller, if the request is one.
     fn outside(&self) -> Option<&ExternalCall> {
         match &self.kind {
             AskKind::Call(outside) => Some(outside),
@@ -121,25 +122,26 @@ impl AgentRequest {
     }
 }
 
-/// Whether owners may switch approvals off for a run (`--allow-bypass`).
+/// Permission for owners to run with [`PermissionMode::BypassPermissions`] (`--allow-bypass`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassPolicy {
-    /// Never.
+    /// Nobody may.
     Forbidden,
     /// Owners may.
     Allowed,
 }
 
-/// Which runs to stop; everything that is given must fit. The caller has checked that the person may.
+/// Filter for the runs to stop; all given fields must match. The caller has checked that the person
+/// may stop them.
 #[derive(Clone, Debug, Default)]
 pub struct StopFilter {
-    /// Runs of this session.
+    /// Session of the runs.
     pub session: Option<SessionId>,
-    /// The run of this name.
+    /// Name of the run.
     pub run: Option<RunId>,
 }
 
-/// Why something was not done. Nothing was started then.
+/// Reason why a request was refused. Nothing was started.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The person may not do that.
@@ -156,9 +158,9 @@ pub enum AskError {
     /// No model has this name.
     #[error("there is no model {name}; available: {available}")]
     UnknownModel {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// The names there are.
+        /// Available names.
         available: String,
     },
     /// Nothing was asked.
@@ -167,9 +169,9 @@ pub enum AskError {
     /// Prompt, instructions, history or text are too long.
     #[error("{what} is too long: at most {limit} bytes")]
     TooLong {
-        /// Which part.
+        /// Name of the part that is too long.
         what: &'static str,
-        /// The limit.
+        /// Limit in bytes.
         limit: usize,
     },
     /// The selection is not a range of the document, or its words are no longer there.
@@ -178,19 +180,19 @@ pub enum AskError {
     /// The session has another run of this name.
     #[error("there was already a run {run} in this session")]
     Duplicate {
-        /// The run.
+        /// Name of the run.
         run: RunId,
     },
     /// Too many runs of the session wait for this document.
     #[error("{limit} runs already wait here; cancel some first")]
     QueueFull {
-        /// The limit.
+        /// Limit in runs.
         limit: usize,
     },
     /// Too many runs of the person are under way.
     #[error("{limit} runs of yours are under way; wait for some or cancel them")]
     TooManyRuns {
-        /// The limit.
+        /// Limit in runs.
         limit: usize,
     },
     /// A run of this conversation is at work or waits.
@@ -205,7 +207,7 @@ pub enum AskError {
     /// The store failed; nothing was started.
     #[error("the request could not be stored; nothing was started")]
     Store(#[from] StoreError),
-    /// A value could not be written as JSON: a fault of this program.
+    /// A value could not be written as JSON, which is a bug of this program.
     #[error("the request could not be written down")]
     Unwritable(#[from] serde_json::Error),
     /// The server is stopping.

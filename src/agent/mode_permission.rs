@@ -1,4 +1,4 @@
-//! Which permission modes a person's runs may have, and which they have when they name none.
+//! Permission modes that a person's runs may have, and the default.
 
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
@@ -7,10 +7,10 @@ use super::service::AgentDeps;
 use super::{AgentService, AskError, BypassPolicy, PermissionMode};
 
 impl AgentService {
-    /// Whether a person's runs may have this permission mode.
+    /// Checks if a person's runs may have this permission mode.
     ///
     /// # Errors
-    /// As [`AgentService::ask`] would refuse it.
+    /// The error with which [`AgentService::ask`] would refuse it.
     pub fn check_mode(
         &self,
         mode: PermissionMode,
@@ -20,13 +20,14 @@ impl AgentService {
         self.shared.check_mode(mode, asker, document)
     }
 
-    /// The permission modes that a person's runs may name.
+    /// Returns the permission modes that a person's runs may name.
     pub fn modes(&self, asker: &Principal, document: Option<&DocumentId>) -> Vec<String> {
         let may = |mode: &PermissionMode| self.check_mode(*mode, asker, document).is_ok();
         PermissionMode::ALL.into_iter().filter(may).map(|mode| mode.to_string()).collect()
     }
 
-    /// The permission mode of a person's runs that name none: the server's, if they may have that.
+    /// Returns the permission mode of runs that name none: the server's, if the person may have it,
+    /// otherwise [`PermissionMode::Sdk`].
     pub fn default_mode(&self, asker: &Principal, document: Option<&DocumentId>) -> PermissionMode {
         let mode = self.shared.rooms.settings().permission_mode;
         let may = self.check_mode(mode, asker, document).is_ok();
@@ -35,7 +36,7 @@ impl AgentService {
 }
 
 impl AgentDeps {
-    /// Whether a person's runs may have this permission mode.
+    /// Checks if a person's runs may have this permission mode.
     pub fn check_mode(
         &self,
         mode: PermissionMode,

@@ -1,4 +1,4 @@
-//! The models a server can ask, by name.
+//! Models that a server can ask, by name.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,38 +11,38 @@ use crate::llm::Model;
 
 use super::{AgentRequest, PermissionMode};
 
-/// How long a provider may take to list its models.
+/// Time limit for a provider to list its models.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
-/// Models of one provider that are listed; any other can still be named.
+/// Maximum number of listed models of one provider; any other can still be named.
 const LIST_LIMIT: usize = 40;
 
-/// The model that is the Claude CLI.
+/// Name of the Claude CLI as a model.
 const CLI: &str = "claude-cli";
 
-/// The models, the default first. Clones share what providers have listed.
+/// Models of the server, the default first. Clones share the lists of the providers.
 #[derive(Clone)]
 pub struct ModelCatalog {
     asked: Arc<[(String, Arc<dyn Model>)]>,
-    /// For each of them what its provider lists.
+    /// Names that the provider lists, for each model.
     listed: Arc<RwLock<Vec<Vec<String>>>>,
 }
 
-/// A model that was chosen, and what it is to be told to use.
+/// Model that was chosen ([`ModelCatalog::choose`]), and the provider's name to use with it.
 #[derive(Clone)]
 pub struct ChosenModel {
-    /// The model.
+    /// Client of the model.
     pub model: Arc<dyn Model>,
-    /// The provider's name of it; empty for the default.
+    /// Provider's name of the model; empty for the default.
     pub name: String,
 }
 
-/// Whether this names the Claude CLI.
+/// Returns `true` if the name is one of the Claude CLI.
 pub(super) fn is_cli(name: &str) -> bool {
     provider(name) == CLI
 }
 
 impl ModelCatalog {
-    /// `first` is the default; each is known by its own name.
+    /// Creates a catalog. `first` is the default; each model is known by its own name.
     pub fn new(first: Arc<dyn Model>, others: impl IntoIterator<Item = Arc<dyn Model>>) -> Self {
         let all = std::iter::once(first).chain(others);
         let asked: Arc<[_]> = all.map(|model| (model.name().to_owned(), model)).collect();
@@ -50,7 +50,8 @@ impl ModelCatalog {
         Self { asked, listed }
     }
 
-    /// The names, the default first; after each model the others that its provider lists.
+    /// Returns the names, the default first; each model is followed by the others that its provider
+    /// lists.
     pub fn names(&self) -> Vec<String> {
         let listed = self.listed.read().unwrap_or_else(PoisonError::into_inner);
         let mut names: Vec<String> = Vec::new();
@@ -65,7 +66,8 @@ impl ModelCatalog {
         names
     }
 
-    /// Asks the providers what they have; those that do not answer keep the names they were given.
+    /// Asks the providers for their models. Those that do not answer keep the names they were
+    /// given.
     pub async fn look_around(&self) {
         let lists = self.asked.iter().enumerate().map(|(index, (own, model))| async move {
             match timeout(LIST_PATIENCE, model.list()).await {
@@ -81,12 +83,13 @@ impl ModelCatalog {
         join_all(lists).await;
     }
 
-    /// Whether the Claude CLI can be asked.
+    /// Returns `true` if the Claude CLI can be asked.
     pub fn has_cli(&self) -> bool {
         self.asked.iter().any(|(known, _)| is_cli(known))
     }
 
-    /// `mcpProxy` means the CLI, whatever model was named besides; and whoever asks the CLI means `mcpProxy`.
+    /// Matches model and permission mode: `mcpProxy` selects the CLI, whatever model was named, and
+    /// the CLI as a model selects `mcpProxy`.
     pub(super) fn of_mode(&self, mut ask: AgentRequest) -> AgentRequest {
         if ask.outside().is_some() {
             // No model takes part.
@@ -106,14 +109,15 @@ impl ModelCatalog {
         ask
     }
 
-    /// A run is over: no model works for it any more.
+    /// Tells all models that a run is over, so that none works for it any more.
     pub(super) fn over(&self, run: &str) {
         for (_, model) in self.asked.iter() {
             model.over(run);
         }
     }
 
-    /// The model of this name, or any `provider:NAME` of a provider that is here; the default without a name.
+    /// Returns the model of this name, or any `provider:NAME` of an available provider; the default
+    /// without a name.
     pub fn choose(&self, name: Option<&str>) -> Option<ChosenModel> {
         let Some(name) = name else {
             let (_, model) = self.asked.first()?;
@@ -123,7 +127,8 @@ impl ModelCatalog {
             return Some(ChosenModel { model: Arc::clone(model), name: String::new() });
         }
         let (of, wanted) = name.split_once(':')?;
-        // Any name is passed on to a provider over the network; a script or the built-in editor is only itself.
+        // Any name is passed on to a provider over the network; a script or the built-in editor has
+        // no other models.
         let remote = ["anthropic", "openai", CLI].contains(&of) && !wanted.is_empty();
         let (_, model) = self.asked.iter().find(|(known, _)| remote && provider(known) == of)?;
         Some(ChosenModel { model: Arc::clone(model), name: wanted.to_owned() })
@@ -131,7 +136,7 @@ impl ModelCatalog {
 }
 
 impl ChosenModel {
-    /// The name that chooses it again.
+    /// Returns the name that selects this model again.
     pub fn full_name(&self) -> String {
         let own = self.model.name();
         if self.name.is_empty() {

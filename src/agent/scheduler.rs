@@ -1,4 +1,4 @@
-//! Who waits for whom: runs of one session on one document follow each other, all others overlap. Pure.
+//! Order of runs: runs of one session on one document follow each other, all others overlap. Pure.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,55 +10,57 @@ use crate::permissions::Principal;
 use super::{AskError, StopFilter};
 use crate::agent::run::run_record::Run;
 
-/// Runs that may wait behind the one that is working.
+/// Maximum number of runs that wait behind the one at work.
 pub const QUEUE_LIMIT: usize = 16;
 
-/// Calls of one session by outside callers that may be under way at once.
+/// Maximum number of external calls of one session that are under way at once.
 const CALLS_LIMIT: usize = 32;
 
-/// Runs of one person that may be under way at once, in all their sessions: a session costs nothing, a run does.
+/// Maximum number of runs of one person that are under way at once, in all their sessions together.
+/// Sessions are cheap, runs are not.
 pub const RUNS_LIMIT: usize = 64;
 
-/// Runs with the same key follow each other.
+/// Key of a queue. Runs with equal keys follow each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueueKey {
     session: SessionId,
     document: Option<DocumentId>,
-    /// A call by an outside caller waits for no other: whoever makes several at once waits for all of them.
+    /// Name of an external call, which waits for no other: a caller that makes several at once
+    /// waits for all of them.
     call: Option<RunId>,
 }
 
 impl QueueKey {
-    /// Whose turn a run waits for.
+    /// Returns the key of the queue in which a run waits.
     pub fn of(run: &Run) -> Self {
         let ask = &run.ask;
         let call = ask.outside().map(|_| ask.run.clone());
         Self { session: ask.session.clone(), document: ask.document.clone(), call }
     }
 
-    /// Whose turn the runs of a session's conversation wait for.
+    /// Returns the key of the queue of a session's conversation.
     pub fn conversation(session: SessionId, document: Option<DocumentId>) -> Self {
         Self { session, document, call: None }
     }
 }
 
-/// A run that waits for its turn.
+/// Run that waits for its turn.
 #[derive(Debug)]
 pub struct QueuedRun {
-    /// The run.
+    /// Run to execute.
     pub run: Run,
-    /// Fires when a person stops it.
+    /// Token that fires when a person stops the run.
     pub cancel: CancellationToken,
 }
 
 impl QueuedRun {
-    /// Whose turn it waits for.
+    /// Returns the key of the run's queue.
     pub fn key(&self) -> QueueKey {
         QueueKey::of(&self.run)
     }
 }
 
-/// Every run that is not over.
+/// All runs that are not over.
 #[derive(Debug, Default)]
 pub struct RunQueues {
     lanes: HashMap<QueueKey, ConversationQueue>,
@@ -68,7 +70,7 @@ pub struct RunQueues {
 #[derive(Debug, Default)]
 struct ConversationQueue {
     waiting: VecDeque<QueuedRun>,
-    /// Places of runs that are still being stored.
+    /// Number of runs that are still being stored.
     reserved: usize,
     working: bool,
 }
@@ -81,41 +83,43 @@ struct LiveRun {
     cancel: CancellationToken,
 }
 
-/// What asking for a place led to.
+/// Result of [`RunQueues::reserve`].
 #[derive(Debug)]
 pub enum QueueSlot {
-    /// There is one; the token stops the run.
+    /// A place was reserved; the token stops the run.
     Reserved(CancellationToken),
-    /// The same was asked before, by a client that did not get its answer; the run is under way.
+    /// An equal question was asked before, by a client that did not get its answer, and its run is
+    /// under way.
     UnderWay,
 }
 
-/// Whether a conversation can be changed.
+/// Result of [`RunQueues::seize`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConversationLock {
-    /// It can.
+    /// The conversation is locked.
     Now,
-    /// Its last run is over, and that is just being told.
+    /// The last run is over, but its end is still being reported.
     NotYet,
 }
 
-/// Whether somebody must begin to work on a lane.
+/// Need for a worker of a queue, after a run was entered ([`RunQueues::enter`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerNeed {
-    /// Somebody does already.
+    /// The queue has a worker.
     Busy,
-    /// The caller must.
+    /// The caller must start a worker.
     Needed,
 }
 
 impl RunQueues {
-    /// Whether runs of the session are under way that are about no shared document.
+    /// Returns `true` if runs of the session without a shared document are under way.
     pub fn any_in_private(&self, session: &SessionId) -> bool {
         let own = QueueKey::conversation(session.clone(), None);
         self.live.values().any(|live| live.key == own)
     }
 
-    /// Keeps runs from beginning while the conversation itself is changed; the caller then employs a worker.
+    /// Locks a conversation, so that no run begins while it is changed. The caller then starts a
+    /// worker.
     ///
     /// # Errors
     /// [`AskError::Busy`] if a run is at work or waits.
@@ -131,7 +135,10 @@ impl RunQueues {
         Ok(ConversationLock::Now)
     }
 
-    /// Keeps a place for a run that is about to be stored.
+    /// Reserves a place for a run that is about to be stored.
+    ///
+    /// # Errors
+    /// [`AskError::Duplicate`], [`AskError::QueueFull`] or [`AskError::TooManyRuns`].
     pub fn reserve(&mut self, run: &Run, cancel: CancellationToken) -> Result<QueueSlot, AskError> {
         let ask = &run.ask;
         let name = (ask.session.clone(), ask.run.clone());
@@ -160,7 +167,7 @@ impl RunQueues {
         Ok(QueueSlot::Reserved(cancel))
     }
 
-    /// The reserved place is not needed: the run could not be stored.
+    /// Releases the reserved place of a run that could not be stored.
     pub fn give_up(&mut self, run: &Run) {
         let key = QueueKey::of(run);
         if let Some(lane) = self.lanes.get_mut(&key) {
@@ -170,14 +177,14 @@ impl RunQueues {
         self.tidy(&key);
     }
 
-    /// Takes the reserved place.
+    /// Enters a run into its reserved place.
     pub fn enter(&mut self, job: QueuedRun) -> WorkerNeed {
         let lane = self.lanes.entry(job.key()).or_default();
         lane.reserved -= 1;
         lane.enter(job)
     }
 
-    /// Takes up a run of an earlier process; there is always a place.
+    /// Enters a run of an earlier process; limits do not apply.
     pub fn enter_again(&mut self, run: Run) -> WorkerNeed {
         let cancel = CancellationToken::new();
         self.introduce(&run, cancel.clone());
@@ -185,7 +192,7 @@ impl RunQueues {
         self.lanes.entry(job.key()).or_default().enter(job)
     }
 
-    /// The next run of a lane; `None` ends its worker.
+    /// Returns the next run of a queue; `None` ends its worker.
     pub fn next(&mut self, key: &QueueKey) -> Option<QueuedRun> {
         let lane = self.lanes.get_mut(key)?;
         let job = lane.waiting.pop_front();
@@ -194,18 +201,21 @@ impl RunQueues {
         job
     }
 
-    /// The run is over.
+    /// Removes a run that is over.
     pub fn done(&mut self, session: &SessionId, run: &RunId) {
         self.live.remove(&(session.clone(), run.clone()));
     }
 
-    /// What stops a run that is not over.
+    /// Returns the token that stops a run that is not over.
     pub fn token(&self, session: &SessionId, run: &RunId) -> Option<CancellationToken> {
         let live = self.live.get(&(session.clone(), run.clone()))?;
         Some(live.cancel.clone())
     }
 
-    /// Stops what fits. Runs that had not begun are handed back, to be ended by the caller.
+    /// Stops matching runs. Returns those that had not begun, for the caller to end.
+    ///
+    /// # Errors
+    /// [`AskError::NoRun`] if a run is named and does not exist.
     pub fn stop(&mut self, stop: &StopFilter) -> Result<Vec<QueuedRun>, AskError> {
         let fits = |(session, run): &(SessionId, RunId)| {
             stop.session.as_ref().is_none_or(|wanted| wanted == session)

@@ -1,4 +1,5 @@
-//! The way in: takes what people ask, keeps it, and works on it, one run at a time for each session and document.
+//! Entry point of the agent: accepts questions, stores them, and works on them, one run at a time
+//! for each session and document.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,21 +36,22 @@ use crate::agent::run::run_record::{Run, RunState};
 use crate::agent::run::selection::locate;
 use crate::agent::run::state_machine::{RunEnd, RunLimits};
 
-/// Bytes of a prompt, of the instructions, and of all earlier turns together.
+/// Maximum size in bytes of a prompt, of the instructions, and of all earlier turns together.
 const WORDS_LIMIT: usize = 256 * 1024;
-/// Requests of a conversation that are told at once, and their bytes together.
+/// Maximum number of a conversation's requests that are returned at once, and their total size in
+/// bytes.
 const DECIDED_LIMIT: u32 = 100;
 const DECIDED_SIZE: usize = 4 * 1024 * 1024;
-/// Bytes of the text of a private document.
+/// Maximum size in bytes of the text of a private document.
 const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 
-/// Every run of the server. Clones share it.
+/// Service that owns every run of the server. Clones share it.
 #[derive(Clone)]
 pub struct AgentService {
     pub(super) shared: Arc<AgentDeps>,
 }
 
-/// What the runs work with.
+/// Shared state of all runs.
 pub(crate) struct AgentDeps {
     pub store: Store,
     pub clock: WallClock,
@@ -60,23 +62,25 @@ pub(crate) struct AgentDeps {
     pub bypass: BypassPolicy,
     queues: Mutex<RunQueues>,
     snapshots: Mutex<ShownDocuments>,
-    /// Who waits for the calls of outside callers.
+    /// Callers that wait for external calls.
     pub ears: CallWaiters,
-    /// Held while a call is recognised and begun.
+    /// Lock held while a call is recognised and begun.
     pub recognising: tokio::sync::Mutex<()>,
-    /// Held while a request is proposed again.
+    /// Lock held while a request is proposed again.
     pub repeating: tokio::sync::Mutex<()>,
-    /// Held while a session's private document is looked up or made.
+    /// Lock held while a session's private document is looked up or created.
     private: tokio::sync::Mutex<()>,
-    /// Fires when the server stops: runs are left as they are, to be taken up at the next start.
+    /// Token that fires when the server stops: runs are left as they are, to be resumed at the next
+    /// start.
     pub stop: CancellationToken,
     tasks: TaskTracker,
-    /// Counts the runs that have ended.
+    /// Number of runs that have ended.
     pub ended: watch::Sender<u64>,
 }
 
 impl AgentService {
-    /// Nothing runs yet; call [`AgentService::resume`] once the rooms can be reached.
+    /// Creates the service with the usual tools. Nothing runs yet; call [`AgentService::resume`]
+    /// once the rooms can be reached.
     pub fn new(
         store: Store,
         rooms: RoomRegistry,
@@ -87,7 +91,7 @@ impl AgentService {
         Self::with_tools(ToolRegistry::default(), store, rooms, models, bypass, clock)
     }
 
-    /// The same with other tools or hooks.
+    /// Creates the service with other tools or hooks.
     pub fn with_tools(
         tools: ToolRegistry,
         store: Store,
@@ -117,7 +121,7 @@ impl AgentService {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Other limits of a run; before anything is asked.
+    /// Sets the limits of a run; before anything is asked.
     #[must_use]
     pub fn with_limits(mut self, limits: RunLimits) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
@@ -126,38 +130,45 @@ impl AgentService {
         self
     }
 
-    /// The names of the models that can be asked, the default first.
+    /// Returns the names of the models that can be asked, the default first.
     pub fn models(&self) -> Vec<String> {
         self.shared.models.names()
     }
 
-    /// The names of the models that other programs can be given: not the Claude CLI, which goes on working between two
-    /// calls of a run, and so knows a conversation only by that.
+    /// Returns the names of the models that other programs can use. The Claude CLI is not one of
+    /// them: it continues to work between two calls of a run, and so identifies a conversation only
+    /// by that run.
     pub fn models_for_programs(&self) -> Vec<String> {
         let mut names = self.models();
         names.retain(|name| !models::is_cli(name));
         names
     }
 
-    /// One of those by its name, or any `provider:NAME` of a provider that is here.
+    /// Returns one of these models by its name, or any `provider:NAME` of an available provider.
     pub fn model_for_programs(&self, name: &str) -> Option<ChosenModel> {
         self.shared.models.choose(Some(name)).filter(|_| !models::is_cli(name))
     }
 
-    /// Asks the providers which models they have; takes as long as they do.
+    /// Asks the providers for their models; takes as long as they do.
     pub async fn look_around(&self) {
         self.shared.models.look_around().await;
     }
 
-    /// Takes a request. Answers as soon as it is stored: from then on it ends with exactly one `result` (and one
-    /// `claudeResponse`), said in the document's room or the session's private one, whatever happens.
+    /// Accepts a question. Returns as soon as it is stored. From then on the run ends with exactly
+    /// one `result` (and one `claudeResponse`), published in the document's room or the session's
+    /// private one, in every case.
+    ///
+    /// # Errors
+    ///
+    /// If the question is refused; nothing was started then.
     pub async fn ask(&self, ask: AgentRequest) -> Result<RunId, AskError> {
         let name = ask.run.clone();
         self.start(ask, CancellationToken::new()).await?;
         Ok(name)
     }
 
-    /// The same; `cancel` stops the run too, and what is returned stops nothing else.
+    /// Accepts a question; `cancel` also stops the run. Returns a token that stops at most this
+    /// run.
     pub(super) async fn start(
         &self,
         ask: AgentRequest,
@@ -183,7 +194,11 @@ impl AgentService {
         Ok(cancel)
     }
 
-    /// Stops runs. A request that people were looking at is taken back; what was accepted stays.
+    /// Stops runs. A request that waits for people is withdrawn; accepted changes stay.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::NoRun`] if a run is named that is not under way.
     pub async fn cancel(&self, stop: StopFilter) -> Result<(), AskError> {
         let unbegun = self.shared.queues().stop(&stop)?;
         for job in unbegun {
@@ -192,11 +207,15 @@ impl AgentService {
         Ok(())
     }
 
-    /// Takes up the runs that a crash or a stop left behind; answers how many.
+    /// Resumes the runs that a crash or a stop left behind; returns their number.
+    ///
+    /// # Errors
+    ///
+    /// If the store or the workspace inbox cannot be read.
     pub async fn resume(&self) -> Result<usize, AskError> {
         self.settle_undos().await?;
         let mut records = self.shared.store.unfinished_runs().await?;
-        // Those that have begun go first, so that no other run comes between their entries.
+        // Runs that have begun go first, so that no other run comes between their entries.
         records.sort_by_key(|record| record.state == run_record::QUEUED);
         let mut count = 0;
         for record in records {
@@ -216,7 +235,7 @@ impl AgentService {
         Ok(count)
     }
 
-    /// The requests of a conversation that people have decided or that ended otherwise, newest first: as many as fit.
+    /// Returns the requests of a conversation that have ended, newest first, as many as fit.
     pub async fn decided(
         &self,
         session: &SessionId,
@@ -239,13 +258,13 @@ impl AgentService {
         Ok(ended.filter_map(Result::ok).collect())
     }
 
-    /// Whether runs of the session are under way that are about no shared document.
+    /// Returns `true` if runs of the session without a shared document are under way.
     pub fn works_in_private(&self, session: &SessionId) -> bool {
         self.shared.queues().any_in_private(session)
     }
 
-    /// The room in which the session's runs without a shared document are heard. Its document is the session's own
-    /// and never listed; it is made when it is first needed.
+    /// Returns the room of the session's runs without a shared document. Its document is private to
+    /// the session and never listed; it is created when it is first needed.
     pub async fn private_room(
         &self,
         session: &SessionId,
@@ -254,14 +273,14 @@ impl AgentService {
         Ok(self.shared.private_room(session, owner).await?)
     }
 
-    /// Leaves every run as it is, durable, and waits until nothing works any more.
+    /// Leaves every run as it is, durable, and waits until all work has stopped.
     pub async fn shutdown(&self) {
         self.shared.stop.cancel();
         self.shared.tasks.close();
         self.shared.tasks.wait().await;
     }
 
-    /// Does something to its end, whoever waits for it; a stop of the server waits too.
+    /// Spawns work that is completed even if its caller is gone; a stop of the server waits for it.
     pub(super) fn see_through<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -288,18 +307,18 @@ impl AgentDeps {
             };
             self.models.over(&job.run.full_name());
             let Some(end) = end else { return };
-            // Not to be interrupted: a run whose end is kept must also be told.
+            // Not cancelled by a stop: a run whose end is stored must also be reported.
             self.end(job, end).await;
         }
     }
 
     async fn run(&self, job: &mut QueuedRun) -> RunEnd {
-        // A run that panics must not take the session's other runs with it, and still owes its answer.
+        // A run that panics must not end the session's other runs, and still owes its answer.
         let end = AssertUnwindSafe(executor::drive(self, job)).catch_unwind().await;
         end.unwrap_or_else(|_| RunEnd::error("internal", "The run failed unexpectedly"))
     }
 
-    /// Ends a run: durably first, then everyone is told, exactly once.
+    /// Ends a run: stores the end first, then tells everyone, exactly once.
     async fn end(&self, QueuedRun { run, .. }: QueuedRun, end: RunEnd) {
         let ask = &run.ask;
         let entry = TranscriptEntry {
@@ -336,7 +355,8 @@ impl AgentDeps {
         }
     }
 
-    /// A run that never began (`said` is empty) is no part of the conversation, which may be in the middle of another run.
+    /// Stores the end of a run. A run that never began (`said` is empty) is no part of the
+    /// conversation, which may be in the middle of another run.
     async fn keep_end(
         &self,
         run: &Run,
@@ -363,7 +383,7 @@ impl AgentDeps {
         voice.over().await;
     }
 
-    /// The room of a run's document, shared or private.
+    /// Returns the room of a run's document, shared or private.
     pub async fn room(&self, run: &Run) -> Result<RoomHandle, RoomError> {
         match &run.ask.document {
             Some(document) => self.rooms.open(document).await,
@@ -371,12 +391,12 @@ impl AgentDeps {
         }
     }
 
-    /// The room of requests without a document.
+    /// Returns the workspace inbox: the room of requests without a document.
     pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
         self.rooms.desk().await
     }
 
-    /// Speaks for a run in `room`.
+    /// Returns the publisher of a run's events in `room`.
     pub fn voice(&self, run: &Run, room: RoomHandle) -> RunEvents {
         let AgentRequest { session, run, document, .. } = &run.ask;
         let (session, run, document) = (session.clone(), run.clone(), document.clone());
@@ -417,7 +437,8 @@ impl AgentDeps {
             let reading = self.rooms.open(document).await?.read().await?;
             if let Some(selected) = &mut run.ask.selection {
                 if let Some((start, end)) = locate(&reading, selected) {
-                    // The words are remembered, to find them again if the run has to wait while people type.
+                    // The words are remembered, to find them again if the run has to wait while
+                    // people type.
                     let text = reading.text.slice(start..end).ok();
                     *selected = SelectedRange { start, end, text };
                 } else if !selected.is_caret() {
@@ -429,13 +450,13 @@ impl AgentDeps {
         Ok(self.store.commit(put).await?)
     }
 
-    /// The room of the session's private document.
+    /// Returns the room of the session's private document.
     pub async fn private_room(
         &self,
         session: &SessionId,
         owner: &Principal,
     ) -> Result<RoomHandle, RoomError> {
-        // Two callers at once must not make two documents.
+        // Two callers at once must not create two documents.
         let _making = self.private.lock().await;
         let known = self.store.private_document(session).await;
         if let Some(record) = known.map_err(|error| RoomError::Store(Arc::new(error)))? {
@@ -449,7 +470,7 @@ impl AgentDeps {
         self.rooms.create(new, owner).await
     }
 
-    /// What conversations were shown of their documents.
+    /// Locks the snapshots of the documents that conversations were shown.
     pub fn snapshots(&self) -> MutexGuard<'_, ShownDocuments> {
         // At worst a document is shown once more.
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,4 @@
-//! A call of the model, and what came of it.
+//! Call of a tool by the model, and its outcome.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,20 +9,21 @@ use crate::llm::messages_api::ContentBlock;
 use super::Tool as _;
 use crate::tools::document::str_replace_based_edit_tool::StrReplaceBasedEditTool;
 
-/// A call of the model.
+/// Call of a tool, as the model made it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// As the model named it.
+    /// Identifier that the model gave the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its input.
+    /// Input of the call; it may have any JSON shape.
     pub input: Value,
 }
 
 impl ToolCall {
-    /// The input as everyone in the conversation's document may see it: the words of another document stay with
-    /// those who may read that.
+    /// Returns the input as everyone in the conversation's document may see it. If the call is
+    /// about another document, only the fields that name the place remain: the words of a document
+    /// are shown only to people who may read it.
     pub fn shown_input(&self) -> Value {
         let mut input = self.input.clone();
         let elsewhere = self.elsewhere().is_some();
@@ -32,15 +33,16 @@ impl ToolCall {
         input
     }
 
-    /// The document that it names, if that is not the conversation's own; however a path is written, whatever is not that
-    /// one is another.
+    /// Returns the document that the call names, if that is not the conversation's own. Every path
+    /// that is not the path of the conversation's own document counts as another document, however
+    /// it is written.
     pub fn elsewhere(&self) -> Option<DocumentId> {
         let named = self.input.get("document_id").map(|id| id.as_str().unwrap_or_default().into());
         let target = || StrReplaceBasedEditTool::target(&self.input);
         named.or_else(|| (self.name == StrReplaceBasedEditTool::NAME).then(target).flatten())
     }
 
-    /// The call in a block, if it is one.
+    /// Returns the call in a block of a message, if the block is one.
     pub fn of(block: &ContentBlock) -> Option<Self> {
         match block {
             ContentBlock::ToolUse { id, name, input } => {
@@ -55,75 +57,78 @@ impl ToolCall {
     }
 }
 
-/// What came of a call. Kept in the transcript as it is.
+/// Outcome of a call. The transcript keeps it unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolOutcome {
-    /// The call, as the model named it.
+    /// Identifier of the call, as the model gave it.
     pub tool_use_id: String,
-    /// What the model and the people are told.
+    /// Result text for the model and for people.
     pub text: String,
-    /// Nothing was done.
+    /// `true` if nothing was done.
     pub is_error: bool,
-    /// What the model is told besides: how the document reads now.
+    /// Additional text for the model only: how the document reads now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Other documents of which `note` tells words or titles: they are for those who may read all of these.
+    /// Other documents whose words or titles are in `note`. Only people who may read all of them
+    /// may see it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<DocumentId>,
-    /// What people are told besides: the document agent protocol's `tool_result` (`updateType`, `timestamp`, `sessionId`, …) and the decision.
+    /// Additional fields for people: the document agent protocol's `tool_result` (`updateType`,
+    /// `timestamp`, `sessionId`, …) and the decision.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub about: Map<String, Value>,
-    /// What was said to the person by `respond_conversation_only`.
+    /// Answer to the person, given by `respond_conversation_only`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
-    /// What the model said the change does.
+    /// The model's own explanation of the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
-    /// The plan that people approved with it, as they approved it: from now on the run may change things.
+    /// Plan that people approved with this call, as they approved it. From then on the run may
+    /// change things.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// What people decided about a change of the document.
+    /// Change of the document that people decided about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<DecidedChange>,
 }
 
 impl ToolOutcome {
-    /// Why nothing was done.
+    /// Returns the outcome of a call that failed; `text` is the reason.
     pub fn failed(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         let (tool_use_id, text) = (tool_use_id.into(), text.into());
         Self { tool_use_id, text, is_error: true, ..Self::default() }
     }
 }
 
-/// A change of the document that people decided about.
+/// Change of the document that people decided about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DecidedChange {
-    /// The request.
+    /// Request of the change.
     pub request: RequestId,
-    /// What became of it, as the wire calls it.
+    /// Final status of the request, in its wire name.
     pub status: String,
-    /// Whether anything of it was applied.
+    /// `true` if anything of the change was applied.
     pub applied: bool,
-    /// The document's version afterwards.
+    /// Version of the document afterwards.
     pub version: Version,
-    /// For a change of a range: where it was, and what stood there afterwards.
+    /// For a change of a range: its original position and its text afterwards.
     pub range: Option<RewrittenRange>,
 }
 
-/// A range that was rewritten.
+/// Range of the document that a call rewrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RewrittenRange {
     /// First UTF-16 unit, as the model named it.
     pub start: usize,
-    /// One past the last.
+    /// One past the last UTF-16 unit, as the model named it.
     pub end: usize,
-    /// What stood there after the decision.
+    /// Text of the range after the decision.
     pub text: String,
 }
 
 impl DecidedChange {
-    /// `partial` or `full`, as `updateType` calls it.
+    /// Returns the document agent protocol's `updateType`: `partial` for a range, otherwise `full`.
     pub fn kind(&self) -> &'static str {
         if self.range.is_some() { "partial" } else { "full" }
     }

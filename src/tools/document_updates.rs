@@ -1,4 +1,5 @@
-//! What the model is told about the text, so that its next positions fit. Pure, and bounded whatever the text.
+//! Texts that tell the model how a document reads now, so that its next positions fit. Pure, and
+//! bounded for every text.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -12,22 +13,25 @@ use crate::rooms::command::DocumentSnapshot;
 
 use super::{DecidedChange, FinishedCall, ProposalResult, ToolContext, ToolOutcome, UnreadRanges};
 
-/// UTF-16 units of changed text that a note repeats.
+/// Maximum length of changed text in one note, in UTF-16 units.
 const NOTE_LIMIT: usize = 8_000;
-/// How long passages are compared; what is not by then is told as one.
+/// Time limit of a comparison of passages. The part that is not compared by then is told as one
+/// passage.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Text of a document, marked as data; `tag` is random, so that no text can contain the end of its own block.
+/// Returns text of a document, marked as data. `tag` is random, so that no text can contain the end
+/// of its own block.
 pub fn fenced(kind: &str, tag: &str, version: Version, text: &str) -> String {
     format!("<{kind}-{tag} version=\"{version}\">\n{text}\n</{kind}-{tag}>")
 }
 
-/// The same for lines that are no version of a document.
+/// Returns lines that are no version of a document, marked as data. `tag` is random.
 pub fn fenced_lines(kind: &str, tag: &str, text: &str) -> String {
     format!("<{kind}-{tag}>\n{text}\n</{kind}-{tag}>")
 }
 
-/// What came of a proposal: the room has done what there was to do, and the model is told.
+/// Returns the finished call for a decided proposal. The room has applied what was accepted; this
+/// only tells the model.
 pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
     let ProposalResult { resolution, applied, as_proposed: _, now, range, explanation, proposed } =
         verdict;
@@ -61,10 +65,10 @@ pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
     FinishedCall { outcome, now: Some(now.clone()), unread, ..FinishedCall::default() }
 }
 
-/// Adds to a refusal how the document reads now, if it changed since the model saw it.
+/// Adds the present text of the document to a refusal, if it changed since the model last saw it.
 pub async fn refresh(context: &ToolContext, finished: &mut FinishedCall) {
     let Some(shown) = &context.shown else { return };
-    // A room that cannot be read now says so when it is needed.
+    // A room that cannot be read now reports that when it is needed.
     let Ok(now) = context.room.read().await else { return };
     if now.version != shown.version {
         let DocumentNews { text, unread } =
@@ -75,7 +79,8 @@ pub async fn refresh(context: &ToolContext, finished: &mut FinishedCall) {
     }
 }
 
-/// For a model that reads units `from` to `to` of the document as it is now: what else it is told, and what it has still not read.
+/// Returns what else a model is told that reads units `from` to `to` of the document as it is now,
+/// and the ranges that it has still not read.
 pub fn read(
     context: &ToolContext,
     now: &DocumentSnapshot,
@@ -94,7 +99,8 @@ pub fn read(
     (text, unread)
 }
 
-/// The same for a model that is told nothing else: what reads differently elsewhere it has still not read.
+/// Returns the ranges that a model has still not read after it reads units `from` to `to` of the
+/// document as it is now and is told nothing else. Passages that changed elsewhere count as unread.
 pub fn read_alone(
     context: &ToolContext,
     now: &DocumentSnapshot,
@@ -116,34 +122,36 @@ pub fn read_alone(
     unread
 }
 
-/// The passages in which a document reads otherwise now, found within a moment.
+/// Returns the passages in which a document has changed between two snapshots.
 pub fn since(before: &DocumentSnapshot, now: &DocumentSnapshot) -> Vec<ChangedPassage> {
     let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
     passages(&before.text.to_string(), &now.text.to_string(), &limits)
 }
 
-/// How the model is told.
+/// Settings for notes about changes.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangeNote<'a> {
-    /// Random; marks text of the document as data.
+    /// Random tag that marks text of the document as data.
     pub tag: &'a str,
-    /// The tool that reads what it is not told.
+    /// Name of the tool that reads the rest.
     pub reads_with: &'a str,
 }
 
-/// What the model is told of how a document reads now, and what of that it has still not read.
+/// Note about how a document reads now, and the ranges that the model has not read ([`news`]).
 #[derive(Debug, PartialEq, Eq)]
 pub struct DocumentNews {
-    /// For the model.
+    /// Text for the model.
     pub text: String,
-    /// In positions of now.
+    /// Unread ranges, in positions of the present version.
     pub unread: UnreadRanges,
 }
 
-/// How the document reads now, for a model that was last shown `shown` and had not read `unread` of that; `proposed` is what it
-/// would read if the model's proposal had been accepted as it is and nobody else had written.
+/// Tells how the document reads now, for a model that was last shown `shown` and had not read
+/// `unread` of it. `proposed` is the text that would result if the model's proposal had been
+/// accepted unchanged and nobody else had written.
 ///
-/// Each passage that reads differently is told. What there is no room for the model has not read, and is told so.
+/// Each passage that reads differently is told. Passages for which there is no room stay unread,
+/// and the note says so.
 pub fn news(
     shown: &DocumentSnapshot,
     unread: &UnreadRanges,
@@ -155,7 +163,7 @@ pub fn news(
     let (before, after) = (shown.text.to_string(), now.text.to_string());
     let reads_as_proposed = proposed == Some(after.as_str());
     let limits = DiffLimits { deadline: Some(Instant::now() + PATIENCE) };
-    // Most proposals are taken as they are, and then there is nothing to look for.
+    // Most proposals are accepted unchanged, and then there is nothing to compare.
     let since = if reads_as_proposed && unread.is_empty() {
         Vec::new()
     } else {
@@ -178,7 +186,8 @@ pub fn news(
     }
     let apart = proposed.map(|proposed| passages(proposed, &after, &limits));
     let (told, of) = match apart {
-        // Of a long rewrite, what people did to it is the shorter news; the rest are the model's own words.
+        // For a long rewrite, the changes that people made to it are the shorter note; the rest are
+        // the model's own words.
         Some(apart) if size(&since) > NOTE_LIMIT && size(&apart) < size(&since) => {
             own_words(&mut unread);
             (apart, "what you proposed")
@@ -199,12 +208,12 @@ pub fn news(
     DocumentNews { text, unread }
 }
 
-/// UTF-16 units that it takes to tell passages.
+/// Returns the total length of passages as they read now, in UTF-16 units.
 fn size(passages: &[ChangedPassage]) -> usize {
     passages.iter().map(|passage| passage.new.len()).sum()
 }
 
-/// Tells how passages read now, as far as there is room.
+/// Appends how passages read now, as far as there is room.
 fn tell(
     passages: &[ChangedPassage],
     of: &str,
@@ -242,19 +251,19 @@ fn tell(
     }
 }
 
-/// The one range in which two texts differ, in UTF-16 units: `from..old_to` became `from..new_to`.
+/// Single range in which two texts differ, in UTF-16 units: `from..old_to` became `from..new_to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextDifference {
     /// First unit that differs.
     pub from: usize,
-    /// One past the last in the old text.
+    /// One past the last differing unit in the old text.
     pub old_to: usize,
-    /// One past the last in the new text.
+    /// One past the last differing unit in the new text.
     pub new_to: usize,
 }
 
 impl TextDifference {
-    /// What differs between `old` and `new`; `None`: nothing.
+    /// Returns the difference of `old` and `new`, or `None` if they are equal.
     pub fn between(old: &str, new: &str) -> Option<Self> {
         if old == new {
             return None;
@@ -266,7 +275,7 @@ impl TextDifference {
         Some(Self { from, old_to, new_to })
     }
 
-    /// Where a range of the old text is in the new one. What was rewritten within it stays within it.
+    /// Maps a range of the old text to the new text. A rewrite within the range stays within it.
     pub fn map(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let start = if start < self.old_to { start.min(self.from) } else { self.shift(start) };
         let end = if end <= self.from { end } else { self.shift(end.max(self.old_to)) };
@@ -278,7 +287,7 @@ impl TextDifference {
     }
 }
 
-/// A document at version 0, for tests.
+/// Returns a document at version 0, for tests.
 #[cfg(test)]
 pub fn reading(text: &str) -> DocumentSnapshot {
     use crate::document::Text;

@@ -1,9 +1,11 @@
-//! What a model may do, one file for each tool, and the gate that every call passes.
+//! Tools that a model may call, one file for each, and the approval step that every call passes.
 //!
-//! A tool has two halves: [`Tool::prepare`] says what a call would do, [`Tool::finish`] what came of it. Between them
-//! stands the gate ([`registry`]), so that nothing happens before people have decided. Tools for documents *propose*:
-//! the room commits what was accepted at the moment of the decision, and `finish` only reports. Tools for the workspace
-//! *act*: people are asked at the [workspace inbox](pipeline::inbox_approval), and [`Tool::act`] does once what they approved.
+//! A tool has two halves: [`Tool::prepare`] computes what a call would do, [`Tool::finish`] reports
+//! its outcome. The approval step ([`registry`]) stands between them, so that nothing happens
+//! before people have decided. Tools for documents *propose*: the room commits what was accepted at
+//! the moment of the decision, and `finish` only reports. Tools for the workspace *act*: people are
+//! asked in the [workspace inbox](pipeline::inbox_approval), and [`Tool::act`] does once what they
+//! approved.
 
 pub mod conversation;
 pub mod document;
@@ -46,58 +48,67 @@ pub use pipeline::early_preparation::EarlyPreparation;
 pub use registry::ToolRegistry;
 pub use unread_ranges::UnreadRanges;
 
-/// What a model may do. One file and one line in [`registry`] make a new tool.
+/// Tool that a model may call. A new tool needs one file and one line in [`registry`].
 pub trait Tool: 'static {
-    /// As the model calls it; also the name of the file.
+    /// Name by which the model calls it; also the name of the file.
     const NAME: &'static str;
-    /// What it does and how to use it, for the model.
+    /// Description for the model: purpose and use of the tool.
     const DESCRIPTION: &'static str;
-    /// When to use it, as one line of the prompt.
+    /// Situations in which to use it, as one line of the prompt.
     const WHEN: &'static str;
-    /// What it does to the world. There is no default.
+    /// Effect on the world. There is no default.
     const EFFECT: ToolEffect;
-    /// Whether its input names the words that it takes away. There they need not be asked for first.
+    /// Kind of reference to the words that a call removes. Words that the input quotes need not be
+    /// read first.
     const TAKES: ReplacedText = ReplacedText::Place;
-    /// What people can watch while the model writes it; `None`: nothing.
+    /// Field that people can watch while the model writes it; `None` if there is none.
     const WRITES: Option<StreamedField> = None;
-    /// What it needs to be of use.
+    /// Kind of conversation that the tool needs.
     const GROUND: ToolScope = ToolScope::Document;
-    /// Its input; the schema the model gets is made from it.
+    /// Input of a call; the schema for the model is generated from it.
     type Input: DeserializeOwned + JsonSchema + Send;
 
-    /// What the call would do. Changes nothing.
+    /// Computes what a call would do. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the call is not possible; the model is told why.
     fn prepare(
         context: ToolContext,
         input: Self::Input,
     ) -> impl Future<Output = Result<PreparedCall, ToolError>> + Send;
 
-    /// Whether a call with this input only looks, though others of the tool change something.
+    /// Returns `true` if a call with this input only reads, though other calls of the tool change
+    /// something.
     fn only_looks(_input: &Value) -> bool {
         false
     }
 
-    /// The range of the document that an input is about; `None`: all of it.
+    /// Returns the range of the document that an input is about, in UTF-16 units; `None` for all of
+    /// it.
     fn scope(_context: &ToolContext, _input: &Value) -> Option<(usize, usize)> {
         None
     }
 
-    /// The document that an input names; `None`: the conversation's own.
+    /// Returns the document that an input names; `None` for the conversation's own.
     fn target(_input: &Value) -> Option<DocumentId> {
         None
     }
 
-    /// What the model is told where the document that an input names is none that the person may open, whether there is one or
-    /// not; `None`: its name.
+    /// Returns the message for the model if the person may not open the document that an input
+    /// names, or if there is no such document. `None` selects the usual message, which tells its
+    /// id.
     fn missing(_context: &ToolContext, _input: &Value) -> Option<String> {
         None
     }
 
-    /// The file of the workspace that an input names, if the tool reads or writes one.
+    /// Returns the workspace file that an input names, if the tool reads or writes one.
     fn file(_input: &Value) -> Option<String> {
         None
     }
 
-    /// Does what was approved, if what people were shown is still there; only for tools that act. Returns what came of it.
+    /// Executes an approved call, if the file is still the one that people were shown. Only for
+    /// tools that act. Returns the result text.
     fn act(
         _errand: ExecutionContext,
         _input: Self::Input,
@@ -105,8 +116,8 @@ pub trait Tool: 'static {
         std::future::ready(Err(ToolError::Effect(Self::NAME)))
     }
 
-    /// Does what was approved and needs no folder. After a crash it may be done again, so it must do nothing twice; only for
-    /// tools that plan or create.
+    /// Executes an approved call that needs no folder. Only for tools that plan or create. It may
+    /// run again after a crash, so it must be idempotent.
     fn conclude(
         _context: ToolContext,
         _approved: ApprovedCall,
@@ -115,31 +126,32 @@ pub trait Tool: 'static {
         std::future::ready(Err(ToolError::Effect(Self::NAME)))
     }
 
-    /// What came of it, for the model. Most tools have nothing left to do but to report.
+    /// Returns the outcome of a decided proposal, for the model. Most tools only report.
     fn finish(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
         document_updates::report(context, verdict)
     }
 }
 
-/// What a tool does to the world, and so what it needs.
+/// Effect of a tool on the world, which determines who must be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolEffect {
-    /// Nothing: it runs at once.
+    /// No effect: the call runs at once.
     Safe,
-    /// It reads in the workspace: at once, unless the person wants to be asked ([`SafeTools`]).
+    /// Reads in the workspace: the call runs at once, unless the person wants to be asked
+    /// ([`SafeTools`]).
     Reads,
-    /// It proposes a change of the document, which the room holds for people to decide.
+    /// Proposes a change of the document, which the room holds until people decide.
     Proposes,
-    /// It acts outside of documents once it is approved.
+    /// Acts outside of documents once the call is approved.
     Acts,
-    /// It asks people to approve a plan; nothing else happens.
+    /// Asks people to approve a plan; nothing else happens.
     Plans,
-    /// It makes a document once that is approved.
+    /// Creates a document once that is approved.
     Creates,
 }
 
 impl ToolEffect {
-    /// Whether a call changes nothing, and nobody needs to be asked.
+    /// Returns `true` if a call changes nothing, and nobody needs to be asked.
     pub fn only_reads(self) -> bool {
         match self {
             Self::Safe | Self::Reads => true,
@@ -147,7 +159,8 @@ impl ToolEffect {
         }
     }
 
-    /// Whether it changes something that people can see: then it needs an approved plan in plan mode.
+    /// Returns `true` if a call changes something that people can see. In plan mode it then needs
+    /// an approved plan.
     pub fn changes(self) -> bool {
         match self {
             Self::Safe | Self::Reads | Self::Plans => false,
@@ -155,7 +168,8 @@ impl ToolEffect {
         }
     }
 
-    /// Whether people are asked about the call as a whole, and what they approve needs no folder.
+    /// Returns `true` if people are asked about the call as a whole and its execution needs no
+    /// folder.
     pub fn concludes(self) -> bool {
         match self {
             Self::Plans | Self::Creates => true,
@@ -164,83 +178,83 @@ impl ToolEffect {
     }
 }
 
-/// How the model says which words go.
+/// Kind of reference to the words that a call removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplacedText {
-    /// By all the rest: it says how the whole document is to read, and must have read it, or it would take away what it never
-    /// saw.
+    /// The call gives the new text of the whole document. The model must have read all of it,
+    /// because it would otherwise remove words that it never saw.
     TheRest,
-    /// By a place, of which the same holds.
+    /// The call names a range. The model must have read that range.
     Place,
-    /// By the words themselves.
+    /// The call quotes the words.
     Named,
-    /// None go.
+    /// The call removes no words.
     Nothing,
 }
 
-/// Whether a run may change anything yet (`permission_mode: toolApproval`).
+/// State of a run in plan mode (`permission_mode: toolApproval`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanMode {
-    /// It needs no plan.
+    /// The run needs no plan.
     Off,
-    /// Nothing before people have approved a plan.
+    /// Nothing may be changed before people have approved a plan.
     Planning,
-    /// They have.
+    /// People have approved a plan.
     Approved,
 }
 
-/// The field of a call's input that people can watch while the model writes it, and where its text would go.
+/// Input field that people can watch while the model writes it, and the target of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamedField {
-    /// It replaces the document.
+    /// Field whose text replaces the document.
     Document(&'static str),
-    /// It replaces the range that the call is about ([`Tool::scope`]).
+    /// Field whose text replaces the range that the call is about ([`Tool::scope`]).
     Range(&'static str),
 }
 
-/// What happens to tools that only read (`auto_approve_safe` on the wire).
+/// Treatment of tools that only read (`auto_approve_safe` on the wire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SafeTools {
-    /// They run at once.
+    /// Run them at once.
     AtOnce,
-    /// They wait for people too.
+    /// Ask people first.
     Ask,
 }
 
-/// An approved call that acts now.
+/// Context of an approved call that acts ([`Tool::act`]).
 #[derive(Clone, Debug)]
 pub struct ExecutionContext {
-    /// Where it acts.
+    /// Folder in which it acts.
     pub workspace: Workspace,
-    /// The stamp of the file that people were shown; what is there now must be the same.
+    /// Stamp of the file that people were shown; the present file must have an equal stamp.
     pub touched: Option<String>,
-    /// The name of its request.
+    /// Id of the call's request.
     pub request: RequestId,
-    /// Fires when the run is stopped.
+    /// Token that fires when the run is stopped.
     pub cancel: CancellationToken,
 }
 
-/// What people approved, to be concluded now.
+/// Approved call that is to be concluded ([`Tool::conclude`]).
 #[derive(Clone, Debug)]
 pub struct ApprovedCall {
-    /// The request.
+    /// Request that was approved.
     pub request: Arc<ApprovalRequest>,
-    /// Whether nobody was asked.
+    /// `true` if nobody was asked.
     pub unasked: bool,
 }
 
-/// An approved call that is concluded.
+/// Result of an approved call that needs no folder ([`Tool::conclude`]).
 #[derive(Clone, Debug, Default)]
 pub struct CompletedExecution {
-    /// What the model and the people are told.
+    /// Result text for the model and for people.
     pub text: String,
-    /// The plan that was approved, if it was one.
+    /// Approved plan, if the call proposed one.
     pub plan: Option<String>,
-    /// Another document, if the model knows now how it reads.
+    /// Another document, if the model now knows how it reads.
     pub read: Option<(DocumentId, DocumentSnapshot)>,
 }
 
-/// What a conversation is about.
+/// Kind of conversation that a tool needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolScope {
     /// A document.
@@ -251,91 +265,101 @@ pub enum ToolScope {
     Workspace,
 }
 
-/// What a call works with.
+/// Context of a call: rooms, the knowledge of the model, and the rights of the person who asked.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
-    /// The room of the document, or the session's private one.
+    /// Room of the document, or of the session's private document.
     pub room: RoomHandle,
-    /// The room of requests without a document.
+    /// Workspace inbox: the room of requests without a document.
     pub desk: RoomHandle,
-    /// The folder of work without a document, if there is one.
+    /// Folder of work without a document, if there is one.
     pub workspace: Option<Workspace>,
-    /// What happens to tools that only read in it.
+    /// Treatment of tools that only read in that folder.
     pub safe_tools: SafeTools,
     /// All rooms, for calls about other documents.
     pub rooms: RoomRegistry,
-    /// The room of the conversation, if the call is about another document and `room` is that one's.
+    /// Room of the conversation, if the call is about another document, whose room is then `room`.
     pub elsewhere: Option<RoomHandle>,
-    /// The file that the call is about, if people have it open as the document of `room`.
+    /// Path of the file that the call is about, if people have it open as the document of `room`.
     pub live: Option<String>,
-    /// What the model has read of other documents; `None`: a call from outside, whose caller keeps account of that itself.
+    /// Text that the model has read of other documents. `None` for an external call, whose caller
+    /// keeps track of that itself.
     pub read: Option<Arc<cross_document::ReadDocuments>>,
-    /// The document as the model was shown it when it made the calls of this turn; `None`: a conversation without one.
+    /// Document as the model was shown it when it made the calls of this turn. `None` in a
+    /// conversation without a document.
     pub base: Option<DocumentSnapshot>,
-    /// What of `base` it has not read all the same.
+    /// Ranges of `base` that the model has not read.
     pub unread: UnreadRanges,
-    /// The document as the model was told of it last; differs from `base` after a call of the same turn.
+    /// Document as the model was last told of it; differs from `base` after an earlier call of this
+    /// turn.
     pub shown: Option<DocumentSnapshot>,
-    /// What of `shown` it has not read all the same.
+    /// Ranges of `shown` that the model has not read.
     pub still_unread: UnreadRanges,
-    /// What the person has selected, or where their caret is, in UTF-16 units of `base`.
+    /// Selection or caret of the person, in UTF-16 units of `base`.
     pub selection: Option<(usize, usize)>,
-    /// What of the document a call may change, in UTF-16 units of `base`.
+    /// Part of the document that a call may change, in UTF-16 units of `base`.
     pub allowed: EditableRange,
-    /// The model's answer that the call is in, if nobody has kept that yet: whoever proposes first takes it along.
+    /// Answer of the model that contains the call, if it is not stored yet. The first proposal is
+    /// stored together with it.
     pub preface: Arc<Mutex<Option<CommitPrefix>>>,
-    /// The name of the request, if there will be one; made before anything happens, so that a restart finds it again.
+    /// Id of the request, if there will be one. It is chosen before anything happens, so that a
+    /// restart finds the request again.
     pub request: RequestId,
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run that asked.
+    /// Run that asked.
     pub run: RunId,
-    /// The person who asked.
+    /// Person who asked.
     pub requester: Principal,
-    /// What the person typed.
+    /// Text that the person typed.
     pub prompt: Arc<str>,
-    /// The door it came through.
+    /// Origin of the call, as the request's `source` on the wire.
     pub source: &'static str,
-    /// Whether people must be asked.
+    /// Approval mode of the call, which decides if people are asked.
     pub gate: ApprovalMode,
-    /// When an outside caller gives up, in milliseconds since 1970.
+    /// Time at which an outside caller gives up, in milliseconds since 1970.
     pub deadline_ms: Option<u64>,
-    /// Who wants to hear how the asking of people goes on.
+    /// Channel that reports how the request progresses, if a caller waits for it.
     pub asking: Option<watch::Sender<Option<ApprovalWait>>>,
-    /// Whether anything may be changed yet.
+    /// Plan mode of the run.
     pub plan: PlanMode,
-    /// Whether the call may have been made before a restart.
+    /// `true` if the call may have been made before a restart.
     pub taken_up: bool,
-    /// The request that a person proposes again with the call.
+    /// Earlier request that a person proposes again with the call.
     pub again_of: Option<RequestId>,
-    /// Random; marks text of the document as data.
+    /// Random tag that marks text of the document as data.
     pub tag: Arc<str>,
-    /// What time it is.
+    /// Source of the present time.
     pub clock: WallClock,
 }
 
-/// How the asking of people goes on.
+/// Progress of a request ([`ToolContext::asking`]).
 #[derive(Clone, Debug)]
 pub enum ApprovalWait {
-    /// The request was made and waits for them.
+    /// The request was made and waits for people.
     Waits(RequestId),
-    /// It waits no longer; a call that they let through is carried out now.
+    /// The request waits no longer. If it was approved, the call is executed now.
     Resolved(RequestId),
 }
 
-/// What of the document a call may change. Whatever tool is used, it is enforced by a hook ([`pipeline::freeze`]).
+/// Part of the document that a call may change. A hook enforces it for every tool
+/// ([`pipeline::freeze`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditableRange {
     /// Everything: nothing was selected.
     Everything,
-    /// Only this range, which the person selected; words may also be put at its edges.
+    /// Only this range, which the person selected; words may also be inserted at its edges.
     Only(usize, usize),
-    /// Nothing: something was selected, and can no longer be found.
+    /// Nothing: something was selected and can no longer be found.
     Nothing,
 }
 
 impl ToolContext {
-    /// The document as the model was shown it.
+    /// Returns the document as the model was shown it.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Unread`] or [`ToolError::NoDocument`] if it was shown none.
     pub fn document(&self) -> Result<&DocumentSnapshot, ToolError> {
         self.base.as_ref().ok_or(match self.room.unlisted_owner() {
             None => ToolError::Unread,
@@ -343,31 +367,36 @@ impl ToolContext {
         })
     }
 
-    /// The answer that the call is in, for whoever keeps it.
+    /// Takes the answer that contains the call, to store it together with a request.
     pub fn take_preface(&self) -> Option<CommitPrefix> {
-        // What is inside is whole between any two statements.
+        // The value is consistent between any two statements.
         self.preface.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Says how the asking goes on.
+    /// Reports the progress of the request.
     fn say(&self, how: fn(RequestId) -> ApprovalWait) {
         if let Some(asking) = &self.asking {
-            // Nobody needs to listen.
+            // There may be no receiver.
             asking.send_replace(Some(how(self.request.clone())));
         }
     }
 
-    /// Where the call was asked for, if it works in another room.
+    /// Returns the room in which the call was asked for, if it works in another room.
     fn asked_in(&self) -> Option<&RoomHandle> {
         self.elsewhere.as_ref().or_else(|| self.live.is_some().then_some(&self.desk))
     }
 
-    /// The folder of work without a document.
+    /// Returns the folder of work without a document.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::NoWorkspace`] if there is none.
     pub fn workspace(&self) -> Result<&Workspace, ToolError> {
         self.workspace.as_ref().ok_or(ToolError::NoWorkspace)
     }
 
-    /// The room that asks people about a call as a whole. A plan for a document is its people's business.
+    /// Returns the room that asks people about a call as a whole. The people of a document decide
+    /// about a plan for it.
     pub fn asks_in(&self, effect: ToolEffect) -> &RoomHandle {
         if effect == ToolEffect::Plans && self.workspace.is_none() {
             &self.room
@@ -376,19 +405,23 @@ impl ToolContext {
         }
     }
 
-    /// How a model is told of the text.
+    /// Returns the settings for notes about changes.
     pub fn telling(&self) -> document_updates::ChangeNote<'_> {
         document_updates::ChangeNote { tag: &self.tag, reads_with: self.reads_with() }
     }
 
-    /// The tool that reads what the call is about.
+    /// Returns the name of the tool that reads what the call is about.
     pub fn reads_with(&self) -> &'static str {
         if self.live.is_some() { read::ReadTool::NAME } else { read_document::ReadDocument::NAME }
     }
 
-    /// The document as it is at this moment.
+    /// Reads the document as it is at this moment.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::NoDocument`] in a conversation without a document, and errors of the room.
     pub async fn read_now(&self) -> Result<DocumentSnapshot, ToolError> {
-        // The room of a conversation without a document is not for models to read.
+        // Models must not read the private document of a conversation without a document.
         if self.room.unlisted_owner().is_some() {
             self.document()?;
         }
@@ -396,12 +429,12 @@ impl ToolContext {
     }
 }
 
-/// The document that an input names as `document_id`.
+/// Returns the document that an input names as `document_id`.
 fn named_document(input: &Value) -> Option<DocumentId> {
     input.get("document_id")?.as_str().map(DocumentId::from)
 }
 
-/// Refuses a text of an input that is longer than `limit` Unicode scalars, or no text.
+/// Refuses a text of an input that has more than `limit` Unicode scalars or contains NUL.
 fn named_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
     if text.chars().count() > limit {
         return Err(ToolError::Denied("Content too large".into()));
@@ -412,141 +445,143 @@ fn named_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The file that an input names as `file_path`.
+/// Returns the file that an input names as `file_path`.
 fn named_file(input: &Value) -> Option<String> {
     input.get("file_path")?.as_str().map(str::to_owned)
 }
 
-/// What a call would do.
+/// Prepared effect of a call ([`Tool::prepare`]).
 #[derive(Debug)]
 pub enum PreparedCall {
-    /// Nothing: this is the answer.
+    /// No effect: this is the answer.
     Answer(ToolAnswer),
-    /// A change of the document.
+    /// Change of the document.
     Propose(DocumentProposal),
-    /// It would act outside of documents.
+    /// Action outside of documents.
     Act(ActionPreview),
 }
 
-/// The answer of a tool that changes nothing.
+/// Answer of a tool that changes nothing ([`PreparedCall::Answer`]).
 #[derive(Clone, Debug, Default)]
 pub struct ToolAnswer {
-    /// What the model and the people are told.
+    /// Result text for the model and for people.
     pub text: String,
-    /// What only the model is told besides.
+    /// Additional text for the model only.
     pub note: Option<String>,
-    /// Other documents that the note tells of.
+    /// Other documents whose words or titles are in the note.
     pub of: Vec<DocumentId>,
-    /// The document, if the model was told how it reads now.
+    /// Document, if the model was told how it reads now.
     pub now: Option<DocumentSnapshot>,
-    /// What of that it has not read.
+    /// Ranges of `now` that the model has not read.
     pub unread: UnreadRanges,
-    /// What is said to the person.
+    /// Answer to the person.
     pub said: Option<String>,
 }
 
-/// What a call would do outside of documents.
+/// Prepared action outside of documents ([`PreparedCall::Act`]).
 #[derive(Debug)]
 pub struct ActionPreview {
-    /// What people are shown.
+    /// Preview that people are shown.
     pub preview: Preview,
-    /// The stamp of the file it would change, if it is one.
+    /// Stamp of the file that the action would change, if it changes one.
     pub touched: Option<String>,
 }
 
-/// A change of the document.
+/// Prepared change of the document ([`PreparedCall::Propose`]).
 #[derive(Debug)]
 pub struct DocumentProposal {
-    /// The changes, in positions of the base version.
+    /// Changes, in positions of the base version.
     pub hunks: Vec<HunkDraft>,
-    /// The document as it would read.
+    /// Text of the document with all changes.
     pub text: Text,
-    /// What people are shown besides the hunks.
+    /// Preview that people are shown besides the hunks.
     pub preview: Preview,
-    /// What the model is told if people take all of it as it is; `None`: what the review says.
+    /// Text for the model if people accept everything unchanged; `None` selects the report of the
+    /// review.
     pub told: Option<String>,
 }
 
-/// What people decided, and how the document reads since.
+/// Decision about a [`DocumentProposal`], and the document after it.
 #[derive(Debug)]
 pub struct ProposalResult {
-    /// What they decided.
+    /// Resolution of the request.
     pub resolution: RequestResolution,
-    /// Whether anything of the proposal is in the text.
+    /// `true` if anything of the proposal is in the text.
     pub applied: bool,
-    /// Whether all of it is, in its own words.
+    /// `true` if all of the proposal is in the text, in its own words.
     pub as_proposed: bool,
-    /// The document afterwards.
+    /// Document after the decision.
     pub now: DocumentSnapshot,
-    /// For a change of a range: where it was, and what stands there now if anything was applied.
+    /// For a change of a range: its original position, and its present text if anything was
+    /// applied.
     pub range: Option<RewrittenRange>,
-    /// What the model said the change does.
+    /// The model's own explanation of the change.
     pub explanation: Option<String>,
-    /// The document as it would read if the proposal had been accepted as it is; not known after a restart.
+    /// Text of the document if the proposal had been accepted unchanged; not known after a restart.
     pub proposed: Option<Text>,
 }
 
-/// A call that is over.
+/// Call that is over, with its [`ToolOutcome`].
 #[derive(Debug, Default)]
 pub struct FinishedCall {
-    /// What came of it.
+    /// Outcome of the call.
     pub outcome: ToolOutcome,
-    /// The document, if the model was told how it reads now.
+    /// Document, if the model was told how it reads now.
     pub now: Option<DocumentSnapshot>,
-    /// Another document, if the model was told how that reads now.
+    /// Another document, if the model was told how it reads now.
     pub read: Option<(DocumentId, DocumentSnapshot)>,
-    /// What of either it has not read.
+    /// Ranges of `now` or of the document in `read` that the model has not read.
     pub unread: UnreadRanges,
-    /// The line for the audit log.
+    /// Line for the audit log.
     pub audit: Option<pipeline::audit::ActivityLine>,
 }
 
-/// Why a call was not executed; the model is told these words.
+/// Reason why a call was not executed, in words for the model.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     /// No tool has this name.
     #[error("Unknown tool: {name}. Available tools: {available}")]
     Unknown {
-        /// What the model called.
+        /// Name that the model used.
         name: String,
-        /// The names it could have used.
+        /// Names of the available tools.
         available: String,
     },
     /// The input does not fit the tool's schema.
     #[error("Invalid input for {tool}: {reason}. Expected: {expected}")]
     Input {
-        /// The tool.
+        /// Name of the tool.
         tool: &'static str,
-        /// What was wrong.
+        /// Reason of the failure.
         reason: String,
-        /// What is allowed.
+        /// Fields that the schema allows.
         expected: String,
     },
-    /// A hook denied it.
+    /// A hook or a rule denied the call.
     #[error("{0}")]
     Denied(String),
     /// There is no document to change.
     #[error("There is no document in this conversation; answer in words instead")]
     NoDocument,
-    /// The document that it names is none that the person may open, whether there is one or not.
+    /// The person may not open the document that the call names, or there is no such document.
     #[error("There is no document {0} that the person may open")]
     NoSuchDocument(DocumentId),
     /// There is no workspace to work in.
     #[error("There is no workspace in this conversation")]
     NoWorkspace,
-    /// It was tried, and this came of it.
+    /// The call was executed and failed; this is its result.
     #[error("{0}")]
     Told(String),
-    /// It could not be done (tool approval protocol's words).
+    /// The call could not be executed (wording of the tool approval protocol).
     #[error("Error: {0}")]
     Failed(String),
     /// The model wants to change another document that it has not read in this run.
     #[error("Read that document first with read_document; nothing was proposed")]
     Unread,
-    /// The text already reads like that.
+    /// The text already reads like the proposal.
     #[error("Nothing to change: the document already reads like this")]
     Unchanged,
-    /// The words it would change were changed meanwhile.
+    /// The words that the call would change were changed meanwhile.
     #[error("{0}")]
     Conflicted(String),
     /// Nothing may be changed before people have approved a plan.
@@ -555,13 +590,13 @@ pub enum ToolError {
          then call ExitPlanMode with the complete plan"
     )]
     NoPlan(&'static str),
-    /// There is a plan already.
+    /// A plan is already approved.
     #[error("The plan is approved already; carry it out")]
     PlanApproved,
-    /// The tool did not keep to its declared effect.
+    /// The tool tried to do more than its declared effect allows.
     #[error("{0} tried to do more than it may; nothing was executed")]
     Effect(&'static str),
-    /// The version the model had read is too old to be compared with.
+    /// The version that the model had read is too old to be compared with the present one.
     #[error(
         "The document changed too much since you read it; nothing was proposed. Try again with the text as it reads now"
     )]

@@ -1,15 +1,18 @@
-//! The input of a call while the model still writes it: how much there is of the new text, and what else is complete. Pure.
+//! Incremental parser for the input of a call that the model is still writing: the text so far, and
+//! the other fields that are complete. Pure.
 //!
-//! Pieces may be cut anywhere, also within an escape or between the halves of a surrogate pair; what is read so far is always
-//! the beginning of what `serde_json` reads in the end. Input that is no JSON object stops growing: the whole answer is checked
-//! later, by those who act on it. Nothing is ever executed from here.
+//! Pieces may be cut anywhere, also within an escape or between the halves of a surrogate pair. The
+//! text so far is always a prefix of the text that `serde_json` reads in the end. Input that is no
+//! JSON object stops growing: the complete answer is checked before anything acts on it. Nothing is
+//! ever executed from here.
 
 use serde_json::{Map, Value};
 
-/// Bytes of another field than the text that are kept while it grows; longer ones are not known before the end.
+/// Maximum size in bytes of another field that is kept while it grows. Longer fields are not known
+/// before the end.
 const OTHER_LIMIT: usize = 4_096;
 
-/// A JSON object that is being written.
+/// JSON object that is being written.
 #[derive(Debug)]
 pub struct PartialInput {
     field: &'static str,
@@ -18,14 +21,14 @@ pub struct PartialInput {
     place: JsonPlace,
 }
 
-/// Where in the JSON the next character stands.
+/// Place of the next character in the JSON.
 #[derive(Debug)]
 enum JsonPlace {
     /// Before the object.
     Outside,
     /// Before a name, or the end of the object.
     BeforeName,
-    /// Within a name: its JSON so far.
+    /// Within a name, with its JSON so far.
     Name(String, EscapePending),
     /// After a name.
     AfterName(String),
@@ -33,20 +36,21 @@ enum JsonPlace {
     BeforeValue(String),
     /// Within the text.
     Text(StringState),
-    /// Within another value: its name and its JSON so far.
+    /// Within another value, with its name and its JSON so far.
     Other(String, RawValueState),
-    /// After the object, or nothing that can be read.
+    /// After the object, or in input that cannot be read.
     Over,
 }
 
-/// Whether the last character of a name was a backslash that escapes the next.
+/// State of a name: `Yes` if its last character was a backslash that escapes the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapePending {
     No,
     Yes,
 }
 
-/// Where in a string the next character stands; `high` is the first half of a pair whose second half has not come yet.
+/// State within a string. `high` is the first half of a surrogate pair whose second half has not
+/// come yet.
 #[derive(Clone, Copy, Debug)]
 struct StringState {
     escape: EscapeState,
@@ -57,11 +61,11 @@ struct StringState {
 enum EscapeState {
     None,
     Slash,
-    /// So many hexadecimal digits, and their value.
+    /// Within `\u`: the number of hexadecimal digits so far, and their value.
     Hex(u8, u16),
 }
 
-/// A value that is only collected.
+/// JSON of a value that is only collected.
 #[derive(Debug, Default)]
 struct RawValueState {
     json: String,
@@ -71,12 +75,12 @@ struct RawValueState {
 }
 
 impl PartialInput {
-    /// Nothing is written yet; the text will be the string in `field`.
+    /// Creates a parser that has read nothing yet; the text is the string in `field`.
     pub fn new(field: &'static str) -> Self {
         Self { field, text: String::new(), others: Map::new(), place: JsonPlace::Outside }
     }
 
-    /// More of the JSON.
+    /// Reads the next piece of the JSON.
     pub fn feed(&mut self, piece: &str) {
         for c in piece.chars() {
             let place = std::mem::replace(&mut self.place, JsonPlace::Over);
@@ -84,12 +88,12 @@ impl PartialInput {
         }
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The other fields that are complete, as an object.
+    /// Returns the other fields that are complete, as an object.
     pub fn others(&self) -> Value {
         Value::Object(self.others.clone())
     }
@@ -130,7 +134,7 @@ impl PartialInput {
         }
     }
 
-    /// One character of the text's JSON.
+    /// Reads one character of the text's JSON.
     fn letter(&mut self, StringState { escape, high }: StringState, c: char) -> JsonPlace {
         let goes_on = |escape, high| JsonPlace::Text(StringState { escape, high });
         match (escape, c) {
@@ -163,7 +167,7 @@ impl PartialInput {
         goes_on(EscapeState::None, None)
     }
 
-    /// One escaped UTF-16 unit; the first half of a pair waits for the second.
+    /// Adds one escaped UTF-16 unit. Returns the first half of a pair, which waits for the second.
     fn unit(&mut self, high: Option<u16>, unit: u16) -> Option<u16> {
         let pair = high.and_then(|high| char::decode_utf16([high, unit]).next()?.ok());
         if let Some(pair) = pair {
@@ -180,7 +184,7 @@ impl PartialInput {
         None
     }
 
-    /// One character of a value that is only collected.
+    /// Reads one character of a value that is only collected.
     fn collect(&mut self, name: String, mut raw: RawValueState, c: char) -> JsonPlace {
         let ends = !raw.in_string && raw.depth == 0 && matches!(c, ',' | '}');
         if ends {
@@ -229,7 +233,7 @@ mod tests {
         growing
     }
 
-    /// Every character escaped, as some providers do.
+    /// Escapes every character, as some providers do.
     fn escaped(text: &str) -> String {
         text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
     }

@@ -1,4 +1,4 @@
-//! A tool as a value: what the registry keeps of the type that implements it.
+//! Type-erased form of a tool: what the registry keeps of the type that implements it.
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -14,7 +14,7 @@ use super::{
     ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError, ToolScope,
 };
 
-/// What the registry knows of a tool.
+/// Type-erased [`Tool`], as the registry keeps it.
 #[derive(Debug)]
 pub(crate) struct RegisteredTool {
     pub(super) name: &'static str,
@@ -68,7 +68,7 @@ impl RegisteredTool {
         }
     }
 
-    /// As the model is told of it.
+    /// Returns the definition for the model.
     pub(super) fn definition(&self) -> ToolDefinition {
         ToolDefinition {
             name: self.name.into(),
@@ -126,7 +126,7 @@ fn has_null(value: &Value) -> bool {
     }
 }
 
-/// Models send `null` for what they do not want to say: it is as if they had left it out.
+/// Removes `null` members. Models send `null` for fields that they do not want to set.
 fn without_null(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,5 @@
-//! THE list of tools, and the gate: schema, pre hooks, prepare, approval, finish, post hooks, in this order.
+//! List of all tools, and the approval step: schema, pre hooks, prepare, approval, finish, post
+//! hooks, in this order.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +42,7 @@ use crate::tools::workspace::multi_edit::MultiEdit;
 use crate::tools::workspace::read::ReadTool;
 use crate::tools::workspace::write::WriteTool;
 
-/// Every tool there is, one line each.
+/// Returns all tools, one line each.
 fn all() -> Vec<RegisteredTool> {
     vec![
         RegisteredTool::of::<UpdateFullDocument>(),
@@ -65,18 +66,18 @@ fn all() -> Vec<RegisteredTool> {
     ]
 }
 
-/// A tool as it is offered to outside callers.
+/// Tool as it is offered to outside callers ([`ToolRegistry::offers`]).
 #[derive(Clone, Debug)]
 pub struct ToolOffer {
     /// Name, description and schema.
     pub definition: ToolDefinition,
-    /// What it does to the world.
+    /// Effect on the world.
     pub effect: ToolEffect,
-    /// What it needs to be of use.
+    /// Kind of conversation that the tool needs.
     pub ground: ToolScope,
 }
 
-/// The tools of a server, behind the gate.
+/// Tools of a server, and the approval step that their calls pass.
 #[derive(Debug)]
 pub struct ToolRegistry {
     pub(super) tools: Vec<RegisteredTool>,
@@ -92,28 +93,29 @@ impl Default for ToolRegistry {
 }
 
 impl ToolRegistry {
-    /// Another order of hooks, or other hooks.
+    /// Replaces the hooks.
     #[must_use]
     pub fn with_hooks(mut self, hooks: HookLists) -> Self {
         self.hooks = hooks;
         self
     }
 
-    /// With a folder for work without a document.
+    /// Sets the folder for work without a document.
     #[must_use]
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.workspace = Some(workspace);
         self
     }
 
-    /// Whose files may be documents that people have open.
+    /// Sets the files that may be open as documents.
     #[must_use]
     pub fn with_files(mut self, files: FileSync) -> Self {
         self.files = Some(files);
         self
     }
 
-    /// With a tool that runs shell commands there, once an owner has approved them.
+    /// Adds the tool that runs shell commands in the workspace, each after the approval of an
+    /// owner.
     #[cfg(unix)]
     #[must_use]
     pub fn with_commands(mut self) -> Self {
@@ -121,20 +123,20 @@ impl ToolRegistry {
         self
     }
 
-    /// The folder for work without a document.
+    /// Returns the folder for work without a document.
     pub fn workspace(&self) -> Option<&Workspace> {
         self.workspace.as_ref()
     }
 
-    /// The tools that make sense, for the model, where people need not approve a plan first; always in the same order,
-    /// because the prompt cache depends on it.
+    /// Returns the definitions of the tools for a kind of conversation outside of plan mode. The
+    /// order is always the same, because the prompt cache depends on it.
     pub fn definitions(&self, ground: ToolScope) -> Vec<ToolDefinition> {
         self.offered(ground).map(RegisteredTool::definition).collect()
     }
 
-    /// Every tool that works on this server, for outside callers.
+    /// Returns every tool that works on this server, for outside callers.
     pub fn offers(&self) -> Vec<ToolOffer> {
-        // A plan is a run's own, and a caller has none.
+        // A plan belongs to a run, and an outside caller has none.
         let works = |tool: &&RegisteredTool| {
             (self.workspace.is_some() || tool.ground != ToolScope::Workspace)
                 && tool.effect != ToolEffect::Plans
@@ -147,18 +149,19 @@ impl ToolRegistry {
         self.tools.iter().filter(works).map(offer).collect()
     }
 
-    /// What a tool does to the world; `None`: there is none of this name.
+    /// Returns the effect of a tool; `None` if there is no tool of this name.
     pub fn effect(&self, tool: &str) -> Option<ToolEffect> {
         self.tools.iter().find(|known| known.name == tool).map(|tool| tool.effect)
     }
 
-    /// The tool that proposes a plan, for runs in plan mode: what the model is sent of it, and its occasion.
+    /// Returns the tool that proposes a plan, for runs in plan mode: its definition, and its name
+    /// and occasion for the prompt.
     pub fn planning(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
         let tool = self.tools.iter().find(|tool| tool.effect == ToolEffect::Plans)?;
         Some((tool.definition(), (tool.name, tool.when)))
     }
 
-    /// Name and occasion of the same tools, for the prompt.
+    /// Returns name and occasion of each tool in [`ToolRegistry::definitions`], for the prompt.
     pub fn occasions(&self, ground: ToolScope) -> Vec<(&'static str, &'static str)> {
         self.offered(ground).map(|tool| (tool.name, tool.when)).collect()
     }
@@ -172,12 +175,12 @@ impl ToolRegistry {
         })
     }
 
-    /// What people can watch of a call of this tool while the model writes it.
+    /// Returns the field of a tool's input that people can watch while the model writes it.
     pub fn writes(&self, tool: &str) -> Option<StreamedField> {
         self.tools.iter().find(|known| known.name == tool)?.writes
     }
 
-    /// The range that a call of this tool is about, if `input` says so already.
+    /// Returns the range that a call is about, if `input` already contains it.
     pub fn scope(
         &self,
         context: &ToolContext,
@@ -188,8 +191,8 @@ impl ToolRegistry {
         (tool.scope)(context, input)
     }
 
-    /// Runs a call through the gate. Never fails: what went wrong is the outcome. Waits for people, for days if need be;
-    /// `cancel` takes the request back.
+    /// Runs a call through the approval step. Never fails: errors are part of the outcome. Waits
+    /// for people, for days if need be; `cancel` withdraws the request.
     pub async fn call(
         &self,
         context: &ToolContext,
@@ -199,7 +202,7 @@ impl ToolRegistry {
         self.call_with(context, call, None, cancel).await
     }
 
-    /// The same for a call of which it is known already what it would do.
+    /// Runs a call through the approval step, with its preparation if that was made before.
     pub async fn call_with(
         &self,
         context: &ToolContext,
@@ -220,7 +223,7 @@ impl ToolRegistry {
         self.sign_off(context, call, finished)
     }
 
-    /// The call in the room of the document it names.
+    /// Returns the context of the call in the room of the document or open file that it names.
     async fn enter(
         &self,
         context: &ToolContext,
@@ -243,7 +246,8 @@ impl ToolRegistry {
         Ok(context)
     }
 
-    /// Whether a call of this tool may be made at all, whatever its input.
+    /// Checks if a call of this tool may be made at all in the present plan mode and by this
+    /// person.
     fn permit(
         &self,
         tool: &RegisteredTool,
@@ -265,7 +269,8 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// Takes a call up again after a restart: if its request was made, its decision is awaited, and it is never made again.
+    /// Resumes a call after a restart. If its request was made, this waits for the decision, and
+    /// the request is never made again. Returns `None` if it was not made.
     pub async fn resume(
         &self,
         context: &ToolContext,
@@ -285,7 +290,8 @@ impl ToolRegistry {
             };
             return Some(self.sign_off(context, call, finished));
         }
-        // If the other document cannot be opened any more, the call is made again, and says so.
+        // If the other document cannot be opened any more, the call is made again, and reports
+        // that.
         let entered = self.enter(context, call).await.ok()?;
         let scope = (tool.scope)(&entered, &call.input);
         let finished = match approval::resume(&entered, call, scope, cancel).await? {
@@ -295,7 +301,7 @@ impl ToolRegistry {
         Some(self.sign_off(context, call, cross_document::discreet(&entered, finished)))
     }
 
-    /// Lets a call through the gate that may be made where it was asked for.
+    /// Runs a call through the approval step in the room to which it belongs.
     async fn admit(
         &self,
         context: &ToolContext,
@@ -304,7 +310,7 @@ impl ToolRegistry {
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, ToolError> {
         let tool = self.called(context, &call.name)?;
-        // On the heap: a call waits long, and what waits for it would be large otherwise.
+        // On the heap: a call waits long, and the future that awaits it would be large otherwise.
         match Box::pin(self.disclose(tool, context, call, cancel)).await? {
             Some(refused) => Ok(refused),
             None => Box::pin(self.gate(tool, context, call, ahead, cancel)).await,
@@ -319,7 +325,7 @@ impl ToolRegistry {
         ahead: Option<EarlyPreparation>,
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, ToolError> {
-        // What a model wrote as arguments may be no JSON at all; nobody is asked about that.
+        // The arguments that a model wrote may be no JSON at all; nobody is asked about that.
         if !call.input.is_object() {
             let reason = "invalid JSON arguments".to_owned();
             let expected = expected(&tool.schema);
@@ -342,7 +348,7 @@ impl ToolRegistry {
             None => self.prepare(tool, context, &call.input).await?,
         };
         match (tool.effect, prepared) {
-            // To answer is less than to propose.
+            // An answer is less than a proposal, so it is allowed.
             (
                 ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes,
                 PreparedCall::Answer(answer),
@@ -391,7 +397,7 @@ impl ToolRegistry {
         Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await)
     }
 
-    /// What a call would do, if its input is one that the hooks and the tool take.
+    /// Prepares a call, after the hooks and the tool have checked its input.
     pub(super) async fn prepare(
         &self,
         tool: &RegisteredTool,
@@ -402,7 +408,7 @@ impl ToolRegistry {
         (tool.prepare)(context.clone(), input.clone()).await
     }
 
-    /// Whether the hooks and the tool take an input.
+    /// Checks an input with the hooks and the tool.
     pub(super) fn check(
         &self,
         tool: &RegisteredTool,
@@ -417,7 +423,7 @@ impl ToolRegistry {
         (tool.check)(input)
     }
 
-    /// Asks the hooks that know what the call would do.
+    /// Runs the hooks that check a proposal.
     async fn look_over(
         &self,
         tool: &RegisteredTool,
@@ -426,11 +432,13 @@ impl ToolRegistry {
     ) -> Result<(), ToolError> {
         let base = context.document()?;
         let is_newest = context.room.pulse().version == base.version;
-        // Where nothing was frozen when it was read, the room itself says what has been since.
+        // If nothing was frozen when the text was read, the room itself checks passages that were
+        // frozen since.
         let caught_up = if is_newest && base.settings.frozen.is_empty() {
             SnapshotWithUpdates { now: base.clone(), missed: Vec::new(), causes: Vec::new() }
         } else {
-            // Only what says how all of it is to read is held against earlier proposals (`tools/pipeline/unread.rs`).
+            // Only proposals for the whole text are compared with earlier proposals
+            // (`tools/pipeline/unread.rs`).
             let is_whole = tool.takes == ReplacedText::TheRest;
             let causes = if is_whole { OriginRequests::Named } else { OriginRequests::LeftOut };
             context.room.catch_up(base.version, causes).await?
@@ -480,7 +488,7 @@ pub(super) async fn refused(context: &ToolContext, error: &ToolError) -> Finishe
     let mut outcome = ToolOutcome::failed("", error.to_string());
     outcome.about.insert("updateType".into(), "none".into());
     if let ToolError::Denied(_) | ToolError::NoSuchDocument(_) = error {
-        // As the document agent protocol's PreToolUse hook calls it.
+        // Names of the document agent protocol's `PreToolUse` hook.
         outcome.about.insert("permissionDecision".into(), "deny".into());
         outcome.about.insert("permissionDecisionReason".into(), error.to_string().into());
     }

@@ -1,10 +1,11 @@
-//! A tool's input as a plain JSON schema, and as one line for a model that got it wrong. Pure.
+//! Converts the input of a tool to a plain JSON schema, and to one line for a model that made a
+//! wrong call. Pure.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// A plain JSON schema: no references, no titles, nothing a provider does not know.
+/// Returns a plain JSON schema: no references, no titles, no keywords that a provider may not know.
 pub(super) fn schema<I: schemars::JsonSchema>() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -13,13 +14,14 @@ pub(super) fn schema<I: schemars::JsonSchema>() -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
     strip(&mut schema, SchemaPlace::Schema);
     if let Some(root) = schema.as_object_mut() {
-        // The description of the whole type is for readers of the code; the model has the tool's.
+        // The description of the type is for readers of the code; the model has the tool's
+        // description.
         root.remove("description");
     }
     schema
 }
 
-/// Where in a schema a JSON object stands: property names must not be mistaken for keywords.
+/// Role of a JSON object in a schema: property names must not be mistaken for keywords.
 #[derive(Clone, Copy)]
 enum SchemaPlace {
     Schema,
@@ -43,12 +45,13 @@ fn strip(value: &mut Value, place: SchemaPlace) {
     }
 }
 
-/// The allowed input in one line, for a model that got it wrong.
+/// Returns the allowed input in one line, for a model that made a wrong call.
 pub(super) fn expected(schema: &Value) -> String {
     fields(schema, SchemaDepth::Outside)
 }
 
-/// How much of what is inside is told: one level, which is as deep as the inputs of the tools go.
+/// Nesting level of a description. Only one inner level is described, which is as deep as the
+/// inputs of the tools go.
 #[derive(Clone, Copy)]
 enum SchemaDepth {
     Outside,
@@ -69,7 +72,7 @@ fn fields(schema: &Value, depth: SchemaDepth) -> String {
     line
 }
 
-/// What a value is to be. What may be left out is said elsewhere, so that it may be `null` too is not.
+/// Returns the kind of a value. The line says elsewhere if it is optional, so `null` is left out.
 fn kind(schema: &Value, depth: SchemaDepth) -> String {
     let is_told = |name: &&str| *name != "null";
     let name = match &schema["type"] {
@@ -87,7 +90,7 @@ fn kind(schema: &Value, depth: SchemaDepth) -> String {
         (Some("string"), _) => words(schema).unwrap_or_else(|| "string".to_owned()),
         (Some(name), _) => name.to_owned(),
         (None, _) => {
-            // One of several: those that can be `null` are written like that if they are more than a plain type.
+            // A union: optional values of more than a plain type are written like this.
             let ways = ["anyOf", "oneOf"].into_iter().find_map(|way| schema[way].as_array());
             let mut ways = ways.into_iter().flatten().filter(|one| one["type"] != "null");
             words(schema)
@@ -97,7 +100,7 @@ fn kind(schema: &Value, depth: SchemaDepth) -> String {
     }
 }
 
-/// The words that a value can be; `None`: any.
+/// Returns the words that a value can be; `None` if it can be any.
 fn words(schema: &Value) -> Option<String> {
     let listed = schema["enum"].as_array().map(|words| words.iter().collect::<Vec<_>>());
     let described =

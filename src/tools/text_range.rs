@@ -1,4 +1,4 @@
-//! A range of a document, as models name it.
+//! Range of a document, as models name it.
 
 use std::ops::Range;
 
@@ -19,7 +19,11 @@ pub struct TextRange {
 }
 
 impl TextRange {
-    /// That it lies in the text, in order, and cuts no character in two.
+    /// Returns the range if it lies in the text, in order, and cuts no character in two.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Denied`] if it does not.
     pub fn within(self, text: &Text) -> Result<Range<usize>, ToolError> {
         let Self { start, end } = self;
         if start <= end && text.is_boundary(start) && text.is_boundary(end) {

@@ -1,11 +1,12 @@
-//! What the model has not read of a document whose version it knows. It may work there, but not take words away that it has
-//! never seen: somebody has written them, and its rewrite would not know of them. Pure.
+//! Ranges of a document that the model has not read. The model may work on the document, but not
+//! remove words that it has never seen: somebody has written them, and its rewrite would not take
+//! them into account. Pure.
 
 use std::fmt;
 
 use crate::document::diff::ChangedPassage;
 
-/// Ranges that are named at most.
+/// Maximum number of ranges that are named.
 const MOST_NAMED: usize = 4;
 
 /// Ranges of a document in UTF-16 units: in order, disjoint, none empty.
@@ -13,24 +14,24 @@ const MOST_NAMED: usize = 4;
 pub struct UnreadRanges(Vec<(usize, usize)>);
 
 impl UnreadRanges {
-    /// A document of this length, of which nothing was read.
+    /// Returns the ranges of a document of length `len` of which nothing was read.
     pub fn all(len: usize) -> Self {
         let mut all = Self::default();
         all.add(0, len);
         all
     }
 
-    /// Whether everything was read.
+    /// Returns `true` if everything was read.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// This range was written by others, and the model was not told how it reads.
+    /// Adds a range that others wrote and whose text the model was not told.
     pub fn add(&mut self, from: usize, to: usize) {
         if from >= to {
             return;
         }
-        // What touches it becomes one with it.
+        // Ranges that touch become one range.
         let (near, apart) = self
             .0
             .iter()
@@ -43,13 +44,13 @@ impl UnreadRanges {
         self.0.sort_unstable();
     }
 
-    /// The model was told how this range reads.
+    /// Removes a range whose text the model was told.
     pub fn read(&mut self, from: usize, to: usize) {
         let left = |&(start, end): &(usize, usize)| [(start, end.min(from)), (start.max(to), end)];
         self.0 = self.0.iter().flat_map(left).filter(|(start, end)| start < end).collect();
     }
 
-    /// The same ranges where they are after `passages` came to read differently.
+    /// Returns the ranges in positions after `passages` have changed.
     #[must_use]
     pub fn moved(&self, passages: &[ChangedPassage]) -> Self {
         let mut moved = Self::default();
@@ -61,13 +62,13 @@ impl UnreadRanges {
         moved
     }
 
-    /// Whether any of it lies in this range.
+    /// Returns `true` if any unread unit lies in this range.
     pub fn touches(&self, from: usize, to: usize) -> bool {
         self.0.iter().any(|&(start, end)| start < to && from < end)
     }
 }
 
-/// Where a position is; one that lies within a passage is taken to its edge.
+/// Maps a position; a position within a passage moves to the edge of the passage.
 fn place(passages: &[ChangedPassage], at: usize, edge: fn(&ChangedPassage) -> usize) -> usize {
     match passages.iter().rev().find(|passage| passage.old.start < at) {
         Some(passage) if at < passage.old.end => edge(passage),

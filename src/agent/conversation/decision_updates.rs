@@ -1,4 +1,5 @@
-//! What people did since with changes the model knows of: told with a prompt, once, in the report's own words. Pure.
+//! Decisions that people made since the model was last told of a change. The next prompt tells them
+//! once, in the words of the report. Pure.
 
 use std::collections::BTreeMap;
 
@@ -11,48 +12,50 @@ use crate::tools::document_updates::fenced_lines;
 
 use super::transcript::DecisionNote;
 
-/// What a prompt told the model of earlier changes.
+/// Decisions about earlier changes that a prompt told the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionUpdates {
-    /// A few lines for each change.
+    /// Text, a few lines for each change.
     pub lines: Vec<String>,
-    /// Random; marks the lines as data. None in what older versions kept.
+    /// Random tag that marks the lines as data; empty in records of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tag: String,
-    /// How each of them stood then ([`stand`]).
+    /// State of each request as it was told ([`stand`]).
     pub told: BTreeMap<RequestId, String>,
 }
 
 impl DecisionUpdates {
-    /// Whether there was nothing to tell.
+    /// Returns `true` if there is nothing to tell.
     pub fn is_nothing(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// As a later turn is sent it, before what was typed then.
+    /// Returns the text for the model. Later turns repeat it before the prompt with which it was
+    /// told.
     pub fn as_told(&self) -> String {
         let lines = fenced_lines("decisions", &self.tag, &self.lines.join("\n"));
         format!("Decisions people changed since:\n{lines}")
     }
 
-    /// Bytes that a later turn is sent of it, near enough.
+    /// Returns the approximate size in bytes that a later turn is sent.
     pub fn size(&self) -> usize {
         self.lines.iter().map(|line| line.len() + 1).sum()
     }
 }
 
-/// What the model knows of a request.
+/// Request as the model knows it, for [`told`].
 #[derive(Debug)]
 pub struct ReportedDecision<'k> {
-    /// What it was told when its call was answered.
+    /// Status that the model was told when its call was answered.
     pub first: DecisionNote<'k>,
-    /// When it was told of it last, in milliseconds since 1970.
+    /// Time of the latest report to the model, in milliseconds since 1970.
     pub told_ms: u64,
-    /// How it stood then, if that was news once.
+    /// State of the request in that report, if it was told as a decision update.
     pub stood: Option<&'k str>,
 }
 
-/// What there is to tell of a request; `newest` is the one that a person proposed in its place, if one did.
+/// Returns the lines to tell about a request and its state, or `None` if nothing is new. `newest`
+/// is the request that a person proposed in its place, if there is one.
 pub fn told(
     known: &ReportedDecision<'_>,
     now: &ApprovalRequest,
@@ -70,7 +73,8 @@ pub fn told(
     is_news.then(|| (worded(known, now, newest), stands))
 }
 
-/// How a request stands, as far as people had a hand in it; where the words of an open change are is not it.
+/// Returns the state of a request, as far as people influenced it. The positions of an open change
+/// are not part of it.
 fn stand(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> String {
     let hunks: Vec<_> =
         now.hunks.iter().filter_map(|h| Some((&h.id, h.decided.as_ref()?.at_ms))).collect();
@@ -80,7 +84,7 @@ fn stand(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> String {
     json!([now.status.as_str(), closed, hunks, now.remarks.len(), undone, newest]).to_string()
 }
 
-/// When somebody decided or said anything about it last.
+/// Returns the time of the latest decision or remark, in milliseconds since 1970.
 fn last_ms(now: &ApprovalRequest) -> u64 {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref()).map(|it| it.at_ms);
     let ends = now.closed.iter().map(|closed| closed.at_ms);
@@ -96,7 +100,7 @@ fn worded(
 ) -> String {
     let (id, status) = (now.id(), known.first.status);
     let what = known.first.what.unwrap_or(&now.proposal.tool);
-    // In the model's own words; a line of them is not to look like one of ours.
+    // The explanation is the model's own words; a line of it must not look like one of the report.
     let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
     let head = format!("- {id} ({what}) was {status}");
     if let Some(newest) = newest {
@@ -118,7 +122,7 @@ fn worded(
     with_details(line, now, known.told_ms)
 }
 
-/// Who decided since, and the report, with the remarks that are new.
+/// Appends the people who decided since, and the report with the new remarks.
 fn with_details(mut line: String, now: &ApprovalRequest, since_ms: u64) -> String {
     let names = deciders(now, since_ms);
     if !names.is_empty() {
@@ -130,7 +134,7 @@ fn with_details(mut line: String, now: &ApprovalRequest, since_ms: u64) -> Strin
     format!("{line}:\n  {report}")
 }
 
-/// Who decided since, in the order of the text, each once.
+/// Returns the names of the people who decided since, in the order of the text, each once.
 fn deciders(now: &ApprovalRequest, since_ms: u64) -> Vec<&str> {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref());
     let hunks = hunks.map(|HunkDecision { by, at_ms, .. }| (by, *at_ms));

@@ -1,5 +1,5 @@
-//! Conversations are begun anew, and continued from an earlier run; nothing that was said is lost for others. Also: how runs
-//! ended while their session was away.
+//! Clears conversations, and continues them from an earlier run; nothing is lost for others. Also
+//! reports the ends of runs that a session missed.
 
 #[cfg(test)]
 mod stories;
@@ -24,30 +24,31 @@ use crate::agent::scheduler::{ConversationLock, QueueKey, WorkerNeed};
 use crate::agent::service::{AgentDeps, AgentService};
 use crate::agent::{AskError, AskKind};
 
-/// How long to wait for the end of a run to be told.
+/// Interval between checks for the report of a run's end.
 const A_MOMENT: Duration = Duration::from_millis(5);
-/// Ends of runs that a session is told at a time when it comes back.
+/// Maximum number of run ends that a returning session is told at once.
 const MOST_UNHEARD: u32 = 100;
 
-/// A session, and the document its conversation is about.
+/// Session, and the document of its conversation.
 type ConversationKey = (SessionId, Option<DocumentId>);
 
-/// An earlier run from which a conversation is to go on.
+/// Earlier run from which a conversation is to continue ([`AgentService::fork`]).
 #[derive(Clone, Debug)]
 pub struct ConversationFork {
-    /// The session whose conversation it becomes; the caller has checked that it is the person's own.
+    /// Session of the new conversation; the caller has checked that it is the person's own.
     pub session: SessionId,
-    /// The document the conversation is about.
+    /// Document of the conversation.
     pub document: Option<DocumentId>,
-    /// The session that asked for the run; without a document the caller has checked that it is the person's own.
+    /// Session that asked for the run. Without a document the caller has checked that it is the
+    /// person's own.
     pub from: SessionId,
-    /// The run.
+    /// Name of the run.
     pub run: RunId,
 }
 
 impl AgentService {
-    /// The same as [`Self::said_before`] from a place on: at most so many entries, each with its own. One that cannot be
-    /// read any more is none.
+    /// Returns at most `limit` entries of the conversation ([`Self::said_before`]) from a cursor
+    /// on, each with its own cursor. The entry is `None` if it cannot be read any more.
     pub async fn said_from(
         &self,
         session: &SessionId,
@@ -68,10 +69,11 @@ impl AgentService {
         Ok(said.into_iter().map(read).collect())
     }
 
-    /// The session's conversation about a document, or about none, begins anew: the model forgets it, the record stays.
+    /// Clears the session's conversation about a document, or about none: the model forgets it, the
+    /// record stays.
     ///
     /// # Errors
-    /// [`AskError::Busy`] while a run of it is at work or waits.
+    /// [`AskError::Busy`] while a run of the conversation is at work or waits.
     pub async fn clear(
         &self,
         session: &SessionId,
@@ -82,11 +84,12 @@ impl AgentService {
         self.begin_anew(&of, by, None, WriteBatch::new()).await
     }
 
-    /// The session's conversation goes on from where an earlier run ended, whoever had asked for that.
+    /// Continues the session's conversation from the end of an earlier run, whoever had asked for
+    /// that run.
     ///
     /// # Errors
-    /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it, or a run of the
-    /// conversation that would be left, is at work or waits.
+    /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it,
+    /// or a run of the conversation that would be replaced, is at work or waits.
     pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> Result<(), AskError> {
         let ConversationFork { session, document, from, run } = fork;
         let store = &self.shared.store;
@@ -119,12 +122,13 @@ impl AgentService {
             sleep(A_MOMENT).await;
         }
         let begun = self.shared.begin_anew(of, by, from, past).await;
-        // Whoever asked meanwhile goes on now.
+        // Runs that were asked for meanwhile begin now.
         self.employ(WorkerNeed::Needed, key);
         begun
     }
 
-    /// How runs of the session ended that it was not told of, as it would have been told.
+    /// Returns the ends of the session's runs that it was not told of, as the events that it
+    /// missed.
     pub async fn unheard(&self, session: &SessionId) -> Result<Vec<RunEvent>, AskError> {
         let mut unheard = Vec::new();
         for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
@@ -177,7 +181,7 @@ impl AgentDeps {
         Ok(())
     }
 
-    /// What is said at the end of a run that is over.
+    /// Returns the events at the end of a run that is over.
     async fn end_of(&self, run: &Run, state: &str, at_ms: u64) -> Result<Vec<RunEvent>, AskError> {
         let ask = &run.ask;
         let (session, document) = (&ask.session, ask.document.as_ref());

@@ -1,4 +1,4 @@
-//! What is read of a conversation again: never all of a long one, only what is needed, and that in pieces.
+//! Reads a stored conversation in pieces: of a long one, only the entries that are needed.
 
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Action;
@@ -13,27 +13,28 @@ use crate::agent::run::run_record::{QUEUED, Run};
 use crate::agent::service::{AgentDeps, AgentService};
 use crate::agent::{AgentRequest, AskError};
 
-/// Bytes of one page of a conversation for people; a single entry may be longer.
+/// Size of one page of a conversation for people, in bytes; a single entry may be longer.
 const PAGE: u64 = 512 * 1024;
-/// Entries and bytes that are read first when a run is looked for: most are the newest, and short.
+/// Size of the first piece in the search for a run. Most searches are for new and short runs.
 const FIRST: HistoryChunk = HistoryChunk { entries: 16, bytes: 64 * 1024 };
-/// How much more is read each time a run is not found.
+/// Factor by which each further piece is larger.
 const GROWTH: u64 = 4;
-/// What is read at once at most.
+/// Maximum size of one piece.
 const LARGEST: HistoryChunk = HistoryChunk { entries: MEASURED, bytes: 1024 * 1024 };
-/// Bytes of an entry, and of all of them together, that are read only for the decisions in them.
+/// Maximum size in bytes of one entry, and of all entries together, that are read only for the
+/// decisions in them.
 const DECISIONS: (u64, u64) = (16 * 1024, 256 * 1024);
 
-/// What is needed of the results of a run.
+/// Parts of a run's results that are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultTexts {
     /// Everything.
     Kept,
-    /// All but what the model was told, which may be long.
+    /// Everything but the texts for the model, which may be long.
     LeftOut,
 }
 
-/// How much of a conversation is read at once.
+/// Size of one piece of a conversation.
 #[derive(Clone, Copy, Debug)]
 struct HistoryChunk {
     entries: u64,
@@ -49,18 +50,19 @@ impl HistoryChunk {
     }
 }
 
-/// Part of a conversation, for people.
+/// Page of a conversation, for people ([`AgentService::said_before`]).
 #[derive(Debug)]
 pub struct HistoryPage {
-    /// In order.
+    /// Entries in order.
     pub entries: Vec<TranscriptEntry>,
-    /// Before which there is more.
+    /// Cursor for [`AgentService::said_before`], if there are older entries.
     pub before: Option<TranscriptCursor>,
 }
 
 impl AgentService {
-    /// The newest of what was asked, answered, called and decided, or the newest before a place: about a document by
-    /// everybody, which is the conversation its people see; without one by the session.
+    /// Returns the newest entries of a conversation, or the newest before a cursor. With a
+    /// document, these are the entries of everybody, which is the conversation that the people of
+    /// the document see; without one, those of the session.
     pub async fn said_before(
         &self,
         session: &SessionId,
@@ -77,7 +79,7 @@ impl AgentService {
             let places = places(fitting(&sizes, PAGE, |it| it.bytes));
             store.messages_at(session, None, &places).await?
         };
-        // Results go with the answer that made the calls.
+        // Results belong on the page of the answer that made the calls.
         if said.len() > 1 && holds_results(&said[0].1) {
             said.remove(0);
         }
@@ -101,8 +103,8 @@ impl AgentService {
 }
 
 impl AgentDeps {
-    /// What a run goes on from: the newest of its conversation, as much as a model is sent; of what was before that the
-    /// decisions; and all of the run itself.
+    /// Returns the entries with which a run continues: the newest of its conversation, as many as a
+    /// model is sent; of older ones those with decisions; and all of the run itself.
     pub(crate) async fn remembered(&self, run: &Run) -> Result<Vec<TranscriptEntry>, AskError> {
         let (session, document) = (&run.ask.session, run.ask.document.as_ref());
         let sizes = self
@@ -113,7 +115,7 @@ impl AgentDeps {
         let earlier = self.at(session, document, &decisions(&sizes[newest.len()..])).await?;
         let mut entries: Vec<TranscriptEntry> =
             earlier.into_iter().map(|(_, entry)| entry).collect();
-        // They are never sent: what is sent begins with a prompt.
+        // Older entries are never sent: the messages begin with a prompt.
         entries.retain(|entry| matches!(entry.kept, EntryKind::Results { .. }));
         let newest = self.at(session, document, &places(newest)).await?;
         entries.extend(newest.into_iter().map(|(_, entry)| entry));
@@ -123,8 +125,9 @@ impl AgentDeps {
         Ok(entries)
     }
 
-    /// Takes out of what earlier runs were told the words and titles of other documents that not everybody who will hear this
-    /// one may read: rights change, and the conversation may have been somebody else's. Whether there was anything.
+    /// Removes words and titles of other documents from earlier runs, if not everybody who reads
+    /// this conversation may read those documents. Rights change, and the conversation may have
+    /// been another person's. Returns `true` if anything was removed.
     pub(crate) async fn keep_apart(
         &self,
         run: &Run,
@@ -136,7 +139,7 @@ impl AgentDeps {
         if of.is_empty() {
             return Ok(false);
         }
-        // A private document is its session's alone.
+        // A private document belongs to its session alone.
         let readers = match room.unlisted_owner() {
             None => Some(self.rooms.readers(room.document()).await?),
             Some(_) => None,
@@ -149,7 +152,7 @@ impl AgentDeps {
         Ok(!of.is_empty() && transcript::keep_apart(entries, run, &of))
     }
 
-    /// The entries of a run that is not over yet; none if it has not begun.
+    /// Returns the entries of a run that is not over yet; none if it has not begun.
     pub(crate) async fn said_by(
         &self,
         run: &Run,
@@ -164,7 +167,7 @@ impl AgentDeps {
         }
     }
 
-    /// The entries of a run.
+    /// Returns the entries of a run.
     pub(crate) async fn said_in(
         &self,
         session: &SessionId,
@@ -192,8 +195,8 @@ impl AgentDeps {
         Ok(found)
     }
 
-    /// The conversation that a run belongs to, up to its end: its newest runs, as many as fit into `bytes`. `None`: the
-    /// run is not there.
+    /// Returns the conversation of a run up to the end of that run: the newest runs, as many as fit
+    /// into `bytes`. `None` if the run does not exist.
     pub(crate) async fn said_until(
         &self,
         session: &SessionId,
@@ -224,7 +227,8 @@ impl AgentDeps {
         Ok(is_begun.then(|| transcript::recent(&found, run, bytes).to_vec()))
     }
 
-    /// The newest entries of all conversations of a session about something, or the newest before a place.
+    /// Returns the newest entries of all conversations of a session about the document (or about
+    /// none), or the newest before a place.
     async fn piece(
         &self,
         session: &SessionId,
@@ -240,7 +244,7 @@ impl AgentDeps {
             most = most.next();
             let places = places(fitting(&sizes, bytes, |it| it.bytes));
             let piece = self.at(session, document, &places).await?;
-            // What cannot be read is nothing, but what is before it is not.
+            // Entries that cannot be read are skipped, but older ones may be readable.
             match places.last() {
                 Some(last) if piece.is_empty() => before = Some(*last),
                 _ => return Ok(piece),
@@ -259,7 +263,7 @@ impl AgentDeps {
     }
 }
 
-/// A message as it is read back. What this program did not write is left out.
+/// Reads a message back. Messages that this program did not write are left out.
 fn read(
     (place, message): (TranscriptCursor, MessageRecord),
 ) -> Option<(TranscriptCursor, TranscriptEntry)> {
@@ -271,8 +275,8 @@ fn places(sizes: &[EntrySize]) -> Vec<u64> {
     sizes.iter().map(|size| size.seq).collect()
 }
 
-/// The places where decisions may be told, of what is too old to be sent. What tells of decisions is short; what was read
-/// for a call is long.
+/// Returns the places of old entries that may contain decisions. Results with decisions are short;
+/// texts that were read for a call are long.
 fn decisions(older: &[EntrySize]) -> Vec<u64> {
     let (most, together) = DECISIONS;
     let mut left = together;
@@ -299,7 +303,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs that each were asked with so many bytes, and read so many, as they are kept.
+    /// Creates runs that each asked with so many bytes and read so many, in their stored form.
     async fn long_runs(stage: &TestAgent, runs: usize, (asked, bytes): (usize, usize)) {
         for number in 0..runs {
             let outcome = ToolOutcome {

@@ -1,4 +1,4 @@
-//! The conversation a run belongs to: transcript, history, prompt, and what is left out of it.
+//! Conversation of a run: transcript, history, prompt, and the removal of old parts.
 
 pub(crate) mod decision_updates;
 pub(crate) mod fork;

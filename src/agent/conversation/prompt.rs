@@ -1,7 +1,9 @@
-//! What the model is told: the rules, and for each request its context (document agent protocol's order). Pure.
+//! Texts for the model: the rules, and the context of each request (in the order of the document
+//! agent protocol). Pure.
 //!
-//! The rules and the tools never change within a session, and the document stands in a block of its own before what
-//! is particular to a request, so that a provider can cache what stays the same.
+//! The rules and the tools never change within a session, and the document stands in a block of its
+//! own before the parts that differ between requests, so that a provider can cache everything that
+//! stays equal.
 
 use std::fmt::Write as _;
 
@@ -14,7 +16,7 @@ use crate::tools::document_updates::{self, fenced, fenced_lines};
 use super::decision_updates::DecisionUpdates;
 use super::shown_documents::ShownDocument;
 
-/// The rules of a conversation.
+/// Returns the rules of a conversation.
 pub fn rules(ground: ToolScope) -> &'static str {
     match ground {
         ToolScope::Document | ToolScope::Conversation => include_str!("../prompts/system.md"),
@@ -22,51 +24,54 @@ pub fn rules(ground: ToolScope) -> &'static str {
     }
 }
 
-/// What a run in plan mode is told besides.
+/// Additional rules of a run in plan mode.
 const PLAN_MODE: &str = include_str!("../prompts/plan.md");
 
-/// UTF-16 units of a document that are shown at most; of a longer one, the part around the selection (or its beginning).
+/// Maximum number of UTF-16 units of a document that are shown. Of a longer one, the part around
+/// the selection (or its beginning) is shown.
 pub const DOCUMENT_LIMIT: usize = 200_000;
 
-/// Bytes of the earlier turns a client may add; the newest are kept.
+/// Maximum size in bytes of the earlier turns that a client may add; the newest are kept.
 const HISTORY_LIMIT: usize = 20_000;
 
-/// What a request is about.
+/// Context of a request.
 #[derive(Debug)]
 pub struct PromptContext<'a> {
     /// Extra instructions of the client.
     pub instructions: Option<&'a str>,
-    /// The document, if there is one.
+    /// Document, if there is one.
     pub document: Option<&'a DocumentSnapshot>,
-    /// UTF-16 units of it that are shown at most.
+    /// Maximum number of UTF-16 units of the document that are shown.
     pub most: usize,
-    /// The document as the conversation begins with it; then only what has changed since is told.
+    /// Document with which the conversation begins. If it is set, only the changes since then are
+    /// told.
     pub seen: Option<&'a ShownDocument>,
-    /// What the person selected, in UTF-16 units of `document`; valid there.
+    /// Selection of the person, in UTF-16 units of `document`; valid there.
     pub selection: Option<(usize, usize)>,
     /// Earlier turns that the server does not have: role and text, oldest first.
     pub history: &'a [(String, String)],
-    /// What people did since with changes the model knows of.
+    /// Decisions of people since the model was last told.
     pub news: &'a DecisionUpdates,
-    /// What the person typed.
+    /// Text that the person typed.
     pub prompt: &'a str,
-    /// Whether nothing may be changed before people have approved a plan.
+    /// `true` if nothing may be changed before people have approved a plan.
     pub planning: bool,
-    /// The tools on offer: name, and when to use it.
+    /// Available tools: name, and the situations in which to use it.
     pub tools: &'a [(&'static str, &'static str)],
-    /// Random, so that no document can contain the end of its own block.
+    /// Random tag, so that no document can contain the end of its own block.
     pub tag: &'a str,
 }
 
 impl PromptContext<'_> {
-    /// What of the document is shown, in UTF-16 units; all of it where the conversation begins with it.
+    /// Returns the range of the document that is shown, in UTF-16 units; all of it if the
+    /// conversation begins with it.
     pub fn shown(&self) -> Option<(usize, usize)> {
         let reading = self.document?;
         let all = (0, reading.text.len());
         Some(if self.seen.is_some() { all } else { window(reading, self.selection, self.most) })
     }
 
-    /// The blocks of the request's message.
+    /// Returns the content blocks of the request's message.
     pub fn blocks(&self) -> Vec<ContentBlock> {
         let mut blocks = Vec::new();
         if let Some(instructions) = self.instructions.filter(|text| !text.trim().is_empty()) {
@@ -139,7 +144,7 @@ impl PromptContext<'_> {
     }
 }
 
-/// The block with which a conversation begins.
+/// Returns the block with which a conversation begins.
 pub fn opening(seen: &ShownDocument) -> ContentBlock {
     whole(&seen.reading, &seen.tag)
 }
@@ -149,12 +154,13 @@ fn whole(reading: &DocumentSnapshot, tag: &str) -> ContentBlock {
     cached(format!("Current Document:\n(data, {} UTF-16 units.)\n{block}", reading.text.len()))
 }
 
-/// What changes least comes first, and a provider may keep what it has read up to here.
+/// Returns a block with a cache mark. A provider may cache the request up to this block, so the
+/// parts that change least come first.
 fn cached(text: String) -> ContentBlock {
     ContentBlock::Text { text, cache_control: Some(CacheControl::one_hour()) }
 }
 
-/// How the document reads now, for a conversation that begins with `seen`.
+/// Returns the changes of the document since `seen`, with which the conversation begins.
 fn since(seen: &ShownDocument, now: &DocumentSnapshot, tag: &str) -> String {
     let (before, after) = (&seen.reading, now);
     let (len, version) = (after.text.len(), after.version);
@@ -184,7 +190,7 @@ fn section(mut text: String) -> String {
     text
 }
 
-/// The part of a document that is shown: all of it, or `most` units around the selection.
+/// Returns the range of a document that is shown: all of it, or `most` units around the selection.
 fn window(
     reading: &DocumentSnapshot,
     selection: Option<(usize, usize)>,
@@ -197,7 +203,7 @@ fn window(
     let middle = selection.map_or(0, |(start, end)| usize::midpoint(start, end));
     let from = middle.saturating_sub(most / 2).min(len - most);
     let to = from + most;
-    // Never half a character: one unit less on either side is always a boundary.
+    // One unit less on either side is always a character boundary.
     let inside = |at: usize, step: usize| if reading.text.is_boundary(at) { at } else { at + step };
     (inside(from, 1), if reading.text.is_boundary(to) { to } else { to - 1 })
 }

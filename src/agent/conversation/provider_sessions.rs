@@ -1,8 +1,10 @@
-//! Conversations that a model remembers by itself: which one a run goes on from.
+//! Conversations that a model keeps by itself (threads), and the choice of the thread that a run
+//! continues.
 //!
-//! Each run has a thread of its own, which begins where the one of the run before ends. So what people take out of a
-//! conversation is not in the next thread either. Its name is in the record of the run, where a restart and the next question
-//! find it. Where another model answered last, a new thread is begun.
+//! Each run has a thread of its own, which begins where the one of the previous run ends. So
+//! entries that people remove from a conversation are not in the next thread either. The name of
+//! the thread is in the record of the run, where a restart and the next question find it. If
+//! another model answered last, a new thread is begun.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,22 +18,22 @@ use crate::agent::run::run_record::Run;
 use crate::agent::service::AgentDeps;
 use crate::agent::{AskError, ConversationMode};
 
-/// A conversation that a model remembers.
+/// Thread of a model that keeps conversations by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderSession {
-    /// Its name, a UUID.
+    /// Name of the thread, a UUID.
     id: String,
-    /// The thread of the run before.
+    /// Name of the previous run's thread.
     from: Option<String>,
 }
 
 impl Run {
-    /// The name of the run, unique on this server.
+    /// Returns the name of the run that is unique on this server.
     pub fn full_name(&self) -> String {
         RunRecord::key(&self.ask.session, &self.ask.run).to_string()
     }
 
-    /// The thread as it is now; it has begun once something was answered.
+    /// Returns the thread in its present state; it has begun once the model has answered.
     pub fn thread_now(&self, entries: &[TranscriptEntry]) -> Option<llm::ModelThread> {
         let ProviderSession { id, from } = self.thread.clone()?;
         let answered = |entry: &TranscriptEntry| {
@@ -41,7 +43,8 @@ impl Run {
     }
 }
 
-/// Names the thread of a run whose model keeps them, if it has none yet. `said` is the conversation so far.
+/// Chooses the thread of a run whose model keeps threads, if it has none yet. `said` is the
+/// conversation so far.
 pub async fn choose(
     shared: &AgentDeps,
     run: &mut Run,
@@ -72,7 +75,8 @@ pub async fn choose(
     Ok(())
 }
 
-/// The run before, of those in which a model took part. Of a long one the beginning may not be here.
+/// Returns the previous run in which a model took part. The first entries of a long conversation
+/// may be missing.
 fn previous<'a>(before: &'a [TranscriptEntry], run: &RunId) -> Option<&'a RunId> {
     let is_call =
         |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });

@@ -1,4 +1,4 @@
-//! The answer to `askClaudeCode`, told from the transcript of its run. Pure.
+//! Answer to `askClaudeCode`, computed from the transcript of its run. Pure.
 
 use crate::rooms::command::DocumentSnapshot;
 use crate::rooms::event::{ResponseUpdate, RunResponse};
@@ -6,14 +6,14 @@ use crate::tools::{DecidedChange, ToolCall, ToolOutcome};
 
 use super::transcript::{EntryKind, TranscriptEntry};
 
-/// The answer of a run that is over; `now` is its document.
+/// Returns the answer of a run that is over; `now` is its document.
 pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> RunResponse {
     let outcomes = || entries.iter().flat_map(outcomes_of);
     let changes: Vec<&DecidedChange> =
         outcomes().filter_map(|outcome| outcome.change.as_ref()).collect();
     let mut words = spoken(entries);
     if words.is_empty() {
-        // Only what was applied may claim to have been done.
+        // Only applied changes may be reported as done.
         let applied =
             outcomes().filter(|it| it.change.as_ref().is_some_and(|change| change.applied));
         words = applied.filter_map(|outcome| outcome.explanation.clone()).collect();
@@ -38,8 +38,8 @@ pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> 
     }
 }
 
-/// The subtype and the sentence of the `result` of a run that is over. One that never began has no part in the conversation; how
-/// it ended (`state`) is all there is.
+/// Returns the subtype and the sentence of the `result` of a run that is over. A run that never
+/// began has no entries; its `state` is then all that is known.
 pub fn end<'a>(entries: &'a [TranscriptEntry], state: &'a str) -> (&'a str, &'a str) {
     let told = entries.iter().find_map(|entry| match &entry.kept {
         EntryKind::End { subtype, message, .. } => Some((subtype.as_str(), message.as_str())),
@@ -51,7 +51,7 @@ pub fn end<'a>(entries: &'a [TranscriptEntry], state: &'a str) -> (&'a str, &'a 
     told.unwrap_or((state, "The run ended before it began"))
 }
 
-/// The answer of a run that is over, also of one that never began.
+/// Returns the answer of a run that is over, also of one that never began.
 pub fn how_it_ended(
     entries: &[TranscriptEntry],
     state: &str,
@@ -65,7 +65,8 @@ pub fn how_it_ended(
     response
 }
 
-/// Text blocks and `respond_conversation_only` responses, in the order in which the model gave them.
+/// Returns text blocks and `respond_conversation_only` responses, in the order in which the model
+/// gave them.
 fn spoken(entries: &[TranscriptEntry]) -> Vec<String> {
     let mut words = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
@@ -93,7 +94,7 @@ fn outcomes_of(entry: &TranscriptEntry) -> impl Iterator<Item = &ToolOutcome> {
     .iter()
 }
 
-/// Several accepted changes are told as the document they led to.
+/// Returns the update of a run. Several accepted changes are reported as the resulting document.
 fn update(changes: &[&DecidedChange], now: Option<&DocumentSnapshot>) -> ResponseUpdate {
     let applied: Vec<&&DecidedChange> = changes.iter().filter(|change| change.applied).collect();
     match (applied.as_slice(), now) {

@@ -1,8 +1,9 @@
-//! The document as each conversation was shown it completely, so that the next question need not repeat it. Pure.
+//! Snapshots of the document as each conversation was completely shown it, so that the next
+//! question need not repeat it. Pure.
 //!
-//! A conversation begins with the document; what follows says only what has changed since. So a provider's prompt
-//! cache holds the long part from question to question. Nothing here is stored: after a restart the next question
-//! shows the document again.
+//! A conversation begins with the document; later questions tell only the changes since then. So a
+//! provider's prompt cache keeps the long part from question to question. The snapshots are not
+//! stored: after a restart the next question shows the document again.
 
 use std::sync::Arc;
 
@@ -12,34 +13,38 @@ use crate::tools::document_updates::since;
 
 use super::prompt::DOCUMENT_LIMIT;
 
-/// UTF-16 units from which on it is worth it: less is too short for a provider to keep, and is simply repeated.
+/// Minimum length of a document that is remembered, in UTF-16 units. Shorter ones are too short for
+/// a provider to cache, and are simply repeated.
 const SHORTEST: usize = 8_000;
-/// Conversations that are remembered; of more, the one that was used longest ago is shown its document again.
+/// Maximum number of conversations that are remembered. If there are more, the least recently used
+/// one is shown its document again.
 const REMEMBERED: usize = 64;
-/// The document is shown again once telling what has changed takes this part of it: one of so many.
+/// Divisor of the document's length: if telling the changes takes more than this part of it, the
+/// document is shown again.
 const CHANGED_PART: usize = 5;
-/// UTF-16 units that it takes to tell where a passage is.
+/// Estimated length of the text that tells the position of a passage, in UTF-16 units.
 const HEAD: usize = 150;
 
-/// A conversation: a session's, about a document or without one.
+/// Conversation of a session, about a document or about none.
 pub type SnapshotKey = (SessionId, Option<DocumentId>);
 
-/// The document as a conversation was shown it.
+/// Document as a conversation was shown it.
 #[derive(Clone, Debug)]
 pub struct ShownDocument {
-    /// The document as it was.
+    /// Snapshot of the document.
     pub reading: DocumentSnapshot,
-    /// What marked it as data.
+    /// Tag that marked it as data.
     pub tag: Arc<str>,
 }
 
-/// The conversations' snapshots, the one used last at the end.
+/// Snapshots of the conversations, the most recently used one last.
 #[derive(Debug, Default)]
 pub struct ShownDocuments(Vec<(SnapshotKey, ShownDocument)>);
 
 impl ShownDocuments {
-    /// What the conversation was shown, if that is still worth going on from. `None`: it is to be shown `now`, which is
-    /// remembered unless that is too long to be shown completely, or too short to be worth it.
+    /// Returns the snapshot that the conversation was shown, if it is still near enough to `now`.
+    /// On `None` the conversation is to be shown `now`, which is remembered unless it is too long
+    /// to be shown completely or too short to be worth it.
     pub fn of(
         &mut self,
         key: &SnapshotKey,
@@ -59,7 +64,7 @@ impl ShownDocuments {
         near
     }
 
-    /// A conversation begins anew, with `now`.
+    /// Starts a new conversation with `now`.
     pub fn begin(&mut self, key: &SnapshotKey, now: &DocumentSnapshot, tag: &Arc<str>) {
         self.0.retain(|(of, _)| of != key);
         self.of(key, now, tag);

@@ -1,4 +1,5 @@
-//! What was asked, answered, called and decided: how it is kept, what the model is sent, what people are shown. Pure.
+//! Transcript of a conversation: its stored form, the messages for the model, and the events for
+//! people. Pure.
 
 use std::collections::BTreeSet;
 
@@ -14,72 +15,72 @@ use super::decision_updates::DecisionUpdates;
 use crate::agent::external_calls::call::CallSource;
 use crate::agent::run::usage::UsageTotals;
 
-/// One entry of a transcript.
+/// Entry of a transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TranscriptEntry {
-    /// The session it belongs to.
+    /// Session of the entry.
     pub session: SessionId,
-    /// The run it belongs to.
+    /// Run of the entry.
     pub run: RunId,
-    /// Milliseconds since 1970.
+    /// Time of the entry, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What it holds.
+    /// Content of the entry.
     pub kept: EntryKind,
 }
 
-/// What an entry holds.
+/// Content of a [`TranscriptEntry`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EntryKind {
-    /// A person asked; a run begins with it.
+    /// Question of a person, with which a run begins.
     Prompt {
-        /// The name others see.
+        /// Name of the person that others see.
         name: String,
-        /// What was typed, word for word.
+        /// Text that was typed, word for word.
         text: String,
-        /// The way an outside caller came in: no model took part, and none is told of it.
+        /// Origin of an external call: no model took part, and no model is told of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         door: Option<CallSource>,
-        /// What the model was told with it of earlier changes.
+        /// Decisions about earlier changes that were told with the prompt.
         #[serde(default, skip_serializing_if = "DecisionUpdates::is_nothing")]
         news: DecisionUpdates,
     },
-    /// The model answered.
+    /// Answer of the model.
     Answer {
-        /// Its blocks, to be sent back unchanged.
+        /// Blocks of the answer, to be sent back unchanged.
         content: Vec<ContentBlock>,
-        /// Why it stopped.
+        /// Reason why the answer ended.
         stop: StopReason,
     },
-    /// The conversation begins anew here; nothing of this reaches the model.
+    /// Beginning of a new conversation; the model is not sent this entry.
     Cleared {
-        /// The name of whoever wanted that, as others see it.
+        /// Name of the person who cleared the conversation, as others see it.
         name: String,
-        /// The run from which it goes on, if it does not begin with nothing.
+        /// Run from which the conversation continues; `None` if it begins empty.
         #[serde(default)]
         from: Option<RunId>,
     },
-    /// Every call of the answer before was answered, in the same order.
+    /// Outcomes of all calls of the previous answer, in the order of the calls.
     Results {
-        /// One for each call.
+        /// One outcome for each call.
         answers: Vec<ToolOutcome>,
     },
-    /// The run ended; nothing of it reaches the model.
+    /// End of the run; the model is not sent this entry.
     End {
-        /// The subtype of the `result`.
+        /// Subtype of the `result`.
         subtype: String,
-        /// For people.
+        /// Sentence for people.
         message: String,
-        /// Why there is no proper answer.
+        /// Code of the reason why there is no proper answer.
         code: Option<String>,
-        /// What the run used.
+        /// Usage of the run.
         #[serde(default)]
         spent: UsageTotals,
     },
 }
 
 impl EntryKind {
-    /// Who speaks, as the store calls it.
+    /// Returns the role of the entry's message in the store.
     pub fn role(&self) -> &'static str {
         match self {
             Self::Prompt { .. } | Self::Results { .. } => "user",
@@ -90,17 +91,17 @@ impl EntryKind {
     }
 }
 
-/// Bytes of JSON of a conversation that the model is sent; of a longer one older runs are left out, and older results of
-/// the run that is under way.
+/// Maximum size of a conversation that the model is sent, in bytes of JSON. Of a longer one, older
+/// runs are left out, and older results of the run that is under way.
 pub const CONVERSATION_LIMIT: usize = 400_000;
 
-/// The entries of one run.
+/// Returns the entries of one run.
 pub fn of_run(entries: &[TranscriptEntry], run: &RunId) -> Vec<TranscriptEntry> {
     entries.iter().filter(|entry| entry.run == *run).cloned().collect()
 }
 
-/// Every call that people were asked about, newest first: its request, what had become of that when the model was told, and
-/// what the model said it does.
+/// Returns every call that people were asked about, newest first: its request, the status that the
+/// model was told, and the model's explanation.
 pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote<'_>> {
     let outcomes = entries.iter().rev().flat_map(|entry| {
         let answers = match &entry.kept {
@@ -118,22 +119,23 @@ pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote
             Some(change) => (change.request.clone(), change.status.as_str()),
             None => (RequestId::from(about("request_id")?), about("status")?),
         };
-        // Other calls of the same answer may have waited for people long after this one was answered.
+        // Other calls of the same answer may have waited for people long after this one was
+        // answered.
         let at_ms = about("timestamp").and_then(stamped_ms).unwrap_or(kept_ms);
         Some(DecisionNote { request, status, what: outcome.explanation.as_deref(), at_ms })
     })
 }
 
-/// What the model was told of a request.
+/// Request as the model was told of it ([`decided`]).
 #[derive(Debug)]
 pub struct DecisionNote<'e> {
-    /// The request.
+    /// Id of the request.
     pub request: RequestId,
-    /// What had become of it, as the wire calls it.
+    /// Status at that time, in its wire name.
     pub status: &'e str,
-    /// What the model said it does, if it said so.
+    /// Explanation of the model, if it gave one.
     pub what: Option<&'e str>,
-    /// When, in milliseconds since 1970.
+    /// Time of the outcome, in milliseconds since 1970.
     pub at_ms: u64,
 }
 
@@ -142,7 +144,7 @@ fn stamped_ms(stamp: &str) -> Option<u64> {
     u64::try_from(stamp.as_millisecond()).ok()
 }
 
-/// Whether people have approved a plan in these entries.
+/// Returns `true` if people have approved a plan in these entries.
 pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a TranscriptEntry>) -> bool {
     entries.any(|entry| match &entry.kept {
         EntryKind::Results { answers } => answers.iter().any(|answer| answer.plan.is_some()),
@@ -153,8 +155,9 @@ pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a TranscriptEntry>) -> b
     })
 }
 
-/// The conversation as the model is sent it: earlier prompts as they were typed, the prompt of `run` as `prompt`
-/// (with its context), every call answered, and no two messages of the same side in a row.
+/// Returns the conversation as messages for the model: earlier prompts as they were typed, the
+/// prompt of `run` as `prompt` (with its context), every call answered, and no two messages of the
+/// same role in a row.
 pub fn messages(
     entries: &[TranscriptEntry],
     run: &RunId,
@@ -164,11 +167,12 @@ pub fn messages(
     let mut open: Vec<ToolCall> = Vec::new();
     let is_call =
         |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });
-    // Providers ask for the turn that was declined to be left out, with what was asked: a model that reads it declines on
-    // (platform.claude.com, "Handle streaming refusals").
+    // Providers ask to leave out a declined turn with its question: a model that reads it continues
+    // to decline (platform.claude.com, "Handle streaming refusals").
     let is_untold =
         |entry: &&TranscriptEntry| is_call(entry) || (entry.run != *run && is_refusal(entry));
-    // Several may be under way at once, and between the entries of a model's own run.
+    // Several may be under way at once, and their entries may lie between those of a model's own
+    // run.
     let untold: Vec<&RunId> = entries.iter().filter(is_untold).map(|entry| &entry.run).collect();
     for entry in entries.iter().filter(|entry| !untold.contains(&&entry.run)) {
         match &entry.kept {
@@ -187,7 +191,7 @@ pub fn messages(
                 open = content.iter().filter_map(ToolCall::of).collect();
                 let mut content = content.clone();
                 if entry.run != *run {
-                    // Reasoning is needed while its own turn goes on, and refused by any other model.
+                    // Reasoning is needed only within its own turn, and other models refuse it.
                     content.retain(|block| !is_reasoning(block));
                 }
                 append(&mut messages, MessageRole::Assistant, content);
@@ -207,11 +211,12 @@ pub fn messages(
     messages
 }
 
-/// What stands in place of another document's words that not everybody who hears the model may read.
+/// Text in place of another document's words that not everybody who reads the conversation may
+/// read.
 const KEPT_APART: &str =
     "[Left out: not everybody here may read that document. Read it again if you need it]";
 
-/// The other documents of which earlier runs read, wrote or listed anything, each once.
+/// Returns the other documents that earlier runs read, wrote or listed, each once.
 pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentId> {
     let earlier = entries.iter().filter(|entry| entry.run != *run);
     let named = earlier.flat_map(|entry| match &entry.kept {
@@ -224,7 +229,8 @@ pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentI
     named.collect()
 }
 
-/// Takes out of earlier runs what they read, wrote or listed of these documents; whether there was anything.
+/// Removes everything of these documents from earlier runs that they read, wrote or listed. Returns
+/// `true` if anything was removed.
 pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
     let mut is_any = false;
     for entry in entries.iter_mut().filter(|entry| entry.run != *run) {
@@ -236,7 +242,7 @@ pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<Do
                     is_any |= answer.note.replace(KEPT_APART.to_owned()).is_some();
                     let about = |name: &str| answer.about.get(name).and_then(Value::as_str);
                     if let Some(id) = about("document_id") {
-                        // What people are told has the title in it.
+                        // The text for people contains the title.
                         answer.text = format!("({id}): {}.", about("status").unwrap_or("done"));
                     }
                 }
@@ -257,13 +263,14 @@ pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<Do
     is_any
 }
 
-/// The documents that a result's note is about; of an older one it says so in what people were told.
+/// Returns the documents that a result's note is about. Older results name the document in the
+/// fields for people.
 fn told_of(outcome: &ToolOutcome) -> Vec<DocumentId> {
     let named = || outcome.about.get("document_id").and_then(Value::as_str).map(DocumentId::from);
     if outcome.of.is_empty() { named().into_iter().collect() } else { outcome.of.clone() }
 }
 
-/// Takes the reasoning out of all answers, because another model goes on.
+/// Removes the reasoning from all answers, because another model continues.
 pub fn forget_reasoning(entries: &mut [TranscriptEntry]) {
     for entry in entries {
         if let EntryKind::Answer { content, .. } = &mut entry.kept {
@@ -284,12 +291,12 @@ fn is_reasoning(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::Thinking { .. } | ContentBlock::RedactedThinking { .. })
 }
 
-/// What the model is told where a result has no text, such as that of an empty file.
+/// Text for the model if a result has none, such as that of an empty file.
 const NOTHING: &str = "(empty)";
 
 fn result_block(outcome: &ToolOutcome) -> ContentBlock {
     let texts = std::iter::once(&outcome.text).chain(&outcome.note);
-    // Providers refuse texts without a letter, and the conversation with them.
+    // Providers refuse a whole conversation in which a text is blank.
     let said = texts.filter(|text| !text.trim().is_empty()).cloned();
     let mut content: Vec<_> = said.map(ContentBlock::text).collect();
     if content.is_empty() {
@@ -319,7 +326,7 @@ fn append(messages: &mut Vec<ChatMessage>, role: MessageRole, content: Vec<Conte
     }
 }
 
-/// Bytes of JSON that an entry takes.
+/// Returns the size of an entry in bytes of JSON.
 pub fn size(entry: &TranscriptEntry) -> usize {
     struct EntryCount(usize);
     impl std::io::Write for EntryCount {
@@ -335,7 +342,8 @@ pub fn size(entry: &TranscriptEntry) -> usize {
     serde_json::to_writer(&mut count, &entry.kept).map_or(0, |()| count.0)
 }
 
-/// The newest runs that fit into `budget` bytes of JSON; `run`, the newest, always stays.
+/// Returns the newest runs that fit into `budget` bytes of JSON; `run`, the newest, is always
+/// included.
 pub fn recent<'e>(
     entries: &'e [TranscriptEntry],
     run: &RunId,
@@ -355,7 +363,7 @@ pub fn recent<'e>(
     &entries[keep_from..]
 }
 
-/// Takes out what only the model was told by results, for those who ask what came of a run.
+/// Removes the texts of results that only the model was told, for readers of a run's outcome.
 pub fn leave_out_texts(entry: &mut TranscriptEntry) {
     if let EntryKind::Results { answers } = &mut entry.kept {
         for answer in answers {
@@ -364,34 +372,34 @@ pub fn leave_out_texts(entry: &mut TranscriptEntry) {
     }
 }
 
-/// One of the agent event objects, live and in `transcript:get`: type, subtype, content.
+/// Agent event object, as sent live and by `transcript:get`: type, subtype, content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentObject(pub &'static str, pub &'static str, pub Value);
 
 impl AgentObject {
-    /// What a person typed.
+    /// Returns the event of a person's prompt.
     pub fn prompt(name: &str, text: &str) -> Self {
         Self("user", "prompt", json!({"text": text, "name": name}))
     }
 
-    /// More of a text block that is still being written.
+    /// Returns the event of a piece of a text block that is still being written.
     pub fn text_delta(text: &str) -> Self {
         Self("assistant", "text_delta", json!({"text": text}))
     }
 
-    /// A complete text block.
+    /// Returns the event of a complete text block.
     pub fn text(text: &str) -> Self {
         Self("assistant", "text", json!({"text": text}))
     }
 
-    /// A call of the model.
+    /// Returns the event of a call of the model.
     pub fn tool_use(call: &ToolCall) -> Self {
         let ToolCall { id, name, .. } = call;
         let input = call.shown_input();
         Self("assistant", "tool_use", json!({"id": id, "name": name, "input": input}))
     }
 
-    /// The answer to a call.
+    /// Returns the event of a call's outcome.
     pub fn tool_result(answer: &ToolOutcome) -> Self {
         let mut content = answer.about.clone();
         content.insert("tool_use_id".into(), json!(answer.tool_use_id));
@@ -400,14 +408,15 @@ impl AgentObject {
         Self("user", "tool_result", Value::Object(content))
     }
 
-    /// Somebody began a conversation anew, or from an earlier run.
+    /// Returns the event of a conversation that was cleared or continued from an earlier run.
     pub fn cleared(name: &str, from: Option<&RunId>) -> Self {
         Self("user", "clear", json!({"name": name, "from": from}))
     }
 
-    /// The end of a run, and what it used: `{message, model?, usage?, cost_usd?}`.
+    /// Returns the event of the end of a run and its usage: `{message, model?, usage?, cost_usd?}`.
     pub fn result(subtype: &str, message: &str, spent: &UsageTotals) -> Self {
-        // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static str`.
+        // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static
+        // str`.
         const SUBTYPES: [&str; 6] =
             ["success", "error", "cancelled", "max_tokens", "refusal", "limit"];
         let subtype = SUBTYPES.into_iter().find(|known| *known == subtype).unwrap_or("error");
@@ -418,7 +427,7 @@ impl AgentObject {
 }
 
 impl TranscriptEntry {
-    /// What people are shown of it, in order.
+    /// Returns the events of the entry for people, in order.
     pub fn shown(&self) -> Vec<AgentObject> {
         match &self.kept {
             EntryKind::Prompt { name, text, .. } => vec![AgentObject::prompt(name, text)],
@@ -607,7 +616,8 @@ mod tests {
             prompt("2", "Second"),
         ];
         let messages = messages(&entries, &"1".into(), &[ContentBlock::text("First")]);
-        // The results and the next prompt are one message: two of the same side in a row are refused.
+        // The results and the next prompt are one message: two of the same side in a row are
+        // refused.
         assert_eq!(messages.len(), 3);
         let ContentBlock::ToolResult { content, .. } = &messages[2].content[0] else { panic!() };
         assert_eq!(content.len(), 2);

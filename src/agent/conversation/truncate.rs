@@ -1,6 +1,8 @@
-//! Makes room in what a model is sent: earlier runs go first, then what calls of this run were told, oldest first. Pure.
+//! Shortens the conversation that a model is sent: earlier runs are removed first, then results of
+//! calls of this run, oldest first. Pure.
 //!
-//! Room is made in large steps, so that what is sent begins the same way for many calls and a provider's cache holds it.
+//! Each shortening is large, so that many following requests begin equally and a provider's cache
+//! holds them.
 
 use serde_json::Value;
 
@@ -10,15 +12,15 @@ use crate::tools::ToolOutcome;
 
 use super::transcript::{self, EntryKind, TranscriptEntry};
 
-/// What stands for the result of a call, or for what it was called with.
+/// Text in place of a call's result, or of a field of its input.
 const LEFT_OUT: &str = "[left out to make room; call the tool again if you still need it]";
-/// What stands for news of the document that came with a result.
+/// Text in place of a note about the document that came with a result.
 const NEWS_LEFT_OUT: &str = "[left out to make room; read the document to see how it reads now]";
-/// Bytes of a text that are not worth being left out.
+/// Maximum size in bytes of a text that is not worth removing.
 const SHORT: usize = 1_000;
 
-/// If `entries` are more than `most` bytes, brings them to half of that, or as near as it gets; `run`, the newest, keeps
-/// its words. Answers whether there is less now.
+/// Shortens `entries` of more than `most` bytes to half of that, or as near as possible; `run`, the
+/// newest, keeps its words. Returns `true` if anything was removed.
 pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -> bool {
     let mut total = entries.iter().map(sent).sum::<usize>();
     if total <= most {
@@ -38,7 +40,7 @@ pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -
         }
         total -= shorten(entry);
     }
-    // What was just asked for is kept as far as it can be.
+    // The latest results are kept as far as possible.
     for entry in &mut entries[newest..] {
         if let EntryKind::Results { answers } = &mut entry.kept {
             for answer in answers {
@@ -51,7 +53,7 @@ pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -
     total < before
 }
 
-/// Bytes that a model is sent of an entry, near enough.
+/// Returns the approximate size in bytes that a model is sent of an entry.
 fn sent(entry: &TranscriptEntry) -> usize {
     match &entry.kept {
         EntryKind::Prompt { text, news, .. } => text.len() + news.size(),
@@ -65,7 +67,7 @@ fn told(answer: &ToolOutcome) -> usize {
     answer.text.len() + answer.note.as_ref().map_or(0, String::len)
 }
 
-/// Leaves out what is long; answers how many bytes that were.
+/// Removes long texts; returns the number of removed bytes.
 fn shorten(entry: &mut TranscriptEntry) -> usize {
     match &mut entry.kept {
         EntryKind::Results { answers } => answers.iter_mut().map(shorten_result).sum(),
@@ -128,7 +130,7 @@ mod tests {
         )
     }
 
-    /// A call that was answered with so many bytes.
+    /// Returns a call and its result of so many bytes.
     fn round(run: &str, id: &str, bytes: usize) -> [TranscriptEntry; 2] {
         let content = vec![ContentBlock::tool_use(id, "Read", json!({"file_path": id}))];
         [
@@ -141,7 +143,7 @@ mod tests {
         ToolOutcome { tool_use_id: id.into(), text: "x".repeat(bytes), ..ToolOutcome::default() }
     }
 
-    /// The calls whose results are there, and those whose results are left out.
+    /// Returns the calls whose results are there, and those whose results are left out.
     fn calls(entries: &[TranscriptEntry]) -> (String, String) {
         let answers = entries.iter().flat_map(|entry| match &entry.kept {
             EntryKind::Results { answers } => answers.as_slice(),

@@ -1,8 +1,9 @@
-//! One gated call by an outside caller: somebody else's agent calls a tool, and no model of this server is asked.
+//! External calls: a program outside calls one gated tool, and no model of this server is asked.
 //!
-//! It is a run like any other, whose only answer is the call itself. So it is kept before anything depends on it, people
-//! see and decide its request by the usual rules, and a restart takes it up: what waited goes on waiting, and a decision
-//! is carried out once, whether or not the caller is still there to hear of it.
+//! Such a call is a run like any other, whose only answer is the call itself. So it is stored
+//! before anything depends on it, people see and decide its request by the usual rules, and a
+//! restart resumes it: a waiting request continues to wait, and a decision is executed once, even
+//! if the caller is gone.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use crate::agent::{
     AgentRequest, AgentService, AskError, AskKind, ConversationMode, PermissionMode,
 };
 
-/// The way an outside caller came in.
+/// Origin of an external call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallSource {
@@ -42,7 +43,7 @@ pub enum CallSource {
 }
 
 impl CallSource {
-    /// The `source` of its requests on the wire.
+    /// Returns the `source` of the requests on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Mcp => "mcp",
@@ -53,72 +54,74 @@ impl CallSource {
     }
 }
 
-/// What an outside caller calls.
+/// Tool call by an outside caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExternalCall {
-    /// The call, as the caller named it.
+    /// Call with the id that the caller gave it.
     pub call: ToolCall,
-    /// The way it came in.
+    /// Origin of the call.
     pub door: CallSource,
-    /// The version of the document the caller has read; what it proposes is a change of that one. `None`: none, and then
-    /// it can propose nothing.
+    /// Version of the document that the caller has read; proposals are changes of it. `None` if the
+    /// caller has read none, and then it can propose nothing.
     pub base: Option<Version>,
-    /// When the caller gives up, in milliseconds since 1970; its request expires then at the latest.
+    /// Time at which the caller gives up, in milliseconds since 1970. The request expires then at
+    /// the latest.
     pub deadline_ms: Option<u64>,
-    /// The request that a person proposes again with it.
+    /// Earlier request that a person proposes again with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
-    /// Which program gave the call the name it is known by, if it can be told from others.
+    /// Program that named the call ([`DedupKey`]), if it can be told from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named_by: Option<String>,
 }
 
-/// A call that is to be made.
+/// External call that is to be made ([`AgentService::call`]).
 #[derive(Clone, Debug)]
 pub struct CallRequest {
-    /// The session, which is the caller's own.
+    /// Session, which is the caller's own.
     pub session: SessionId,
-    /// Who calls, under the name people are shown.
+    /// Caller, with the name that people are shown.
     pub principal: Principal,
-    /// The shared document it is about; `None`: the call names one itself, or is about the workspace.
+    /// Shared document of the call. `None` if the call names one itself or is about the workspace.
     pub document: Option<DocumentId>,
-    /// What people are shown as the reason: what somebody typed, or who calls.
+    /// Reason that people are shown: the text that somebody typed, or the caller.
     pub prompt: String,
-    /// The call.
+    /// Call to make.
     pub outside: ExternalCall,
-    /// What it is known by if its caller sends it once more; `None`: each is another one.
+    /// Key that identifies the call if its caller sends it again; `None` if each call is a new one.
     pub mark: Option<DedupKey>,
 }
 
-/// What a call is known by.
+/// Key that identifies a repeated call.
 #[derive(Clone, Debug)]
 pub struct DedupKey {
-    /// Its name, and all there is in it.
+    /// Name of the call, and everything that belongs to its identity.
     pub name: String,
-    /// Who gave it that.
+    /// Issuer of the name.
     pub by: KeyIssuer,
 }
 
-/// Who gave a call its name.
+/// Issuer of a call's name.
 #[derive(Clone, Debug)]
 pub enum KeyIssuer {
-    /// This server, and to no other call.
+    /// This server, which gives each name to one call only.
     Server,
-    /// A program, which may give it to others too: many count their calls anew in every conversation.
+    /// A program, which may use the name again: many programs count their calls from the start in
+    /// every conversation.
     Program(ClientConnection),
 }
 
-/// The way to a program that calls.
+/// Connection to a program that calls.
 #[derive(Clone, Debug)]
 pub struct ClientConnection {
-    /// Which program it is, if it can be told from others.
+    /// Name of the program, if it can be told from others.
     pub program: Option<String>,
-    /// Fires when it hears no more of the call, without having given it up.
+    /// Token that fires when the connection is lost although the program has not given the call up.
     pub lost: CancellationToken,
 }
 
 impl KeyIssuer {
-    /// Which program it is, if it is one that can be told from others.
+    /// Returns the name of the program, if the issuer is one that can be told from others.
     pub(crate) fn program(&self) -> Option<&str> {
         match self {
             Self::Server => None,
@@ -127,17 +130,17 @@ impl KeyIssuer {
     }
 }
 
-/// A call that is over.
+/// External call that is over.
 #[derive(Clone, Debug, Default)]
 pub struct CallResult {
-    /// What came of it.
+    /// Outcome of the call.
     pub outcome: ToolOutcome,
-    /// The document whose text the caller was told of, and the version of that.
+    /// Document whose text the caller was told, and its version.
     pub read: Option<(DocumentId, Version)>,
 }
 
 impl CallResult {
-    /// Everything the caller is told.
+    /// Returns the complete text for the caller.
     pub fn text(&self) -> String {
         match &self.outcome.note {
             Some(note) => format!("{}\n{note}", self.outcome.text),
@@ -146,19 +149,20 @@ impl CallResult {
     }
 }
 
-/// What happens to a call.
+/// Event of an external call ([`CallHandle::next`]).
 #[derive(Clone, Debug)]
 pub enum CallEvent {
     /// People are asked, or have answered.
     Asking(ApprovalWait),
-    /// It is over.
+    /// The call is over.
     Over(Box<CallResult>),
-    /// The server stops. The request stays, and is carried out or refused later, but nobody can be told here.
+    /// The server stops. The request stays and is executed or refused later, but this caller cannot
+    /// be told.
     Parked,
 }
 
-/// What a caller is told of a call that is over; `said` is the transcript of its run, `otherwise` how that ended if the call
-/// came to nothing.
+/// Returns the result of a call that is over. `said` is the transcript of its run; `otherwise` is
+/// the reason if there is no outcome in it.
 pub(crate) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> CallResult {
     let ask = &run.ask;
     let answers = said.iter().find_map(|entry| match &entry.kept {
@@ -174,14 +178,20 @@ pub(crate) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> 
 }
 
 impl AgentService {
-    /// The tools there are, with what each does to the world.
+    /// Returns the available tools and their effects.
     pub fn offers(&self) -> Vec<ToolOffer> {
         self.shared.tools.offers()
     }
 
-    /// Makes a call. A tool that only reads answers at once, unless a rule speaks of the call; one that proposes or acts is
-    /// kept first, and people decide: [`CallHandle`] tells how they are asked. `caller` fires when the caller gives up. A call that was made before is
-    /// joined, or answered as it was.
+    /// Makes a call. A tool that only reads answers at once, unless a rule applies to the call. One
+    /// that proposes or acts is stored first, and people decide; [`CallHandle`] reports the
+    /// progress. `caller` fires when the caller gives up. A repeated call joins the earlier one, or
+    /// gets its result.
+    ///
+    /// # Errors
+    ///
+    /// If the person may not make the call, or if it cannot be stored. Errors of the tool are part
+    /// of the result.
     pub async fn call(
         &self,
         calling: CallRequest,
@@ -199,7 +209,7 @@ impl AgentService {
         if let Some(document) = &document
             && self.shared.rooms.open(document).await?.unlisted_owner().is_some()
         {
-            // Somebody's private document is not there for others.
+            // The private document of a session does not exist for others.
             return Err(RoomError::NoDocument.into());
         }
         let ask = AgentRequest {
@@ -224,7 +234,8 @@ impl AgentService {
         }
     }
 
-    /// Whether a rule speaks of a call that only reads the workspace: then people may be asked, for as long as they like.
+    /// Returns `true` if a rule applies to a call that only reads the workspace. People may then be
+    /// asked for any length of time.
     async fn is_ruled(
         &self,
         effect: Option<ToolEffect>,
@@ -237,7 +248,7 @@ impl AgentService {
             .await?)
     }
 
-    /// Makes a call of a name that no other has.
+    /// Makes a call under a name that no other call has.
     pub(crate) async fn call_once(
         &self,
         ask: AgentRequest,
@@ -257,7 +268,7 @@ impl AgentService {
         Ok(ongoing)
     }
 
-    /// Makes a call that changes nothing and waits for nobody: there is nothing to keep of it.
+    /// Makes a call that changes nothing and waits for nobody, so nothing of it is stored.
     async fn read_for(
         &self,
         calling: &CallRequest,
@@ -265,7 +276,7 @@ impl AgentService {
     ) -> Result<FinishedCall, AskError> {
         let CallRequest { session, principal, document, prompt, outside, mark: _ } = calling;
         let tools = &self.shared.tools;
-        // The workspace has no document that a right could be about.
+        // The workspace has no document to which a right could apply.
         let reads_files = tools.effect(&outside.call.name) == Some(ToolEffect::Reads);
         if reads_files && !principal.may(Action::Ask, None) {
             return Err(AskError::NotAllowed);

@@ -1,12 +1,15 @@
-//! Calls that are sent again, because their caller lost the connection: recognised, joined or answered, never made twice.
+//! Recognises calls that are sent again because their caller lost the connection. They join the
+//! earlier call or get its result, and are never made twice.
 //!
-//! The name of the run says which call it is, so what is kept of runs anyway is enough, also over a restart. What a caller
-//! itself took back before people decided was not done: sent again, it is another call.
+//! The name of the run identifies the call, so the stored runs suffice, also over a restart. A call
+//! that the caller itself withdrew before people decided was not executed: if it is sent again, it
+//! is another call.
 //!
-//! Names that programs give are worth less than they look: many begin to count again with every conversation, and the
-//! same call of another conversation is to be made. So what is under way is joined by the program that began it, or
-//! by any once that one hears of it no more; what is over is told again to the program that began it, and to others
-//! only if nobody was told, and only for as long as somebody may still be coming back.
+//! Names that programs give are not reliable: many programs count from the start in every
+//! conversation, and an equal call of another conversation is to be made. So a call that is under
+//! way is joined by the program that began it, or by any program once that one has lost its
+//! connection. The result of a call that is over is told again to the program that began it, and to
+//! others only if nobody was told, and only for as long as a caller may still be reconnecting.
 
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -22,25 +25,26 @@ use crate::agent::run::run_record::Run;
 use crate::agent::service::AgentDeps;
 use crate::agent::{AgentRequest, AgentService, AskError};
 
-/// How long a call is recognised, in milliseconds.
+/// Time for which a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
-/// How long an end that nobody was told is kept for whoever comes, in milliseconds.
+/// Time for which a result that nobody was told is kept for any caller, in milliseconds.
 const UNTOLD_MS: u64 = 5 * 60 * 1_000;
-/// How often the same call may be taken back and made again; beyond it is not recognised any more.
+/// Maximum number of times that a call may be withdrawn and made again; beyond it, the call is not
+/// recognised any more.
 const MOST_ATTEMPTS: u32 = 100;
 
-/// What is known of a call of this name.
+/// Result of looking up a call by its name.
 enum CallLookup {
-    /// Nothing: it has not been made.
+    /// The call has not been made.
     Nothing,
-    /// It is under way, or what came of it.
+    /// The call is under way or over.
     Call(CallHandle),
-    /// It was taken back, is too long ago, or is somebody else's.
+    /// The earlier call was withdrawn, is too long ago, or belongs to another caller.
     Another,
 }
 
 impl AgentService {
-    /// Makes a call that its caller may have made before, by this `mark`.
+    /// Makes a call that its caller may have made before, identified by `mark`.
     pub(crate) async fn call_again(
         &self,
         mut ask: AgentRequest,
@@ -48,9 +52,9 @@ impl AgentService {
         caller: &CancellationToken,
     ) -> Result<CallHandle, AskError> {
         let to = CallerContext { by, caller, stop: &self.shared.stop };
-        // Who may no longer ask is told nothing of what came of it either.
+        // A person who may no longer ask is not told the result either.
         self.shared.check(&ask)?;
-        // The same call may come twice at once.
+        // The same call may arrive twice at once.
         let _passed = self.shared.recognising.lock().await;
         for attempt in 0..MOST_ATTEMPTS {
             ask.run = named(name, attempt);
@@ -64,7 +68,8 @@ impl AgentService {
         self.call_once(ask, by, caller).await
     }
 
-    /// The caller of a call is about to be told what came of it; another one of the same name is another call from then on.
+    /// Records that the caller is about to be told the result. A later call of the same name is
+    /// another call from then on.
     pub async fn told(&self, call: &CallHandle) {
         let Some((session, run)) = call.name().cloned() else { return };
         let heard = StoreOp::RunHeard { session, run, at_ms: self.shared.clock.now_ms() };
@@ -89,7 +94,7 @@ impl AgentDeps {
         if record.finished_ms.is_some() {
             return self.ended(&record, &run, to.by).await;
         }
-        // Taken up after a restart: nobody has been waiting for it in this process.
+        // Resumed after a restart: no caller has been waiting for it in this process.
         let cancel = self.queues().token(&ask.session, &ask.run).unwrap_or_default();
         if cancel.is_cancelled() {
             return Ok(CallLookup::Another);
@@ -97,7 +102,7 @@ impl AgentDeps {
         let waits = self.open_request(&run).await?;
         let ongoing = self.ears.open(ask, waits, cancel, to);
         self.ears.note_joined(ask, to.by);
-        // It may have ended since it was looked at, with nobody there to be told.
+        // It may have ended since it was looked up, with no caller to be told.
         if let Ok(Some((record, run))) = self.kept_run(ask).await
             && record.finished_ms.is_some()
         {
@@ -107,7 +112,7 @@ impl AgentDeps {
         Ok(CallLookup::Call(ongoing))
     }
 
-    /// Whether somebody who calls now is to be told of a call that is over.
+    /// Returns `true` if the present caller may be told the result of a call that is over.
     async fn is_theirs(
         &self,
         record: &RunRecord,
@@ -145,7 +150,7 @@ impl AgentDeps {
         Ok(Some((record, run)))
     }
 
-    /// What came of a call that is over, for whoever calls now.
+    /// Looks up the result of a call that is over, for the present caller.
     async fn ended(
         &self,
         record: &RunRecord,
@@ -166,13 +171,15 @@ impl AgentDeps {
     }
 }
 
-/// Whether people, a rule or time settled its request, whoever was still waiting.
+/// Returns `true` if the request was resolved by people, a rule or its time limit, even if no
+/// caller was waiting any more.
 fn is_settled(outcome: &ToolOutcome) -> bool {
     let status = outcome.about.get("status").and_then(|status| status.as_str());
     matches!(status, Some("approved" | "rejected" | "partly" | "expired" | "failed"))
 }
 
-/// The name of the run of a call that is known by its `mark`, made for the `attempt`-th time.
+/// Returns the name of the run of a call that is identified by `mark` and made for the `attempt`-th
+/// time.
 fn named(mark: &str, attempt: u32) -> RunId {
     let digest = Sha256::digest(format!("{attempt}\n{mark}"));
     let name = uuid::Uuid::from_slice(&digest[..16]).unwrap_or_default().simple();

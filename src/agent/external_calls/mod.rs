@@ -1,4 +1,4 @@
-//! Tool calls made by other programs: waiting callers, duplicates, and the calls themselves.
+//! Tool calls by other programs: waiting callers, duplicates, and the calls themselves.
 
 pub(crate) mod call;
 pub(crate) mod dedup;

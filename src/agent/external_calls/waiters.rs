@@ -1,7 +1,9 @@
-//! Who waits for which call in this process, and whose giving up takes its request back.
+//! Callers that wait for external calls in this process, and the right to withdraw a call's
+//! request.
 //!
-//! A caller that lost its connection calls again, and joins the call that is under way. From then on the call is theirs: that
-//! the connection before it is noticed to be gone, or closed at last, takes nothing back.
+//! A caller that lost its connection calls again, and joins the call that is under way. From then
+//! on the call belongs to the new connection: the end of the old one, noticed late, withdraws
+//! nothing.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,65 +17,66 @@ use crate::tools::ApprovalWait;
 use super::call::{CallEvent, CallResult, KeyIssuer};
 use crate::agent::AgentRequest;
 
-/// A run, as its session calls it.
+/// Run, by its session and its name.
 type RunName = (SessionId, RunId);
 
-/// Programs that are remembered to have joined the call of another.
+/// Maximum number of programs that are remembered to have joined the call of another.
 const MOST_JOINED: usize = 1_000;
 
-/// Who waits for which call in this process.
+/// Callers that wait for external calls in this process.
 #[derive(Debug, Default)]
 pub(crate) struct CallWaiters {
     waiting: Mutex<HashMap<RunName, CallWaiter>>,
-    /// Calls that are also those of a program that did not begin them.
+    /// Calls that also belong to a program that did not begin them.
     joined: Mutex<VecDeque<(RunName, String)>>,
 }
 
-/// Those who wait for one call.
+/// Callers that wait for one call.
 #[derive(Debug)]
 struct CallWaiter {
     asking: watch::Sender<Option<ApprovalWait>>,
     over: watch::Sender<Option<CallResult>>,
     owner: Arc<CallOwner>,
-    /// Who made the call last.
+    /// Issuer of the latest call.
     by: KeyIssuer,
 }
 
-/// Who is to hear of a call.
+/// Caller of an external call.
 #[derive(Clone, Copy)]
 pub(crate) struct CallerContext<'a> {
-    /// Who knows it by which name.
+    /// Issuer of the call's name.
     pub by: &'a KeyIssuer,
-    /// Fires when they give up.
+    /// Token that fires when the caller gives up.
     pub caller: &'a CancellationToken,
-    /// The server stops.
+    /// Token that fires when the server stops.
     pub stop: &'a CancellationToken,
 }
 
-/// Whose a call is.
+/// Ownership of a call.
 #[derive(Debug)]
 struct CallOwner {
-    /// Counts how often it was made; the newest caller owns it.
+    /// Number of times that the call was made; the newest caller owns it.
     callers: Mutex<u32>,
-    /// Stops the run.
+    /// Token that stops the run.
     cancel: CancellationToken,
 }
 
-/// A call under way. Dropping it takes the request back, unless the same call was made again since.
+/// External call under way. Dropping it withdraws the request, unless the same call was made again
+/// since.
 #[derive(Debug)]
 pub struct CallHandle {
-    /// The run, if it was one.
+    /// Run of the call, if it has one.
     name: Option<RunName>,
     asking: watch::Receiver<Option<ApprovalWait>>,
     over: watch::Receiver<Option<CallResult>>,
     stop: CancellationToken,
-    /// Fires when the caller gives up.
+    /// Token that fires when the caller gives up.
     caller: CancellationToken,
-    /// None: nothing can be taken back any more.
+    /// Right to withdraw the call; `None` if nothing can be withdrawn any more.
     claim: Option<CancelOnDrop>,
 }
 
-/// One caller's right to take a call back.
+/// Right of one caller to withdraw a call. Dropping it stops the run if no newer caller exists.
 #[derive(Debug)]
 struct CancelOnDrop {
     owner: Arc<CallOwner>,
@@ -81,32 +84,32 @@ struct CancelOnDrop {
 }
 
 impl CallHandle {
-    /// One that is over already.
+    /// Returns the handle of a call that is already over.
     pub(crate) fn over(called: CallResult, stop: CancellationToken) -> Self {
         let (_, asking) = watch::channel(None);
         let (_, over) = watch::channel(Some(called));
         Self { name: None, asking, over, stop, caller: CancellationToken::new(), claim: None }
     }
 
-    /// The same, as the run that it was.
+    /// Sets the run of the call.
     pub(crate) fn of(self, name: (SessionId, RunId)) -> Self {
         Self { name: Some(name), ..self }
     }
 
-    /// The run that it is, for as long as it may be asked for once more.
+    /// Returns the run of the call, if the call may be sent again.
     pub(crate) fn name(&self) -> Option<&(SessionId, RunId)> {
         self.name.as_ref()
     }
 
-    /// Nobody takes the call back any more; it is people's now.
+    /// Gives up the right to withdraw the call, so that only people decide about it.
     pub(crate) fn let_go(mut self) {
         if let Some(claim) = self.claim.take() {
             *lock(&claim.owner.callers) += 1;
         }
     }
 
-    /// What happens next; nothing does after [`CallEvent::Over`] and [`CallEvent::Parked`]. Can be cancelled without losing
-    /// anything.
+    /// Returns the next event. There is none after [`CallEvent::Over`] and [`CallEvent::Parked`].
+    /// Cancel-safe.
     pub async fn next(&mut self) -> CallEvent {
         loop {
             tokio::select! {
@@ -122,7 +125,7 @@ impl CallHandle {
                     return called.map_or(CallEvent::Parked, |called| CallEvent::Over(Box::new(called)));
                 }
                 () = self.stop.cancelled() => return CallEvent::Parked,
-                // What comes of it then is heard like anything else.
+                // The resulting end of the call is reported like any other.
                 () = self.caller.cancelled(), if self.claim.is_some() => self.claim = None,
             }
         }
@@ -138,19 +141,20 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// What came of making a call again.
+/// Result of [`CallWaiters::join`].
 pub(crate) enum JoinOutcome {
-    /// It is under way, and the newest caller's now.
+    /// The call is under way, and now belongs to the newest caller.
     Joined(CallHandle),
-    /// Nobody waits for one of this name, or it is being taken back.
+    /// No caller waits for a call of this name, or it is being withdrawn.
     Nobody,
-    /// The one of this name is somebody else's, who waits for it.
+    /// The call of this name belongs to another caller, who waits for it.
     Another,
 }
 
 impl KeyIssuer {
-    /// Whether whoever calls now may be the one who called before. Who has no name may be anybody else without one; and a
-    /// program that lost its line may have begun a session anew.
+    /// Returns `true` if the present caller may be the earlier one. A caller without a name cannot
+    /// be told from another one without a name, and a program that lost its connection may have
+    /// begun a new session.
     fn may_be(&self, now: &Self) -> bool {
         match (self, now) {
             (Self::Program(before), Self::Program(now)) => {
@@ -162,8 +166,8 @@ impl KeyIssuer {
 }
 
 impl CallWaiters {
-    /// Somebody makes a call of this name, which nobody waits for yet; `cancel` stops it. `waits`: its request, if that waits
-    /// already.
+    /// Registers a call of a name for which no caller waits yet. `cancel` stops it; `waits` is its
+    /// request, if that is already waiting.
     pub fn open(
         &self,
         ask: &AgentRequest,
@@ -180,7 +184,7 @@ impl CallWaiters {
         ongoing
     }
 
-    /// Somebody makes a call again that is under way.
+    /// Joins a call that is under way.
     pub fn join(&self, ask: &AgentRequest, to: CallerContext<'_>) -> JoinOutcome {
         let mut ears = self.ears();
         let Some(ear) = ears.get_mut(&name(ask)) else { return JoinOutcome::Nobody };
@@ -193,7 +197,7 @@ impl CallWaiters {
         JoinOutcome::Joined(ear.tell(name(ask), claim, to))
     }
 
-    /// Remembers that a call is this program's too.
+    /// Remembers that a call also belongs to this program.
     pub fn note_joined(&self, ask: &AgentRequest, by: &KeyIssuer) {
         let Some(program) = by.program() else { return };
         let mut joined = lock(&self.joined);
@@ -203,18 +207,18 @@ impl CallWaiters {
         joined.push_back((name(ask), program.to_owned()));
     }
 
-    /// Whether a program has joined a call of this name.
+    /// Returns `true` if a program has joined a call of this name.
     pub fn has_joined(&self, ask: &AgentRequest, program: &str) -> bool {
         let name = name(ask);
         lock(&self.joined).iter().any(|(call, by)| *call == name && by == program)
     }
 
-    /// Who wants to hear how people are asked about a run's call.
+    /// Returns the channel that reports the progress of a run's request, if a caller waits.
     pub fn of(&self, ask: &AgentRequest) -> Option<watch::Sender<Option<ApprovalWait>>> {
         self.ears().get(&name(ask)).map(|ear| ear.asking.clone())
     }
 
-    /// Tells whoever still waits what came of a call.
+    /// Tells the waiting caller the result of a call.
     pub fn tell(&self, ask: &AgentRequest, called: impl FnOnce() -> CallResult) {
         let ear = self.ears().remove(&name(ask));
         if let Some(ear) = ear {
@@ -222,7 +226,7 @@ impl CallWaiters {
         }
     }
 
-    /// Nothing came of a call: it did not begin.
+    /// Removes a call that did not begin.
     pub fn close(&self, ask: &AgentRequest) {
         self.ears().remove(&name(ask));
     }
@@ -233,7 +237,7 @@ impl CallWaiters {
 }
 
 impl CallWaiter {
-    /// The call is the newest caller's. `None`: it is being taken back.
+    /// Transfers the call to the newest caller; `None` if it is being withdrawn.
     fn claim(&self) -> Option<CancelOnDrop> {
         let mut callers = lock(&self.owner.callers);
         if self.owner.cancel.is_cancelled() {
@@ -245,7 +249,7 @@ impl CallWaiter {
 
     fn tell(&self, name: RunName, claim: CancelOnDrop, to: CallerContext<'_>) -> CallHandle {
         let mut asking = self.asking.subscribe();
-        // Also what was said before somebody came.
+        // Marked as changed, so that progress from before the subscription is also reported.
         asking.mark_changed();
         let over = self.over.subscribe();
         let (caller, stop) = (to.caller.clone(), to.stop.clone());
@@ -257,23 +261,23 @@ fn name(ask: &AgentRequest) -> RunName {
     (ask.session.clone(), ask.run.clone())
 }
 
-/// What is inside is consistent between any two statements.
+/// Locks a mutex, even if it is poisoned: the value is consistent between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The other side of a call that nobody has made, for tests of those who wait.
+/// Sending side of a call that nobody has made, for tests of waiting callers.
 #[cfg(test)]
 pub struct StagedCall {
-    /// How people are asked.
+    /// Progress of the request.
     pub asking: watch::Sender<Option<ApprovalWait>>,
-    /// What came of it.
+    /// Result of the call.
     pub over: watch::Sender<Option<CallResult>>,
 }
 
 #[cfg(test)]
 impl StagedCall {
-    /// A call, and who hears of it.
+    /// Returns a staged call and its handle.
     pub fn call() -> (Self, CallHandle) {
         let (asking, over) = (watch::Sender::new(None), watch::Sender::new(None));
         let ongoing = CallHandle {

@@ -1,4 +1,5 @@
-//! Decisions about requests without a document: what the call would do is looked at once more before one is taken.
+//! Decisions about requests without a document. The preview is computed once more before an
+//! approval is accepted.
 
 use std::sync::Arc;
 
@@ -16,19 +17,25 @@ use crate::tools::{EditableRange, PlanMode, SafeTools, ToolContext, UnreadRanges
 use crate::agent::AgentService;
 
 impl AgentService {
-    /// The room of requests without a document.
+    /// Returns the workspace inbox: the room of requests without a document.
     pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
         self.shared.desk().await
     }
 
-    /// Whether there is a folder for work without a document.
+    /// Returns `true` if there is a folder for work without a document.
     pub fn has_workspace(&self) -> bool {
         self.shared.tools.workspace().is_some()
     }
 
-    /// Decides a request in the room that owns it. What rules deny at the desk holds for a file that is open as a document too.
-    /// Of a request about a call as a whole, an approval is refused as stale if the call would do something else by now than people
-    /// were shown; an edited input must be one that the tool takes.
+    /// Decides a request in the room that owns it. Denials of the workspace inbox also apply to a
+    /// file that is open as a document. An approval of a call as a whole is refused as stale if the
+    /// call would now do something else than people were shown; an edited input must be one that
+    /// the tool accepts.
+    ///
+    /// # Errors
+    ///
+    /// If the decision is refused; [`RoomError::Input`] if the tool does not accept an edited
+    /// input.
     pub async fn decide_in(
         &self,
         room: &RoomHandle,
@@ -40,7 +47,7 @@ impl AgentService {
         let approves =
             matches!(decision.verdict, RequestVerdict::Approve | RequestVerdict::Edit { .. });
         let request = open.into_iter().find(|request| *request.id() == id);
-        // Changes of a text are looked after by their room, which does not know the rules for files.
+        // The room checks changes of a text, but does not know the rules for files.
         if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {
             let desk = self.desk().await?;
             decision.most_units = self.shared.tools.most_units(request, &desk).await?;
@@ -60,7 +67,7 @@ impl AgentService {
         room.decide(id, decision, by).await
     }
 
-    /// Refuses what the desk would refuse whatever the preview is, before files are looked at.
+    /// Refuses decisions that the room would refuse for every preview, before files are read.
     fn check(
         &self,
         request: &ApprovalRequest,
@@ -75,12 +82,12 @@ impl AgentService {
         }
     }
 
-    /// What the call would do now.
+    /// Computes the present preview of a call.
     async fn fresh(&self, context: &ToolContext, request: &ApprovalRequest) -> UpdatedPreview {
         let proposal = &request.proposal;
         let looked = self.shared.tools.look_again(context, request, &proposal.input).await;
         looked.unwrap_or_else(|error| {
-            // It can no longer be done at all. People see why; another reason is another preview.
+            // The call is no longer possible. People see why; another reason is another preview.
             let text = error.to_string();
             let mut preview = proposal.preview.clone();
             preview.warnings.retain(|warning| warning.code != CANNOT_RUN);
@@ -91,7 +98,7 @@ impl AgentService {
         })
     }
 
-    /// What a tool works with when it only looks.
+    /// Returns the context of a tool that only computes a preview.
     fn context(&self, request: &ApprovalRequest, desk: &RoomHandle, by: &Principal) -> ToolContext {
         let proposal = &request.proposal;
         ToolContext {
@@ -128,5 +135,5 @@ impl AgentService {
     }
 }
 
-/// The code of the warning that a call would fail.
+/// Code of the warning that a call would fail.
 const CANNOT_RUN: &str = "cannot_run";

@@ -1,8 +1,9 @@
-//! A request without a document is proposed again, on what is there today.
+//! Proposes a request without a document again, on the present state.
 //!
-//! The run that wanted it is over, so it is a call without a model ([`crate::agent::external_calls::call`]) of the person who proposes it: the same
-//! gate, hooks and policies, their rights, and people who decide, whatever rules or modes say. Each request is proposed again
-//! once; then the newer one can be.
+//! The run of the request is over, so the new request is a call without a model
+//! ([`crate::agent::external_calls::call`]) of the person who proposes it: with the usual approval
+//! step, hooks and policies, with the person's own rights, and with people who decide, whatever
+//! rules or modes say. Each request is proposed again once; then the newer one can be.
 
 use std::sync::Arc;
 
@@ -20,17 +21,17 @@ use crate::agent::external_calls::call::{CallEvent, CallRequest, CallSource, Ext
 use crate::agent::service::AgentDeps;
 use crate::agent::{AgentService, AskError, CallHandle};
 
-/// What came of proposing a request again.
+/// Result of [`AgentService::reopen_in`].
 #[derive(Clone, Debug)]
 pub enum ReopenOutcome {
-    /// Its changes are open again.
+    /// The changes of this request are open again.
     Same(Arc<ApprovalRequest>),
-    /// It is another request now.
+    /// The call is proposed by this new request.
     Another(Box<ApprovalRequest>),
 }
 
 impl ReopenOutcome {
-    /// The request that is open now.
+    /// Returns the request that is open now.
     pub fn request(&self) -> &ApprovalRequest {
         match self {
             Self::Same(request) => request,
@@ -38,7 +39,7 @@ impl ReopenOutcome {
         }
     }
 
-    /// Changes that were wanted again and found no place.
+    /// Returns the changes that were to be proposed again and have no place in the text any more.
     pub fn unplaced(&self, only: Option<&[HunkId]>) -> Vec<HunkId> {
         match self {
             Self::Same(request) => request.unplaced(only),
@@ -48,11 +49,12 @@ impl ReopenOutcome {
 }
 
 impl AgentService {
-    /// Proposes again what was refused, ran out of time or was undone: changes of a text in the room that owns the request, a
-    /// call as a whole by a request of the person's. `session`: the person's; a new one if they have none.
+    /// Proposes again what was refused, expired or undone: changes of a text in the room that owns
+    /// the request, a call as a whole by a new request of the person. `session` is the person's; a
+    /// new one is begun if it is `None`.
     ///
     /// # Errors
-    /// Whatever the call would be refused for, and what cannot be proposed again.
+    /// The errors of the call, and an error if the request cannot be proposed again.
     pub async fn reopen_in(
         &self,
         room: &RoomHandle,
@@ -67,11 +69,11 @@ impl AgentService {
             let reason = "this request has no single changes to propose again";
             return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
         }
-        // Two people at once are one after the other.
+        // Two people at once are served one after the other.
         let _passed = self.shared.repeating.lock().await;
         let old = self.shared.kept_request(&wish.request).await?.ok_or(RoomError::NoRequest)?;
         old.check_repeatable(&by).map_err(RoomError::from)?;
-        // A crash may have come between the newer request and what is kept of it here.
+        // A crash may have come between the newer request and its record here.
         let open = room.requests().await?;
         if open.iter().any(|request| request.proposal.again_of.as_ref() == Some(old.id())) {
             let reason = "it was proposed again already, and waits for people";
@@ -98,7 +100,8 @@ impl AgentDeps {
     }
 }
 
-/// The call of a request, made by somebody who wants it again: as it was carried out, or would have been.
+/// Returns the call of a request for the person who proposes it again, with the input that was or
+/// would have been executed.
 fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallRequest {
     let proposal = &old.proposal;
     let input = old.edited_input.clone().unwrap_or_else(|| proposal.input.clone());
@@ -125,7 +128,7 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
     }
 }
 
-/// Waits until people are asked; from then on nobody else is needed for it.
+/// Waits until people are asked; from then on only people decide about the request.
 async fn asked(mut ongoing: CallHandle) -> Result<RequestId, AskError> {
     match ongoing.next().await {
         CallEvent::Asking(ApprovalWait::Waits(request) | ApprovalWait::Resolved(request)) => {
@@ -135,7 +138,7 @@ async fn asked(mut ongoing: CallHandle) -> Result<RequestId, AskError> {
         CallEvent::Parked => Err(AskError::Closed),
         CallEvent::Over(called) => {
             let request = called.outcome.about.get("request_id").and_then(|it| it.as_str());
-            // People may have been faster than this.
+            // People may have decided before this was read.
             request.map(RequestId::from).ok_or_else(|| {
                 RoomError::Input(format!("it cannot be proposed again: {}", called.outcome.text))
                     .into()

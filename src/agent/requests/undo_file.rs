@@ -1,4 +1,5 @@
-//! What calls did to files is taken back: by people, and after a crash in the middle of it found out, never repeated.
+//! Undoes changes of files by calls. After a crash in the middle of an undo, its result is found
+//! out, and the undo is never repeated.
 
 use std::sync::Arc;
 
@@ -15,7 +16,12 @@ use crate::agent::service::AgentDeps;
 use crate::agent::{AgentService, AskError};
 
 impl AgentService {
-    /// Takes back what was accepted: changes of a text in the room that owns the request, what a call did to a file here.
+    /// Undoes accepted changes: changes of a text in the room that owns the request, the change of
+    /// a file by a call here.
+    ///
+    /// # Errors
+    ///
+    /// If the change cannot be undone; the person may force it if only the file has changed since.
     pub async fn undo_in(
         &self,
         room: &RoomHandle,
@@ -28,13 +34,14 @@ impl AgentService {
         if self.shared.stop.is_cancelled() {
             return Err(RoomError::Closed);
         }
-        // Whoever asked may be gone before it is over.
+        // The person who asked may disconnect before the undo is done.
         let (shared, desk) = (Arc::clone(&self.shared), room.clone());
         let undone = self.see_through(async move { shared.undo(&desk, wish, by).await });
         undone.await.unwrap_or(Err(RoomError::Closed))
     }
 
-    /// Finds out what came of the undos that a crash interrupted. Where nobody can look, they stay as they are.
+    /// Finds out the results of undos that a crash interrupted. If a result cannot be found out,
+    /// the undo stays open.
     pub(crate) async fn settle_undos(&self) -> Result<(), AskError> {
         let shared = &self.shared;
         for id in shared.store.undos().await? {
@@ -92,7 +99,8 @@ impl AgentDeps {
         desk.end_undo(id, FileUndoOutcome::Done).await
     }
 
-    /// Puts back what the file read before: by the person's own change of the text where people have it open, else on the disk.
+    /// Restores the text before the call: as the person's own change of the text if people have the
+    /// file open, otherwise on the disk.
     async fn put_back(
         &self,
         change: &FileChange,
@@ -108,7 +116,7 @@ impl AgentDeps {
         Ok(())
     }
 
-    /// What came of an undo that was begun: told from what the file reads.
+    /// Returns the result of an interrupted undo, inferred from the present text of the file.
     async fn look_back(&self, request: &ApprovalRequest) -> Result<FileUndoOutcome, ToolError> {
         let mut done = request.clone();
         done.reversal = None;
@@ -125,7 +133,7 @@ impl AgentDeps {
         })
     }
 
-    /// A request without a document, as it is kept.
+    /// Returns a stored request without a document.
     pub(crate) async fn kept_request(
         &self,
         id: &RequestId,
@@ -142,7 +150,8 @@ impl AgentDeps {
     }
 }
 
-/// Whether `by` may change the text of the document that the file is, and a change of it can do what is wanted.
+/// Checks that `by` may change the document that the file is, and that a change of its text can
+/// undo the call.
 fn check_live(change: &FileChange, now: &CurrentFile, by: &Principal) -> Result<(), RoomError> {
     let Some(document) = now.document() else { return Ok(()) };
     if !by.may(Action::Write, Some(document)) {

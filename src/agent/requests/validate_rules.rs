@@ -1,4 +1,5 @@
-//! What owners say in advance is looked at before a room keeps it: rooms do not know which tools there are.
+//! Validates owners' rules and policies before a room stores them, because rooms do not know the
+//! tools.
 
 use crate::rooms::command::{NewRule, SettingsChange};
 use crate::rooms::{RoomError, RoomHandle};
@@ -6,20 +7,20 @@ use crate::rooms::{RoomError, RoomHandle};
 use crate::agent::AgentService;
 
 impl AgentService {
-    /// Refuses a rule that could never hold for anything.
+    /// Refuses a rule that could never apply.
     ///
     /// # Errors
-    /// [`RoomError::Invalid`], with the tools there are.
+    /// [`RoomError::Invalid`], with the available tools.
     pub fn check_rule(&self, new: &NewRule) -> Result<(), RoomError> {
         let has_path = new.remember.path.is_some();
         self.shared.tools.check_ruled(&new.tool, has_path).map_err(RoomError::Invalid)
     }
 
-    /// Refuses policies for tools that there are not. Those that a document has already may stay: somebody sends the whole
-    /// list again to change another one.
+    /// Refuses policies for unknown tools. Those that the document already has may stay, because a
+    /// client sends the whole list again to change one of them.
     ///
     /// # Errors
-    /// [`RoomError::Invalid`], with the tools there are; those of reading the room.
+    /// [`RoomError::Invalid`], with the available tools; errors of reading the room.
     pub async fn check_policies(
         &self,
         configure: &SettingsChange,

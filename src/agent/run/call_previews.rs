@@ -1,7 +1,9 @@
-//! Shows people what the model writes into its calls while it writes: a few times a second, never more than they can read.
+//! Streaming previews: show people the calls of the model while it writes them, a few times a
+//! second and never faster than they can read.
 //!
-//! One picture is drawn at a time, on a blocking thread, and the next one begins only when the room has shown it: what was
-//! written meanwhile goes into that one. Nothing of a call is executed from here.
+//! One preview is computed at a time, on a blocking thread, and the next one begins only when the
+//! room has shown it; it includes everything that was written meanwhile. Nothing of a call is
+//! executed from here.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::pending;
@@ -23,50 +25,52 @@ use crate::tools::{
     EditableRange, PartialInput, PlanMode, StreamedField, ToolCall, ToolContext, ToolRegistry,
 };
 
-/// People are shown more of a call this long after they were shown some, at the earliest.
+/// Minimum interval between two previews of a call.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Bytes of text per millisecond that people are sent of one call, so that a long text comes less often.
+/// Maximum bytes of text per millisecond that people are sent of one call, so that a long text is
+/// shown less often.
 const BYTES_PER_MS: u64 = 64;
-/// How long the comparison with the old text may take.
+/// Time limit of the comparison with the old text.
 const BUDGET: Duration = Duration::from_millis(50);
-/// Comparing takes no more than this share of the time.
+/// Ratio of the interval to the duration of a comparison, so that comparing takes at most this part
+/// of the time.
 const SHARE: u32 = 10;
-/// Calls of one answer that are shown.
+/// Maximum number of calls of one answer that are shown.
 const MOST_SHOWN: usize = 16;
-/// Bytes of a text that would be denied anyway.
+/// Size in bytes of a text that would be denied anyway.
 const TEXT_LIMIT: usize = 4 * CONTENT_LIMIT;
 
-/// The calls of one answer of the model, while it is being given.
+/// Streaming previews of the calls of one answer of the model.
 pub struct CallPreviews<'a> {
     tools: &'a ToolRegistry,
-    /// What the calls will work with.
+    /// Context that the calls will have.
     context: ToolContext,
     calls: BTreeMap<usize, StreamedCall>,
     drawing: Option<BoxFuture<'static, (usize, Duration)>>,
 }
 
-/// A call that is being written.
+/// Call that is being written.
 struct StreamedCall {
     id: String,
     tool: String,
     request: RequestId,
     writes: StreamedField,
     input: PartialInput,
-    /// Bytes of the text that people have been shown.
+    /// Size in bytes of the text that people have been shown.
     shown: Option<usize>,
     due: Instant,
 }
 
 impl<'a> CallPreviews<'a> {
-    /// Calls that will be made with this.
+    /// Creates previews of calls that will be made in `context`.
     pub fn new(tools: &'a ToolRegistry, context: ToolContext) -> Self {
         Self { tools, context, calls: BTreeMap::new(), drawing: None }
     }
 
-    /// A call begins.
+    /// Starts the preview of a call.
     pub fn begin(&mut self, index: usize, id: String, tool: String) {
         let Some(writes) = self.tools.writes(&tool) else { return };
-        // In plan mode nothing will come of it.
+        // In plan mode the call would be refused.
         let in_vain = self.context.base.is_none() || self.context.plan == PlanMode::Planning;
         if in_vain || self.calls.len() >= MOST_SHOWN {
             return;
@@ -78,7 +82,7 @@ impl<'a> CallPreviews<'a> {
         self.calls.insert(index, written);
     }
 
-    /// More of a call's input.
+    /// Adds a piece of a call's input.
     pub fn grow(&mut self, index: usize, partial_json: &str) {
         let written = self.calls.get_mut(&index);
         if let Some(written) = written.filter(|it| it.input.text().len() <= TEXT_LIMIT) {
@@ -86,7 +90,7 @@ impl<'a> CallPreviews<'a> {
         }
     }
 
-    /// Draws what is due; never ends. Dropping the future between two polls loses nothing.
+    /// Shows previews as they become due; never returns. Cancel-safe between two polls.
     pub async fn draw(&mut self) {
         loop {
             if let Some(drawing) = &mut self.drawing {
@@ -109,18 +113,19 @@ impl<'a> CallPreviews<'a> {
         unseen.map(|(index, it)| (*index, it.due)).min_by_key(|(_, due)| *due)
     }
 
-    /// The model forgets what it wrote: so do people.
+    /// Removes all previews, because the model begins its answer again.
     pub async fn start_again(&mut self) {
         self.end(None).await;
         self.calls.clear();
     }
 
-    /// The names that the requests of the calls will have, by the calls' own.
+    /// Returns the ids that the requests of the calls will have, by the ids of the calls.
     pub fn names(&self) -> HashMap<String, RequestId> {
         self.calls.values().map(|it| (it.id.clone(), it.request.clone())).collect()
     }
 
-    /// The answer is complete, or none will come. A call that is in it waits for its turn; the others are gone.
+    /// Ends the previews, because the answer is complete or failed. Calls in `answer` keep their
+    /// preview until their turn; all others are removed.
     pub async fn end(&mut self, answer: Option<&AssistantMessage>) {
         self.drawing = None;
         let calls = || answer.iter().flat_map(|it| &it.content).filter_map(ToolCall::of);
@@ -140,7 +145,7 @@ impl<'a> CallPreviews<'a> {
         }
     }
 
-    /// Shows what there is of a call.
+    /// Shows the present state of a call.
     fn picture(
         &mut self,
         index: usize,
@@ -170,14 +175,14 @@ impl<'a> CallPreviews<'a> {
 }
 
 impl StreamedCall {
-    /// How long people have time to read.
+    /// Returns the interval before the next preview, which gives people time to read.
     fn pause(&self, took: Duration) -> Duration {
         let bytes = u64::try_from(self.input.text().len()).unwrap_or(u64::MAX);
         PAUSE.max(took * SHARE).max(Duration::from_millis(bytes / BYTES_PER_MS))
     }
 }
 
-/// Where the text would go, as far as that is known: the words it would replace, and where they begin.
+/// Returns the range that the text would replace, as far as it is known.
 fn place(
     tools: &ToolRegistry,
     context: &ToolContext,
@@ -192,7 +197,7 @@ fn place(
             tools.scope(context, &written.tool, &written.input.others())
         }
     };
-    // Only what is selected may be changed, so that is the place until the model says so itself.
+    // Only the selection may be changed, so that is the range until the model names one.
     let range = range.or(match allowed {
         EditableRange::Only(from, to) => Some((from, to)),
         EditableRange::Everything | EditableRange::Nothing => None,
@@ -200,7 +205,7 @@ fn place(
     base.slice(range.0..range.1).is_ok().then_some(range)
 }
 
-/// Compares and tells; answers how long the comparison took.
+/// Computes a preview and shows it; returns the duration of the comparison.
 async fn show(
     room: RoomHandle,
     sketch: StreamingPreview,
@@ -230,7 +235,7 @@ fn compare(sketch: StreamingPreview, place: Option<(usize, usize)>) -> Streaming
     }
     let whole = (from, to) == (0, sketch.base.len()) && !old.is_empty();
     if blocks == 0 && !whole && !old.contains("\n\n") && !sketch.text.is_empty() {
-        // A passage grows in its place.
+        // A passage is shown growing in its place.
         let part = DraftPart { from, to, base: old, insert: sketch.text.clone() };
         hunks = vec![HunkDraft { parts: vec![part], explanation: None }];
     }

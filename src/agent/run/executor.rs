@@ -1,4 +1,5 @@
-//! Drives one run: does what the turn asks for, waits, and remembers everything before it is relied on.
+//! Executor of one run: performs the actions of the state machine, waits for their results, and
+//! stores everything before it is relied on.
 
 mod model_request;
 mod pending_answer;
@@ -39,7 +40,7 @@ use crate::agent::{AskError, ConversationMode, PermissionMode};
 
 use pending_answer::PendingAnswer;
 
-/// Works on a run until it is over; the caller says how it ended.
+/// Works on a run until it is over; the caller reports the end.
 pub async fn drive(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
     let QueuedRun { run, cancel } = job;
     let worked = async {
@@ -50,7 +51,7 @@ pub async fn drive(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
     worked.await.unwrap_or_else(|failure: RunFailure| failure.into())
 }
 
-/// Why a run cannot go on.
+/// Reason why a run cannot continue.
 #[derive(Debug, thiserror::Error)]
 enum RunFailure {
     #[error(transparent)]
@@ -90,7 +91,8 @@ impl From<RunFailure> for RunEnd {
     }
 }
 
-/// UTF-16 units of a document that are shown even where the question is too long with them.
+/// Minimum number of UTF-16 units of a document that are shown, even if the question is too long
+/// with them.
 const LEAST_SHOWN: usize = 8_000;
 
 struct RunExecutor<'a> {
@@ -99,43 +101,44 @@ struct RunExecutor<'a> {
     cancel: CancellationToken,
     voice: RunEvents,
     chosen: ChosenModel,
-    /// The conversation as far as the model may be sent it, this run's entries last.
+    /// Conversation as far as the model may be sent it, this run's entries last.
     entries: Vec<TranscriptEntry>,
-    /// The document as the model was told of it last.
+    /// Document as the model was last told of it.
     known: Option<DocumentSnapshot>,
-    /// What of that it has not read.
+    /// Ranges of `known` that the model has not read.
     unread: UnreadRanges,
-    /// What is selected in it.
+    /// Selection in `known`.
     selection: Option<(usize, usize)>,
-    /// The document as the model knew it when it made the calls of this turn.
+    /// Document as the model knew it when it made the calls of this turn.
     base: Option<DocumentSnapshot>,
-    /// What of that it had not read.
+    /// Ranges of `base` that the model had not read.
     base_unread: UnreadRanges,
-    /// What was selected in that.
+    /// Selection in `base`.
     base_selection: Option<(usize, usize)>,
-    /// The blocks of this run's prompt; they stay the same, so that a provider can cache them.
+    /// Blocks of this run's prompt; they stay unchanged, so that a provider can cache them.
     prompt: Vec<ContentBlock>,
-    /// UTF-16 units of the document that they show at most.
+    /// Maximum number of UTF-16 units of the document in the prompt.
     most_shown: usize,
-    /// The document with which the conversation begins, if it began earlier.
+    /// Document with which the conversation begins, if it began earlier.
     seen: Option<ShownDocument>,
-    /// Marks text of the document as data.
+    /// Random tag that marks text of the document as data.
     tag: Arc<str>,
-    /// Outcomes of this turn that people have been told of.
+    /// Number of outcomes of this turn that people have been told.
     told: usize,
-    /// Lines for the audit log that wait to be kept with their results.
+    /// Lines for the audit log that wait to be stored with their results.
     audit: Vec<(RequestId, ActivityLine)>,
-    /// The names of the requests of the latest calls, by the calls' own.
+    /// Ids of the requests of the latest calls, by the ids of the calls.
     names: HashMap<String, RequestId>,
-    /// What the model has read of other documents.
+    /// Other documents that the model has read.
     read: Arc<ReadDocuments>,
-    /// The calls of this turn may have been made before a restart.
+    /// `true` if the calls of this turn may have been made before a restart.
     taken_up: bool,
-    /// The answer that they are in, until the first of them is made.
+    /// Answer that contains the calls, until the first of them is made.
     held: Option<PendingAnswer>,
 }
 
-/// The model that began to answer, if it is still there. Another one must not be shown its reasoning.
+/// Chooses the model that began to answer, if it is still available. Another model must not be sent
+/// its reasoning.
 fn choose(
     shared: &AgentDeps,
     run: &mut Run,
@@ -168,7 +171,7 @@ impl<'a> RunExecutor<'a> {
         let mut entries = shared.remembered(run).await?;
         let is_apart = shared.keep_apart(run, &mut entries, &voice.room).await?;
         let (chosen, entries) = choose(shared, run, entries)?;
-        // A thread that a model keeps by itself has it all.
+        // A thread that a model keeps by itself would contain the removed words.
         let said = if is_apart { &[] } else { &*entries };
         provider_sessions::choose(shared, run, &chosen, said).await?;
         let mut driver = Self {
@@ -227,7 +230,7 @@ impl<'a> RunExecutor<'a> {
         Ok(RunEnd::error("internal", "The run stopped without an end"))
     }
 
-    /// Keeps and shows what was asked, unless an earlier process did.
+    /// Stores and shows the question, unless an earlier process did.
     async fn ask_aloud(&mut self) -> Result<(), RunFailure> {
         let ask = &self.run.ask;
         if !transcript::of_run(&self.entries, &ask.run).is_empty() {
@@ -252,27 +255,28 @@ impl<'a> RunExecutor<'a> {
         self.keep(EntryKind::Prompt { name, text, door, news }, batch).await
     }
 
-    /// Reads the document, finds the selection in it, and words the prompt.
+    /// Reads the document, finds the selection in it, and composes the prompt.
     async fn look(&mut self) -> Result<(), RunFailure> {
         self.bring_content().await?;
         if self.ground() == ToolScope::Document {
             self.known = Some(self.voice.room.read().await?);
         }
         if self.run.ask.outside().is_some() {
-            // The caller knows what it has read, and nothing else.
+            // The caller knows only what it has read.
             self.base = self.base_of_calls().await?;
             self.known.clone_from(&self.base);
             return Ok(());
         }
         self.find_selection().await?;
-        // What it was shown before, it may have left out since.
+        // A model that keeps its own thread may have dropped the document that it was shown before.
         self.seen = if self.run.thread.is_some() { None } else { self.seen() };
         self.word();
         self.base = self.base_of_calls().await?;
         Ok(())
     }
 
-    /// Words the prompt. Of a document that is too long the model knows only what it is shown.
+    /// Composes the prompt. Of a document that is too long the model knows only the part that it is
+    /// shown.
     fn word(&mut self) {
         let ask = &self.run.ask;
         let news = self.told_with_the_prompt();
@@ -299,7 +303,8 @@ impl<'a> RunExecutor<'a> {
         self.prompt = prompt;
     }
 
-    /// Shows half as much of the document, around what is selected; `false`: there is none, or little is shown as it is.
+    /// Halves the part of the document that is shown, around the selection. Returns `false` if
+    /// there is no document or little of it is shown already.
     fn show_less(&mut self) -> bool {
         let Some(known) = &self.known else { return false };
         let shown = self.most_shown.min(known.text.len());
@@ -312,7 +317,7 @@ impl<'a> RunExecutor<'a> {
         true
     }
 
-    /// Brings the private document to the text that came with the request, once.
+    /// Replaces the text of the private document by the text that came with the request, once.
     async fn bring_content(&mut self) -> Result<(), RunFailure> {
         let Some(content) = self.run.ask.content.take() else { return Ok(()) };
         self.voice.room.replace(content, self.run.ask.principal.clone()).await?;
@@ -321,7 +326,7 @@ impl<'a> RunExecutor<'a> {
         Ok(())
     }
 
-    /// The text that calls left over from an earlier process are about.
+    /// Returns the text to which calls from an earlier process apply.
     async fn base_of_calls(&self) -> Result<Option<DocumentSnapshot>, RunFailure> {
         let (Some(now), Some(version)) = (&self.known, self.run.base) else { return Ok(None) };
         if now.version == version {
@@ -336,13 +341,15 @@ impl<'a> RunExecutor<'a> {
         }
     }
 
-    /// Appends to the transcript, durably, and only then tells people. An answer may wait for its first call.
+    /// Appends to the transcript, durably, and only then tells people. An answer may wait for its
+    /// first call.
     async fn keep(&mut self, mut kept: EntryKind, mut batch: WriteBatch) -> Result<(), RunFailure> {
         self.let_go().await?;
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
         if let EntryKind::Results { answers } = &mut kept {
-            // Calls that were left out, because the run was cancelled or there were too many, met no hook.
+            // Calls that were left out, because the run was cancelled or there were too many,
+            // passed no hook.
             for answer in answers {
                 stamp_outcome(answer, &session, at_ms);
             }
@@ -351,7 +358,7 @@ impl<'a> RunExecutor<'a> {
         match &entry.kept {
             EntryKind::Answer { content, .. } => {
                 failpoint::pass("agent.answering");
-                // What people have seen being written keeps its name.
+                // A call that people have seen being written keeps its request id.
                 let name = |call: ToolCall| {
                     self.names.remove(&call.id).unwrap_or_else(RequestId::generate)
                 };
@@ -388,7 +395,7 @@ impl<'a> RunExecutor<'a> {
         Ok(())
     }
 
-    /// Tells people what they have not been told of it yet.
+    /// Tells people the parts of the entry that they have not been told yet.
     async fn show(&mut self, entry: &TranscriptEntry) {
         for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
             self.voice.show(shown).await;
@@ -397,7 +404,7 @@ impl<'a> RunExecutor<'a> {
 
     async fn run_tool(&mut self, index: usize, call: &ToolCall) -> Result<RunInput, RunFailure> {
         self.voice.room = self.shared.room(self.run).await?;
-        // A turn keeps its requests' names with its calls, so there is one for each.
+        // A turn stores the ids of its requests with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
         let context = self.context(request.clone(), self.shared.desk().await?);
         let tools = &self.shared.tools;
@@ -406,7 +413,7 @@ impl<'a> RunExecutor<'a> {
         let finished = if let Some(finished) = made_before {
             finished
         } else {
-            // An answer that is held is kept only if the person who asked may still ask then.
+            // An answer that is held is stored only if the person who asked may still ask then.
             if self.held.is_none() {
                 self.check_asker().await?;
             }
@@ -414,7 +421,8 @@ impl<'a> RunExecutor<'a> {
             tools.call_with(&context, call, ahead, &self.cancel).await
         };
         self.let_go().await?;
-        // If it came to nothing, what people saw of it goes; what became a request is no sketch any more.
+        // If the call made no request, its preview is removed; if it did, the request has replaced
+        // the preview.
         self.voice.room.unsketch(StreamingPreviewScope::One(request.clone())).await;
         if let Some(now) = finished.now {
             self.learn(now, finished.unread.clone()).await;
@@ -434,7 +442,8 @@ impl<'a> RunExecutor<'a> {
         Ok(RunInput::Ran(finished.outcome))
     }
 
-    /// The model has been told how the document reads now; the selection goes with its words.
+    /// Updates the document that the model knows, after it was told; the selection moves with its
+    /// words.
     async fn learn(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
         if let Some(before) = &self.known {
             self.selection = self.moved(self.selection, before.version, now.version).await;
@@ -454,7 +463,7 @@ impl<'a> RunExecutor<'a> {
         })
     }
 
-    /// Whether an outside caller has taken back its call.
+    /// Returns `true` if an outside caller has withdrawn its call.
     fn is_given_up(&self) -> bool {
         self.run.ask.outside().is_some() && self.cancel.is_cancelled()
     }

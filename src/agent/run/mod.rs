@@ -1,4 +1,5 @@
-//! One run: the record, the state machine, the executor that drives it, and the events it publishes.
+//! Run of the agent: its record, the state machine, the executor that drives it, and the events
+//! that it publishes.
 
 pub(crate) mod call_previews;
 pub(crate) mod executor;

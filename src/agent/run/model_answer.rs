@@ -1,4 +1,4 @@
-//! Listens to a model's answer and passes it on while it is being written.
+//! Receives a model's answer and passes it on while it is being written.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -14,26 +14,27 @@ use super::call_previews::CallPreviews;
 use super::run_events::RunEvents;
 use super::state_machine::{RunEnd, RunInput};
 
-/// How long text may wait for more before people are told.
+/// Maximum delay before received text is passed on.
 const CHUNK_DELAY: Duration = Duration::from_millis(30);
-/// Bytes of text after which it does not wait.
+/// Size in bytes of waiting text that is passed on at once.
 const CHUNK_SIZE: usize = 256;
-/// Bytes of one answer; a document at its limit fits several times.
+/// Maximum size of one answer in bytes; a document at its limit fits several times.
 const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
 
-/// What people have not been told yet, and what they have; what was used in vain.
+/// State of an answer that is being received: its text so far, the part that people have been told,
+/// and the usage of failed attempts.
 #[derive(Default)]
 struct ModelProgress {
     text: String,
-    /// `text[told..]` waits.
+    /// Number of bytes that people have been told; `text[told..]` waits.
     told: usize,
     due: Option<Instant>,
     size: usize,
     lost: Vec<FailedTryUsage>,
 }
 
-/// What came of a call of the model, and what the tries used of which nothing came. Ends at once when `cancel` fires, which
-/// the model was given too.
+/// Receives an answer. Returns its result, and the usage of attempts that gave no answer. Ends at
+/// once when `cancel` fires, which the model was also given.
 pub async fn listen(
     voice: &RunEvents,
     stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
@@ -77,7 +78,8 @@ async fn until_end(
                 continue;
             }
             delta = stream.next() => delta,
-            // Last: what the model says comes first, and is drawn when it pauses to think or the time has come.
+            // Last: received text comes first, and previews are shown when the model pauses or they
+            // are due.
             () = sketching.draw() => continue,
         };
         match delta {

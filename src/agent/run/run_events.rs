@@ -1,4 +1,4 @@
-//! What a run says to everyone in the document.
+//! Events of a run for everyone in the document.
 
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::rooms::RoomHandle;
@@ -7,54 +7,55 @@ use crate::rooms::event::{RunEvent, RunEventKind, RunResponse};
 
 use crate::agent::conversation::transcript::AgentObject;
 
-/// Speaks for one run.
+/// Publisher of the events of one run.
 #[derive(Clone, Debug)]
 pub struct RunEvents {
-    /// Where it is heard.
+    /// Room in which the events are published.
     pub room: RoomHandle,
-    /// The session that asked.
+    /// Session that asked.
     pub session: SessionId,
-    /// The run.
+    /// Name of the run.
     pub run: RunId,
-    /// What time it is.
+    /// Source of the present time.
     pub clock: WallClock,
-    /// The shared document; none for a session's private one.
+    /// Shared document; `None` for a session's private one.
     pub document: Option<DocumentId>,
 }
 
 impl RunEvents {
-    /// The model begins to answer; what it streamed before and did not finish is void.
+    /// Publishes that the model begins to answer. An unfinished answer that was streamed before is
+    /// void.
     pub async fn stream_start(&self) {
         self.say(RunEventKind::StreamStart).await;
     }
 
-    /// More of its text.
+    /// Publishes a piece of the answer's text.
     pub async fn stream_chunk(&self, text: String) {
         self.show(AgentObject::text_delta(&text)).await;
         self.say(RunEventKind::StreamChunk(text)).await;
     }
 
-    /// It has stopped.
+    /// Publishes that the model has stopped.
     pub async fn stream_end(&self) {
         self.say(RunEventKind::StreamEnd).await;
     }
 
-    /// One of the agent event objects.
+    /// Publishes an agent event object.
     pub async fn show(&self, AgentObject(kind, subtype, content): AgentObject) {
         self.say(RunEventKind::Agent(kind, subtype, content)).await;
     }
 
-    /// The answer to `askClaudeCode`.
+    /// Publishes the answer to `askClaudeCode`.
     pub async fn respond(&self, response: RunResponse) {
         self.say(RunEventKind::Response(response)).await;
     }
 
-    /// The run is over, and all of that has been said.
+    /// Publishes that the run is over, after all its other events.
     pub async fn over(&self) {
         self.say(RunEventKind::Over).await;
     }
 
-    /// One of the agent event objects, to be told by the room itself.
+    /// Returns an agent event object as an event that the room itself publishes.
     pub fn shows(&self, AgentObject(kind, subtype, content): AgentObject) -> RunEvent {
         self.said(RunEventKind::Agent(kind, subtype, content))
     }

@@ -1,4 +1,4 @@
-//! What the store keeps of runs and transcripts, and how it is read back. Pure.
+//! Stored form of runs and transcripts. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,63 +11,65 @@ use crate::agent::AgentRequest;
 use crate::agent::conversation::provider_sessions::ProviderSession;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 
-/// A run, as it can be taken up again.
+/// Run, in the form in which it can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// What was asked. Its `content` is gone once the private document has it.
+    /// Request of the run. Its `content` is removed once the private document has it.
     pub ask: AgentRequest,
-    /// When, in milliseconds since 1970.
+    /// Time of the request, in milliseconds since 1970.
     pub created_ms: u64,
-    /// The version of the document the model had read when it made its latest calls.
+    /// Version of the document that the model had read when it made its latest calls.
     pub base: Option<Version>,
-    /// What was selected in that version.
+    /// Selection in that version.
     #[serde(default)]
     pub selection: Option<(usize, usize)>,
-    /// The names of the requests of those calls, in block order.
+    /// Ids of the requests of those calls, in block order.
     pub calls: Vec<RequestId>,
-    /// A document beside that of an outside call whose text its caller was told of, such as one that it made.
+    /// For an external call: another document whose text the caller was told, such as one that the
+    /// call created.
     #[serde(default)]
     pub told: Option<(DocumentId, Version)>,
-    /// What it works on.
+    /// Subject of the run.
     pub about: RunSubject,
-    /// The model that answers, in full; a restart may have changed the default.
+    /// Full name of the model that answers; a restart may have changed the default.
     #[serde(default)]
     pub model: Option<String>,
-    /// The conversation of a model that keeps threads by itself ([`crate::agent::conversation::provider_sessions`]).
+    /// Thread of a model that keeps threads by itself
+    /// ([`crate::agent::conversation::provider_sessions`]).
     #[serde(default)]
     pub thread: Option<ProviderSession>,
-    /// What it has used so far.
+    /// Usage so far.
     #[serde(default)]
     pub spent: UsageTotals,
 }
 
-/// What a run works on.
+/// Subject of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunSubject {
     /// A shared document.
     Document,
-    /// The session's private document, brought to a text.
+    /// The session's private document, whose text is replaced first.
     Content,
-    /// Nothing: a conversation.
+    /// No document: a conversation.
     Nothing,
 }
 
-/// The state of a run that has not begun.
+/// State of a run that has not begun.
 pub const QUEUED: &str = "queued";
 
-/// Where a run is in its life; what is not finished is taken up again by a restart.
+/// State of a run. A run that is not finished is resumed after a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState<'a> {
-    /// It waits for its turn.
+    /// The run waits for its turn.
     Queued,
-    /// It has begun.
+    /// The run has begun.
     Running,
-    /// Ended with this subtype, at this time (milliseconds since 1970).
+    /// The run ended with this subtype, at this time (milliseconds since 1970).
     Finished(&'a str, u64),
 }
 
 impl Run {
-    /// A run that was just asked for.
+    /// Creates the record of a new run.
     pub fn new(ask: AgentRequest, created_ms: u64) -> Self {
         let about = match (&ask.document, &ask.content) {
             (Some(_), _) => RunSubject::Document,
@@ -90,7 +92,7 @@ impl Run {
         }
     }
 
-    /// The write that keeps it.
+    /// Returns the write that stores the run.
     pub fn put(&self, state: RunState<'_>) -> Result<StoreOp, serde_json::Error> {
         let AgentRequest { session, run, document, principal, .. } = &self.ask;
         let (state, finished_ms) = match state {
@@ -110,13 +112,13 @@ impl Run {
         }))
     }
 
-    /// Reads it back.
+    /// Reads a run back.
     pub fn read(record: RunRecord) -> Result<Self, serde_json::Error> {
         serde_json::from_value(record.body)
     }
 }
 
-/// A transcript entry as a message of the store.
+/// Body of a transcript entry in the store.
 #[derive(Serialize, Deserialize)]
 struct EntryBody {
     run: RunId,
@@ -124,7 +126,7 @@ struct EntryBody {
     kept: EntryKind,
 }
 
-/// The write that appends `entries` to a transcript.
+/// Returns the write that appends `entry` to a transcript.
 pub fn append(
     document: Option<&DocumentId>,
     entry: &TranscriptEntry,
@@ -141,8 +143,8 @@ pub fn append(
     })
 }
 
-/// The write that makes these entries the beginning of another conversation. Their runs get names that no run of its
-/// session has.
+/// Returns the write that makes these entries the beginning of another conversation. Their runs get
+/// names that no run of its session has.
 pub fn past(
     session: &SessionId,
     document: Option<&DocumentId>,
@@ -158,7 +160,7 @@ pub fn past(
     Ok(StoreOp::AppendMessages { session: session.clone(), document: document.cloned(), messages })
 }
 
-/// Reads a message back. What this program did not write is left out.
+/// Reads a message back. Messages that this program did not write are left out.
 pub fn entry(session: &SessionId, at_ms: u64, body: Value) -> Option<TranscriptEntry> {
     let EntryBody { run, kept } = serde_json::from_value(body).ok()?;
     Some(TranscriptEntry { session: session.clone(), run, at_ms, kept })

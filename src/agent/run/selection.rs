@@ -1,4 +1,4 @@
-//! Finds the words a person selected, also when people typed in the meantime. Pure.
+//! Finds the words that a person selected, even if people typed in the meantime. Pure.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use crate::tools::EditableRange;
 
 use crate::agent::SelectedRange;
 
-/// Where the selected words are now, in UTF-16 units; `None`: they are not there any more.
+/// Returns the present range of the selected words, in UTF-16 units; `None` if they are not in the
+/// document any more.
 ///
 /// Without remembered words the range itself must be one of the document.
 pub fn locate(document: &DocumentSnapshot, selected: &SelectedRange) -> Option<(usize, usize)> {
@@ -24,8 +25,8 @@ pub fn locate(document: &DocumentSnapshot, selected: &SelectedRange) -> Option<(
     }
 }
 
-/// Where a range is after `updates`. What was accepted of the AI in it belongs to it; what people type at its edges stays
-/// outside. `None`: the updates cannot be read.
+/// Maps a range through `updates`. Accepted changes of the AI at its edges become part of it; text
+/// that people type there stays outside. `None` if the updates cannot be read.
 pub fn follow<'a>(
     (mut start, mut end): (usize, usize),
     updates: impl IntoIterator<Item = &'a Arc<Update>>,
@@ -42,7 +43,8 @@ pub fn follow<'a>(
     Some((start, end))
 }
 
-/// What of the document calls may change, if `found` is where the selected words are.
+/// Returns the part of the document that calls may change; `found` is the present range of the
+/// selected words.
 pub fn allowed(selected: Option<&SelectedRange>, found: Option<(usize, usize)>) -> EditableRange {
     match (selected.filter(|selected| !selected.is_caret()), found) {
         (None, _) => EditableRange::Everything,
@@ -51,7 +53,7 @@ pub fn allowed(selected: Option<&SelectedRange>, found: Option<(usize, usize)>) 
     }
 }
 
-/// The occurrence of `words` that begins nearest to `start`.
+/// Returns the occurrence of `words` that begins nearest to `start`.
 fn nearest(text: &str, words: &str, start: usize) -> Option<(usize, usize)> {
     let units = |text: &str| text.chars().map(char::len_utf16).sum::<usize>();
     let mut counted = (0, 0);

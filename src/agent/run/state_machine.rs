@@ -1,7 +1,8 @@
-//! One run as a pure state machine: what happened goes in, what to do next comes out.
+//! Run as a pure state machine: events go in, actions come out.
 //!
-//! Every call of a turn is answered, in block order and in one message, before the model is called again; a run that
-//! is cancelled answers the calls it leaves behind, because a conversation with an unanswered call cannot go on.
+//! Every call of a turn is answered, in block order and in one message, before the model is called
+//! again. A run that is cancelled answers its remaining calls, because a conversation with an
+//! unanswered call cannot continue.
 
 use std::collections::VecDeque;
 
@@ -14,24 +15,26 @@ use crate::tools::{ToolCall, ToolOutcome};
 use super::usage::UsageTotals;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 
-/// How much one run may do.
+/// Limits of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunLimits {
-    /// Answers of the model.
+    /// Maximum number of answers of the model.
     pub rounds: usize,
-    /// Calls in one answer; those beyond are refused, not run. They wait for people one after the other, so this also
-    /// bounds how many requests one answer can make.
+    /// Maximum number of calls in one answer; further calls are refused. Calls wait for people one
+    /// after the other, so this also bounds how many requests one answer can make.
     pub calls_per_turn: usize,
-    /// Tokens sent and received, those from a cache included.
+    /// Maximum number of tokens sent and received, those from a cache included.
     pub tokens: u64,
-    /// Milliseconds in which the model is waited for; people may take as long as they like.
+    /// Maximum time of waiting for the model, in milliseconds. People may take as long as they
+    /// like.
     pub model_ms: u64,
-    /// Input tokens of one call; of a longer conversation the oldest part is left out.
+    /// Maximum number of input tokens of one request; of a longer conversation the oldest part is
+    /// left out.
     pub input_tokens: u64,
 }
 
 impl RunLimits {
-    /// How a run ends that has used this much; `None` if it may go on.
+    /// Returns the end of a run that has reached a limit; `None` if it may continue.
     pub fn passed(&self, spent: &UsageTotals) -> Option<RunEnd> {
         if spent.tokens() >= self.tokens {
             let tokens = spent.tokens();
@@ -40,7 +43,7 @@ impl RunLimits {
         (spent.model_ms >= self.model_ms).then(|| self.out_of_time())
     }
 
-    /// How a run ends whose model took too long altogether.
+    /// Returns the end of a run whose model took too long altogether.
     pub fn out_of_time(&self) -> RunEnd {
         let minutes = self.model_ms / 60_000;
         RunEnd::limit(format!("The run stopped after {minutes} minutes of waiting for the model"))
@@ -59,70 +62,70 @@ impl Default for RunLimits {
     }
 }
 
-/// What happened.
+/// Event of a run, handled by [`RunMachine::on`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunInput {
     /// The model gave a complete answer.
     Answered(AssistantMessage),
-    /// The model gave none; people may have seen the beginning of one.
+    /// The model gave no complete answer; people may have seen the beginning of one.
     Failed {
-        /// What people have read so far.
+        /// Text that people have read so far.
         partial: String,
-        /// How the run ends.
+        /// End of the run.
         end: RunEnd,
     },
     /// A call was answered.
     Ran(ToolOutcome),
     /// A person stopped the run.
     Cancelled {
-        /// What people have read so far of an answer.
+        /// Text of an answer that people have read so far.
         partial: String,
     },
 }
 
-/// What to do next, in order.
+/// Action of a run, returned by [`RunMachine::on`]; actions are performed in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunAction {
-    /// Call the model with the transcript as it stands.
+    /// Call the model with the present transcript.
     CallModel,
-    /// Append to the transcript; durable before the next effect begins.
+    /// Append to the transcript; durable before the next action begins.
     Keep(EntryKind),
-    /// Run a call; `index` is its place in the turn.
+    /// Run a call; the index is its position in the turn.
     RunTool(usize, ToolCall),
-    /// The run is over.
+    /// End the run.
     Finish(RunEnd),
 }
 
-/// How a run ends: the subtype of its `result` and a sentence for people.
+/// End of a run: the subtype of its `result` and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Which way.
+    /// Kind of the end.
     pub kind: RunEndKind,
-    /// For people.
+    /// Sentence for people.
     pub message: String,
-    /// For programs, when it is not a success: `model_error`, `cancelled`, …
+    /// Code for programs, if the run was no success: `model_error`, `cancelled`, …
     pub code: Option<&'static str>,
 }
 
-/// The ways a run ends.
+/// Kind of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEndKind {
-    /// The model said all it wanted to.
+    /// The model finished its answer.
     Success,
     /// Something failed.
     Error,
-    /// A person stopped it.
+    /// A person stopped the run.
     Cancelled,
     /// The model's answer was longer than allowed.
     MaxTokens,
-    /// The model declined.
+    /// The model declined to answer.
     Refusal,
-    /// The run did all it may.
+    /// The run reached a limit.
     Limit,
 }
 
 impl RunEndKind {
-    /// The subtype on the wire.
+    /// Returns the subtype on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -136,27 +139,27 @@ impl RunEndKind {
 }
 
 impl RunEnd {
-    /// The model is done (tool approval protocol's words).
+    /// Returns the end of a successful run (wording of the tool approval protocol).
     pub fn success() -> Self {
         Self { kind: RunEndKind::Success, message: "Conversation complete".into(), code: None }
     }
 
-    /// The call of an outside caller was answered.
+    /// Returns the end of an external call that was answered.
     pub fn called() -> Self {
         Self { kind: RunEndKind::Success, message: "The call was answered".into(), code: None }
     }
 
-    /// Something failed.
+    /// Returns the end of a run in which something failed.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self { kind: RunEndKind::Error, message: message.into(), code: Some(code) }
     }
 
-    /// A person stopped it.
+    /// Returns the end of a run that a person stopped.
     pub fn cancelled() -> Self {
         Self::other(RunEndKind::Cancelled, "The run was cancelled")
     }
 
-    /// The run did all it may.
+    /// Returns the end of a run that reached a limit.
     pub fn limit(message: impl Into<String>) -> Self {
         Self::other(RunEndKind::Limit, message)
     }
@@ -166,33 +169,34 @@ impl RunEnd {
     }
 }
 
-/// A run between two events.
+/// State machine of a run.
 #[derive(Debug)]
 pub struct RunMachine {
     limits: RunLimits,
     rounds: usize,
-    /// Somebody else's agent made the only call; there is no model to go on with.
+    /// `true` for an external call: no model continues after it.
     is_call: bool,
-    /// People have got something from this run: words, a change, a question of its own.
+    /// `true` if people have got anything from this run: words, a change or a request.
     heard: bool,
-    /// Calls in an answer during which the provider took a break; they are lost unless the rest of it makes them again.
+    /// Number of calls in an answer during which the provider paused. They are lost unless the rest
+    /// of the answer makes them again.
     left_out: usize,
     state: MachineState,
 }
 
 #[derive(Debug)]
 enum MachineState {
-    /// The model is asked.
+    /// The model is being asked.
     Calling,
     /// The first call of `left` is being run.
     Running { index: usize, left: VecDeque<ToolCall>, answers: Vec<ToolOutcome> },
-    /// Nothing more happens.
+    /// The run is over.
     Over,
 }
 
 impl RunMachine {
-    /// Takes a run up where its transcript ends. `said` holds the entries of this run, the prompt first: a run that
-    /// has just begun is nothing special.
+    /// Resumes a run at the end of its transcript. `said` holds the entries of this run, the prompt
+    /// first. A run that has just begun is no special case.
     pub fn take_up(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
         let rounds =
             said.iter().filter(|entry| matches!(entry.kept, EntryKind::Answer { .. })).count();
@@ -216,7 +220,7 @@ impl RunMachine {
         (turn, effects)
     }
 
-    /// Takes a call up that an outside caller made. It is the run's only answer, as if a model had given it.
+    /// Resumes an external call. The call is the run's only answer, as if a model had given it.
     pub fn take_up_call(
         limits: RunLimits,
         said: &[TranscriptEntry],
@@ -243,7 +247,8 @@ impl RunMachine {
         (turn, effects)
     }
 
-    /// What to do now. An event that does not fit the state (a late answer after a cancel) is ignored.
+    /// Handles an event and returns the next actions. An event that does not fit the state (a late
+    /// answer after a cancel) is ignored.
     pub fn on(&mut self, event: RunInput) -> Vec<RunAction> {
         match (std::mem::replace(&mut self.state, MachineState::Over), event) {
             (MachineState::Calling, RunInput::Answered(answer)) => self.answered(answer),
@@ -310,8 +315,8 @@ impl RunMachine {
         effects
     }
 
-    /// How a run ends whose model says that it is done: not without a word for people, and not as if a call had been made
-    /// that was not.
+    /// Returns the end of a run whose model says that it is done. It is an error if people got no
+    /// word, or if a call was begun but not made.
     fn owned_up(&self, left_out: usize) -> RunEnd {
         match (left_out, self.heard) {
             (0, true) => RunEnd::success(),
@@ -331,7 +336,7 @@ impl RunMachine {
             return self.next_call(0, calls, Vec::new());
         }
         let end = match stop {
-            // The provider took a break: it goes on when it is sent what it said so far.
+            // The provider paused the turn: it continues when it is sent its answer so far.
             StopReason::PauseTurn if !content.is_empty() => return self.call_again(Vec::new()),
             StopReason::Other(why) if why == UNFINISHED => {
                 RunEnd::error("interrupted", "The answer broke off")
@@ -398,7 +403,8 @@ impl RunMachine {
     }
 }
 
-/// What a provider says of why its model declined: ` (cyber): …`. The explanation is meant for people.
+/// Returns a provider's reason why its model declined: ` (cyber): …`. The explanation is meant for
+/// people.
 fn why(details: &Value) -> String {
     let said = |name: &str| details[name].as_str().map(str::trim).filter(|it| !it.is_empty());
     let category = said("category").map(|it| format!(" ({it})")).unwrap_or_default();
@@ -407,14 +413,14 @@ fn why(details: &Value) -> String {
     category + &explanation.unwrap_or_default()
 }
 
-/// Characters of an explanation that people are told.
+/// Maximum length of an explanation for people, in characters.
 const LONGEST_EXPLANATION: usize = 500;
 
-/// Why an answer ends that nobody completed. How its run ends is kept right after it; should the server stop in between, this
-/// tells that it did not end well.
+/// Stop reason of an answer that was not completed. The end of its run is stored right after it; if
+/// the server stops in between, this tells that the answer did not end well.
 const UNFINISHED: &str = "unfinished";
 
-/// What people have read stays in the conversation even if the answer was never completed.
+/// Stores text that people have read, even if the answer was never completed.
 fn keep_text(partial: String) -> Vec<RunAction> {
     if partial.trim().is_empty() {
         return Vec::new();
@@ -426,7 +432,7 @@ fn keep_text(partial: String) -> Vec<RunAction> {
     })]
 }
 
-/// Whether an entry holds anything for people that the run said or did.
+/// Returns `true` if an entry holds words or outcomes of the run for people.
 fn is_something(kept: &EntryKind) -> bool {
     match kept {
         EntryKind::Answer { content, .. } => content.iter().any(is_words),
@@ -439,12 +445,14 @@ fn is_words(block: &ContentBlock) -> bool {
     block.as_text().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Whether a call said something to people, or asked them; what is only read is nothing to them.
+/// Returns `true` if a call said something to people or asked them. Calls that only read do not
+/// count.
 fn is_outcome(answer: &ToolOutcome) -> bool {
     answer.said.is_some() || answer.change.is_some() || answer.about.contains_key("request_id")
 }
 
-/// Empty texts are refused by providers, and a call is only real when the model stopped for it.
+/// Returns `true` if a block is stored. Providers refuse empty texts, and a call counts only if the
+/// model stopped for it.
 fn worth_keeping(block: &ContentBlock, stop: &StopReason) -> bool {
     match block {
         ContentBlock::Text { text, .. } => !text.is_empty(),
@@ -617,7 +625,7 @@ mod tests {
         let effects = turn.on(answer(0, StopReason::EndTurn));
         let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
         assert_eq!(end.code, Some("model_incomplete"));
-        // It is made again.
+        // The call is made again.
         let mut turn = began();
         turn.on(answer(1, StopReason::PauseTurn));
         turn.on(answer(1, StopReason::ToolUse));

@@ -1,4 +1,4 @@
-//! Runs as somebody sees them who did not stay to listen: how far they are, and what came of them.
+//! Status of runs, for clients that did not listen to their events.
 
 use crate::ids::{RequestId, RunId, SessionId};
 use crate::rooms::RoomError;
@@ -10,21 +10,21 @@ use crate::agent::conversation::history::ResultTexts;
 use crate::agent::conversation::response::how_it_ended;
 use crate::agent::{AgentService, AskError};
 
-/// A run, as it is now.
+/// Present status of a run ([`AgentService::look`]).
 #[derive(Debug)]
 pub struct RunStatus {
-    /// How far it is. Its name in the store is not the run's own.
+    /// Record of the run. Its id in the store is not the run's own name.
     pub record: RunRecord,
-    /// What was asked.
+    /// Text of the question.
     pub prompt: String,
-    /// Requests of it that wait for people, oldest first.
+    /// Requests of the run that wait for people, oldest first.
     pub waiting: Vec<RequestId>,
-    /// What came of it, once it has ended.
+    /// Answer of the run, once it has ended.
     pub response: Option<RunResponse>,
 }
 
 impl AgentService {
-    /// A run of a session; the caller has checked that the session is the person's own.
+    /// Returns the status of a run; the caller has checked that the session is the person's own.
     pub async fn look(
         &self,
         session: &SessionId,
@@ -36,11 +36,12 @@ impl AgentService {
         };
         let run = Run::read(record.clone())?;
         let room = match shared.room(&run).await {
-            // The document is gone; what was said about it is not.
+            // The document is gone, but its conversation is not.
             Err(RoomError::NoDocument) => None,
             opened => Some(opened?),
         };
-        // It may wait in the room of another document, at the desk, or in that of a file.
+        // A request may wait in the room of another document, in the workspace inbox, or in the
+        // room of a file.
         let waiting = shared.store.open_requests_of(session, name).await?;
         let mut told = None;
         if record.finished_ms.is_some() {
@@ -55,11 +56,15 @@ impl AgentService {
         Ok(Some(RunStatus { record, prompt: run.ask.prompt, waiting, response: told }))
     }
 
-    /// Waits until a run has ended; of one that is not there, not at all.
+    /// Waits until a run has ended; returns at once if there is no such run.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::Closed`] if the service is dropped, and errors of the store.
     pub async fn over(&self, session: &SessionId, name: &RunId) -> Result<(), AskError> {
         let mut ended = self.shared.ended.subscribe();
         loop {
-            // Looked at after listening began, so that no end is missed.
+            // Read after subscribing, so that no end is missed.
             let run = self.shared.store.run(&RunRecord::key(session, name)).await?;
             if run.is_none_or(|run| run.finished_ms.is_some()) {
                 return Ok(());

@@ -1,4 +1,4 @@
-//! What a run has used: tokens, money where prices are known, and time of the model. Pure.
+//! Usage of a run: tokens, money where prices are known, and time of the model. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -6,27 +6,28 @@ use serde_json::{Value, json};
 use crate::llm::messages_api::TokenUsage;
 use crate::llm::{AssistantMessage, FailedTryUsage, prices};
 
-/// What a run has used so far. Kept with the run, so that a restart begins no new budget.
+/// Usage of a run so far. Stored with the run, so that a restart begins no new budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UsageTotals {
-    /// The model that answered last, as its provider calls it.
+    /// Model that answered last, as its provider names it.
     pub model: String,
-    /// Complete answers.
+    /// Number of complete answers.
     pub answers: u64,
-    /// Tokens of all of them, and of the tries that gave none.
+    /// Tokens of all answers, and of failed attempts.
     pub usage: TokenUsage,
-    /// What they cost, in billionths of a US dollar; `None` if the price of one is not known.
+    /// Cost in billionths of a US dollar; `None` if a price is not known.
     pub cost: Option<u64>,
-    /// Milliseconds in which the model was waited for.
+    /// Time of waiting for the model, in milliseconds.
     pub model_ms: u64,
-    /// What people should know about an answer, such as that its model has read only a part of the document.
+    /// Notice about an answer for people, such as that the model has read only a part of the
+    /// document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
 impl UsageTotals {
-    /// One more answer.
+    /// Adds an answer.
     pub fn add(&mut self, answer: &AssistantMessage) {
         let AssistantMessage { model, usage, notice, .. } = answer;
         self.pay(model, *usage);
@@ -34,7 +35,7 @@ impl UsageTotals {
         self.notice = notice.clone().or(self.notice.take());
     }
 
-    /// One more try that gave no answer.
+    /// Adds an attempt that gave no answer.
     pub fn lose(&mut self, lost: &FailedTryUsage) {
         self.pay(&lost.model, lost.usage);
     }
@@ -56,7 +57,7 @@ impl UsageTotals {
         self.usage.output_tokens += output_tokens;
     }
 
-    /// Tokens sent and received, those from a cache included.
+    /// Returns the number of tokens sent and received, those from a cache included.
     pub fn tokens(&self) -> u64 {
         let TokenUsage {
             input_tokens,
@@ -67,8 +68,8 @@ impl UsageTotals {
         input_tokens + cache_creation_input_tokens + cache_read_input_tokens + output_tokens
     }
 
-    /// As people are told with the `result`: `{model, usage, cost_usd?, notice?}`; nothing if no model was asked or it does not
-    /// count tokens.
+    /// Returns the usage for the `result`: `{model, usage, cost_usd?, notice?}`. `None` if no model
+    /// was asked or it does not count tokens.
     pub fn shown(&self) -> Option<Value> {
         if self.tokens() == 0 {
             return None;

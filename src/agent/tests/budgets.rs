@@ -1,4 +1,4 @@
-//! Stories about how much a run may use, and how it ends when that is used up.
+//! Tests of the limits of a run, and of its end when one is reached.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::llm::{AnswerDelta, FailedTryUsage};
 use super::fixture::{ScriptedReply, TestAgent, calls, rewrites, says};
 use crate::agent::{RunLimits, StopFilter};
 
-/// How the only run ended: the subtype, and what people were told.
+/// Returns the subtype of the only run's end, and the message for people.
 fn ending(stage: &TestAgent) -> (String, String) {
     let result = stage.said.iter().rev().find_map(|said| match &said.saying {
         crate::rooms::event::RunEventKind::Agent("result", subtype, content) => {
@@ -23,7 +23,7 @@ fn ending(stage: &TestAgent) -> (String, String) {
     result.expect("the run has ended")
 }
 
-/// The tokens that people were told of at the end.
+/// Returns the token usage that people were told at the end.
 fn used(stage: &TestAgent) -> serde_json::Value {
     let used = stage.said.iter().find_map(|said| match &said.saying {
         crate::rooms::event::RunEventKind::Agent("result", _, content) => {
@@ -103,7 +103,7 @@ async fn a_model_that_takes_too_long_is_stopped_and_its_words_stay() {
     assert_eq!(ending(&stage).0, "limit");
 }
 
-/// All text the model was sent with call number `call` (from 0), message by message.
+/// Returns all text of the model's request number `call` (from 0), message by message.
 fn sent(stage: &TestAgent, call: usize) -> Vec<String> {
     let texts = |content: &[ContentBlock]| {
         content.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
@@ -123,7 +123,7 @@ async fn a_second_question_repeats_neither_the_document_nor_what_changes_its_beg
     let (first, second, third) = (sent(&stage, 0), sent(&stage, 1), sent(&stage, 2));
     let document = first[0].split("User Request").next().expect("a part").trim_end();
     assert!(document.contains("A sentence that stays."));
-    // The same beginning, byte for byte, or no provider can keep it.
+    // The beginning must be equal byte for byte, or no provider can cache it.
     assert!(second[0].starts_with(document) && third[0].starts_with(document));
     assert_eq!(second[..2], third[..2], "the conversation only grows");
     assert!(!second[2].contains("A sentence that stays."));
@@ -155,7 +155,7 @@ async fn a_document_that_has_changed_much_is_shown_again() {
     assert!(third[4].contains("It reads as shown at the beginning of this conversation"));
 }
 
-/// A document and an earlier answer that are long enough to be counted.
+/// Creates a document and an earlier answer that are long enough to be counted.
 async fn long_conversation() -> TestAgent {
     let limits = RunLimits { input_tokens: 100_000, ..RunLimits::default() };
     let mut stage = TestAgent::with_limits(&"word ".repeat(36_000), limits).await;

@@ -1,4 +1,4 @@
-//! Stories about calls that somebody else's agent makes.
+//! Tests of external calls.
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -188,7 +188,7 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
     assert_eq!(stage.text().await, "Uno. Dos.");
     let ends = stage.record().await;
     assert_eq!(ends.len(), 8);
-    // A model that goes on in the same session is told of neither.
+    // A model that answers in the same session is told of neither.
     stage.model.plays([super::fixture::says("Yes.")]);
     stage.ask("Talk").await;
     stage.response().await;
@@ -317,13 +317,13 @@ async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
     let _ = stage.said.drain(..);
 }
 
-/// The same call, however often it is sent.
+/// Sending one call repeatedly.
 impl TestAgent {
     async fn sends(&self, outside: ExternalCall) -> CallHandle {
         self.sends_as(&program("one"), outside).await
     }
 
-    /// The same, by one of several programs.
+    /// Sends the call again, as one of several programs.
     async fn sends_as(&self, line: &ClientConnection, outside: ExternalCall) -> CallHandle {
         let calling = self.calling(None, outside);
         let mark = DedupKey { name: "toolu_7".into(), by: KeyIssuer::Program(line.clone()) };
@@ -336,7 +336,7 @@ fn program(name: &str) -> ClientConnection {
     ClientConnection { program: Some(name.to_owned()), lost: CancellationToken::new() }
 }
 
-/// The request that people are asked by it.
+/// Returns the request of the call.
 async fn asked(ongoing: &mut CallHandle) -> RequestId {
     match ongoing.next().await {
         CallEvent::Asking(ApprovalWait::Waits(request)) => request,
@@ -358,7 +358,7 @@ async fn a_name_that_another_program_gives_again_is_another_call() {
     assert_eq!(over(&mut first).await.outcome.text, "Wrote 6 characters to a.txt");
     stage.agents.told(&first).await;
     stage.overwrites("a.txt", "Else.");
-    // What one was told, is not done for the other, nor for one that nobody knows.
+    // The result that one caller was told is not returned to the other, nor to an unknown one.
     let nobody = ClientConnection { program: None, lost: CancellationToken::new() };
     for line in [&two, &nobody] {
         let mut again = stage.sends_as(line, write("Hello.")).await;
@@ -387,7 +387,7 @@ async fn what_nobody_was_told_is_told_to_whoever_comes_back_soon() {
     stage.clock.advance_ms(5 * 60 * 1_000);
     let mut late = stage.sends_as(&program("four"), write("Hello.")).await;
     assert_ne!(asked(&mut late).await, *request.id());
-    // Whoever joined it has it for a day.
+    // A program that joined the call can get its result for a day.
     let mut second = stage.sends_as(&program("two"), write("Hello.")).await;
     assert_eq!(over(&mut second).await.outcome.text, "Wrote 6 characters to a.txt");
 }
@@ -412,7 +412,7 @@ async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
     let mut third = stage.sends(write("Hello.")).await;
     assert_eq!(over(&mut third).await.outcome.text, "Wrote 6 characters to a.txt");
     assert_eq!(stage.file("a.txt").as_deref(), Some("Else."));
-    // Nobody sends the same after a day.
+    // No caller sends the same call again after a day.
     stage.clock.advance_ms(24 * 60 * 60 * 1_000);
     let _late = stage.sends(write("Hello.")).await;
     assert_ne!(stage.request().await.id(), request.id());

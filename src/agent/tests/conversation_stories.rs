@@ -1,4 +1,4 @@
-//! Stories about whole runs: what the model is told, what people see, what stays.
+//! Tests of whole runs: the model's messages, the events for people, and the stored state.
 
 use serde_json::json;
 
@@ -456,7 +456,7 @@ async fn a_failing_model_is_told_once() {
 #[tokio::test]
 async fn a_run_that_panics_still_answers_and_the_next_one_runs() {
     let mut stage = TestAgent::with("").await;
-    // Nothing to play: the actor panics.
+    // Without a reply in the script the scripted model panics.
     stage.ask("Talk").await;
     assert_eq!(stage.response().await.error.unwrap().0, "internal");
     stage.model.plays([says("Here.")]);

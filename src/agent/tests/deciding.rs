@@ -1,4 +1,5 @@
-//! Every tool that changes a document × everything that can come of its request. (For files: `workspace/editing.rs`.)
+//! Tests of every tool that changes a document with every result of its request. (For files:
+//! `workspace/editing.rs`.)
 
 use std::sync::Arc;
 
@@ -15,22 +16,24 @@ use crate::tools::{ToolRegistry, ToolScope};
 use super::fixture::{TestAgent, calls, owner, says};
 use crate::agent::StopFilter;
 
-/// What the document reads before anything happens.
+/// Text of the document at the beginning of each test.
 const BEFORE: &str = "One two three.";
 
-/// Tools that change nothing, about which nobody is asked, and the one that makes a document instead (`plans.rs`).
+/// Tools that change nothing, about which nobody is asked, and the one that creates a document
+/// instead (`plans.rs`).
 const OTHERS: [&str; 4] =
     ["read_document", "list_documents", "respond_conversation_only", "create_new_document"];
 
-/// A tool that changes a document which reads [`BEFORE`].
+/// Tool that changes a document whose text is [`BEFORE`].
 struct DocumentToolCase {
     tool: &'static str,
     input: Value,
-    /// What the document reads once the call was approved.
+    /// Text of the document after an approval.
     after: &'static str,
-    /// What it reads once its only change was accepted as `II`.
+    /// Text of the document after its only change was accepted as `II`.
     edited: &'static str,
-    /// An input of the right shape that cannot be done, and the beginning of what the model is told.
+    /// Input of the right shape that is not possible, and the beginning of the message for the
+    /// model.
     wrong: (Value, &'static str),
 }
 
@@ -103,14 +106,14 @@ fn cases() -> Vec<DocumentToolCase> {
     ]
 }
 
-/// A server on which the model has made the call of a case, and the document it is about.
+/// Server on which the model has made the call of a case, and the document of the call.
 struct DecidingFixture {
     stage: TestAgent,
     room: RoomHandle,
 }
 
 impl DecidingFixture {
-    /// The model calls the tool with this input.
+    /// Makes the call with this input.
     async fn of(case: &DocumentToolCase, mut input: Value) -> Self {
         let mut stage = TestAgent::with(BEFORE).await;
         let mut room = stage.room.clone();
@@ -143,7 +146,7 @@ impl DecidingFixture {
         self.room.decide(request.clone(), decision, owner()).await
     }
 
-    /// Waits for the end of the run; what the model was told of its call.
+    /// Waits for the end of the run; returns the model's result of its call.
     async fn told(&mut self) -> (String, bool) {
         self.stage.response().await;
         self.stage.model.told().remove(0)
@@ -242,7 +245,7 @@ async fn an_approval_of_something_else_than_what_was_shown_is_stale() {
         let refused = asked.decide(request.id(), stale).await;
         assert_eq!(code(refused), "stale_preview", "{}", case.tool);
         assert_eq!(asked.text().await, BEFORE, "{}", case.tool);
-        // It still waits, for somebody who has seen it.
+        // The request still waits, for somebody who has seen it.
         let preview_hash = Some(request.preview_hash());
         let seen = Decision { preview_hash, ..Decision::plain(RequestVerdict::Approve) };
         asked.decide(request.id(), seen).await.unwrap();
@@ -256,7 +259,7 @@ async fn somebody_who_edits_the_same_words_is_never_overwritten() {
     for case in cases() {
         let mut asked = DecidingFixture::of(&case, case.input.clone()).await;
         let request = asked.request().await;
-        // The whole text goes, and with it the words or the place of the change.
+        // The whole text is deleted, and with it the words or the place of the change.
         let now = asked.room.read().await.unwrap();
         let push = PushRequest {
             member: MemberId::generate(),
@@ -300,7 +303,7 @@ async fn cancelled_the_request_is_taken_back() {
     }
 }
 
-/// The code that a decision was refused with.
+/// Returns the code with which a decision was refused.
 fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
     match decided {
         Err(RoomError::Decision(error)) => error.code(),

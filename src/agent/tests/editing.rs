@@ -1,4 +1,5 @@
-//! Stories about the document tools: what each proposes, what it refuses, and what the model and the people are told.
+//! Tests of the document tools: their proposals, their refusals, and the messages for the model and
+//! for people.
 
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::rooms::{NewDocument, RoomHandle};
 use super::fixture::{TestAgent, calls, owner, says};
 use crate::agent::AgentRequest;
 
-/// The model makes one call, hears what came of it and is done; what it heard.
+/// Lets the model make one call, and returns the result that the model was told.
 async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String, bool) {
     stage.model.plays([calls([(tool, input)]), says("Done.")]);
     stage.ask("Please").await;

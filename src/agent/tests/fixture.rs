@@ -1,4 +1,4 @@
-//! A small theatre for stories about runs: a real store in memory, real rooms, and a model that plays a part.
+//! Fixture for tests of runs: a real store in memory, real rooms, and a scripted model.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -40,28 +40,28 @@ use crate::agent::{
     PermissionMode, RunLimits, SafeTools, SelectedRange,
 };
 
-/// How long a story waits for something that is never said before it fails.
+/// Time limit for waiting for an event, after which the test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the model does when it is called.
+/// Reply of the scripted model to one request.
 #[derive(Clone, Debug)]
 pub enum ScriptedReply {
-    /// Gives this answer.
+    /// A complete answer.
     Answer(Vec<ContentBlock>, StopReason),
-    /// Begins with these words, then fails.
+    /// An answer that begins with these words and then fails.
     Fail(&'static str, ModelError),
-    /// Begins with these words, then says nothing more until it is stopped.
+    /// An answer that begins with these words and then stalls until it is stopped.
     Hang(&'static str),
-    /// Writes this, waits until it may go on, and then plays something else.
+    /// Pieces of an answer, a pause until the notification, and then another reply.
     Writes(Vec<AnswerDelta>, Arc<Notify>, Box<ScriptedReply>),
 }
 
-/// The model says something.
+/// Returns a reply with text only.
 pub fn says(text: &str) -> ScriptedReply {
     ScriptedReply::Answer(vec![ContentBlock::text(text)], StopReason::EndTurn)
 }
 
-/// The model calls tools; the calls are named `toolu_1`, `toolu_2`, …
+/// Returns a reply that calls tools; the calls are named `toolu_1`, `toolu_2`, …
 pub fn calls<const N: usize>(calls: [(&str, Value); N]) -> ScriptedReply {
     let block = |(index, (name, input))| {
         ContentBlock::tool_use(format!("toolu_{}", index + 1), name, input)
@@ -69,18 +69,19 @@ pub fn calls<const N: usize>(calls: [(&str, Value); N]) -> ScriptedReply {
     ScriptedReply::Answer(calls.into_iter().enumerate().map(block).collect(), StopReason::ToolUse)
 }
 
-/// `update_full_document`.
+/// Returns a reply that calls `update_full_document`.
 pub fn rewrites(text: &str) -> ScriptedReply {
     let input = json!({"new_content": text, "explanation": "Rewrote it."});
     calls([("update_full_document", input)])
 }
 
-/// `update_selection`.
+/// Returns a reply that calls `update_selection`.
 pub fn replaces(start: i64, end: i64, text: &str) -> ScriptedReply {
     calls([("update_selection", selection(start, end, text))])
 }
 
-/// The model begins `update_full_document` as call `toolu_1` and waits in the middle of it.
+/// Returns a reply that begins `update_full_document` as call `toolu_1` and pauses in the middle of
+/// it.
 pub fn writes(text: &str, go_on: &Arc<Notify>, then: ScriptedReply) -> ScriptedReply {
     let json = json!({"explanation": "Rewrote it.", "new_content": text}).to_string();
     let begun = json.trim_end_matches("\"}").to_owned();
@@ -92,45 +93,45 @@ pub fn writes(text: &str, go_on: &Arc<Notify>, then: ScriptedReply) -> ScriptedR
     ScriptedReply::Writes(deltas, Arc::clone(go_on), Box::new(then))
 }
 
-/// The input of `update_selection`.
+/// Returns the input of `update_selection`.
 pub fn selection(start: i64, end: i64, text: &str) -> Value {
     let range = json!({"start": start, "end": end});
     json!({"new_text": text, "selection_range": range, "explanation": "Shorter."})
 }
 
-/// A model that plays its part, one play for each call, and remembers what it was asked.
+/// Scripted model: gives one reply to each request, and remembers the requests.
 #[derive(Default)]
 pub struct MockModel {
     part: Mutex<VecDeque<ScriptedReply>>,
     asked: Mutex<Vec<ModelRequest>>,
     called: Notify,
-    /// What each answer costs.
+    /// Usage of each answer.
     pub usage: Mutex<TokenUsage>,
-    /// What it counts, one number for each time it is asked to.
+    /// Results of counting tokens, one for each count.
     pub counts: Mutex<VecDeque<u64>>,
-    /// Told when it begins to count, if it never comes to an end with that.
+    /// Notified when a count begins that never ends.
     pub counts_forever: Mutex<Option<Arc<Notify>>>,
 }
 
 impl MockModel {
-    /// More to play.
+    /// Appends replies to the script.
     pub fn plays(&self, part: impl IntoIterator<Item = ScriptedReply>) {
         self.part.lock().unwrap().extend(part);
     }
 
-    /// What it was asked, call by call.
+    /// Returns the requests, in order.
     pub fn asked(&self) -> Vec<ModelRequest> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Waits until it was called `count` times.
+    /// Waits until the model was called `count` times.
     pub async fn called(&self, count: usize) {
         while self.asked().len() < count {
             self.called.notified().await;
         }
     }
 
-    /// The tool results and notes of the latest call, in order.
+    /// Returns the tool results and notes of the latest request, in order.
     pub fn told(&self) -> Vec<(String, bool)> {
         let asked = self.asked();
         let last = asked.last().and_then(|request| request.messages.last()).expect("a call");
@@ -231,32 +232,32 @@ impl EventSink for EventRecorder {
     }
 }
 
-/// One server with one document and one person in it.
+/// Server with one document, and one person connected to it.
 pub struct TestAgent {
-    /// Plays its part.
+    /// Scripted model.
     pub model: Arc<MockModel>,
-    /// What is kept.
+    /// Store of the server.
     pub store: Store,
-    /// What time it is.
+    /// Clock of the server.
     pub clock: WallClock,
-    /// The rooms.
+    /// Rooms of the server.
     pub rooms: RoomRegistry,
-    /// The runs.
+    /// Agent of the server.
     pub agents: AgentService,
-    /// The document's room.
+    /// Room of the document.
     pub room: RoomHandle,
-    /// The session that asks.
+    /// Session that asks.
     pub session: SessionId,
-    /// Everything that was said, in order.
+    /// Events of all runs, in order.
     pub said: Vec<RunEvent>,
     heard: mpsc::UnboundedReceiver<RoomEvent>,
     runs: usize,
-    /// The workspace, if there is one.
+    /// Workspace folder, if there is one.
     folder: Option<TempDir>,
 }
 
 impl TestAgent {
-    /// A document with this text.
+    /// Creates a server with a document of this text.
     pub async fn with(text: &str) -> Self {
         let store = Store::in_memory().await.unwrap();
         let clock = WallClock::standing_at(1_700_000_000_000);
@@ -275,7 +276,7 @@ impl TestAgent {
         stage
     }
 
-    /// The same on a server with other tools or hooks.
+    /// Creates a server with other tools or hooks.
     pub async fn with_tools(text: &str, tools: ToolRegistry) -> Self {
         let mut stage = Self::with(text).await;
         let (store, rooms, models) = (stage.store.clone(), stage.rooms.clone(), stage.models());
@@ -285,7 +286,7 @@ impl TestAgent {
         stage
     }
 
-    /// The same on a server with other limits.
+    /// Creates a server with other limits.
     pub async fn with_limits(text: &str, limits: RunLimits) -> Self {
         let mut stage = Self::with(text).await;
         let (store, rooms, clock) = (stage.store.clone(), stage.rooms.clone(), stage.clock.clone());
@@ -294,7 +295,8 @@ impl TestAgent {
         stage
     }
 
-    /// A server with a workspace that holds these files; the owner watches the desk, and what runs there say.
+    /// Creates a server with a workspace that holds these files. The owner watches the workspace
+    /// inbox and the events of runs there.
     pub async fn in_workspace(files: &[(&str, &str)]) -> Self {
         let mut stage = Self::with("").await;
         let folder = tempfile::tempdir().unwrap();
@@ -307,39 +309,39 @@ impl TestAgent {
         stage
     }
 
-    /// Where a file of the workspace is.
+    /// Returns the path of a workspace file.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.as_ref().unwrap().path().join(name)
     }
 
-    /// What a file of the workspace reads; `None`: it is not there.
+    /// Reads a workspace file; `None` if it does not exist.
     pub fn file(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.path(name)).ok()
     }
 
-    /// Somebody else writes to a file of the workspace.
+    /// Writes to a workspace file, as a program outside would.
     pub fn overwrites(&self, name: &str, content: &str) {
         std::fs::write(self.path(name), content).unwrap();
     }
 
-    /// The room of requests without a document.
+    /// Returns the workspace inbox.
     pub async fn desk(&self) -> RoomHandle {
         self.rooms.desk().await.unwrap()
     }
 
-    /// Work without a document, not yet asked for.
+    /// Returns a question without a document, not yet asked.
     pub fn errand(&mut self, prompt: &str) -> AgentRequest {
         let question = self.question(prompt);
         AgentRequest { document: None, kind: AskKind::Run, ..question }
     }
 
-    /// Asks for work without a document.
+    /// Asks a question without a document.
     pub async fn run(&mut self, prompt: &str) -> RunId {
         let ask = self.errand(prompt);
         self.agents.ask(ask).await.unwrap()
     }
 
-    /// Decides a request at the desk, as the owner.
+    /// Decides a request in the workspace inbox, as the owner.
     pub async fn decides(
         &self,
         request: &approvals::ApprovalRequest,
@@ -348,7 +350,7 @@ impl TestAgent {
         self.decides_as(owner(), request, decision).await
     }
 
-    /// The same as somebody else.
+    /// Decides a request in the workspace inbox, as another person.
     pub async fn decides_as(
         &self,
         by: Principal,
@@ -358,13 +360,13 @@ impl TestAgent {
         self.agents.decide_in(&self.desk().await, request.id().clone(), decision, by).await
     }
 
-    /// Waits for the next request at the desk and decides it.
+    /// Waits for the next request in the workspace inbox and decides it.
     pub async fn settles(&mut self, verdict: RequestVerdict) -> Arc<approvals::ApprovalRequest> {
         let request = self.request().await;
         self.decides(&request, Decision::plain(verdict)).await.unwrap()
     }
 
-    /// Waits until a run is over; how it ended.
+    /// Waits until a run is over; returns the subtype of its result.
     pub async fn result(&mut self) -> &'static str {
         loop {
             if let RoomEvent::Said(said) = self.hear().await
@@ -375,7 +377,7 @@ impl TestAgent {
         }
     }
 
-    /// Waits for what is new about a request besides its state.
+    /// Waits for an update of a request that is more than a change of its state.
     pub async fn news(&mut self) -> RequestUpdate {
         loop {
             if let RoomEvent::RequestUpdated(update) = self.hear().await
@@ -386,36 +388,36 @@ impl TestAgent {
         }
     }
 
-    /// The only model.
+    /// Returns a catalog with the scripted model only.
     pub fn models(&self) -> ModelCatalog {
         ModelCatalog::new(Arc::clone(&self.model) as Arc<dyn Model>, [])
     }
 
-    /// The owner watches a room.
+    /// Connects the owner to a room.
     pub async fn enter(&self, room: &RoomHandle) -> OpenedDocument {
         let member = JoiningMember { id: MemberId::generate(), principal: owner() };
         room.open(member, None).await.unwrap()
     }
 
-    /// The server stops and starts again; runs are taken up.
+    /// Stops the server and starts it again; runs are resumed.
     pub async fn restart(&mut self) {
         self.stop().await;
         self.start().await;
     }
 
-    /// The server is killed and started again: nothing is tidied up before.
+    /// Kills the server and starts it again: the rooms are not closed before.
     pub async fn crash(&mut self) {
         self.agents.shutdown().await;
         self.start().await;
     }
 
-    /// The server stops.
+    /// Stops the server.
     pub async fn stop(&mut self) {
         self.agents.shutdown().await;
         self.rooms.close().await;
     }
 
-    /// The server starts again; runs are taken up.
+    /// Starts the server again; runs are resumed.
     pub async fn start(&mut self) {
         let folder = self.folder.as_ref().map(TempDir::path);
         let (rooms, agents, heard) = open(&self.store, &self.clock, &self.model, folder);
@@ -431,7 +433,7 @@ impl TestAgent {
         self.agents.resume().await.unwrap();
     }
 
-    /// A question about the document, not yet asked.
+    /// Returns a question about the document, not yet asked.
     pub fn question(&mut self, prompt: &str) -> AgentRequest {
         self.runs += 1;
         AgentRequest {
@@ -452,20 +454,20 @@ impl TestAgent {
         }
     }
 
-    /// Asks about the document.
+    /// Asks a question about the document.
     pub async fn ask(&mut self, prompt: &str) -> RunId {
         let ask = self.question(prompt);
         self.agents.ask(ask).await.unwrap()
     }
 
-    /// Asks about a selection.
+    /// Asks a question about a selection.
     pub async fn ask_about(&mut self, start: usize, end: usize, prompt: &str) -> RunId {
         let selection = Some(SelectedRange { start, end, text: None });
         let ask = AgentRequest { selection, ..self.question(prompt) };
         self.agents.ask(ask).await.unwrap()
     }
 
-    /// Leaves a run in the store as a crash would right after the model's answer was kept.
+    /// Leaves a run in the store as a crash would right after the model's answer was stored.
     pub async fn leave_behind(&self, ask: AgentRequest, answer: ScriptedReply) {
         let ScriptedReply::Answer(content, stop) = answer else { panic!("no answer") };
         let mut run = Run::new(ask, self.clock.now_ms());
@@ -485,12 +487,12 @@ impl TestAgent {
         self.store.commit(batch).await.unwrap();
     }
 
-    /// Somebody types at the very beginning of the document.
+    /// Types at the very beginning of the document, as another person.
     pub async fn types_first(&self, text: &str) {
         self.types(&[text]).await;
     }
 
-    /// Somebody types so many letters at the very beginning, each an update of its own.
+    /// Types `count` letters at the very beginning, each as an update of its own.
     pub async fn types_letters(&self, count: usize) {
         for letters in vec!["x"; count].chunks(4_000) {
             self.types(letters).await;
@@ -523,14 +525,14 @@ impl TestAgent {
         }
     }
 
-    /// Waits until a run says something of this kind.
+    /// Waits until a run publishes an event of this kind.
     pub async fn hears(&mut self, subtype: &str) {
         while !self.said.iter().any(|said| word(said) == subtype) {
             self.hear().await;
         }
     }
 
-    /// Waits until people see what the model is writing.
+    /// Waits until people see a streaming preview.
     pub async fn sketch(&mut self) -> Arc<StreamingPreview> {
         loop {
             if let RoomEvent::Sketched(sketch) = self.hear().await {
@@ -539,7 +541,7 @@ impl TestAgent {
         }
     }
 
-    /// Waits until people see that nothing came of it.
+    /// Waits until people see that a streaming preview was removed.
     pub async fn unsketched(&mut self) -> Arc<StreamingPreview> {
         loop {
             if let RoomEvent::Unsketched(sketch) = self.hear().await {
@@ -576,18 +578,18 @@ impl TestAgent {
         }
     }
 
-    /// The document's text.
+    /// Returns the document's text.
     pub async fn text(&self) -> String {
         self.room.read().await.unwrap().text.to_string()
     }
 
-    /// What was asked and answered about the document, as its people see it.
+    /// Returns the conversation about the document, as the people of the document see it.
     pub async fn record(&self) -> Vec<TranscriptEntry> {
         let of = Some(self.room.document());
         self.agents.said_before(&self.session, of, None).await.unwrap().entries
     }
 
-    /// What was said so far: one word for each thing.
+    /// Returns the events so far, one word for each.
     pub fn words(&self) -> Vec<String> {
         let shown = |word: &String| word != "text_delta" && word != "over";
         self.said.iter().map(word).filter(shown).collect()
@@ -615,7 +617,7 @@ fn word(said: &RunEvent) -> String {
     }
 }
 
-/// The owner of the server.
+/// Returns the owner of the server.
 pub fn owner() -> Principal {
     Principal { user: "usr_owner".into(), name: "Ada".into(), role: Role::Owner, document: None }
 }

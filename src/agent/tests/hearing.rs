@@ -1,4 +1,4 @@
-//! Stories about what the model hears of decisions that people changed after it was told of them.
+//! Tests of the decisions that people changed after the model was told of them.
 
 use crate::approvals::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
 use crate::permissions::{Principal, Role};
@@ -11,14 +11,14 @@ fn ben() -> Principal {
     Principal { user, name, role: Role::Editor, document: None }
 }
 
-/// A request, and what people do with it.
+/// Request, and the server on which people decide it.
 struct DecidedRequest {
     stage: TestAgent,
     request: crate::approvals::ApprovalRequest,
 }
 
 impl DecidedRequest {
-    /// The model wanted to rewrite the text, and people decided that like this.
+    /// Creates a request to rewrite the text, and decides it.
     async fn and_decided(text: &str, rewritten: &str, decision: Decision) -> Self {
         let mut stage = TestAgent::with(text).await;
         stage.model.plays([rewrites(rewritten), says("Done.")]);
@@ -56,7 +56,7 @@ impl DecidedRequest {
         HunkVerdict::plain(self.request.hunks[index].id.clone(), choice)
     }
 
-    /// What the model is sent at its next turn: the last message, and all that went before.
+    /// Asks again; returns the last message to the model, and all messages before it.
     async fn next(&mut self) -> (String, String) {
         self.stage.model.plays([says("I see.")]);
         self.stage.ask("Why?").await;

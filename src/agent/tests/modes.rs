@@ -1,4 +1,4 @@
-//! Stories about what is not started, what nobody has to approve, and decisions that are taken back.
+//! Tests of refused runs, of calls that nobody has to approve, and of decisions that are undone.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn editor() -> Principal {
     Principal { user: "usr_ed".into(), name: "Ed".into(), role: Role::Editor, document: None }
 }
 
-/// Somebody with a token of their own.
+/// Creates another person with a token of their own.
 async fn invited(stage: &TestAgent) -> (Authenticator, NewToken) {
     let auth = Authenticator::new(stage.store.clone());
     let now_ms = stage.clock.now_ms();
@@ -87,13 +87,13 @@ async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
     stage.sketch().await;
     auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
     go_on.notify_one();
-    // Somebody types at that very moment.
+    // Another person types at that very moment.
     stage.types_first("Very ").await;
     let response = stage.response().await;
     assert_eq!(response.error.map(|error| error.0), Some("not_allowed".to_owned()));
     assert!(stage.room.requests().await.unwrap().is_empty());
     assert_eq!(stage.text().await, "Very Old.");
-    // What the model said is kept and shown all the same, once.
+    // The model's answer is nevertheless stored and shown, once.
     let said = stage.words();
     assert_eq!(said.iter().filter(|word| *word == "tool_use").count(), 1, "{said:?}");
     assert_eq!(stage.record().await.len(), 3);

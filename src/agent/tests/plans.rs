@@ -1,4 +1,5 @@
-//! Stories about plan mode: nothing is changed before people have approved a plan, and about documents that the agent makes.
+//! Tests of plan mode, in which nothing is changed before people have approved a plan, and of
+//! documents that the agent creates.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ fn proposes(plan: &str) -> ScriptedReply {
     calls([("ExitPlanMode", json!({"plan": plan}))])
 }
 
-/// A document, and a run in plan mode whose model does this.
+/// Creates a document and a run in plan mode with these replies of the model.
 async fn planning(part: impl IntoIterator<Item = ScriptedReply>) -> TestAgent {
     let mut stage = TestAgent::with("Old.").await;
     stage.model.plays(part);
@@ -37,7 +38,8 @@ async fn decide(stage: &TestAgent, request: &ApprovalRequest, verdict: RequestVe
     stage.agents.decide_in(&stage.room, id, decision, owner()).await.unwrap();
 }
 
-/// Waits for the change that the run proposes, and approves it; the plan itself may be shown once more before.
+/// Waits for the change that the run proposes, and approves it; the plan itself may be shown once
+/// more before.
 async fn approves_change(stage: &mut TestAgent) {
     let change = loop {
         let request = stage.request().await;
@@ -267,7 +269,7 @@ async fn no_rule_approves_a_plan_that_nobody_has_seen() {
     stage.response().await;
 }
 
-/// Nobody waits for the decision, so nobody looks at the call again.
+/// Decides a request after its run stopped waiting, so that nobody checks the call again.
 async fn decide_later(stage: &TestAgent, request: &ApprovalRequest) {
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.id().clone(), approve, owner()).await.unwrap();
@@ -323,7 +325,7 @@ fn founds(title: &str, text: &str) -> ScriptedReply {
     calls([("create_new_document", input)])
 }
 
-/// A run that wants a new document, and the request at the desk.
+/// Creates a run that wants a new document, and its request in the workspace inbox.
 async fn founding() -> (TestAgent, Arc<ApprovalRequest>) {
     let mut stage = TestAgent::with("Old.").await;
     stage.enter(&stage.desk().await).await;
@@ -333,7 +335,7 @@ async fn founding() -> (TestAgent, Arc<ApprovalRequest>) {
     (stage, request)
 }
 
-/// Titles and texts of all documents but the one on the stage.
+/// Returns titles and texts of all documents but the fixture's own.
 async fn others(stage: &TestAgent) -> Vec<(String, String)> {
     let mut others = Vec::new();
     for (id, title) in stage.rooms.listed(&owner()).await.unwrap() {
@@ -402,7 +404,8 @@ async fn a_document_is_made_as_it_was_edited() {
     assert_eq!(others(&stage).await, [("Mine".to_owned(), "Three.".to_owned())]);
 }
 
-/// The server stops once the document was approved, and this was done.
+/// Stops the server after the document was approved; `begins` and `makes` say which steps were done
+/// before.
 async fn stops_after(begins: bool, makes: bool) -> TestAgent {
     let (mut stage, request) = founding().await;
     stage.agents.shutdown().await;

@@ -1,4 +1,4 @@
-//! Stories about runs that a stop of the server interrupts, in every state they can be in.
+//! Tests of runs that a stop of the server interrupts, in every state that they can have.
 
 use serde_json::json;
 
@@ -112,7 +112,7 @@ async fn a_call_from_before_an_orderly_stop_is_made_on_todays_text() {
 
 #[tokio::test]
 async fn a_call_about_a_text_that_is_no_longer_at_hand_is_sent_back_to_the_model() {
-    /// More updates than a room reaches back over.
+    /// Number of updates that is larger than the range which a room can follow back.
     const LONG_AGO: u16 = 20_001;
     let mut stage = TestAgent::with("One. Two. Three.").await;
     let ask = stage.question("Translate");

@@ -1,4 +1,5 @@
-//! Stories about words that people write while a request waits: the model is told of them, or cannot take them away.
+//! Tests of words that people write while a request waits: the model is told of them, or cannot
+//! remove them.
 
 use serde_json::json;
 
@@ -13,7 +14,7 @@ fn replaces_teh() -> super::fixture::ScriptedReply {
     calls([("find_and_replace", input)])
 }
 
-/// Somebody writes while the request waits, and then it is approved.
+/// Adds words while the request waits, and then approves it.
 async fn approved_late(stage: &mut TestAgent, words: &str) {
     let request = stage.request().await;
     stage.types_first(words).await;
@@ -30,7 +31,7 @@ async fn words_that_were_written_meanwhile_are_told_whatever_else_has_changed() 
     approved_late(&mut stage, "ANA WROTE THIS. ").await;
     stage.response().await;
     let (told, _) = stage.model.told().remove(0);
-    // Two places, and not what is between them.
+    // The note tells two places, and not the text between them.
     assert!(
         told.contains("ANA WROTE THIS") && told.contains("are now units 12027 to 12029"),
         "{told}"
@@ -52,7 +53,7 @@ async fn what_the_model_was_not_told_no_rewrite_takes_away_before_it_is_read() {
     ]);
     stage.ask("Spelling, please").await;
     approved_late(&mut stage, &words).await;
-    // It has read them by then, and people see what would go.
+    // The model has read them by then, and people see what would be deleted.
     let request = stage.request().await;
     let gone = request.hunks.iter().flat_map(|hunk| &hunk.parts).map(|part| part.base.len());
     assert!(gone.sum::<usize>() >= words.len() - 100, "{:?}", request.hunks);
@@ -79,7 +80,7 @@ async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
     assert!(told[1].1 && told[1].0.contains("no longer is"), "{told:?}");
 }
 
-/// Two calls of one answer, each with the whole document as it is to read.
+/// Returns a reply with two calls, each with a text for the whole document.
 fn rewrites_twice(texts: [&str; 2]) -> super::fixture::ScriptedReply {
     calls(
         texts.map(|text| ("update_full_document", json!({"new_content": text, "explanation": ""}))),
@@ -97,7 +98,7 @@ async fn of_two_rewrites_in_one_answer_the_second_is_not_put_beside_the_first() 
     assert_eq!(stage.text().await, texts[0]);
     let told = stage.model.told();
     assert!(told[1].1 && told[1].0.contains("now at units 4 to 14;"), "{told:?}");
-    // Who knows how it reads now replaces it.
+    // A model that knows the present text replaces it.
     stage.model.plays([rewrites(texts[1]), says("Done.")]);
     stage.ask("The other one").await;
     stage.decide(RequestVerdict::Approve).await;
@@ -114,7 +115,8 @@ async fn also_where_nobody_looks_two_rewrites_do_not_stand_one_after_the_other()
     stage.model.plays([rewrites_twice(texts), rewrites_twice([texts[1]; 2]), says("Done.")]);
     stage.ask("Write something").await;
     stage.response().await;
-    // Told how it reads, the model says it once more, and twice the same.
+    // Once it is told the present text, the model proposes its text again, and nothing is there
+    // twice.
     assert_eq!(stage.text().await, texts[1]);
 }
 

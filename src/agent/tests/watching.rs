@@ -1,4 +1,4 @@
-//! Stories about people who watch the model write.
+//! Tests of streaming previews.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ async fn a_denial_leaves_nothing() {
 async fn a_run_that_panics_leaves_nothing() {
     let mut stage = TestAgent::with(OLD).await;
     let go_on = Arc::new(Notify::new());
-    // There is nothing to play after the request was rejected, so the actor panics.
+    // The script has no reply after the rejection, so the scripted model panics.
     let two = calls([
         ("update_full_document", json!({"new_content": NEW, "explanation": ""})),
         ("update_full_document", json!({"new_content": "Else.", "explanation": ""})),
@@ -152,7 +152,7 @@ async fn a_second_call_stays_in_sight_until_its_turn_comes() {
     assert_eq!(*stage.request().await.id(), seen[0].id);
     let shown = stage.enter(&stage.room).await.sketches;
     assert_eq!((shown.len(), &shown[0].0.id), (1, &seen[1].id));
-    // Whoever comes in is told of the open request.
+    // A person who connects later is told of the open request.
     stage.request().await;
     let approve = || Decision::plain(RequestVerdict::Approve);
     stage.room.decide(seen[0].id.clone(), approve(), owner()).await.unwrap();

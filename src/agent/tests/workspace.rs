@@ -1,4 +1,5 @@
-//! Stories about work without a document: people decide at the desk, and what they approved is done once.
+//! Tests of work without a document: people decide in the workspace inbox, and approved calls are
+//! executed once.
 
 mod commands;
 mod editing;
@@ -18,12 +19,12 @@ use crate::rooms::RoomError;
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, says};
 use crate::agent::{AgentRequest, PermissionMode, SafeTools, StopFilter};
 
-/// The model writes a file, then says that it is done.
+/// Returns replies that write a file and then end the run.
 fn writes(path: &str, content: &str) -> [ScriptedReply; 2] {
     [calls([("Write", json!({"file_path": path, "content": content}))]), says("Done.")]
 }
 
-/// A server whose model will write this, and the request for it.
+/// Creates a server whose model wants to write this, and its request.
 async fn writing(
     files: &[(&str, &str)],
     path: &str,
@@ -57,13 +58,13 @@ fn person(role: Role) -> Principal {
     }
 }
 
-/// A request as it is on the disk.
+/// Returns the stored form of a request.
 async fn kept(stage: &TestAgent, request: &ApprovalRequest) -> ApprovalRequest {
     let record = stage.store.request(request.id()).await.unwrap().unwrap();
     serde_json::from_str(&record.body).unwrap()
 }
 
-/// The code that a decision was refused with.
+/// Returns the code with which a decision was refused.
 fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
     match decided {
         Err(RoomError::Decision(error)) => error.code(),
@@ -72,7 +73,7 @@ fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
     }
 }
 
-/// What the model was told of its only call.
+/// Returns the result of the model's only call.
 fn told(stage: &TestAgent) -> (String, bool) {
     let mut told = stage.model.told();
     assert_eq!(told.len(), 1, "{told:?}");

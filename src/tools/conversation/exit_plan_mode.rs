@@ -1,6 +1,6 @@
-//! Propose a plan: in plan mode nothing may be changed before people have approved one.
+//! Tool that proposes a plan. In plan mode nothing may be changed before people have approved one.
 //!
-//! Named as the Claude CLI names its own tool, which models know how to use.
+//! Its name is that of the Claude CLI's own tool, which models know how to use.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::tools::{
     ToolError, ToolScope, named_text,
 };
 
-/// Propose a plan.
+/// Tool `ExitPlanMode`: asks people to approve a plan.
 pub struct ExitPlanMode;
 
 /// What the model gives.

@@ -1,11 +1,11 @@
-//! Answer without touching the document.
+//! Tool that answers the person without changing the document.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
 
-/// Just talk.
+/// Tool `respond_conversation_only`: answers the person in words.
 pub struct RespondConversationOnly;
 
 /// What the model gives.

@@ -1,4 +1,4 @@
-//! Make a new document, once people have seen its title and text and approved it.
+//! Tool that creates a document, once people have seen its title and text and approved it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use crate::tools::{
     ToolError, ToolScope, named_text,
 };
 
-/// Make a document.
+/// Tool `create_new_document`.
 pub struct CreateNewDocument;
 
 /// What the model gives.
@@ -79,14 +79,15 @@ impl Tool for CreateNewDocument {
         };
         let found = context.rooms.found(founding).await;
         found.map_err(|error| ToolError::Failed(error.to_string()))?;
-        // Its own words are known to the model: it may go on with them at once.
+        // The model knows the words it wrote, so it may continue with them at once.
         let read = async { context.rooms.open(&id).await?.read().await }.await.ok();
         let text = format!("Created “{title}”; its id is {id}.");
         Ok(CompletedExecution { text, plan: None, read: read.map(|reading| (id, reading)) })
     }
 }
 
-/// The document is named after its request, so that a call that is concluded twice makes one.
+/// Returns the id of the new document. It is derived from the request, so that a call that is
+/// concluded twice creates one document.
 fn named_after(request: &ApprovalRequest) -> DocumentId {
     let name = request.id().as_str();
     DocumentId::from(format!("doc_{}", name.strip_prefix("req_").unwrap_or(name)))
@@ -96,7 +97,7 @@ fn approver(request: &ApprovalRequest) -> Option<Person> {
     request.closed.as_ref()?.by.clone()
 }
 
-/// Title and text as they will be kept.
+/// Returns the title and the text as they will be stored.
 fn checked(input: &Input) -> Result<(String, String), ToolError> {
     let title = input.title.trim();
     if title.is_empty() {

@@ -1,4 +1,4 @@
-//! Replace every match of a text or a pattern; each match is a change of its own.
+//! Tool that replaces every match of a text or a pattern; each match becomes a hunk of its own.
 
 use std::ops::Range;
 
@@ -18,14 +18,14 @@ use crate::tools::{
     EditableRange, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError,
 };
 
-/// Matches of one call; more are not reviewed by anybody.
+/// Maximum number of matches of one call. Nobody reviews more than that.
 const MOST_MATCHES: usize = 500;
-/// Bytes of a compiled pattern. Matching takes linear time whatever the pattern.
+/// Maximum size of a compiled pattern, in bytes. Matching takes linear time for every pattern.
 const PATTERN_SIZE: usize = 1 << 20;
-/// Bytes that all replacements together may have: a document at its limit.
+/// Maximum size of all replacements together, in bytes: that of a document at its limit.
 const MOST_INSERTED: usize = CONTENT_LIMIT * 4;
 
-/// Find and replace.
+/// Tool `find_and_replace`.
 pub struct FindAndReplace;
 
 /// What the model gives.
@@ -109,7 +109,7 @@ impl Tool for FindAndReplace {
         let units = text.len();
         let is_literal = input.mode == SearchMode::Literal;
         let found = move |_: &DiffLimits| matches(&text, range, &input);
-        // How long an expression takes is its own affair.
+        // The time that a regular expression takes does not depend on the length of the text alone.
         let hunks = if is_literal {
             text_changes::linear(units, found).await??
         } else {
@@ -119,7 +119,7 @@ impl Tool for FindAndReplace {
     }
 }
 
-/// One hunk for each match that would change something.
+/// Returns one hunk for each match whose replacement differs from it.
 fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft>, ToolError> {
     let pattern = compile(input)?;
     let TextRange { start, end } = range;
@@ -127,11 +127,11 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft
         let words = text.slice(units).map_err(|error| ToolError::Internal(error.to_string()));
         words.map(|words| words.len())
     };
-    // The words around the range say where words and lines begin and end in it.
+    // The words around the range decide where words and lines begin and end in it.
     let hay = text.to_string();
     let first = bytes(0..start)?;
     let within = first..first + bytes(start..end)?;
-    // The replacement's own line ends are normalised, as all text is.
+    // Line ends of the replacement are normalised, as in every text.
     let template = template(input, &pattern)?;
     let joints = MatchBoundaries::for_mode(input.mode, &hay);
     let (mut hunks, mut found, mut inserted, mut inside) = (Vec::new(), 0, 0, 0);
@@ -182,7 +182,7 @@ fn matches(text: &Text, range: TextRange, input: &Input) -> Result<Vec<HunkDraft
     }
 }
 
-/// What each match becomes. Its own line ends are normalised, as all text is.
+/// Returns the replacement for each match, with normalised line ends.
 fn template(input: &Input, pattern: &SearchPattern) -> Result<ReplacementTemplate, ToolError> {
     let replace = Text::new(&input.replace).to_string();
     let (SearchMode::Regex, SearchPattern::Expression(pattern)) = (input.mode, pattern) else {
@@ -193,21 +193,22 @@ fn template(input: &Input, pattern: &SearchPattern) -> Result<ReplacementTemplat
     ReplacementTemplate::read(&replace, &groups).map_err(refused)
 }
 
-/// Where a match may begin and end: not between what people see as one character.
+/// Places where a match may begin and end. In literal mode these are the boundaries of grapheme
+/// clusters.
 enum MatchBoundaries {
     Everywhere,
-    /// At these bytes, and at the end.
+    /// Byte offsets of the boundaries, including the end of the text.
     At(Vec<usize>),
 }
 
 impl MatchBoundaries {
-    /// The boundaries that matches of a mode must respect in a text.
+    /// Returns the boundaries that matches of a mode must respect in a text.
     fn for_mode(mode: SearchMode, text: &str) -> Self {
         if mode == SearchMode::Literal { Self::of(text) } else { Self::Everywhere }
     }
 
     fn of(text: &str) -> Self {
-        // A text has no `\r`, so letters of ASCII stand each for itself.
+        // A [`Text`] has no `\r`, so every ASCII character is a grapheme cluster of its own.
         if text.is_ascii() {
             return Self::Everywhere;
         }
@@ -225,23 +226,23 @@ impl MatchBoundaries {
     }
 }
 
-/// What is looked for.
+/// Compiled search text.
 enum SearchPattern {
-    /// These very words: found at once, where an expression is compiled first.
+    /// Exact words. They are searched for directly, which avoids compiling an expression.
     Words(String),
     Expression(Regex),
 }
 
-/// Where it was found.
+/// One match of a [`SearchPattern`].
 struct FoundMatch<'h> {
-    /// In bytes.
+    /// Position in the text, in bytes.
     range: Range<usize>,
-    /// The groups of an expression.
+    /// Groups of the match, for a regular expression.
     groups: Option<Captures<'h>>,
 }
 
 impl SearchPattern {
-    /// The first match at this byte or after it.
+    /// Returns the first match that begins at byte `from` or after it.
     fn find<'h>(&self, hay: &'h str, from: usize) -> Option<FoundMatch<'h>> {
         match self {
             Self::Words(words) => {
@@ -256,13 +257,14 @@ impl SearchPattern {
     }
 }
 
-/// The matches that lie in a range, each beginning where the one before it has ended.
+/// Iterator over the matches that lie in a range. Each begins at or after the end of the previous
+/// one.
 struct RangeMatches<'h> {
     pattern: &'h SearchPattern,
     hay: &'h str,
-    /// In bytes; its start moves on.
+    /// Remaining range in bytes; its start advances.
     within: Range<usize>,
-    /// Where the latest match ended.
+    /// End of the latest match, in bytes.
     ended: Option<usize>,
 }
 
@@ -276,7 +278,7 @@ impl<'h> Iterator for RangeMatches<'h> {
             let step = |at: usize| at + self.hay[at..].chars().next().map_or(1, char::len_utf8);
             let repeats = range.is_empty() && self.ended == Some(range.end);
             if range.end > self.within.end || repeats {
-                // Another one may begin in the middle of what reaches too far.
+                // Another match may begin inside the one that extends too far.
                 self.within.start = step(range.start);
                 continue;
             }

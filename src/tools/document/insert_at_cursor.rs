@@ -1,4 +1,4 @@
-//! Add words where the person's caret is, or at a place the model names.
+//! Tool that inserts words at the person's caret, or at a position that the model names.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use crate::tools::{
     PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError,
 };
 
-/// Add words.
+/// Tool `insert_at_cursor`.
 pub struct InsertAtCursor;
 
 /// What the model gives.

@@ -1,4 +1,4 @@
-//! Which other documents there are for the person who asks.
+//! Tool that lists the other documents that the person who asks may open.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use serde::Deserialize;
 use crate::tools::pipeline::cross_document;
 use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
 
-/// Documents that are listed at most.
+/// Maximum number of documents in one answer.
 const MOST_LISTED: usize = 200;
 
-/// List.
+/// Tool `list_documents`.
 pub struct ListDocuments;
 
 /// What the model gives.
@@ -47,7 +47,7 @@ impl Tool for ListDocuments {
         told.push_str(&cross_document::kept_back(kept_back));
         let text = format!("Listed {found} documents.");
         let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
-        // Whoever comes later may not be allowed to see all titles.
+        // People who join later may not be allowed to see all titles.
         Ok(PreparedCall::Answer(ToolAnswer { text, note: Some(told), of, ..ToolAnswer::default() }))
     }
 }

@@ -1,4 +1,5 @@
-//! Read a part of the document as it is now: what was cut from a long one, or what people have changed since.
+//! Tool that reads a part of a document as it is now: the rest of a long document, or the changes
+//! that people have made since.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,10 +13,10 @@ use crate::tools::{
     PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
 };
 
-/// UTF-16 units of one answer.
+/// Maximum length of one answer, in UTF-16 units.
 const READ_LIMIT: usize = 50_000;
 
-/// Read.
+/// Tool `read_document`.
 pub struct ReadDocument;
 
 /// What the model gives.

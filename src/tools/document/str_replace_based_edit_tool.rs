@@ -1,6 +1,8 @@
-//! The text-editor tool that some models are trained on (`text_editor_20250728`), on documents instead of files.
+//! Text-editor tool that some models are trained on (`text_editor_20250728`), for documents instead
+//! of files.
 //!
-//! Names, inputs and the wording of its results follow Anthropic's published description of the tool.
+//! The names, the inputs and the wording of the results follow Anthropic's published description of
+//! the tool.
 
 use std::fmt::Write as _;
 
@@ -17,16 +19,16 @@ use crate::tools::document_updates::{fenced, read};
 use crate::tools::pipeline::cross_document;
 use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
 
-/// The path of the conversation's own document.
+/// Path of the conversation's own document.
 const OWN: &str = "/document.md";
-/// Where other documents are.
+/// Path prefix of other documents.
 const OTHERS: &str = "/documents/";
-/// UTF-16 units of one view, numbers included.
+/// Maximum length of one view in UTF-16 units, line numbers included.
 const VIEW_LIMIT: usize = 50_000;
-/// Documents that a view of their folder names.
+/// Maximum number of documents in a view of their folder.
 const MOST_LISTED: usize = 200;
 
-/// Edit as in a file.
+/// Tool `str_replace_based_edit_tool`.
 pub struct StrReplaceBasedEditTool;
 
 /// What the model gives.
@@ -103,7 +105,7 @@ impl Tool for StrReplaceBasedEditTool {
         if path == OWN || is_folder(&path) {
             return None;
         }
-        // Any other path names a document that there is not, and is refused like one.
+        // Any other path is treated as the id of a document that does not exist, and is refused.
         let name = path.strip_prefix(OTHERS).unwrap_or(&path[1..]);
         Some(DocumentId::from(name.strip_suffix(".md").unwrap_or(name)))
     }
@@ -119,7 +121,8 @@ impl Tool for StrReplaceBasedEditTool {
     }
 }
 
-/// A path from the top, as models that know the tool from files write it too: `./document.md`, `document.md`, `.`.
+/// Returns the absolute form of a path. Models that know the tool from files also write
+/// `./document.md`, `document.md` and `.`.
 fn whole(path: &str) -> String {
     let mut rest = path;
     while let Some(below) = rest.strip_prefix("./") {
@@ -132,19 +135,19 @@ fn whole(path: &str) -> String {
     }
 }
 
-/// Whether a path names what the documents are in.
+/// Returns `true` if a path names a folder of documents.
 fn is_folder(path: &str) -> bool {
     path == "/" || path.trim_end_matches('/') == OTHERS.trim_end_matches('/')
 }
 
-/// The documents that the person may open, as the published tool lists a folder.
+/// Lists the documents that the person may open, in the format of the published tool for a folder.
 async fn list(context: &ToolContext, folder: &str) -> Result<ToolAnswer, ToolError> {
     let own = context.document().ok().map(|own| own.title.clone());
     let (listed, kept_back) = cross_document::listed(context).await?;
     let told = listing(folder, own.as_deref(), &listed) + &cross_document::kept_back(kept_back);
     let text = format!("Listed {} documents.", listed.len());
     let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
-    // Whoever comes later may not be allowed to see all titles.
+    // People who join later may not be allowed to see all titles.
     Ok(ToolAnswer { text, note: Some(told), of, ..ToolAnswer::default() })
 }
 
@@ -181,8 +184,8 @@ async fn view(context: &ToolContext, range: Option<(i64, i64)>) -> Result<ToolAn
     Ok(ToolAnswer { text, note: Some(told), now: Some(now), unread, ..ToolAnswer::default() })
 }
 
-/// Lines of a document with their numbers, marked as data; where there are more than one answer holds, it says how to read on.
-/// With the UTF-16 units that are shown.
+/// Returns lines of a document with their numbers, marked as data, and the range of UTF-16 units
+/// that they cover. If one answer cannot hold all lines, the text says how to read on.
 fn viewed(
     reading: &DocumentSnapshot,
     range: Option<(i64, i64)>,
@@ -205,7 +208,7 @@ fn viewed(
     let units = |lines: &[&str]| lines.iter().map(|line| utf16_len(line) + 1).sum::<usize>();
     let from = units(&lines[..first - 1]);
     let (more, to) = if shown == 0 {
-        // No view can begin within a line.
+        // A view cannot begin within a line.
         let unit = from + utf16_len(beginning(wanted[0]));
         (format!("\nLine {first} goes on; read on with read_document from unit {unit}."), unit)
     } else {
@@ -216,8 +219,9 @@ fn viewed(
     Ok((format!("Lines {first} to {end} of {} (data):\n{block}{more}", lines.len()), (from, to)))
 }
 
-/// As `cat -n` prints them, which is how models know the tool's answers: the lines that one answer holds, and how many; 0: only
-/// the beginning of the first.
+/// Numbers lines as `cat -n` prints them, which is the format models know. Returns the lines that
+/// fit in one answer, and how many they are. The count is 0 if only the beginning of the first line
+/// fits.
 fn numbered(lines: &[&str], first: usize) -> (String, usize) {
     let (mut block, mut units) = (String::new(), 0);
     for (index, line) in lines.iter().enumerate() {
@@ -238,9 +242,9 @@ fn numbered(lines: &[&str], first: usize) -> (String, usize) {
     (block, lines.len())
 }
 
-/// As much of a line as one answer holds.
+/// Returns as much of a line as one answer holds.
 fn beginning(line: &str) -> &str {
-    // Characters are at most two units, so half as many of them always fit.
+    // A character has at most two units, so half as many characters always fit.
     line.char_indices().nth(VIEW_LIMIT / 2 - 10).map_or(line, |(end, _)| &line[..end])
 }
 

@@ -1,4 +1,5 @@
-//! Several independent suggestions in one request; each has its own reason and is decided on its own.
+//! Tool that makes several independent suggestions in one request; each has its own reason and is
+//! decided on its own.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,12 +10,12 @@ use crate::document::{Text, utf16_len};
 use super::text_changes;
 use crate::tools::{PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError};
 
-/// Suggestions of one call; more are not reviewed by anybody.
+/// Maximum number of suggestions of one call. Nobody reviews more than that.
 const MOST_SUGGESTIONS: usize = 200;
-/// Characters of a passage that an error repeats.
+/// Maximum length of a passage that an error quotes, in characters.
 const QUOTE_CHARS: usize = 80;
 
-/// Suggest improvements.
+/// Tool `suggest_improvements`.
 pub struct SuggestImprovements;
 
 /// What the model gives.
@@ -109,7 +110,7 @@ fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>,
 }
 
 impl SuggestedChange {
-    /// Where the passage is, in bytes.
+    /// Returns the position of the passage, in bytes.
     fn place(&self, text: &str) -> Result<(usize, usize), String> {
         let original = Text::new(&self.original).to_string();
         if original.is_empty() {

@@ -1,27 +1,33 @@
-//! What stands in place of a match: words, and groups of the match among them. Pure.
+//! Replacement text of a match: words, and groups of the match among them. Pure.
 //!
-//! The crate that finds the matches takes a group that a pattern does not have for an empty one. Then `$1ur` and `$50`
-//! would be words that go, and nobody has asked for that. So every group that is named is looked for first.
+//! The `regex` crate treats a group that a pattern does not have as an empty one. Then `$1ur` and
+//! `$50` would silently remove words, which nobody has asked for. So every group that a replacement
+//! names is looked up first.
 
-/// A replacement, read.
+/// Parsed replacement text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacementTemplate(Vec<TemplatePiece>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TemplatePiece {
     Words(String),
-    /// By its number; 0 is the whole match.
+    /// Group by its number; 0 is the whole match.
     Group(usize),
 }
 
 impl ReplacementTemplate {
-    /// Words that mean nothing but themselves.
+    /// Returns a template of words without groups.
     pub fn plain(words: &str) -> Self {
         Self(vec![TemplatePiece::Words(words.to_owned())])
     }
 
-    /// `$1`, `${1}`, `$name`, `${name}` and `\1` to `\9` are groups, `$$` is a dollar sign. `groups`: their names, of those that
-    /// have one, in order; the first is the whole match.
+    /// Parses a replacement. `$1`, `${1}`, `$name`, `${name}` and `\1` to `\9` are groups, `$$` is
+    /// a dollar sign. `groups` are the names of the pattern's groups in order, `None` for a group
+    /// without a name; the first is the whole match.
+    ///
+    /// # Errors
+    ///
+    /// A message for the model if the replacement names a group that the pattern does not have.
     pub fn read(template: &str, groups: &[Option<&str>]) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = template;
@@ -40,7 +46,8 @@ impl ReplacementTemplate {
         Ok(Self(pieces))
     }
 
-    /// The words for one match; `group` gives the words of a group, and none if it took no part in the match.
+    /// Returns the replacement for one match. `group` returns the words of a group, and `None` if
+    /// the group took no part in the match.
     pub fn fill<'m>(&self, group: impl Fn(usize) -> Option<&'m str>) -> String {
         let mut filled = String::new();
         for piece in &self.0 {
@@ -53,10 +60,12 @@ impl ReplacementTemplate {
     }
 }
 
-/// How long what stands at the beginning is, and the group it names; `$` for a dollar sign, `None` for nothing but itself.
+/// Returns the length in bytes of the reference at the beginning of `text`, and the group it names:
+/// `$` for a dollar sign, `None` if the characters stand for themselves.
 ///
-/// What names a group elsewhere only (`$&`, `$<name>`, `\g<name>`, `\0`) is one too, of a name that no group has: whoever writes
-/// it means no words.
+/// Syntax that names a group only in other tools (`$&`, `$<name>`, `\g<name>`, `\0`) counts as a
+/// reference to a group that does not exist, because its author does not mean these characters
+/// literally.
 fn reference(text: &str) -> (usize, Option<&str>) {
     let after = &text[1..];
     if text.starts_with('\\') {
@@ -87,7 +96,7 @@ fn reference(text: &str) -> (usize, Option<&str>) {
     if end == 0 { (1, None) } else { (1 + end, Some(&after[..end])) }
 }
 
-/// How long `<name>` at the beginning is, if a name stands there.
+/// Returns the length in bytes of `<name>` at the beginning of `text`, if it is there.
 fn bracketed(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
@@ -122,7 +131,8 @@ fn push(pieces: &mut Vec<TemplatePiece>, words: &str) {
 mod tests {
     use super::*;
 
-    /// The groups are called nothing, `host` and nothing; what they matched: `M`, `A`, `B`, and nothing.
+    /// Fills a template with groups named nothing, `host` and nothing, which matched `M` (all),
+    /// `A`, `B`, and nothing.
     fn filled(template: &str) -> Result<String, String> {
         let groups = [None, None, Some("host"), None];
         let template = ReplacementTemplate::read(template, &groups)?;

@@ -1,4 +1,5 @@
-//! Two texts as reviewable changes, worked out away from the threads that serve sockets.
+//! Computes the difference of two texts as reviewable changes, outside of the threads that serve
+//! sockets.
 
 use std::time::{Duration, Instant};
 
@@ -10,24 +11,25 @@ use crate::rooms::command::DocumentSnapshot;
 use crate::tools::pipeline::invisible_chars;
 use crate::tools::{DocumentProposal, EditableRange, ToolError};
 
-/// How long small changes are looked for; a very long text is then left with fewer, larger ones.
+/// Time limit of a comparison. For a very long text, the result then has fewer and larger changes.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// UTF-16 units of a text that takes less time to go through than another thread takes to wake.
+/// Length in UTF-16 units below which the work takes less time than waking another thread.
 const SHORT: usize = 32 * 1024;
 
-/// A range that is replaced: only in it the texts are compared, so that no change can end up outside.
+/// Range that is replaced. Texts are compared only in it, so that no change can end up outside.
 #[derive(Clone, Debug)]
 pub struct ReplacedRange {
     /// First UTF-16 unit.
     pub start: usize,
-    /// What stands there.
+    /// Present text of the range.
     pub old: String,
-    /// What shall stand there; line ends normalised.
+    /// New text of the range, with normalised line ends.
     pub new: String,
 }
 
-/// What turns the document `base` into `text`. Takes milliseconds on long texts, so it runs on a blocking thread.
+/// Returns the changes that turn the document `base` into `text`. Runs on a blocking thread,
+/// because a comparison of long texts takes milliseconds.
 pub async fn propose(
     base: &DocumentSnapshot,
     text: Text,
@@ -54,7 +56,12 @@ pub async fn propose(
     .await
 }
 
-/// The document `base` with these changes, each of them a hunk of its own: in order, and disjoint.
+/// Returns the proposal that applies `hunks` to the document `base`. The hunks must be in order and
+/// disjoint.
+///
+/// # Errors
+///
+/// [`ToolError::Internal`] if the hunks do not fit the document.
 pub async fn compose(
     base: &DocumentSnapshot,
     hunks: Vec<HunkDraft>,
@@ -78,15 +85,16 @@ pub async fn compose(
     linear(units, composed).await?
 }
 
-/// `old`, which stands at `offset`, becomes `new`: the words that differ, as one change.
+/// Returns the difference of `old`, which stands at `offset` (UTF-16 units), and `new` as one hunk.
 pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>) -> HunkDraft {
     let hunks = shifted(diff_whole(old, new, &DiffLimits::default()), offset);
     let parts = hunks.into_iter().flat_map(|hunk| hunk.parts).collect();
     HunkDraft { parts, explanation }
 }
 
-/// A rewrite of the whole document that changes nothing outside of what may be changed, as a change of that range alone:
-/// where words repeat, the comparison of whole texts could find the change elsewhere.
+/// Returns a rewrite of the whole document as a rewrite of the allowed range, if it changes nothing
+/// outside of that range. Where words repeat, a comparison of whole texts could place the change
+/// elsewhere.
 pub fn confined(base: &Text, text: &Text, allowed: EditableRange) -> Option<ReplacedRange> {
     let EditableRange::Only(start, end) = allowed else { return None };
     let (before, old) = (base.slice(0..start).ok()?, base.slice(start..end).ok()?);
@@ -104,7 +112,8 @@ fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
     hunks
 }
 
-/// Runs `work` that is done quickly with a short text, of which it is given `units`: only with a long one on another thread.
+/// Runs `work`, which takes linear time in a text of `units` UTF-16 units: here if the text is
+/// short, otherwise on a blocking thread.
 pub async fn linear<T: Send + 'static>(
     units: usize,
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
@@ -112,7 +121,7 @@ pub async fn linear<T: Send + 'static>(
     if units <= SHORT { Ok(work(&limits())) } else { blocking(work).await }
 }
 
-/// Runs `work` where it holds up nobody.
+/// Runs `work` on a blocking thread.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
 ) -> Result<T, ToolError> {

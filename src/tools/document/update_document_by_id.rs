@@ -1,4 +1,4 @@
-//! Replace another document; its own people see the differences and decide.
+//! Tool that replaces another document; the people of that document see the differences and decide.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::tools::{
     PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
 };
 
-/// Rewrite another document.
+/// Tool `update_document_by_id`.
 pub struct UpdateDocumentById;
 
 /// What the model gives.

@@ -1,4 +1,4 @@
-//! Replace the whole document; people see the differences.
+//! Tool that replaces the whole document; people see the differences.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use crate::tools::{
     PreparedCall, ReplacedText, StreamedField, Tool, ToolContext, ToolEffect, ToolError,
 };
 
-/// Rewrite the document.
+/// Tool `update_full_document`.
 pub struct UpdateFullDocument;
 
 /// What the model gives.

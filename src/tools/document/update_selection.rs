@@ -1,4 +1,4 @@
-//! Replace a range of the document, normally what the person selected.
+//! Tool that replaces a range of the document, normally the person's selection.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::text_changes::{self, ReplacedRange};
 use crate::tools::text_range::TextRange;
 use crate::tools::{PreparedCall, StreamedField, Tool, ToolContext, ToolEffect, ToolError};
 
-/// Rewrite a range.
+/// Tool `update_selection`.
 pub struct UpdateSelection;
 
 /// What the model gives.
@@ -44,7 +44,7 @@ impl Tool for UpdateSelection {
     async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let TextRange { start, end } = input.selection_range;
-        // The hook has checked the range; a hook that is missing must not become a panic.
+        // The hook has checked the range; if the hook is missing, that must not cause a panic.
         let denied = |_| ToolError::Denied("Invalid selection range".into());
         let old = base.text.slice(start..end).map_err(denied)?;
         let before = base.text.slice(0..start).map_err(denied)?;

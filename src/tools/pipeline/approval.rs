@@ -1,4 +1,5 @@
-//! Asks people: the request goes to the room of its document, and the call waits for what they decide.
+//! Asks people about a change of a document: the request goes to the room of the document, and the
+//! call waits for the decision.
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,13 @@ use crate::tools::{
     ToolError,
 };
 
-/// Proposes a change and waits for the decision. Only the stored proposal is ever applied, by the room itself.
+/// Proposes a change and waits for the decision. Only the room applies changes, and only those of
+/// the stored proposal.
+///
+/// # Errors
+///
+/// [`ToolError::Unchanged`], [`ToolError::Conflicted`] or [`ToolError::Denied`] if nothing was
+/// proposed; errors of the room.
 pub async fn ask(
     context: &ToolContext,
     call: &ToolCall,
@@ -71,7 +78,8 @@ pub async fn ask(
     Ok(ProposalResult { proposed: Some(text), ..verdict(context, call, scope, settled) })
 }
 
-/// Waits again for a request that was made before a restart; `None`: it never was.
+/// Waits again for a request that was made before a restart. Returns `None` if the request was
+/// never made.
 pub async fn resume(
     context: &ToolContext,
     call: &ToolCall,
@@ -85,7 +93,7 @@ pub async fn resume(
     }
 }
 
-/// Waits until a request has ended; takes it back when the run is stopped.
+/// Waits until a request has ended; withdraws it if the run is stopped.
 pub async fn wait(
     room: &RoomHandle,
     request: &RequestId,
@@ -96,7 +104,7 @@ pub async fn wait(
         biased;
         settled = room.resolution(request()) => settled,
         () = cancel.cancelled() => {
-            // Somebody may have decided at the same moment; then that is what happened.
+            // Somebody may have decided at the same moment; that decision then counts.
             drop(room.withdraw(request(), None).await);
             room.resolution(request()).await
         }
@@ -121,7 +129,8 @@ fn verdict(
     ProposalResult { resolution, applied, as_proposed, now, range, explanation, proposed: None }
 }
 
-/// What stands in the original range now. The room knows, unless it was restarted since.
+/// Returns the present text of the original range. The room knows its position, unless it was
+/// restarted since.
 fn standing(
     context: &ToolContext,
     (start, end): (usize, usize),
@@ -137,7 +146,7 @@ fn standing(
     RewrittenRange { start, end, text: text.unwrap_or_default() }
 }
 
-/// Whether anything of the request is in the text.
+/// Returns `true` if anything of the request is in the text.
 fn applied(status: RequestStatus) -> bool {
     match status {
         RequestStatus::Approved | RequestStatus::Partly => true,
@@ -150,9 +159,9 @@ fn applied(status: RequestStatus) -> bool {
     }
 }
 
-/// What the model says a call does.
+/// Returns the model's own explanation of a call.
 pub fn explanation(call: &ToolCall) -> Option<&str> {
-    // Commands describe themselves.
+    // Commands have a `description` instead.
     let said = call.input.get("explanation").or_else(|| call.input.get("description"))?;
     said.as_str().filter(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Logs every call, and makes the line that the audit log keeps with it.
+//! Hook that logs every call and makes its line for the audit log.
 
 use serde_json::{Value, json};
 
@@ -6,19 +6,19 @@ use crate::tools::FinishedCall;
 
 use super::CompletedCall;
 
-/// Characters of a result that the audit log repeats.
+/// Maximum length of a result in the audit log, in characters.
 const RESULT_LIMIT: usize = 500;
 
-/// A line for the audit log; kept in one transaction with the result.
+/// Line for the audit log, stored in one transaction with the result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActivityLine {
-    /// What happened, as `noun.verb`.
+    /// Name of the action, as `noun.verb`.
     pub action: &'static str,
-    /// Everything else.
+    /// All other fields of the line.
     pub detail: Value,
 }
 
-/// Logs the call.
+/// Logs the call and attaches its [`ActivityLine`].
 pub fn log(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {
     let CompletedCall { call, session, run, .. } = *activity;
     let outcome = &finished.outcome;

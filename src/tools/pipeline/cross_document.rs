@@ -1,8 +1,9 @@
-//! Other documents than the one a conversation is about: who asks may open them, and their words stay with their people.
+//! Calls about other documents than the conversation's own: the person who asks must be allowed to
+//! open them, and their words are shown only to people who may read them.
 //!
-//! A call that names another document works in that document's room, so its people see and decide the request.
-//! The people of the asking document are told the title and what came of it, never its words: they may not be
-//! allowed to read them.
+//! A call that names another document works in the room of that document, so its people see and
+//! decide the request. The people of the asking document are told the title and the status of the
+//! call, never its words: they may not be allowed to read them.
 
 use std::collections::HashMap;
 
@@ -18,10 +19,16 @@ use crate::tools::{
     EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges,
 };
 
-/// What the model has read of other documents in this run; kept in memory only: after a restart it reads again.
+/// Other documents that the model has read in this run, with the unread ranges of each. Kept in
+/// memory only: after a restart the model reads them again.
 pub type ReadDocuments = HashMap<DocumentId, (DocumentSnapshot, UnreadRanges)>;
 
-/// The same call in the room of the document it names, or `None` if that is the conversation's own.
+/// Returns the context of the call in the room of the document it names, or `None` if that is the
+/// conversation's own.
+///
+/// # Errors
+///
+/// If the person may not read that document or may not ask for changes of it.
 pub(crate) async fn enter(
     context: &ToolContext,
     document: Option<DocumentId>,
@@ -50,7 +57,7 @@ pub(crate) async fn enter(
         still_unread: unread.unwrap_or_default(),
         shown: base.clone(),
         base,
-        // What is selected here says nothing about the words there.
+        // The selection in this document does not apply to the other one.
         selection: None,
         allowed: EditableRange::Everything,
         elsewhere: Some(context.room.clone()),
@@ -58,8 +65,9 @@ pub(crate) async fn enter(
     }))
 }
 
-/// The documents whose titles the model may be told here: ids and titles, last changed first. And how many more the person
-/// who asks may open, of which somebody who hears what the model says may not know.
+/// Returns the documents whose titles the model may be told here (ids and titles, last changed
+/// first), and the number of documents that are left out because somebody who reads the
+/// conversation may not know of them.
 pub(crate) async fn listed(
     context: &ToolContext,
 ) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
@@ -73,7 +81,7 @@ pub(crate) async fn listed(
     Ok((listed, kept_back))
 }
 
-/// What is said of documents that are not listed.
+/// Returns the sentence about documents that are not listed; empty if there are none.
 pub(crate) fn kept_back(count: usize) -> String {
     if count == 0 {
         return String::new();
@@ -83,7 +91,7 @@ pub(crate) fn kept_back(count: usize) -> String {
     )
 }
 
-/// Tells the people of the asking document that a call about another one waits there.
+/// Tells the people of the asking document that a call waits in another one.
 pub(crate) async fn tell_asking(context: &ToolContext, call: &ToolCall) {
     let Some(asking) = &context.elsewhere else { return };
     let id = context.room.document();
@@ -108,10 +116,11 @@ pub(crate) async fn tell_asking(context: &ToolContext, call: &ToolCall) {
     asking.say(said).await;
 }
 
-/// What of an outcome the people of the asking document are told besides.
+/// Fields of an outcome that the people of the asking document may see.
 const TOLD: [&str; 3] = ["permissionDecision", "request_id", "status"];
 
-/// What the people of the asking document are told of a call about another one.
+/// Reduces the outcome of a call about another document to what the people of the asking document
+/// may be told.
 pub(crate) fn discreet(context: &ToolContext, mut finished: FinishedCall) -> FinishedCall {
     if context.elsewhere.is_none() {
         return finished;
@@ -129,7 +138,7 @@ pub(crate) fn discreet(context: &ToolContext, mut finished: FinishedCall) -> Fin
         Some(note) => format!("{told}\n{note}"),
         None => told,
     });
-    // Whatever else there is to say may have words in it.
+    // All other fields may contain words of the document.
     outcome.about.retain(|name, _| TOLD.contains(&name.as_str()));
     outcome.about.insert("updateType".into(), "none".into());
     outcome.about.insert("document_id".into(), id.as_str().into());

@@ -1,7 +1,8 @@
-//! Words of one document that would come before people of another who may not read it: somebody is asked first.
+//! Asks people before words of one document reach people of another document who may not read it.
 //!
-//! A model reads what its document tells it to read, and what it says is heard by everybody there. So where somebody may read the
-//! asking document and not the other one, reading that waits at the desk, for people who may open both.
+//! The text of a document can make a model read other documents, and everybody in the document sees
+//! the model's answers. So if somebody may read the asking document but not the other one, the
+//! reading waits in the workspace inbox for people who may open both.
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,8 @@ use crate::tools::{
 };
 
 impl ToolRegistry {
-    /// Asks whether another document may be read for this conversation. `Some`: it may not, and this is what came of it.
+    /// Asks people if another document may be read for this conversation. Returns `Some` with the
+    /// outcome if it may not be read.
     pub(crate) async fn disclose(
         &self,
         tool: &RegisteredTool,
@@ -25,7 +27,7 @@ impl ToolRegistry {
         let looks = tool.effect == ToolEffect::Safe || (tool.only_looks)(&call.input);
         let Some(asking) = context.elsewhere.as_ref().filter(|_| looks) else { return Ok(None) };
         let (here, there) = (asking.document(), context.room.document());
-        // What was allowed holds for the run. A private document is its session's alone.
+        // An approval is valid for the whole run. A private document belongs to its session alone.
         let is_read = context.read.as_ref().is_some_and(|read| read.contains_key(there));
         let is_known = is_read || asking.unlisted_owner().is_some();
         if is_known || context.rooms.readers(here).await?.may_all_read(there) {

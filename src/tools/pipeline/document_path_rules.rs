@@ -1,4 +1,5 @@
-//! Documents that are files: what owners say of a path at the desk holds also for a call that names the document.
+//! Owners' rules for documents that are files: a rule about a path in the workspace inbox also
+//! applies to calls that name the document.
 
 use std::sync::Arc;
 
@@ -12,7 +13,11 @@ use crate::tools::registered_tool::RegisteredTool;
 use crate::tools::{ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope};
 
 impl ToolRegistry {
-    /// Refuses to read another document that is a file owners keep from being read, or want to be asked about.
+    /// Checks owners' rules before another document that is a file is read.
+    ///
+    /// # Errors
+    ///
+    /// If a rule denies reading it, or requires that people are asked.
     pub(crate) async fn may_read(
         &self,
         tool: &RegisteredTool,
@@ -30,7 +35,11 @@ impl ToolRegistry {
         }
     }
 
-    /// Who is asked about a change of a document that may be a file. Fails where owners deny it.
+    /// Returns who must approve a change of a document that may be a file.
+    ///
+    /// # Errors
+    ///
+    /// If a rule denies the change.
     pub(crate) async fn gate_of(
         &self,
         tool: &RegisteredTool,
@@ -43,8 +52,9 @@ impl ToolRegistry {
             .await
     }
 
-    /// The most UTF-16 units that the desk's rules let the tool of a request change in the file that its document is; `None`: they
-    /// deny it nothing, or it is no file.
+    /// Returns the maximum number of UTF-16 units that the workspace inbox's rules let the tool of
+    /// a request change in the file of its document. `None` if no rule limits it, or if the
+    /// document is no file.
     pub async fn most_units(
         &self,
         request: &ApprovalRequest,
@@ -72,7 +82,8 @@ impl ToolRegistry {
         Ok(rules.iter().filter(speaks).map(|rule| rule.over.unwrap_or(0)).min())
     }
 
-    /// The file that the document of a call is; tools for files are judged by the path they name.
+    /// Returns the path of the file that the document of a call is. `None` for workspace tools,
+    /// whose rules go by the path they name.
     fn path(&self, tool: &RegisteredTool, context: &ToolContext) -> Option<String> {
         let files = self.files.as_ref().filter(|_| tool.ground != ToolScope::Workspace)?;
         files.path_of(context.room.document())

@@ -1,5 +1,6 @@
-//! What a call would do is worked out before it is the call's turn: while the rights of who asked are looked up, and before
-//! the answer that it is in is kept, so that both are kept together. Nothing is lost by it, for [`Tool::prepare`] changes nothing.
+//! Prepares a call before it is the call's turn: while the rights of the person who asked are
+//! looked up, and before the answer that contains the call is stored, so that both are stored
+//! together. Nothing is lost by it, because [`Tool::prepare`] changes nothing.
 //!
 //! [`Tool::prepare`]: crate::tools::Tool::prepare
 
@@ -7,12 +8,12 @@ use crate::tools::{
     PreparedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope,
 };
 
-/// What was worked out.
+/// Result of preparing a call early ([`ToolRegistry::work_out`]).
 #[derive(Debug)]
 pub struct EarlyPreparation(pub(crate) Result<PreparedCall, ToolError>);
 
 impl ToolRegistry {
-    /// Whether a call proposes a change of the conversation's own document.
+    /// Returns `true` if a call proposes a change of the conversation's own document.
     pub fn proposes_here(&self, call: &ToolCall) -> bool {
         call.input.is_object()
             && self.tool(&call.name).is_ok_and(|tool| {
@@ -22,7 +23,8 @@ impl ToolRegistry {
             })
     }
 
-    /// What a call would do that [`ToolRegistry::proposes_here`]; [`ToolRegistry::call_with`] takes it from there.
+    /// Prepares a call for which [`ToolRegistry::proposes_here`] is `true`;
+    /// [`ToolRegistry::call_with`] takes the result.
     pub async fn work_out(
         &self,
         context: &ToolContext,

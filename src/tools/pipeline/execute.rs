@@ -1,4 +1,5 @@
-//! What people approved at the desk is carried out here: begun once, done once, and told.
+//! Executes calls that people approved in the workspace inbox: each is begun once, done once, and
+//! its result is reported.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::tools::{
 };
 
 impl ToolRegistry {
-    /// Does what people approved, once, and tells the desk what came of it.
+    /// Executes an approved call once and reports the result to the workspace inbox.
     pub(crate) async fn carry_out(
         &self,
         tool: &RegisteredTool,
@@ -75,7 +76,12 @@ impl ToolRegistry {
         inbox_approval::done(&context.desk, &request, report).await
     }
 
-    /// What the call of a request would do now; `input`: with this input instead of its own.
+    /// Computes the preview of a request's call as it would be now, with `input` in place of its
+    /// own.
+    ///
+    /// # Errors
+    ///
+    /// If the call is no longer possible, or if the input of a call that reads was edited.
     pub async fn look_again(
         &self,
         context: &ToolContext,
@@ -88,7 +94,7 @@ impl ToolRegistry {
             return Ok(UpdatedPreview { preview: inbox_approval::looking(input), touched: None });
         }
         if tool.effect == ToolEffect::Safe || (tool.only_looks)(input) {
-            // What was shown is which document is read, and for whom.
+            // The preview showed which document is read, and for whom.
             let is_same = *input == request.proposal.input;
             let preview = request.proposal.preview.clone();
             let told = "What is read cannot be edited; reject it and say what to read instead";
@@ -108,8 +114,8 @@ impl ToolRegistry {
     }
 }
 
-/// Does what people approved where no folder is needed. It may have been begun before a crash: concluding it again does
-/// nothing twice.
+/// Executes an approved call that needs no folder. It may have been begun before a crash;
+/// concluding is idempotent.
 async fn conclude(
     tool: &RegisteredTool,
     context: &ToolContext,
@@ -156,7 +162,8 @@ async fn conclude(
     finished
 }
 
-/// Whether it was approved in the name of the person who asked, because nobody is asked there.
+/// Returns `true` if the request was approved in the name of the person who asked, because nobody
+/// is asked there.
 fn was_unasked(context: &ToolContext, settled: &ResolvedRequest) -> bool {
     let off = settled.reading.settings.approvals == ApprovalSwitch::Off;
     let Some(closed) = &settled.request.closed else { return false };
@@ -164,7 +171,7 @@ fn was_unasked(context: &ToolContext, settled: &ResolvedRequest) -> bool {
     by_requester && closed.rule.is_none() && (off || context.gate == ApprovalMode::Bypass)
 }
 
-/// The plan that a request was about, as it was approved.
+/// Returns the plan of a request, as it was approved.
 fn plan(request: &ApprovalRequest) -> Option<String> {
     let input = request.edited_input.as_ref().unwrap_or(&request.proposal.input);
     Some(input.get("plan")?.as_str()?.to_owned())
@@ -177,7 +184,7 @@ async fn look_back(request: &Arc<ApprovalRequest>, workspace: &Workspace) -> Too
     looked.unwrap_or_else(|error| inbox_approval::failed(&error.to_string()))
 }
 
-/// A tool that acts acts; one that only reads answers.
+/// Runs a tool that acts, or returns the answer of a tool that only reads.
 async fn run(
     tool: &RegisteredTool,
     context: &ToolContext,

@@ -1,10 +1,10 @@
-//! What to look out for in a file that is to be written. It warns, and never says that a file is harmless. Pure.
+//! Warnings about a file that is to be written. They never claim that a file is harmless. Pure.
 
 use crate::approvals::{Preview, PreviewWarning};
 use crate::file_sync::text_encoding;
 use crate::workspace::deceives;
 
-/// Beginnings of secrets that are easily recognised.
+/// Prefixes of secrets that are easily recognised.
 const SECRETS: [&str; 7] =
     ["sk-ant-", "sk-proj-", "AKIA", "ghp_", "github_pat_", "xoxb-", "PRIVATE KEY-----"];
 /// Files that other programs run without being asked.
@@ -20,13 +20,14 @@ const RUN_BY_OTHERS: [&str; 9] = [
     "config.toml",
 ];
 
-/// Everything to look out for, one line for each kind. What stands in the `old` text already is not told again: nobody adds it.
+/// Returns all warnings, one for each kind. Passages that are already in the `old` text cause none,
+/// because nobody adds them.
 pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<PreviewWarning> {
     let names = || path.split('/').filter(|name| !matches!(*name, "" | "." | ".."));
     let last = names().next_back().unwrap_or_default().to_lowercase();
     let is_script =
         [".sh", ".bash", ".command", ".ps1", ".bat"].iter().any(|end| last.ends_with(end));
-    // A path is one line, and what people look at first.
+    // A path is one line, and the first thing that people look at.
     let is_disguised = path.chars().any(|c| c.is_control() || deceives(c));
     let old = old.unwrap_or_default();
     let found = [
@@ -59,14 +60,15 @@ pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<PreviewWarni
     found.into_iter().filter(|(holds, ..)| *holds).map(warn).collect()
 }
 
-/// What deceives in a text. A path or a command needs no joiners, but emoji and several scripts do.
+/// Returns the deceiving characters of a text. Joiners do not count: emoji and several scripts need
+/// them, though paths and commands do not.
 fn unseen(text: &str) -> Vec<char> {
-    // A mark at the beginning says how the bytes are to be read.
+    // A mark at the beginning is a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.chars().filter(|&c| deceives(c) && !matches!(c, '\u{200c}' | '\u{200d}')).collect()
 }
 
-/// What seems to be a secret in a text, each as far as it goes.
+/// Returns the passages of a text that look like secrets, each in its full length.
 fn secrets(text: &str) -> Vec<&str> {
     let is_apart = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
     let found = SECRETS.iter().flat_map(|secret| text.match_indices(secret));
@@ -78,7 +80,7 @@ fn secrets(text: &str) -> Vec<&str> {
     whole.collect()
 }
 
-/// Whether there is something more often than before.
+/// Returns `true` if `new` has an item more often than `old`.
 fn adds<T: Ord>(mut old: Vec<T>, mut new: Vec<T>) -> bool {
     old.sort_unstable();
     new.sort_unstable();
@@ -89,14 +91,15 @@ fn adds<T: Ord>(mut old: Vec<T>, mut new: Vec<T>) -> bool {
     })
 }
 
-/// The same for a file that is there, and whether the difference shows what changes.
+/// Returns all warnings for a change of an existing file, including one if the diff does not show
+/// what changes.
 pub fn of_change(path: &str, old: &str, new: &str, shown: &Preview) -> Vec<PreviewWarning> {
     let mut warnings = of_file(path, Some(old), new);
     warnings.extend(line_ends(old, new, shown));
     warnings
 }
 
-/// A warning if lines come to end in another way, which a difference of lines does not show.
+/// Returns a warning if line ends change, which a diff of lines does not show.
 fn line_ends(old: &str, new: &str, shown: &Preview) -> Option<PreviewWarning> {
     let differs =
         old != new && (shown.diff_lines.is_empty() || text_encoding::end_differently(old, new));

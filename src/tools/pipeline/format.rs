@@ -1,4 +1,5 @@
-//! Adds to every outcome when it was and whose session it belongs to (document agent protocol's `PostToolUse`).
+//! Hook that adds the time and the session to every outcome (document agent protocol's
+//! `PostToolUse`).
 
 use serde_json::json;
 
@@ -7,12 +8,13 @@ use crate::tools::{FinishedCall, ToolOutcome};
 
 use super::CompletedCall;
 
-/// `timestamp` (RFC 3339), `sessionId`, and that nothing was updated where no tool said otherwise.
+/// Adds `timestamp` (RFC 3339), `sessionId`, and `updateType: none` if no tool has set another.
 pub fn stamp(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {
     stamp_outcome(&mut finished.outcome, activity.session, activity.at_ms);
 }
 
-/// The same for the outcome of a call that was not run and so met no hook; one that has its stamp keeps it.
+/// Adds these fields to the outcome of a call that was not run and so passed no hook. Fields that
+/// are already set stay.
 pub fn stamp_outcome(outcome: &mut ToolOutcome, session: &SessionId, at_ms: u64) {
     let at = i64::try_from(at_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let about = &mut outcome.about;

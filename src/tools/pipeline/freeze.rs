@@ -1,7 +1,8 @@
-//! What no tool may touch: frozen words, and everything outside of what the person selected.
+//! Hooks that protect frozen passages, and everything outside of the person's selection.
 //!
-//! A change that touches any of it is denied as a whole, also if most of it would be allowed: half a rewrite is not what the
-//! model meant, and it can try again once it knows what is allowed. The room refuses frozen words too, as the last line.
+//! A change that touches any of it is denied as a whole, also if most of it would be allowed: half
+//! a rewrite is not what the model meant, and it can try again once it knows what is allowed. The
+//! room also refuses changes of frozen passages, as the last check.
 
 use std::fmt::Write as _;
 
@@ -13,12 +14,13 @@ use crate::tools::EditableRange;
 
 use super::{CallOutlook, HookDenial};
 
-/// Changes outside of the selection that are named at most.
+/// Maximum number of changes outside of the selection that a denial names.
 const MOST_NAMED: usize = 3;
-/// Words are quoted up to this length.
+/// Maximum length of a quotation, in characters.
 const QUOTE_CHARS: usize = 60;
 
-/// Frozen words stay as they are: those that are frozen now, as the model read them and as they read now.
+/// Denies changes of frozen passages. The passages that are frozen now are compared both in the
+/// text that the model read and in the present text.
 pub fn frozen(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let now = &outlook.caught_up.now;
     if now.settings.frozen.is_empty() {
@@ -34,7 +36,8 @@ pub fn frozen(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
         }
     };
     drafts.for_each(|part| mark(&ranges, (part.from, part.to)));
-    // What conflicts goes back to the model anyway; all the rest would be shown to people where it stands now.
+    // A conflict goes back to the model anyway; all other hunks would be shown to people at their
+    // present positions.
     let hunks = outlook.proposal.hunks.clone();
     let nameless = RequestId::from("");
     let arrival =
@@ -57,7 +60,7 @@ fn unreadable(_: ChangeError) -> HookDenial {
     HookDenial("The change could not be compared with what is frozen; nothing was proposed".into())
 }
 
-/// Where the ranges that are frozen now were in the text the model read.
+/// Returns the passages that are frozen now, in positions of the text that the model read.
 fn as_read(
     outlook: &CallOutlook<'_>,
     missed: &[ChangeSet],
@@ -78,7 +81,7 @@ fn as_read(
     Ok(ranges)
 }
 
-/// If the person selected words, only these may differ, whatever tool is used.
+/// Denies changes outside of the selection if the person selected words, for every tool.
 pub fn selection(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (from, to) = match outlook.allowed {
         EditableRange::Everything => return Ok(()),
@@ -134,7 +137,8 @@ mod tests {
     use crate::tools::document_updates::reading;
     use crate::tools::{ReplacedText, UnreadRanges};
 
-    /// What the model read, what it proposes, what people did meanwhile, and what is frozen now or selected.
+    /// Test case: the text that the model read, its proposal, the changes of people meanwhile, and
+    /// the frozen passages or the selection.
     struct FreezeStory {
         base: &'static str,
         proposed: &'static str,
@@ -163,7 +167,7 @@ mod tests {
             Self { allowed: EditableRange::Only(from, to), ..self }
         }
 
-        /// The reason of the denial; `None`: it may pass.
+        /// Returns the reason of the denial; `None` if the proposal passes.
         fn denied(&self) -> Option<String> {
             let base = reading(self.base);
             let mut now = base.clone();

@@ -1,4 +1,5 @@
-//! Calls that act: people are asked at the desk, and what they approved is done once, on what they were shown.
+//! Asks people in the workspace inbox about calls that act. Approved calls are executed once, on
+//! the state that people were shown.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -19,27 +20,31 @@ use crate::tools::{
     ToolOutcome,
 };
 
-/// What is to be done about a request that has ended.
+/// Next step for a request that has ended ([`next`]).
 #[derive(Debug, PartialEq)]
 pub enum AfterRequest {
-    /// Nothing: this is what came of it.
+    /// Report this result; nothing is to be done.
     Report(ToolReport),
-    /// It was approved and has not begun.
+    /// Execute the call: it was approved and has not begun.
     Act,
-    /// It had begun, and nobody knows how far it came.
+    /// Find out how far the call came: it had begun before the server stopped.
     LookBack,
 }
 
-/// Whether the process that asked is still the same.
+/// State of the process that asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskerState {
-    /// It is.
+    /// The process that asked is still running.
     Now,
     /// The server was started again since.
     BeforeRestart,
 }
 
-/// Asks people and waits for what they decide.
+/// Asks people and waits for their decision.
+///
+/// # Errors
+///
+/// [`ToolError::Denied`] if a rule denies the call; errors of the room.
 pub async fn ask(
     context: &ToolContext,
     effect: ToolEffect,
@@ -68,7 +73,8 @@ pub async fn ask(
         preview,
         touched,
         source: context.source.to_owned(),
-        // Whoever wants a plan wants to see it, wherever changes land unasked.
+        // A run in plan mode wants its plan to be seen, even where changes are accepted without
+        // asking.
         gate: if effect == ToolEffect::Plans { ApprovalMode::People } else { context.gate },
         deadline_ms: context.deadline_ms,
         taken_up: context.taken_up,
@@ -89,12 +95,13 @@ pub async fn ask(
     }
 }
 
-/// Whether a rule of an owner speaks of a call that is otherwise not asked about.
+/// Returns `true` if an owner's rule applies to a call that is otherwise not asked about.
 pub async fn is_ruled(context: &ToolContext, call: &ToolCall) -> Result<bool, ToolError> {
     Ok(rules_speak_of(&context.desk, call).await?)
 }
 
-/// The same, before anything else is known of the call.
+/// Returns `true` if a rule of the inbox applies to a call, before anything else is known of the
+/// call.
 pub async fn rules_speak_of(desk: &RoomHandle, call: &ToolCall) -> Result<bool, RoomError> {
     let rules = desk.rules().await?;
     let file = named_file(&call.input);
@@ -103,8 +110,12 @@ pub async fn rules_speak_of(desk: &RoomHandle, call: &ToolCall) -> Result<bool, 
     Ok(ruling(rules.iter().map(AsRef::as_ref), &matter).is_some())
 }
 
-/// Who is asked about a change of a file that is open as a document: its people, but what owners forbid or want to see at
-/// the desk holds there too. Fails where it is forbidden.
+/// Returns who must approve a change of a file that is open as a document. The people of the
+/// document decide, but denials and ask rules of the workspace inbox apply there too.
+///
+/// # Errors
+///
+/// If a rule denies the change.
 pub async fn gate_of_file(
     context: &ToolContext,
     call: &ToolCall,
@@ -114,8 +125,12 @@ pub async fn gate_of_file(
     gate_of_path(context, path, &[&call.name], Some(hunks)).await
 }
 
-/// The same for a call about a document that is a file: there it is as if one of `tools` was called with its path. `hunks`: what
-/// it would change; `None`: it reads.
+/// Returns who must approve a call about a document that is a file, as if one of `tools` was called
+/// with its path. `hunks` are the changes; `None` if the call reads.
+///
+/// # Errors
+///
+/// If a rule denies the call.
 pub async fn gate_of_path(
     context: &ToolContext,
     path: &str,
@@ -140,7 +155,8 @@ pub async fn gate_of_path(
     Ok(gate)
 }
 
-/// The files that a search by this tool leaves out: what rules at least as strict as `mildest` say of it, or of reading.
+/// Returns the files that a search by this tool leaves out: those with a rule at least as strict as
+/// `mildest` for this tool or for `Read`.
 pub async fn hidden(
     context: &ToolContext,
     tool: &str,
@@ -150,7 +166,7 @@ pub async fn hidden(
     Ok(ExcludedPaths::by(rules.iter().map(AsRef::as_ref), &["Read", tool], mildest))
 }
 
-/// What people are shown of a call that only reads.
+/// Returns the preview of a call that only reads.
 pub fn looking(input: &Value) -> Preview {
     Preview { file_path: named_file(input), ..Preview::of_input(input) }
 }
@@ -159,13 +175,14 @@ fn named_file(input: &Value) -> Option<String> {
     input.get("file_path").and_then(Value::as_str).map(str::to_owned)
 }
 
-/// What is to be done about a request that has ended.
+/// Returns the next step for a request that has ended.
 pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
     match (request.status, &request.execution) {
         (RequestStatus::Approved, None) => {
             let is_command = request.proposal.preview.kind == PreviewKind::Command;
             if is_command && asked == AskerState::BeforeRestart {
-                // People approved it for that moment; what it would do now nobody has looked at.
+                // People approved the command for that moment; nobody has seen what it would do
+                // now.
                 return AfterRequest::Report(failed(
                     "Approved, but the server stopped before the command was run. It was not run.",
                 ));
@@ -177,7 +194,8 @@ pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
     }
 }
 
-/// What came of a call that was being carried out when the server stopped: told from the file, never done again.
+/// Reports a call that was being executed when the server stopped. The result is inferred from the
+/// file; the call is never repeated.
 pub fn look_back(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport {
     let preview = &request.proposal.preview;
     #[cfg(unix)]
@@ -204,7 +222,8 @@ pub fn look_back(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport
     }
 }
 
-/// Tells the room that asked what came of an approved call, and the model what it makes of it.
+/// Reports the result of an approved call to the room that asked, and returns the outcome for the
+/// model.
 pub async fn done(
     desk: &RoomHandle,
     request: &ApprovalRequest,
@@ -213,14 +232,14 @@ pub async fn done(
     match desk.done(request.id().clone(), report.clone()).await {
         Ok(request) => outcome(&request, request.report()),
         Err(error) => {
-            // The model hears of it all the same; after a restart it is looked back at.
+            // The model is told nevertheless; after a restart the result is found out again.
             tracing::error!(%error, request.id = %request.id(), "what came of a call could not be kept");
             outcome(request, report)
         }
     }
 }
 
-/// The outcome of a call that is over.
+/// Returns the outcome of a call that is over.
 pub fn outcome(request: &ApprovalRequest, report: ToolReport) -> FinishedCall {
     let ToolReport { text, is_error } = report;
     let mut outcome = ToolOutcome { text, is_error, ..ToolOutcome::default() };
@@ -230,7 +249,8 @@ pub fn outcome(request: &ApprovalRequest, report: ToolReport) -> FinishedCall {
     FinishedCall { outcome, ..FinishedCall::default() }
 }
 
-/// Waits again for a request that was made before a restart; `None`: it never was.
+/// Waits again for a request that was made before a restart. Returns `None` if the request was
+/// never made.
 pub async fn resume(
     context: &ToolContext,
     effect: ToolEffect,
@@ -242,7 +262,7 @@ pub async fn resume(
     }
 }
 
-/// Why an approved call was not carried out.
+/// Returns the report of an approved call that was not executed.
 pub fn failed(text: &str) -> ToolReport {
     ToolReport { text: text.to_owned(), is_error: true }
 }

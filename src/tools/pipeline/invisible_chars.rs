@@ -1,8 +1,8 @@
-//! Characters that nobody sees: a change that adds some is marked, because people decide by what they see. Pure.
+//! Marks changes that add invisible characters, because people decide by what they see. Pure.
 
 use crate::approvals::PreviewWarning;
 
-/// A warning if `new` has more unseen characters than `old`.
+/// Returns a warning if `new` has more invisible characters than `old`.
 pub fn warning(old: &str, new: &str) -> Option<PreviewWarning> {
     let added = count(new).saturating_sub(count(old));
     let characters = if added == 1 { "character" } else { "characters" };
@@ -15,14 +15,15 @@ pub fn warning(old: &str, new: &str) -> Option<PreviewWarning> {
 }
 
 fn count(text: &str) -> usize {
-    // A check that compilers do sixteen bytes at a time; most texts need no other.
+    // Compilers vectorize this check (16 bytes at a time); most texts need no other.
     if text.is_ascii() {
         return 0;
     }
     text.chars().filter(|&c| is_unseen(c)).count()
 }
 
-/// The joiners stay out of it: emoji and several scripts need them.
+/// Returns `true` for an invisible character. Joiners do not count: emoji and several scripts need
+/// them.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

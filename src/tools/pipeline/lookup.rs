@@ -1,4 +1,4 @@
-//! From the name in a call to its tool; who names one that is not there is told which are.
+//! Finds the tool of a call by its name. The error for an unknown name lists the available tools.
 
 use crate::tools::registered_tool::RegisteredTool;
 use crate::tools::{ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope};
@@ -8,7 +8,8 @@ impl ToolRegistry {
         self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown(name))
     }
 
-    /// The tool of a call; who calls another one is told which there are here.
+    /// Returns the tool of a call. The error for an unknown name lists the tools of this
+    /// conversation.
     pub(crate) fn called(
         &self,
         context: &ToolContext,
@@ -17,7 +18,7 @@ impl ToolRegistry {
         self.tool(name).map_err(|_| self.unknown_here(context, name))
     }
 
-    /// What is told to who calls a tool of this name where it is not.
+    /// Returns the error for a tool name that is not available in this conversation.
     pub(crate) fn unknown_here(&self, context: &ToolContext, name: &str) -> ToolError {
         let ground = match (&context.workspace, &context.base) {
             (Some(_), _) => ToolScope::Workspace,

@@ -1,6 +1,8 @@
-//! What surrounds every call, in an order that is written once, here. A hook that fails denies the call.
+//! Pipeline of checks and actions around every call, in a fixed order. A hook that fails denies the
+//! call.
 //!
-//! schema → **validate** (input) → prepare → **validate** (result) → **unread** → **freeze** → **approval** → finish → **format** → **audit**
+//! schema → **validate** (input) → prepare → **validate** (result) → **unread** → **freeze** →
+//! **approval** → finish → **format** → **audit**
 
 pub mod approval;
 pub mod audit;
@@ -32,25 +34,25 @@ use super::{
     DocumentProposal, EditableRange, FinishedCall, ReplacedText, ToolCall, ToolError, UnreadRanges,
 };
 
-/// Before the call is prepared.
+/// Hook on a [`CallInput`], before the call is prepared.
 pub type BeforeHook = fn(&CallInput<'_>) -> Result<(), HookDenial>;
-/// Before anybody is asked to approve what the call would do.
+/// Hook on a [`CallOutlook`], before anybody is asked to approve the call.
 pub type ProposedHook = fn(&CallOutlook<'_>) -> Result<(), HookDenial>;
-/// After the call, whatever came of it.
+/// Hook on a [`CompletedCall`], whatever its outcome.
 pub type AfterHook = fn(&CompletedCall<'_>, &mut FinishedCall);
 
-/// The hooks, each list in its order.
+/// Hooks of a registry, each list in its order.
 #[derive(Clone, Copy, Debug)]
 pub struct HookLists {
-    /// On the input.
+    /// Hooks on the input.
     pub before: &'static [BeforeHook],
-    /// On what would be proposed.
+    /// Hooks on the proposal.
     pub proposed: &'static [ProposedHook],
-    /// On the outcome.
+    /// Hooks on the outcome.
     pub after: &'static [AfterHook],
 }
 
-/// What every server runs.
+/// Hooks that every server runs.
 pub const HOOKS: HookLists = HookLists {
     before: &[validate::range, validate::content_size],
     proposed: &[
@@ -65,67 +67,67 @@ pub const HOOKS: HookLists = HookLists {
     after: &[format::stamp, audit::log],
 };
 
-/// A call that is about to be prepared.
+/// Call that is about to be prepared, as a [`BeforeHook`] sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct CallInput<'a> {
-    /// The tool's JSON schema.
+    /// JSON schema of the tool.
     pub schema: &'a Value,
-    /// The input, as the model gave it: it may have any shape.
+    /// Input as the model gave it; it may have any shape.
     pub input: &'a Value,
-    /// The document the model was shown.
+    /// Text of the document that the model was shown.
     pub text: Option<&'a Text>,
 }
 
 impl CallInput<'_> {
-    /// Whether the tool takes an input of this name.
+    /// Returns `true` if the tool has an input field of this name.
     pub fn takes(&self, field: &str) -> bool {
         self.schema["properties"].get(field).is_some()
     }
 }
 
-/// What a call would do, before anybody is asked.
+/// Prepared proposal of a call, as a [`ProposedHook`] sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct CallOutlook<'a> {
-    /// The change, in positions of `base`, and the text that would result.
+    /// Change in positions of `base`, and the text that would result.
     pub proposal: &'a DocumentProposal,
-    /// The document the model was shown.
+    /// Document that the model was shown.
     pub base: &'a DocumentSnapshot,
-    /// What of that it has not read all the same.
+    /// Ranges of `base` that the model has not read.
     pub unread: &'a UnreadRanges,
-    /// How the tool says which words go.
+    /// Kind of reference to the words that the call removes.
     pub takes: ReplacedText,
-    /// The tool that reads it.
+    /// Name of the tool that reads the document.
     pub reads_with: &'static str,
-    /// The document as it is, and what happened to it since.
+    /// Document as it is now, and its updates since `base`.
     pub caught_up: &'a SnapshotWithUpdates,
-    /// What of `base` may be changed.
+    /// Part of `base` that may be changed.
     pub allowed: EditableRange,
-    /// The session that asks.
+    /// Session that asks.
     pub session: &'a SessionId,
 }
 
-/// Asks one hook; one that panics denies.
+/// Runs one hook; a hook that panics denies the call.
 pub fn ask(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolError> {
-    // A hook only reads, so nothing can be left half done.
+    // A hook only reads, so a panic leaves nothing half done.
     let answer = catch_unwind(AssertUnwindSafe(hook));
     let unchecked =
         || Err(HookDenial("This call could not be checked; it was not executed".into()));
     answer.unwrap_or_else(|_| unchecked()).map_err(|denial| ToolError::Denied(denial.0))
 }
 
-/// Why a hook denied a call; the model and the people are told these words.
+/// Reason why a hook denied a call, in words for the model and for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookDenial(pub String);
 
-/// A call that is over.
+/// Call that is over, as an [`AfterHook`] sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletedCall<'a> {
-    /// The call.
+    /// Call that was made.
     pub call: &'a ToolCall,
-    /// The session that asked.
+    /// Session that asked.
     pub session: &'a SessionId,
-    /// The run that asked.
+    /// Run that asked.
     pub run: &'a RunId,
-    /// Milliseconds since 1970.
+    /// Time of the end, in milliseconds since 1970.
     pub at_ms: u64,
 }

@@ -1,5 +1,6 @@
-//! Files that people have open as documents: a call about one works in its room, so that its people see and decide it, and
-//! nothing they have written is overwritten by way of the disk.
+//! Calls about files that people have open as documents. Such a call works in the room of the
+//! document, so that its people see and decide it, and no change of theirs is overwritten on the
+//! disk.
 
 use std::sync::Arc;
 
@@ -24,7 +25,8 @@ use crate::tools::{
 };
 
 impl ToolRegistry {
-    /// The file that a call names, where it may be a document.
+    /// Returns the path of the file that a call names, with the registry of files that may be
+    /// documents.
     pub(crate) fn named_file(
         &self,
         tool: &RegisteredTool,
@@ -35,8 +37,9 @@ impl ToolRegistry {
         Some((files, (tool.file)(input)?))
     }
 
-    /// Fails where what the desk decides would change a file that is a document by now: its people would not be asked, and
-    /// what they have frozen would not be looked at.
+    /// Fails if an action approved in the workspace inbox would change a file that is open as a
+    /// document by now. The people of the document would not be asked, and its frozen passages
+    /// would not be checked.
     pub(crate) async fn check_closed(
         &self,
         tool: &RegisteredTool,
@@ -52,7 +55,7 @@ impl ToolRegistry {
         )))
     }
 
-    /// A call that may have become a request in the room of its file, taken up again there.
+    /// Resumes a call that may have become a request in the room of its file.
     pub(crate) async fn resume_live(
         &self,
         tool: &RegisteredTool,
@@ -72,7 +75,7 @@ impl ToolRegistry {
     }
 }
 
-/// The same call in the room of the file it names.
+/// Returns the context of the call in the room of the file it names.
 pub(crate) async fn enter(
     context: &ToolContext,
     files: &FileSync,
@@ -81,8 +84,8 @@ pub(crate) async fn enter(
     effect: ToolEffect,
 ) -> Result<ToolContext, ToolError> {
     let now = room.read().await?;
-    // What the model has read of it counts: people may have written since. What it has never read it takes away only where
-    // somebody looks at that.
+    // The version that the model has read counts, because people may have written since. If the
+    // model has never read the file, it may remove words only where people review the change.
     let read = context.read.as_ref().and_then(|read| read.get(room.document()).cloned());
     let (base, unread) = read.unwrap_or_else(|| {
         let is_seen = effect == ToolEffect::Acts && context.gate != ApprovalMode::Bypass;
@@ -104,7 +107,8 @@ pub(crate) async fn enter(
     })
 }
 
-/// For a call that names no words of an open file: whether the run has never read any of it.
+/// Returns a warning if the run has never read any of an open file. For calls that do not quote the
+/// words they remove.
 pub(crate) fn unread(context: &ToolContext) -> Option<PreviewWarning> {
     let is_read = |read: &Arc<ReadDocuments>| read.contains_key(context.room.document());
     context.read.as_ref().filter(|read| !is_read(read)).map(|_| PreviewWarning {
@@ -113,7 +117,8 @@ pub(crate) fn unread(context: &ToolContext) -> Option<PreviewWarning> {
     })
 }
 
-/// A change of the file's text, for its people; `told`: what the model is told if they take all of it.
+/// Proposes a change of the file's text to the people of its document. `told` is the text for the
+/// model if they accept everything unchanged.
 pub(crate) async fn propose(
     context: &ToolContext,
     path: &str,
@@ -128,7 +133,7 @@ pub(crate) async fn propose(
     Ok(PreparedCall::Propose(DocumentProposal { told: Some(told), ..proposal }))
 }
 
-/// Tells the desk where a call waits that would otherwise wait there.
+/// Tells the workspace inbox that the call waits in the room of the document instead.
 pub(crate) async fn tell_desk(context: &ToolContext, call: &ToolCall) {
     let Some(path) = &context.live else { return };
     let told = json!({
@@ -150,8 +155,8 @@ pub(crate) async fn tell_desk(context: &ToolContext, call: &ToolCall) {
     context.desk.say(said).await;
 }
 
-/// What the model is told of a call that worked in the room of a file: where people took it as it was, the words that it
-/// is told of any file.
+/// Completes the outcome of a call that worked in the room of a file. If people accepted it
+/// unchanged, the model is told the usual words for a file.
 pub(crate) fn told(
     context: &ToolContext,
     mut finished: FinishedCall,
@@ -160,7 +165,7 @@ pub(crate) fn told(
     if context.live.is_none() {
         return finished;
     }
-    // The conversation is about no document, so it has no changes of its own.
+    // The conversation has no document, so the outcome has no change of its own.
     finished.outcome.change = None;
     finished.outcome.about.insert("updateType".into(), "none".into());
     let document = context.room.document().clone();

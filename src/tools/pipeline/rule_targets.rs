@@ -1,5 +1,5 @@
-//! What owners can rule about: tools whose calls people may be asked about. A rule for any other name would hold for nothing,
-//! and whoever misspelled it would not hear of it.
+//! Checks the tool names in owners' rules. A rule for a tool that people are never asked about
+//! would have no effect, and its author would not learn of the misspelling.
 
 use crate::approvals::EVERY_TOOL;
 
@@ -7,7 +7,7 @@ use crate::tools::document::read_document::ReadDocument;
 use crate::tools::registered_tool::RegisteredTool;
 use crate::tools::{Tool as _, ToolEffect, ToolRegistry};
 
-/// What runs commands. It can be ruled about before it is there.
+/// Name of the tool that runs commands. Rules about it are possible before it is enabled.
 #[cfg(unix)]
 const COMMANDS: &str = crate::tools::workspace::bash::BashTool::NAME;
 #[cfg(not(unix))]
@@ -23,7 +23,8 @@ impl ToolRegistry {
         Err(format!("people are never asked about a tool {tool:?}; tools are {}", names.join(", ")))
     }
 
-    /// Refuses a rule about a tool that there is not, or about files for one whose calls name none.
+    /// Refuses a rule about an unknown tool, or a rule with a path for a tool whose calls name no
+    /// file. The error is for people.
     pub fn check_ruled(&self, tool: &str, has_path: bool) -> Result<(), String> {
         if tool == EVERY_TOOL {
             return Ok(());
@@ -40,9 +41,10 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// The names under which requests can be made.
+    /// Returns the names under which requests can be made.
     fn asked_about(&self) -> Vec<&'static str> {
-        // Of the tools that change nothing and read no file, only reading another document can be asked about.
+        // Of the tools that change nothing and read no file, people can be asked only about reading
+        // another document.
         let asks = |entry: &&RegisteredTool| {
             entry.effect != ToolEffect::Safe || entry.name == ReadDocument::NAME
         };

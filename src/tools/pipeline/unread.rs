@@ -1,12 +1,12 @@
-//! No rewrite takes away words that the model has not read: they are people's, and it would not know of them. And none says
-//! beside its own words once more how the whole is to read.
+//! Hooks that keep a rewrite from removing words that the model has not read, and from repeating
+//! the text of an earlier proposal of the same session.
 
 use crate::document::{ChangeError, ChangeSet, InsertSide};
 use crate::tools::ReplacedText;
 
 use super::{CallOutlook, HookDenial};
 
-/// Words that are unread stay, unless the call names them.
+/// Denies removing unread words, unless the call quotes them.
 pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let parts = || outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     match outlook.takes {
@@ -26,7 +26,8 @@ pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     }
 }
 
-/// A text for an empty document is not put beside another one that came there meanwhile, such as by the call before.
+/// Denies a text for an empty document if another text was added meanwhile, for example by the
+/// previous call.
 pub fn filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
     match outlook.takes {
@@ -42,12 +43,13 @@ pub fn filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     }
 }
 
-/// Of two texts that one session proposes for the whole document as it was, the second is not put beside what came of the
-/// first.
+/// Denies the second of two texts that one session proposes for the whole document in the same
+/// state.
 ///
-/// Each says how the document is to read, so what the first has put at a place the second wants otherwise, or says once more:
-/// both together nobody has proposed. Words of people, and of other sessions, at that place are no reason: to touch an edge is
-/// no conflict, and what they wrote is to stay.
+/// Each text says how the whole document is to read. If the first one has inserted words at a place
+/// where the second one also inserts, both together would be a text that nobody has proposed. Words
+/// of people, and of other sessions, at that place are no reason: touching an edge is no conflict,
+/// and what they wrote is to stay.
 pub fn told_twice(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     if outlook.takes != ReplacedText::TheRest {
         return Ok(());
@@ -59,7 +61,7 @@ pub fn told_twice(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     let mut places: Vec<_> =
         parts.filter(|part| part.from == part.to).map(|part| part.from).collect();
-    // What own calls have put at one of these places.
+    // Ranges that own calls have inserted at one of these places.
     let mut put: Vec<(usize, usize)> = Vec::new();
     for update in &outlook.caught_up.missed {
         let change = update.change_set().map_err(unreadable)?;
@@ -81,7 +83,7 @@ pub fn told_twice(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     )))
 }
 
-/// Where words are after a change; `None`: they are gone.
+/// Maps a range through a change; `None` if its words were deleted.
 fn moved((from, to): (usize, usize), change: &ChangeSet) -> Option<(usize, usize)> {
     let (from, to) =
         (change.map_pos(from, InsertSide::After), change.map_pos(to, InsertSide::Before));

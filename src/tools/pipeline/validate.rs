@@ -1,4 +1,4 @@
-//! Is the call possible at all: ranges and sizes.
+//! Hooks that check ranges and sizes.
 
 use serde_json::Value;
 
@@ -6,12 +6,14 @@ use crate::document::Text;
 
 use super::{CallInput, CallOutlook, HookDenial};
 
-/// Unicode scalars that a tool may write, and that a document may have after a tool's change.
+/// Maximum number of Unicode scalars that a tool may write, and that a document may have after a
+/// tool's change.
 pub const CONTENT_LIMIT: usize = 100_000;
 
-/// A `selection_range` lies in the document, in order, and cuts no character in two.
+/// Denies a `selection_range` that is not in the document, not in order, or cuts a character in
+/// two.
 ///
-/// It looks at the raw input, because a range that is missing or negative is denied in these words too.
+/// The check reads the raw input, so that a missing or negative range is denied in these words too.
 pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     if !subject.takes("selection_range") {
         return Ok(());
@@ -28,7 +30,7 @@ pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     }
 }
 
-/// `new_content` is not too long.
+/// Denies a `new_content` that is too long.
 pub fn content_size(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     match subject.input.get("new_content").and_then(Value::as_str) {
         Some(content) if content.chars().count() > CONTENT_LIMIT => Err(too_large()),
@@ -36,12 +38,13 @@ pub fn content_size(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     }
 }
 
-/// The document would not become too long.
+/// Denies a change that would make the document too long.
 pub fn result_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     fits(&outlook.proposal.text)
 }
 
-/// No words come in with NUL, which no text file has: the document could not be exported, and its file not be written.
+/// Denies words with NUL, which no text file has: the document could not be exported, and its file
+/// could not be written.
 pub fn no_nul(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if parts.any(|part| part.insert.contains('\0')) {

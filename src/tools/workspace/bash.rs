@@ -1,4 +1,5 @@
-//! Run a shell command in the workspace; only where the server allows it, and only once an owner has approved it.
+//! Tool that runs a shell command in the workspace. It exists only if the server allows it, and
+//! runs a command only once an owner has approved it.
 
 use std::time::Duration;
 
@@ -14,12 +15,12 @@ use crate::tools::{
     ToolScope,
 };
 
-/// How long a command may take if nothing else is said, in milliseconds.
+/// Default time limit of a command, in milliseconds.
 const USUAL_MS: u64 = 120_000;
-/// How long one may take at most, in milliseconds.
+/// Maximum time limit of a command, in milliseconds.
 const LONGEST_MS: u64 = 600_000;
 
-/// Run a command.
+/// Tool `Bash`.
 pub struct BashTool;
 
 /// What the model gives.

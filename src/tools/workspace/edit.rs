@@ -1,4 +1,4 @@
-//! Replace some words in a text file of the workspace.
+//! Tool that replaces words in a text file of the workspace.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::tools::{
     ToolError, ToolScope, named_file,
 };
 
-/// Change a part of a file.
+/// Tool `Edit`.
 pub struct EditTool;
 
 /// What the model gives.

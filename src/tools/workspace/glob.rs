@@ -1,4 +1,4 @@
-//! Find files of the workspace by their names.
+//! Tool that finds files of the workspace by their names.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use crate::tools::document::text_changes;
 use crate::tools::pipeline::inbox_approval;
 use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
 
-/// Which files are there.
+/// Tool `Glob`.
 pub struct GlobTool;
 
 /// What the model gives.
@@ -37,7 +37,8 @@ impl Tool for GlobTool {
         let workspace = context.workspace()?.clone();
         let Input { pattern, path } = input;
         let from = path.unwrap_or_else(|| ".".to_owned());
-        // To be told the name of a file that people are to be asked about is what leads to asking.
+        // Files with an ask rule are listed by name, because people can be asked about a file only
+        // if the model knows its name.
         let hidden =
             inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Deny).await?;
         let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&from));
@@ -52,11 +53,11 @@ impl Tool for GlobTool {
     }
 }
 
-/// What is said where there is more.
+/// Line that is added if the answer is not complete.
 pub(crate) const LESS: &str = "[there is more; look for less]";
 
-/// One line for each, and what is said of the rest, if there is `more`, or may be: `hides` says that rules keep files from being found, which is
-/// told whether or not there was one to keep.
+/// Formats an answer with one line for each item. `more` is added if the answer is not complete.
+/// `hides` adds that rules keep files from being found; it is added even if there was no such file.
 pub(crate) fn listed(lines: Vec<String>, more: Option<&str>, nothing: &str, hides: bool) -> String {
     let mut lines = if lines.is_empty() { vec![nothing.to_owned()] } else { lines };
     lines.extend(more.map(ToOwned::to_owned));
@@ -68,7 +69,8 @@ pub(crate) fn listed(lines: Vec<String>, more: Option<&str>, nothing: &str, hide
     lines.join("\n")
 }
 
-/// Whether an error says what is where a search was to begin. That is not told where nothing may be found.
+/// Returns `true` if an error reveals what is at the start of a search. Such an error is not told
+/// if rules hide that place.
 pub(crate) fn tells_of_a_file(error: &WorkspaceError) -> bool {
     !matches!(error, WorkspaceError::Pattern { .. } | WorkspaceError::Outside { .. })
 }

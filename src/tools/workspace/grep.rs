@@ -1,4 +1,4 @@
-//! Find lines in files of the workspace.
+//! Tool that finds lines in files of the workspace.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,10 +11,10 @@ use crate::tools::document::text_changes;
 use crate::tools::pipeline::inbox_approval;
 use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
 
-/// Files that are named as searched in part.
+/// Maximum number of names of files that were searched in part.
 const NAMED: usize = 5;
 
-/// Which lines match.
+/// Tool `Grep`.
 pub struct GrepTool;
 
 /// What the model gives. Besides the names of this server it may use those of Claude Code's Grep, which models know.
@@ -111,7 +111,7 @@ impl Tool for GrepTool {
         let workspace = context.workspace()?.clone();
         let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
         let wanted = input.wanted();
-        // Its answer has the words of files, and nobody is asked about each of them.
+        // The answer contains words of files, and nobody is asked about each of them.
         let hidden =
             inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Ask).await?;
         let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&wanted.from));
@@ -130,7 +130,8 @@ impl Tool for GrepTool {
     }
 }
 
-/// How to get at what an answer has no room for: where it goes on, for who asks for it page by page.
+/// Returns the line that says how to get the rest of an answer. Callers that ask page by page are
+/// told the next offset.
 fn more(next: Option<usize>) -> String {
     match next {
         Some(next) => format!("[there is more; go on with offset {next}]"),
@@ -138,7 +139,8 @@ fn more(next: Option<usize>) -> String {
     }
 }
 
-/// What was not searched of files that are too long; nothing, if there is none.
+/// Returns the note about files that are too long to be searched completely; empty if there are
+/// none.
 fn unsearched(partly: &[String]) -> String {
     if partly.is_empty() {
         return String::new();

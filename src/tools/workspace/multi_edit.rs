@@ -1,4 +1,4 @@
-//! Replace words in several places of one text file of the workspace.
+//! Tool that replaces words in several places of one text file of the workspace.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::tools::{
     ToolError, ToolScope, named_file,
 };
 
-/// Change several parts of a file at once.
+/// Tool `MultiEdit`.
 pub struct MultiEdit;
 
 /// What the model gives.

@@ -1,4 +1,4 @@
-//! Read a text file of the workspace.
+//! Tool that reads a text file of the workspace.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use crate::tools::{
     PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_file,
 };
 
-/// Characters of a file that one call answers with.
+/// Maximum length of one answer, in characters.
 const ANSWER_CHARS: usize = 100_000;
 
-/// Look into a file.
+/// Tool `Read`.
 pub struct ReadTool;
 
 /// What the model gives.
@@ -55,7 +55,7 @@ impl Tool for ReadTool {
         let Input { file_path, offset, limit, column } = input;
         let from =
             ReadStart { line: offset.unwrap_or(1).max(1), column: column.unwrap_or(1).max(1) };
-        // Not one line would be no step.
+        // An answer without any line would make no progress.
         let limit = limit.unwrap_or(usize::MAX).max(1);
         if context.live.is_some() {
             let now = context.read_now().await?;
@@ -72,33 +72,34 @@ impl Tool for ReadTool {
     }
 }
 
-/// Where a file begins.
+/// Beginning of a file.
 const BEGINNING: ReadStart = ReadStart { line: 1, column: 1 };
 
-/// Where reading begins, both counted from 1.
+/// Start of reading; line and column are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ReadStart {
     line: usize,
     column: usize,
 }
 
-/// What an answer has of a file.
+/// Part of a file in one answer.
 struct FilePart {
-    /// The words, and what is said of the rest.
+    /// Words of the part, and the note about the rest.
     text: String,
-    /// Where the words stand in the file, in bytes.
+    /// Range of the words in the file, in bytes.
     shown: Range<usize>,
 }
 
-/// So many lines from a place on, as they stand: whole lines, if at least one is short enough for an answer. What is left out is
-/// said, and where to read on, which is always further on.
+/// Returns at most `limit` lines from `from` on, unchanged: whole lines, if at least one is short
+/// enough for an answer. The text says what is left out and where to read on, which is always
+/// further on.
 fn part(text: &str, from: ReadStart, limit: usize) -> FilePart {
     let begins: usize = text.split_inclusive('\n').take(from.line - 1).map(str::len).sum();
     let line = text[begins..].split_inclusive('\n').next().unwrap_or_default();
     let rest = match line.char_indices().nth(from.column - 1) {
         Some((at, _)) => &text[begins + at..],
         None if line.is_empty() => "",
-        // The line is shorter.
+        // The line is shorter than `column`.
         None => return part(text, ReadStart { line: from.line + 1, column: 1 }, limit),
     };
     let at = text.len() - rest.len();
@@ -121,14 +122,14 @@ fn part(text: &str, from: ReadStart, limit: usize) -> FilePart {
     FilePart { text, shown: at..at + part.len() }
 }
 
-/// The words of a part, and where to read on what is `left`.
+/// Returns the words of a part, and where to read on in the rest (`left`).
 fn going_on(part: &str, left: &str, from: ReadStart) -> String {
     let next = from.line + part.matches('\n').count();
     let lines = left.split_inclusive('\n').count();
     if part.is_empty() || part.ends_with('\n') {
         return format!("{part}\n[{lines} more lines; read on with offset {next}]");
     }
-    // Nothing of this line stands before the place but what was skipped.
+    // Only skipped characters stand before the start in this line.
     let column = from.column + part.chars().count();
     let after = match lines - 1 {
         0 => String::new(),

@@ -1,7 +1,7 @@
-//! Replacements in a file of the workspace: each must be meant unambiguously, and all apply or none.
+//! Replacements in a file of the workspace: each must be unambiguous, and all apply or none.
 //!
-//! Models write `\n` whatever the file has. So words are looked for without regard to how lines end, and what is new ends its
-//! lines as the file does ([`text_encoding`](crate::file_sync)).
+//! Models write `\n` for every kind of line end. So words are searched for without regard to line
+//! ends, and new words get the line ends of the file ([`text_encoding`](crate::file_sync)).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,18 +27,22 @@ pub struct Replacement {
     pub replace_all: bool,
 }
 
-/// A file before and after its replacements.
+/// File before and after its replacements ([`look`]).
 #[derive(Debug)]
 pub struct EditedFile {
-    /// Before.
+    /// File before.
     pub old: TextFile,
-    /// After.
+    /// Text after.
     pub new: String,
-    /// How many occurrences each edit replaced.
+    /// Number of occurrences that each edit replaced.
     pub counts: Vec<usize>,
 }
 
-/// Works out what edits make of a file as it is now.
+/// Applies edits to the present text of a file, without writing it.
+///
+/// # Errors
+///
+/// If the file does not exist, or if an edit does not apply exactly.
 pub fn look(
     workspace: &Workspace,
     path: &str,
@@ -52,13 +56,18 @@ pub fn look(
 }
 
 impl EditedFile {
-    /// How many occurrences were replaced.
+    /// Returns the total number of replaced occurrences.
     pub fn count(&self) -> usize {
         self.counts.iter().sum()
     }
 }
 
-/// Writes what edits make of a file, if it is still the one people were shown; how many occurrences were replaced.
+/// Writes the result of the edits, if the file is still the one that people were shown. Returns the
+/// number of replaced occurrences and the written file.
+///
+/// # Errors
+///
+/// If the file has changed since, or cannot be written.
 pub fn write(
     errand: &ExecutionContext,
     path: &str,
@@ -76,7 +85,7 @@ pub fn write(
     Ok((count, written))
 }
 
-/// The text of a document after all edits, and how many occurrences were replaced.
+/// Returns the text of a document after all edits, and the number of replaced occurrences.
 pub fn of_document(
     base: &DocumentSnapshot,
     edits: &[Replacement],
@@ -85,7 +94,8 @@ pub fn of_document(
     Ok((text, counts.iter().sum()))
 }
 
-/// The content after all edits, one after the other, and how many occurrences each replaced.
+/// Applies all edits in order. Returns the text and the number of occurrences that each edit
+/// replaced.
 fn apply(content: &str, edits: &[Replacement]) -> Result<(String, Vec<usize>), String> {
     if edits.is_empty() {
         return Err("there is nothing to replace".to_owned());
@@ -103,7 +113,7 @@ fn apply(content: &str, edits: &[Replacement]) -> Result<(String, Vec<usize>), S
     Ok((now, counts))
 }
 
-/// The content after one edit.
+/// Applies one edit. Returns the text and the number of occurrences.
 fn replace(content: &str, edit: &Replacement) -> Result<(String, usize), String> {
     let plain = |text: &str| text_encoding::read(text).to_string();
     let (old, new) = (plain(&edit.old_string), plain(&edit.new_string));
@@ -135,7 +145,7 @@ fn replace(content: &str, edit: &Replacement) -> Result<(String, usize), String>
     Ok((text_encoding::replaced(content, &after, parts(&text, &old, &new)), found))
 }
 
-/// Every occurrence as a change.
+/// Returns every occurrence as a change, in UTF-16 units.
 fn parts(text: &str, old: &str, new: &str) -> impl Iterator<Item = DraftPart> {
     let len = utf16_len(old);
     let (mut byte, mut unit) = (0, 0);
@@ -146,7 +156,7 @@ fn parts(text: &str, old: &str, new: &str) -> impl Iterator<Item = DraftPart> {
     })
 }
 
-/// `1 occurrence`, `2 occurrences`.
+/// Formats a count: `1 occurrence`, `2 occurrences`.
 pub fn occurrences(count: usize) -> String {
     if count == 1 { "1 occurrence".to_owned() } else { format!("{count} occurrences") }
 }
@@ -226,7 +236,7 @@ mod tests {
             request: "req_1".into(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };
-        // The same words with other line ends are another file.
+        // Equal words with other line ends are another file.
         std::fs::write(&path, "one\r\ntwo\r\nthree\r\n").unwrap();
         assert!(write(&errand, "a.txt", &edits).unwrap_err().to_string().contains("changed since"));
         std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();

@@ -1,4 +1,5 @@
-//! What a call has made of a file is compared with what stands there now, and put back as it was before.
+//! Undoes the change of a file by a call: compares the file with the result of the call, and
+//! restores its earlier text.
 
 use crate::approvals::{FileNow, WrittenFile, changed_units, diff_lines};
 use crate::file_sync::text_encoding;
@@ -10,22 +11,23 @@ use crate::workspace::{ABSENT, Workspace, stamp};
 use crate::tools::document::text_changes;
 use crate::tools::{ToolError, ToolRegistry};
 
-/// Lines of what changed in a file that people are shown.
+/// Maximum number of lines of a diff that people are shown.
 const MOST_LINES: usize = 400;
 
-/// What a call has made of a file, and what was there before.
+/// Change of a file by a call.
 #[derive(Clone, Debug)]
 pub struct FileChange {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// What it read before; `None`: there was none.
+    /// Text before the call; `None` if there was no file.
     pub before: Option<String>,
-    /// What it read afterwards.
+    /// Text after the call.
     pub after: String,
 }
 
 impl FileChange {
-    /// What a call has made of a file; `None`: what is kept of the file before is not what it replaced.
+    /// Returns the change of a file by a call; `None` if the stored text before it is not the text
+    /// that the call replaced.
     pub fn of(written: &WrittenFile<'_>) -> Option<Self> {
         let WrittenFile { path, before, after, touched } = *written;
         let stood = before.map_or_else(|| ABSENT.to_owned(), stamp);
@@ -36,13 +38,14 @@ impl FileChange {
         })
     }
 
-    /// How much of the file changes if it is taken back now, in UTF-16 units: everything deleted and inserted.
+    /// Returns the number of UTF-16 units that change if the call is undone now, deleted and
+    /// inserted together.
     pub fn units(&self, now: &CurrentFile) -> usize {
         let stands = now.text.as_deref().unwrap_or_default();
         changed_units(stands, self.before.as_deref().unwrap_or_default())
     }
 
-    /// What became of it since.
+    /// Compares the present file with the file before and after the call.
     pub fn compare(&self, now: &CurrentFile) -> FileSinceCall {
         let same = |text: &str| match &now.live {
             // A document has neither line ends of its own nor a byte order mark.
@@ -63,7 +66,7 @@ impl FileChange {
     }
 }
 
-/// What became of a file since a call wrote it.
+/// State of a file since a call wrote it ([`FileChange::compare`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSinceCall {
     /// It reads as the call left it.
@@ -74,26 +77,32 @@ pub enum FileSinceCall {
     Changed,
 }
 
-/// What stands where a call has written.
+/// Present content at a path that a call has written ([`ToolRegistry::standing`]).
 #[derive(Debug)]
 pub struct CurrentFile {
-    /// What tells it from everything else.
+    /// Stamp that identifies the content.
     pub stamp: String,
-    /// What it reads; `None`: there is no such file.
+    /// Text of the file; `None` if there is no file.
     pub text: Option<String>,
-    /// The room of the file, and how it reads there, if that is what counts.
+    /// Room and snapshot of the document, if people have the file open.
     pub live: Option<(RoomHandle, DocumentSnapshot)>,
 }
 
 impl CurrentFile {
-    /// The document that people have open in place of the file.
+    /// Returns the document that people have open in place of the file.
     pub fn document(&self) -> Option<&DocumentId> {
         Some(self.live.as_ref()?.0.document())
     }
 }
 
 impl ToolRegistry {
-    /// What stands at a path now: in the document that the file is, if people have that open, or on the disk.
+    /// Returns the present content at a path: of the document, if people have the file open,
+    /// otherwise of the file on the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::NoWorkspace`] without a workspace, and errors of reading the file or its
+    /// document.
     pub async fn standing(&self, path: &str) -> Result<CurrentFile, ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         if let Some(files) = &self.files
@@ -112,13 +121,18 @@ impl ToolRegistry {
         })
     }
 
-    /// Puts back what a file read before, if it still reads as it was found: completely or not at all.
+    /// Restores the text before the call completely, if the file still has the stamp `found`;
+    /// otherwise changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the file has changed since `found`, or cannot be written.
     pub async fn put_back(&self, change: FileChange, found: String) -> Result<(), ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         text_changes::blocking(move |_| put_back(&workspace, &change, &found)).await?
     }
 
-    /// The document of a file is written to it, as far as that is possible.
+    /// Writes the document of a file to the disk, as far as that is possible.
     pub async fn write_through(&self, document: &DocumentId) {
         if let Some(files) = &self.files {
             files.settle(document).await;
@@ -135,7 +149,8 @@ fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> Result<(
     }
 }
 
-/// How a file reads now, for people who must know before they overwrite it.
+/// Returns the present text of a file as a diff, for people who must know it before they overwrite
+/// it.
 pub async fn changed_since(change: FileChange, now: &CurrentFile) -> Result<FileNow, ToolError> {
     let (text, document) = (now.text.clone(), now.document().cloned());
     text_changes::blocking(move |limits| {

@@ -1,4 +1,4 @@
-//! Write a text file of the workspace.
+//! Tool that writes a text file of the workspace.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use crate::tools::{
     ToolScope, named_file,
 };
 
-/// Make or replace a file.
+/// Tool `Write`.
 pub struct WriteTool;
 
 /// What the model gives.
@@ -84,7 +84,7 @@ impl Tool for WriteTool {
         text_changes::blocking(move |_| {
             let Input { file_path, content } = input;
             let old = workspace.look(&file_path)?;
-            // What is written depends on what is there.
+            // The form of the new text depends on the present file.
             if old.as_ref().map_or(ABSENT, |file| &file.stamp) != expected {
                 return Err(WorkspaceError::Changed { path: file_path }.into());
             }
@@ -98,7 +98,7 @@ impl Tool for WriteTool {
     }
 }
 
-/// What is written in place of a file.
+/// Returns the text to write in place of a file.
 fn succeeding(old: Option<&TextFile>, content: &str) -> String {
     old.map_or_else(|| content.to_owned(), |old| text_encoding::succeeding(&old.text, content))
 }

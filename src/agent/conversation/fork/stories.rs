@@ -1,4 +1,4 @@
-//! Stories about conversations that are begun anew or continued from an earlier run, and about ends that nobody heard.
+//! Tests of cleared and continued conversations, and of run ends that a session missed.
 
 use crate::agent::conversation::transcript::EntryKind;
 use crate::agent::tests::fixture::{ScriptedReply, TestAgent, owner, rewrites, says};
@@ -9,7 +9,7 @@ use crate::permissions::{Principal, Role};
 use crate::rooms::event::RunEventKind;
 use crate::store::{RunRecord, StoreOp};
 
-/// A document about which these questions were asked, each answered with its number.
+/// Creates a document about which these questions were asked, each answered with its index.
 async fn asked(prompts: &[&str]) -> TestAgent {
     let mut stage = TestAgent::with("Old.").await;
     for (number, prompt) in prompts.iter().enumerate() {
@@ -24,7 +24,7 @@ fn document(stage: &TestAgent) -> DocumentId {
     stage.room.document().clone()
 }
 
-/// The prompts of earlier runs that the model was sent with its latest call.
+/// Returns the prompts of earlier runs in the latest request to the model.
 fn remembered(stage: &TestAgent) -> Vec<String> {
     let asked = stage.model.asked();
     let messages = &asked.last().unwrap().messages;
@@ -157,7 +157,7 @@ async fn whoever_asks_while_a_conversation_is_begun_anew_has_their_turn() {
     }
 }
 
-/// What is left to be told of the session's runs: one word for each thing.
+/// Returns the events that the session missed, one word for each.
 async fn unheard(stage: &TestAgent) -> Vec<(String, &'static str)> {
     let said = stage.agents.unheard(&stage.session).await.unwrap();
     let word = |saying: &RunEventKind| match saying {

@@ -1,4 +1,4 @@
-//! Asks the model: what it is sent, how much of it, and for how long it is listened to.
+//! Requests to the model: their content, their size, and the time limit for the answer.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -27,9 +27,10 @@ use crate::agent::conversation::transcript::{CONVERSATION_LIMIT, EntryKind, Tran
 use crate::agent::conversation::truncate::make_room;
 use crate::agent::{AgentRequest, AskError, PermissionMode};
 
-/// Bytes of a request from which on its tokens are counted before it is sent; less cannot be too much.
+/// Minimum size in bytes of a request whose tokens are counted before it is sent. A smaller one
+/// cannot be too long.
 const COUNTED_FROM: usize = 240_000;
-/// How long counting may take altogether; then the request is sent as it is.
+/// Time limit for all counting; after it the request is sent as it is.
 const COUNT_PATIENCE: Duration = Duration::from_secs(20);
 
 impl RunExecutor<'_> {
@@ -38,7 +39,7 @@ impl RunExecutor<'_> {
         if let Some(end) = self.shared.limits.passed(&self.run.spent) {
             return Ok(RunInput::Failed { partial: String::new(), end });
         }
-        // A room that nobody was in may have closed meanwhile.
+        // A room that was empty may have closed meanwhile.
         self.voice.room = self.shared.room(self.run).await?;
         self.base.clone_from(&self.known);
         self.base_selection = self.selection;
@@ -64,7 +65,7 @@ impl RunExecutor<'_> {
     ) -> Result<RunInput, RunFailure> {
         let brake = self.cancel.child_token();
         let stream = self.chosen.model.stream(request, brake.clone());
-        // Each call is shown under a name of its own.
+        // Each call is shown under a request id of its own.
         let context = self.context(RequestId::generate(), self.shared.desk().await?);
         let mut sketching = CallPreviews::new(&self.shared.tools, context);
         let (event, lost) = self.hear(stream, &brake, &mut sketching, began).await;
@@ -75,14 +76,15 @@ impl RunExecutor<'_> {
         Ok(event)
     }
 
-    /// Milliseconds in which the run has waited for its model, with this call that `began` then.
+    /// Returns the milliseconds for which the run has waited for its model, including the present
+    /// request, which began at `began`.
     fn waited_ms(&self, began: Instant) -> u64 {
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.run.spent.model_ms.saturating_add(took)
     }
 
-    /// A run goes on for as long as the person who asked could ask again: it ends where their token does. What waits for
-    /// people by then stays, for it belongs to the document.
+    /// Checks that the person who asked could still ask: a run ends when their token does. Requests
+    /// that already wait for people stay, because they belong to the document.
     pub(crate) async fn check_asker(&self) -> Result<(), RunFailure> {
         let AgentRequest { principal, document, .. } = &self.run.ask;
         let (store, action, now_ms) = (&self.shared.store, self.action(), self.now_ms());
@@ -90,13 +92,13 @@ impl RunExecutor<'_> {
         if may.map_err(AskError::from)? { Ok(()) } else { Err(RunFailure::NotAllowed) }
     }
 
-    /// The same as a condition of what is kept.
+    /// Returns that check as a condition of a store batch.
     pub(crate) fn provided(&self) -> StoreOp {
         let AgentRequest { principal, document, .. } = &self.run.ask;
         auth::provided(&principal.user, self.action(), document.as_ref(), self.now_ms())
     }
 
-    /// What the person who asked must be allowed to do.
+    /// Returns the action that the person who asked must be allowed.
     fn action(&self) -> Action {
         match self.run.ask.permission_mode {
             PermissionMode::BypassPermissions => Action::Bypass,
@@ -106,7 +108,8 @@ impl RunExecutor<'_> {
         }
     }
 
-    /// What the conversation was shown of the document before this question; `None` if it begins with it.
+    /// Returns the document as the conversation was shown it before this question; `None` if the
+    /// conversation begins with it.
     pub(crate) fn seen(&self) -> Option<ShownDocument> {
         let AgentRequest { session, document, run, .. } = &self.run.ask;
         let (key, now) = ((session.clone(), document.clone()), self.known.as_ref()?);
@@ -117,7 +120,7 @@ impl RunExecutor<'_> {
         None
     }
 
-    /// Hears an answer out, for as long as the run may still wait for the model, which `brake` stops.
+    /// Receives an answer until the time limit of the run; `brake` stops the model.
     async fn hear(
         &self,
         stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
@@ -142,8 +145,9 @@ impl RunExecutor<'_> {
         (event, lost)
     }
 
-    /// The request, with as much of the conversation as a call may have. Of a long one the tokens are counted first, if
-    /// the provider does that. What is left out once stays left out, so that each call begins like the one before.
+    /// Builds the request with as much of the conversation as a call may have. The tokens of a long
+    /// one are counted first, if the provider supports that. Entries that were left out once stay
+    /// left out, so that each request begins like the previous one.
     async fn fitting_request(&mut self) -> Result<ModelRequest, RunInput> {
         let most = self.shared.limits.input_tokens;
         let left = self.shared.limits.model_ms.saturating_sub(self.run.spent.model_ms);
@@ -164,7 +168,7 @@ impl RunExecutor<'_> {
             };
             let tokens = match counted {
                 Ok(Ok(Some(tokens))) if tokens > most => tokens,
-                // Whatever is wrong with the provider, the call itself will tell.
+                // Any problem of the provider will show in the request itself.
                 _ => return Ok(request),
             };
             tracing::info!(run = %self.run.ask.run, tokens, most, budget, "the conversation is too long");
@@ -182,7 +186,7 @@ impl RunExecutor<'_> {
         }
     }
 
-    /// How a run ends whose very question is too long.
+    /// Returns the end of a run whose question alone is too long.
     fn too_long(&self, tokens: u64) -> RunEnd {
         let most = self.shared.limits.input_tokens;
         RunEnd::limit(match self.base {
@@ -195,7 +199,7 @@ impl RunExecutor<'_> {
         })
     }
 
-    /// Whether the model has not answered this question yet.
+    /// Returns `true` if the model has not answered this question yet.
     fn is_first_call(&self) -> bool {
         matches!(self.entries.last(), Some(TranscriptEntry { kept: EntryKind::Prompt { .. }, .. }))
     }
@@ -229,7 +233,7 @@ impl RunExecutor<'_> {
     }
 }
 
-/// Bytes of text in a request, near enough.
+/// Returns the approximate size of the text in a request, in bytes.
 fn size(request: &ModelRequest) -> usize {
     fn block_size(block: &ContentBlock) -> usize {
         match block {

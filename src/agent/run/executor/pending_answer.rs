@@ -1,5 +1,6 @@
-//! An answer whose first call proposes a change is kept together with the request that the call becomes: one transaction
-//! instead of two that wait for each other, so people see the card sooner, and there is never the one without the other.
+//! Stores an answer whose first call proposes a change together with the request of that call. One
+//! transaction replaces two that would wait for each other: people see the request sooner, and
+//! neither is ever stored without the other.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,31 +18,31 @@ use super::{RunExecutor, RunFailure};
 use crate::agent::AskError;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 
-/// An answer that waits for its first call.
+/// Answer that waits for its first call.
 pub(crate) struct PendingAnswer {
-    /// Empty once somebody has taken it along.
+    /// Transaction that stores the answer; `None` once a request has taken it.
     pub(crate) preface: Arc<Mutex<Option<CommitPrefix>>>,
-    /// Whether that was kept.
+    /// Result of storing the answer.
     kept: oneshot::Receiver<Result<(), RoomError>>,
-    /// What the call would do.
+    /// Preparation of the first call.
     pub(crate) ahead: Option<EarlyPreparation>,
 }
 
 impl RunExecutor<'_> {
-    /// The first call of an answer, if its request can take the answer along.
+    /// Returns the first call of an answer, if its request can be stored together with the answer.
     pub(crate) fn takes_along(&self, entry: &TranscriptEntry) -> Option<ToolCall> {
         let EntryKind::Answer { content, .. } = &entry.kept else { return None };
         let first = content.iter().find_map(ToolCall::of)?;
         self.shared.tools.proposes_here(&first).then_some(first)
     }
 
-    /// What is kept of an answer.
+    /// Returns the writes that store an answer.
     pub(crate) fn answered(&self, entry: &TranscriptEntry) -> Result<WriteBatch, RunFailure> {
         let append = run_record::append(self.run.ask.document.as_ref(), entry)?;
         Ok(WriteBatch::from(append).with(self.run.put(RunState::Running)?))
     }
 
-    /// Holds an answer until its first call is made, and finds out what that would do.
+    /// Holds an answer until its first call is made, and prepares that call.
     pub(crate) async fn hold(
         &mut self,
         entry: TranscriptEntry,
@@ -52,7 +53,7 @@ impl RunExecutor<'_> {
             if kept.is_ok() {
                 failpoint::pass("agent.answered");
             }
-            // Whoever waits may have been stopped.
+            // The receiver may have been stopped.
             sender.send(kept).ok();
         });
         let said = entry.shown().into_iter().map(|shown| self.voice.shows(shown)).collect();
@@ -67,10 +68,11 @@ impl RunExecutor<'_> {
         Ok(())
     }
 
-    /// Keeps an answer that no request has taken along: the model has said it, whether or not anything may come of it.
+    /// Stores an answer that no request has taken: the model has given it, whether or not its calls
+    /// are executed.
     pub(crate) async fn let_go(&mut self) -> Result<(), RunFailure> {
         let Some(held) = self.held.take() else { return Ok(()) };
-        // Dropped, it answers that nobody has kept it.
+        // Dropping the prefix reports that it was not stored.
         drop(held.preface.lock().map(|mut preface| preface.take()));
         let kept = held.kept.await;
         if matches!(kept, Ok(Ok(()))) {

@@ -1,4 +1,5 @@
-//! What a run knows of decisions: whether its plan is approved, and what people did with earlier changes.
+//! State of a run that depends on people's decisions: the approval of its plan, and decisions about
+//! earlier changes.
 
 use crate::approvals::ApprovalRequest;
 use crate::ids::RequestId;
@@ -12,12 +13,13 @@ use crate::agent::conversation::transcript;
 use crate::agent::conversation::transcript::{DecisionNote, EntryKind, TranscriptEntry};
 use crate::agent::{AskError, PermissionMode};
 
-/// Earlier decisions that are looked at for news.
+/// Maximum number of earlier decisions that are checked for updates.
 const NEWS_LIMIT: usize = 20;
 
 impl RunExecutor<'_> {
-    /// Whether this run may change anything yet. Told from what is kept of it, so that a restart changes nothing; a plan that
-    /// was approved in this very turn counts from the next one on, for the other calls were made without knowing of it.
+    /// Returns the plan mode of this run. It is computed from the stored entries, so a restart does
+    /// not change it. A plan that was approved in the present turn counts from the next turn on,
+    /// because the other calls of this turn were made without knowing of it.
     pub(crate) fn plan_mode(&self) -> PlanMode {
         if self.run.ask.permission_mode != PermissionMode::ToolApproval {
             return PlanMode::Off;
@@ -26,13 +28,15 @@ impl RunExecutor<'_> {
         if transcript::has_plan(said) { PlanMode::Approved } else { PlanMode::Planning }
     }
 
-    /// The tool that proposes a plan, if this run needs one; as long as the run lasts, because of the prompt cache.
+    /// Returns the tool that proposes a plan, if this run needs one. It stays available for the
+    /// whole run, because of the prompt cache.
     pub(crate) fn planning_tool(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
         let plans = self.run.ask.permission_mode == PermissionMode::ToolApproval;
         self.shared.tools.planning().filter(|_| plans)
     }
 
-    /// What people did with earlier changes since the model was told of them. An outside caller's call has no model.
+    /// Returns people's decisions about earlier changes since the model was last told. Empty for an
+    /// external call, which has no model.
     pub(crate) async fn news(&self) -> Result<DecisionUpdates, RunFailure> {
         let mut news = DecisionUpdates { tag: self.tag.to_string(), ..DecisionUpdates::default() };
         if self.run.ask.outside().is_some() {
@@ -55,7 +59,7 @@ impl RunExecutor<'_> {
         Ok(news)
     }
 
-    /// What this run's prompt tells of earlier changes; the same after a restart.
+    /// Returns the decisions that this run's prompt tells; unchanged after a restart.
     pub(crate) fn told_with_the_prompt(&self) -> DecisionUpdates {
         let told = |entry: &TranscriptEntry| match &entry.kept {
             EntryKind::Prompt { news, .. } if entry.run == self.run.ask.run => Some(news.clone()),
@@ -64,7 +68,8 @@ impl RunExecutor<'_> {
         self.entries.iter().find_map(told).unwrap_or_default()
     }
 
-    /// What the model was told last of a request: with its call's answer, or as news with a later prompt.
+    /// Returns the state of a request that the model was last told: with the outcome of its call,
+    /// or with a later prompt.
     fn known_of<'e>(&'e self, first: DecisionNote<'e>) -> ReportedDecision<'e> {
         let told = |entry: &'e TranscriptEntry| match &entry.kept {
             EntryKind::Prompt { news, .. } => {
@@ -77,7 +82,8 @@ impl RunExecutor<'_> {
         ReportedDecision { told_ms, stood: last.map(|(_, stood)| stood), first }
     }
 
-    /// The request that people have proposed in its place, if there is one; the newest, if that was repeated too.
+    /// Returns the request that people have proposed in place of `request`, if there is one; the
+    /// newest, if that was proposed again too.
     async fn newest(
         &self,
         request: &ApprovalRequest,
@@ -91,10 +97,10 @@ impl RunExecutor<'_> {
         Ok(newest)
     }
 
-    /// How a request stands.
+    /// Reads the present state of a request.
     async fn standing(&self, id: &RequestId) -> Result<Option<ApprovalRequest>, RunFailure> {
         let record = self.shared.store.request(id).await.map_err(AskError::from)?;
-        // One that cannot be read is no news; `check` finds it.
+        // An unreadable request is skipped; `check` finds it.
         Ok(record.and_then(|record| serde_json::from_str(&record.body).ok()))
     }
 }

@@ -1,4 +1,4 @@
-//! Where what was selected is by now.
+//! Tracks the selection through changes of the document.
 
 use crate::ids::Version;
 use crate::rooms::command::OriginRequests;
@@ -7,7 +7,8 @@ use super::super::selection::{follow, locate};
 use super::{RunExecutor, RunFailure};
 
 impl RunExecutor<'_> {
-    /// After a restart from where it was, because an accepted change may have replaced the words.
+    /// Finds the selection in the present document. After a restart it starts from the stored
+    /// position, because an accepted change may have replaced the words.
     pub(crate) async fn find_selection(&mut self) -> Result<(), RunFailure> {
         let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
             return Ok(());
@@ -24,7 +25,8 @@ impl RunExecutor<'_> {
         Ok(())
     }
 
-    /// Where a range of version `from` is in version `to`; `None`: nobody knows any more.
+    /// Maps a range of version `from` to version `to`; `None` if its position is not known any
+    /// more.
     pub(crate) async fn moved(
         &self,
         range: Option<(usize, usize)>,

@@ -1,4 +1,5 @@
-//! What a call of a run works with: its rooms, what the model or the caller knows, and the rights of who asked.
+//! Context of a run's calls: rooms, the knowledge of the model or the caller, and the rights of the
+//! person who asked.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Bash: what an owner approved runs once, within limits, and leaves nothing behind.
+//! Tests of `Bash`: a command that an owner approved runs once, within limits, and leaves nothing
+//! behind.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ async fn asked(input: Value) -> (TestAgent, Arc<ApprovalRequest>) {
     (stage, request)
 }
 
-/// What the model is told of a command that the owner approves.
+/// Runs a command that the owner approves; returns the result for the model.
 async fn runs(input: Value) -> (String, bool) {
     let (mut stage, request) = asked(input).await;
     stage.decides(&request, approve()).await.unwrap();
@@ -29,7 +30,7 @@ async fn runs(input: Value) -> (String, bool) {
     told(&stage)
 }
 
-/// Whether a process is there and not only its name.
+/// Returns `true` if a process exists and is no zombie.
 fn is_alive(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()))
         .is_ok_and(|stat| !stat.contains(") Z "))
@@ -255,7 +256,7 @@ async fn a_command_the_server_died_in_is_not_run_again_and_what_is_left_of_it_en
     assert!(matches!(kept(&stage, &request).await.execution, Some(ExecutionState::Done { .. })));
 }
 
-/// How many processes carry the mark of a request.
+/// Returns the number of processes that carry the mark of a request.
 fn marked(request: &ApprovalRequest) -> usize {
     let mark = format!("COPYDESK_REQUEST={}", request.id());
     let carries = |process: std::fs::DirEntry| {

@@ -1,17 +1,18 @@
-//! Every tool that changes a file × everything people can decide, and the tools that only look.
+//! Tests of every tool that changes a file with every decision of people, and of the tools that
+//! only read.
 
 use crate::approvals::{PreviewKind, RequestStatus};
 
 use super::*;
 
-/// A tool that changes `a.txt`, which reads `one two one\n`.
+/// Tool that changes `a.txt`, whose text is `one two one\n`.
 struct FileToolCase {
     tool: &'static str,
     input: Value,
-    /// What the file reads once it was approved, and what the model is told.
+    /// Text of the file after an approval, and the result for the model.
     after: &'static str,
     told: &'static str,
-    /// Another input, and what the file reads then.
+    /// Another input, and the text of the file with it.
     edited: Value,
     after_edited: &'static str,
 }
@@ -210,7 +211,7 @@ async fn looking_around_answers_at_once() {
             "b/c.md:1:two",
         ),
         ("Grep", json!({"pattern": "four"}), "No matches found"),
-        // As models know it from Claude Code.
+        // Input in the form of Claude Code's Grep, which models know.
         (
             "Grep",
             json!({"pattern": "TWO", "-i": true, "-n": false, "type": "md", "output_mode": "content"}),

@@ -1,4 +1,5 @@
-//! The server stops at the worst moments: nothing is lost, nothing is done twice, and nothing is done that people did not see.
+//! Tests of stops of the server between any two steps: nothing is lost, nothing is done twice, and
+//! nothing is done that people did not see.
 
 use crate::approvals::{ExecutionState, RequestStatus, ToolReport};
 
@@ -39,7 +40,8 @@ async fn what_was_approved_is_not_done_if_the_file_changed_meanwhile() {
     assert_eq!(kept(&stage, &request).await.status, RequestStatus::Failed);
 }
 
-/// The server stops after the call has begun; then the file reads like this, and the server starts again.
+/// Stops the server after the call has begun, sets the text of the file, and starts the server
+/// again.
 async fn began_and_reads(content: &str) -> (TestAgent, ApprovalRequest) {
     let (mut stage, request) = writing(&[("a.txt", "old")], "a.txt", "new").await;
     stage.agents.shutdown().await;

@@ -1,4 +1,5 @@
-//! What was refused, ran out of time or was undone is proposed again by people, on what is there today.
+//! Tests of requests that were refused, expired or undone, and that people propose again on the
+//! present state.
 
 use crate::approvals::{PreviewKind, RememberWish, RequestStatus, RuleEffect, RuleScope};
 use crate::rooms::command::{NewRule, ProposeAgain, UndoChange};
@@ -26,7 +27,7 @@ fn refused(reopened: Result<ApprovalRequest, AskError>) -> String {
     reopened.expect_err("it must be refused").to_string()
 }
 
-/// The model wants to write, and people say no.
+/// Creates a request to write, and rejects it.
 async fn rejected(files: &[(&str, &str)], content: &str) -> (TestAgent, Arc<ApprovalRequest>) {
     let (mut stage, request) = writing(files, "a.txt", content).await;
     stage.decides(&request, reject()).await.unwrap();

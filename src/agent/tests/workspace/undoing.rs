@@ -1,4 +1,5 @@
-//! What was written is taken back by people; a crash in the middle of that is found out, never repeated.
+//! Tests of undoing written files; the result of an undo that a crash interrupted is found out, and
+//! the undo is never repeated.
 
 use crate::approvals::{DecisionError, ExecutionState, FoundFile, RequestStatus};
 use crate::rooms::command::{UndoChange, UndoFileChange};
@@ -6,7 +7,7 @@ use crate::workspace::stamp;
 
 use super::*;
 
-/// A file that the model has written, as people approved it.
+/// Creates a file that the model has written after an approval.
 async fn written(files: &[(&str, &str)], content: &str) -> (TestAgent, Arc<ApprovalRequest>) {
     let (mut stage, request) = writing(files, "a.txt", content).await;
     stage.decides(&request, approve()).await.unwrap();
@@ -147,7 +148,8 @@ async fn the_model_hears_of_it_at_its_next_turn() {
     assert!(prompt.contains(&line), "{prompt}");
 }
 
-/// The server stops in the middle of an undo; then the file reads like this, and the server starts again.
+/// Stops the server in the middle of an undo, sets the text of the file, and starts the server
+/// again.
 async fn interrupted_and_reads(content: &str) -> ApprovalRequest {
     let (mut stage, request) = written(&[("a.txt", "old")], "new").await;
     let found = FoundFile { stamp: stamp("new"), units: 6, forced: false };

@@ -1,4 +1,4 @@
-//! Write, however people decide about it.
+//! Tests of `Write` with every decision of people.
 
 use crate::approvals::{DecisionPolicy, PreviewKind, RequestStatus};
 use crate::rooms::command::{JoiningMember, SettingsChange, ViewerChange};
