@@ -51,9 +51,9 @@ const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 /// Shared state of the MCP transport.
 #[derive(Clone)]
 pub struct McpState {
-    /// Where sessions are kept.
+    /// Store of sessions.
     pub store: Store,
-    /// Who is behind a token.
+    /// Authenticator of tokens.
     pub auth: Authenticator,
     /// Rooms of the documents.
     pub rooms: RoomRegistry,

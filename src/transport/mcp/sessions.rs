@@ -36,7 +36,7 @@ impl Default for SessionBounds {
 pub(crate) enum SessionsFull {
     /// The person has too many, and all are in use.
     Person,
-    /// There are too many, and all are in use.
+    /// The server has too many, and all are in use.
     All,
 }
 

@@ -84,7 +84,7 @@ const fn own(
 pub(crate) struct ListedTool {
     /// Definition as clients see it.
     pub(crate) tool: Tool,
-    /// As the server calls it.
+    /// Name on the server.
     pub(crate) name: &'static str,
     /// Subject of its calls.
     pub(crate) about: CallSubject,

@@ -168,7 +168,7 @@ async fn see_out(
     door.sockets.remove(&member);
     if let Some(ended) = ended {
         link.emit_value("sessionEnded", &convert::session_ended(ended));
-        // Where there is no room for the packet, the connection ends without it.
+        // If there is no room for the packet, the connection ends without it.
         socket.clone().disconnect().ok();
     }
     // Dropping the queue ends the worker, which leaves the rooms.
