@@ -139,7 +139,7 @@ impl std::fmt::Debug for ProviderConfig {
     }
 }
 
-/// Choice of a model.
+/// Choice of a model in [`ServerConfig::models`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelChoice {
     /// Offline copy editor.
@@ -154,10 +154,10 @@ pub enum ModelChoice {
     Script(PathBuf),
 }
 
-/// Error in the options.
+/// Error that [`ServerConfig::load`] finds in the options.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
+    /// Settings file that cannot be read.
     #[error("cannot read {path}")]
     Unreadable {
         /// Path of the file.
@@ -165,7 +165,7 @@ pub enum ConfigError {
         /// Cause of the failure.
         source: std::io::Error,
     },
-    /// The file is invalid.
+    /// Settings file that is invalid.
     #[error("{path} is not valid")]
     Invalid {
         /// Path of the file.
@@ -173,34 +173,34 @@ pub enum ConfigError {
         /// Cause of the failure.
         source: toml::de::Error,
     },
-    /// `--no-auth` was given where others could reach the server.
+    /// Option `--no-auth` on an address at which others could reach the server.
     #[error(
         "--no-auth makes everyone the owner, so it works only on a loopback address, not on {0}"
     )]
     OpenToAll(SocketAddr),
-    /// There is no such model.
+    /// Name of a model that does not exist.
     #[error(
         "unknown model `{0}`; use harper, anthropic[:NAME], openai[:NAME], claude-cli[:NAME] or script:FILE"
     )]
     UnknownModel(String),
-    /// Commands need a folder to run in.
+    /// Option `--enable-bash` without a folder for the commands.
     #[error("--enable-bash needs --workspace, the folder in which commands run")]
     NoWorkspace,
-    /// A key is needed.
+    /// Anthropic's model without a key.
     #[error("--model anthropic needs ANTHROPIC_API_KEY")]
     NoKey,
-    /// A key or an address is needed.
+    /// Chat completions without a key or an address.
     #[error("--model openai needs OPENAI_BASE_URL, or OPENAI_API_KEY for OpenAI itself")]
     NoServer,
-    /// The CLI is needed.
+    /// Claude CLI as a model where it is not installed.
     #[error(
         "--model claude-cli needs the Claude CLI, which is not there: install it, or say where it is with --claude-binary"
     )]
     NoCli,
-    /// There is too little memory for one document to be opened.
+    /// Memory for connections too small for one document to be opened, in megabytes.
     #[error("connection-memory must be at least {LEAST_MEGABYTES} megabytes, not {0}")]
     TooLittleMemory(u32),
-    /// A variable is no boolean.
+    /// Environment variable that is no boolean.
     #[error("{name} must be true or false, not `{value}`")]
     NotBoolean {
         /// Name of the variable.

@@ -95,15 +95,15 @@ pub async fn run(cli: CommandLine) -> Result<CommandOutcome> {
 /// Outcome of a command that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOutcome {
-    /// The command succeeded.
+    /// Success.
     Fine,
-    /// The data has errors.
+    /// Data with errors.
     Findings,
-    /// The data cannot be read.
+    /// Data that cannot be read.
     Unreadable,
-    /// People rejected the request, or it failed.
+    /// Request that people rejected, or that failed.
     Refused,
-    /// The request expired, or nobody decided in time.
+    /// Request that expired, or that nobody decided in time.
     Late,
 }
 
@@ -163,7 +163,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     Ok(())
 }
 
-/// Parts of a server.
+/// Parts of a server, built by [`Server::build`].
 struct Server {
     store: Store,
     auth: Authenticator,
@@ -359,7 +359,7 @@ impl Server {
     }
 }
 
-/// Returns the policy for the addresses of webhooks.
+/// Returns the [`AddressPolicy`] for the addresses of webhooks.
 fn reach(config: &ServerConfig) -> AddressPolicy {
     if config.allow_private_webhooks { AddressPolicy::Everywhere } else { AddressPolicy::Public }
 }
@@ -434,7 +434,7 @@ async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Returns a document with everything that its exported file holds.
+/// Returns the [`ExportInput`] of a document: everything that its exported file holds.
 async fn manuscript(store: &Store, id: &DocumentId, format: ExportFormat) -> Result<ExportInput> {
     let ExportSnapshot { title, version, text, requests } =
         ExportSnapshot::stored(store, id).await?;

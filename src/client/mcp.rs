@@ -66,7 +66,7 @@ pub struct StdioBridge {
 }
 
 impl StdioBridge {
-    /// Returns a bridge to the server of `client`; lines for the client go to `out`.
+    /// Returns a bridge to the server of this [`ServerClient`]; lines for the client go to `out`.
     pub fn new(
         client: ServerClient,
         timeout_ms: Option<u64>,
@@ -395,7 +395,7 @@ mod tests {
 
     use super::*;
 
-    /// Far beyond the five minutes after which programs of the seeds gave up, in steps of ten
+    /// Wait far beyond the five minutes after which older programs gave up, in steps of ten
     /// seconds.
     const STEPS: u64 = 250;
 

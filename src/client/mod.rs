@@ -19,16 +19,16 @@ use crate::transport::protocol::server::{IssuedToken, TokenList};
 /// Maximum wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Failure of a request to the server.
+/// Failure of a request of a [`ServerClient`].
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The text is no address.
+    /// Text that is no address.
     #[error("{0:?} is no address of a server; write http://HOST:PORT")]
     Address(String),
-    /// The token cannot be sent.
+    /// Token that cannot be sent.
     #[error("the token has characters that no token has")]
     Token,
-    /// Nothing answers at the address.
+    /// Address at which no server answers.
     #[error("the server at {address} does not answer; is it running?")]
     Unreachable {
         /// Address of the server.
@@ -36,7 +36,7 @@ pub enum ClientError {
         /// Cause of the failure.
         source: reqwest::Error,
     },
-    /// The server refused the request.
+    /// Refusal by the server.
     #[error("the server refused: {detail} ({status})")]
     Refused {
         /// HTTP status.
@@ -46,7 +46,7 @@ pub enum ClientError {
         /// Message of the error.
         detail: String,
     },
-    /// Something else than Copydesk answered, or another version of it.
+    /// Answer of another program than Copydesk, or of another version.
     #[error("what answers at {address} is no Copydesk of this version ({status})")]
     Strange {
         /// Address of the server.
@@ -158,6 +158,9 @@ impl ServerClient {
     }
 
     /// Returns the JSON value at an address below `/api/v1`.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, ClientError> {
         let answer = self.send(self.query(path, query)?).await?;
         self.read(answer).await
@@ -195,6 +198,9 @@ impl ServerClient {
     }
 
     /// Posts to an address below `/api/v1`, and returns the answer.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, ClientError> {
         let answer = self.send(self.request(Method::POST, path)?.json(body)).await?;
         self.read(answer).await

@@ -12,7 +12,10 @@ use crate::llm::Model;
 #[cfg(unix)]
 use crate::llm::claude_cli;
 
-/// Returns the installed CLI as a model, set to use the model `name`.
+/// Returns the installed CLI as a [`Model`], set to use the model `name`.
+///
+/// # Errors
+/// There is no CLI, or its folder cannot be prepared.
 #[cfg(unix)]
 pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let cli = config.claude.clone().context("there is no Claude CLI")?;
@@ -29,6 +32,9 @@ pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>
 }
 
 /// Runs `copydesk claude-tools`.
+///
+/// # Errors
+/// The server that started the CLI cannot be reached.
 #[cfg(unix)]
 pub fn tools(args: &ClaudeToolsArgs) -> Result<()> {
     let connected = claude_cli::connect(&args.socket, &args.secret, args.of.clone());

@@ -48,7 +48,7 @@ fn style() -> DiffStyle {
     }
 }
 
-/// Returns the outcome of a refused decision: a late one counts as expired.
+/// Returns the [`CommandOutcome`] of a refused decision: a late one counts as expired.
 fn ended_by(error: ClientError) -> Result<CommandOutcome> {
     if error.code() == Some("expired") {
         eprintln!("copydesk: {error}");

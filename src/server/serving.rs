@@ -31,7 +31,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[cfg(target_os = "linux")]
 const TCP_USER_TIMEOUT_MS: u32 = 30_000;
 
-/// Accepts connections until `stop`; then waits until all requests in progress are answered.
+/// Accepts connections for the [`ConnectionRegistry`] until `stop`; then waits until all requests
+/// in progress are answered.
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,

@@ -6,7 +6,7 @@ use crate::config::ServerConfig;
 use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use crate::rooms::{RoomError, RoomRegistry};
 
-/// Returns the settings that the options give.
+/// Returns the [`ServerSettings`] that the options give.
 pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
     let off = config.approvals == Some(false);
     if off {

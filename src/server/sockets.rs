@@ -24,7 +24,7 @@ const BINARY_PARTS: usize = 16;
 /// Time that the parts of a binary packet may take to arrive.
 const BINARY_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Returns socket.io as a service around the router `inside`.
+/// Returns the [`SocketIo`] service around the router `inside`.
 pub(super) fn around(inside: Router) -> (Router, SocketIo) {
     let (service, io) = SocketIo::builder()
         .max_buffer_size(SOCKET_BUFFER)

@@ -32,6 +32,9 @@ async fn clear_left_over(workspace: Workspace) {
 }
 
 /// Runs `copydesk supervise`.
+///
+/// # Errors
+/// The command cannot be run.
 #[cfg(target_os = "linux")]
 pub fn supervise(args: &SuperviseArgs) -> Result<()> {
     let supervised = crate::processes::supervisor::supervise(&args.mark, &args.command);
@@ -44,7 +47,10 @@ pub fn supervise(_: &SuperviseArgs) -> Result<()> {
     anyhow::bail!("commands are supervised on Linux only")
 }
 
-/// Returns the tools of this server: those for the workspace only if there is one.
+/// Returns the [`ToolRegistry`] of this server, with tools for the workspace only if there is one.
+///
+/// # Errors
+/// The workspace cannot be used, or `--enable-bash` works only on another system.
 pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
     let Some(folder) = &config.workspace else { return Ok(ToolRegistry::default()) };
     // The server's own data and settings may be in it.

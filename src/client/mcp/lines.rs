@@ -18,7 +18,7 @@ pub enum InputLine {
     Unreadable(&'static str),
 }
 
-/// Lines of standard input.
+/// [`InputLine`]s of standard input.
 ///
 /// Read by a separate thread: waiting for input must not keep the process from ending.
 #[derive(Debug)]

@@ -131,9 +131,9 @@ struct KnownRequests {
 /// Change to report.
 #[derive(Debug, PartialEq)]
 enum RequestChange {
-    /// A request waits for people.
+    /// Request that waits for people.
     Waits(Value),
-    /// A request was decided, expired, or was withdrawn; perhaps before it was ever seen open.
+    /// Request that was decided, expired, or was withdrawn; perhaps before it was ever seen open.
     Over(Value),
 }
 

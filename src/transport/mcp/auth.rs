@@ -47,16 +47,16 @@ pub(crate) struct SessionMark(pub(crate) String);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerConnection(pub(crate) CancellationToken);
 
-/// Reason that a session is watched no more.
+/// Reason that [`McpAuth::watch`] ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WatchEnd {
-    /// The session is over.
+    /// End of the session.
     Over,
     /// The server stops.
     Stopped,
 }
 
-/// Authentication and session checks of the route.
+/// Authentication and session checks of the route, applied by [`admit`].
 pub(crate) struct McpAuth {
     desk: Arc<McpShared>,
     manager: Arc<LocalSessionManager>,
@@ -216,7 +216,7 @@ fn counted(owner: &RequestOwner, body: Body) -> Body {
     }))
 }
 
-/// Returns the program that asks, if it can be told from others.
+/// Returns the [`ReadingProgram`] that asks, if it can be told from others.
 fn reader(headers: &HeaderMap, session: Option<&str>) -> Option<ReadingProgram> {
     let bridge = named(headers, BRIDGE).filter(|it| (1..=LONGEST_BRIDGE).contains(&it.len()));
     let bridge = bridge.map(|name| ReadingProgram::Bridge(name.to_owned()));

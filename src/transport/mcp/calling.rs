@@ -189,7 +189,7 @@ fn is_listening(desk: &McpShared, caller: &McpCaller) -> bool {
     session.is_some_and(|SessionMark(name)| desk.sessions.is_listening(name))
 }
 
-/// Returns the program that calls, and the token of its connection.
+/// Returns the [`ClientConnection`] of the caller: its program, and the token of its connection.
 fn line(caller: &McpCaller) -> ClientConnection {
     let program = caller.reader.as_ref().map(|reader| match reader {
         ReadingProgram::Session(name) => format!("session {name}"),

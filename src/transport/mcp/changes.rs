@@ -76,7 +76,7 @@ impl EventSink for DocumentChanges {
     }
 }
 
-/// Predicates for the documents that a listener wants to be told of.
+/// Predicates for the documents of which a [`ChangeListener`] reports changes.
 pub(crate) struct ListenerFilter<T, L> {
     /// Documents whose text matters.
     pub(crate) text: T,
@@ -125,7 +125,7 @@ impl ListenerNews {
     }
 }
 
-/// Receiver of changes.
+/// Receiver of the changes that [`DocumentChanges`] passes on.
 pub(crate) struct ChangeListener(Receiver<DocumentHappening>);
 
 impl DocumentChanges {

@@ -18,7 +18,7 @@ const ALIVE: Duration = Duration::from_secs(10);
 /// Comment of an event stream, which every client ignores.
 const COMMENT: &[u8] = b":\n\n";
 
-/// Source of the next part of the answer.
+/// Source of the next part of an [`answer`].
 enum ResponseRest {
     Waiting(BoxFuture<'static, Response>),
     Passing(BodyDataStream),

@@ -126,7 +126,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the caller of a request, from the pass that [`super::auth`] has put into it.
+/// Returns the [`McpCaller`] of a request, from the pass that [`super::auth`] has put into it.
 fn caller(extensions: &Extensions, client: Option<Implementation>) -> Result<McpCaller, ErrorData> {
     let parts = extensions.get::<Parts>();
     let pass = parts.and_then(|parts| parts.extensions.get::<AccessGuard>()).cloned();

@@ -48,7 +48,7 @@ const IDLE: Duration = Duration::from_hours(24);
 /// Maximum length of a client's message, in bytes.
 const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 
-/// Shared state of the MCP transport.
+/// Shared state of the MCP transport, given to [`router`].
 #[derive(Clone)]
 pub struct McpState {
     /// Store of sessions.

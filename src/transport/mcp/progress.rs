@@ -14,12 +14,12 @@ use crate::tools::ApprovalWait;
 /// Interval of progress messages to a waiting caller: well within the idle limits of known clients.
 const PULSE: Duration = Duration::from_secs(10);
 
-/// End of a wait.
+/// End of a [`wait`].
 #[derive(Debug)]
 pub(crate) enum WaitEnd {
-    /// The call is over.
+    /// Result of a call that is over.
     Over(Box<CallResult>),
-    /// The server stops; the text says how far the call was.
+    /// Progress of a call that waits while the server stops.
     Parked(String),
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use crate::tools::ToolOutcome;
     use crate::transport::mcp::transport;
 
-    /// Far beyond the five minutes after which programs of the seeds gave up.
+    /// Wait far beyond the five minutes after which older programs gave up.
     const LONG: Duration = Duration::from_mins(42);
 
     /// Handler whose calls take people long to decide.

@@ -112,7 +112,7 @@ fn text(uri: &str, text: &str) -> PromptMessage {
     PromptMessage::new(Role::User, ContentBlock::resource(contents))
 }
 
-/// Returns the older version. Arguments of prompts are texts; a number is accepted too.
+/// Returns the older [`Version`]. Arguments of prompts are texts; a number is accepted too.
 fn since(arguments: &JsonObject) -> Result<Version, &'static str> {
     match arguments.get("since_version") {
         None | Some(Value::Null) => Ok(Version(0)),

@@ -24,7 +24,7 @@ pub(crate) enum ReadingProgram {
     Bridge(String),
 }
 
-/// Versions last read, by person.
+/// [`Version`]s last read, by person.
 #[derive(Debug, Default)]
 pub(crate) struct ReadVersions(Mutex<HashMap<UserId, PersonReads>>);
 

@@ -67,8 +67,8 @@ pub(crate) async fn list(
     Ok(result)
 }
 
-/// Returns the room of the document at an address, and its content. A document that the caller may
-/// not read counts as missing.
+/// Returns the [`RoomHandle`] of the document at an address, and its content. A document that the
+/// caller may not read counts as missing.
 pub(crate) async fn open(
     desk: &McpShared,
     caller: &McpCaller,

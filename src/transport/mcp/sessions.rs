@@ -31,12 +31,12 @@ impl Default for SessionBounds {
     }
 }
 
-/// Reason that a session cannot begin.
+/// Reason that [`McpSessions::begin`] refuses a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionsFull {
-    /// The person has too many, and all are in use.
+    /// Limit of the person, with all sessions in use.
     Person,
-    /// The server has too many, and all are in use.
+    /// Limit of the server, with all sessions in use.
     All,
 }
 
@@ -71,14 +71,14 @@ struct McpSession {
     calls: TaskTracker,
 }
 
-/// Use of a session, until dropped.
+/// Use of a session from [`McpSessions::hold`], until dropped.
 #[derive(Debug)]
 pub(crate) struct SessionUse {
     sessions: McpSessions,
     session: String,
 }
 
-/// Call in a session, until dropped.
+/// Call in a session from [`McpSessions::call`], until dropped.
 #[derive(Debug)]
 pub(crate) struct SessionCall {
     over: CancellationToken,

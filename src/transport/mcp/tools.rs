@@ -11,14 +11,14 @@ use crate::permissions::{Action, Principal};
 use crate::tools::ToolEffect;
 use crate::tools::registry::ToolOffer;
 
-/// Subject of a call.
+/// Subject of a call of a [`ListedTool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallSubject {
-    /// The workspace; people decide in the workspace inbox.
+    /// Workspace; people decide in the workspace inbox.
     Workspace,
-    /// The document that the call names and wants to change.
+    /// Document that the call names and wants to change.
     Document,
-    /// A new document; people decide in the workspace inbox.
+    /// New document; people decide in the workspace inbox.
     Founding,
     /// Content of documents that the call reads.
     Reading,
@@ -79,7 +79,7 @@ const fn own(
     (name, name, about, title, "Change")
 }
 
-/// Tool that exists on this server.
+/// Tool that exists on this server, from [`listed`].
 #[derive(Clone, Debug)]
 pub(crate) struct ListedTool {
     /// Definition as clients see it.

@@ -20,16 +20,16 @@ use crate::transport::rest::problem::Problem;
 
 use super::limits::{AnswerPermit, BUSY_S};
 
-/// The header that names the document.
+/// Header that names the document.
 const DOCUMENT: &str = "x-copydesk-document";
-/// The header by which the official clients say how many seconds they wait for an answer.
+/// Header with the seconds that the official clients wait for an answer.
 const TIMEOUT: &str = "x-stainless-timeout";
 /// Longest client timeout that is taken into account; a longer one counts as none.
 const LONGEST_PATIENCE: Duration = Duration::from_hours(24 * 7);
 /// Bounds of the margin by which the deadline comes before the client's own timeout.
 const LEAST_MARGIN: Duration = Duration::from_secs(2);
 const MOST_MARGIN: Duration = Duration::from_secs(30);
-/// The largest body, in bytes: the API's own limit.
+/// Maximum body, in bytes: the limit of the original API.
 const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
 /// Known versions of the API. The differences between them do not matter to this server.
@@ -43,7 +43,7 @@ const LONG_BODY_BYTES: usize = 256 * 1024;
 pub(crate) struct AdmittedRequest {
     /// Principal and token of the caller.
     pub(crate) caller: Authenticated,
-    /// Document named by the caller, about which the caller may ask the models.
+    /// [`DocumentId`] named by the caller, about which the caller may ask the models.
     pub(crate) document: Option<DocumentId>,
     /// Time by which the client wants its answer, in milliseconds since 1970, if known.
     pub(crate) deadline_ms: Option<u64>,
@@ -51,7 +51,7 @@ pub(crate) struct AdmittedRequest {
     pub(crate) permit: AnswerPermit,
 }
 
-/// Admits the caller and reads the request.
+/// Admits the caller and reads the [`CheckedRequest`].
 ///
 /// A caller who may not ask, or who asks too much at once, is refused before any of the body is
 /// read.
@@ -125,7 +125,8 @@ async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
     Ok(bytes)
 }
 
-/// Authenticates the caller and counts the request.
+/// Authenticates the caller and counts the request in the
+/// [`AnswerLimits`](super::limits::AnswerLimits).
 ///
 /// # Errors
 /// The failure of authentication, or 429 if the caller asks too often.

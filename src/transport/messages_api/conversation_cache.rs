@@ -15,7 +15,7 @@ use crate::llm::messages_api::{ChatMessage, ContentBlock};
 
 use super::conversation_hash::ConversationHash;
 
-/// Knowledge about a conversation up to one answer.
+/// Knowledge about a conversation up to one answer, as the [`ConversationCache`] keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownConversation {
     /// Session to which the conversation belongs.
@@ -36,7 +36,7 @@ pub struct HiddenAnswer {
     pub held: Vec<ContentBlock>,
 }
 
-/// Bounds of the memory that the cache may take.
+/// Bounds of the memory that a [`ConversationCache`] may take.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBounds {
     /// Maximum number of answers of one person.
@@ -106,7 +106,7 @@ impl ConversationCache {
         Some(slot.known.clone())
     }
 
-    /// Stores an answer. Entries beyond the bounds are dropped, the longest unused first.
+    /// Stores an answer. Entries beyond the [`MemoryBounds`] are dropped, the longest unused first.
     pub fn keep(
         &mut self,
         user: &UserId,

@@ -29,7 +29,8 @@ impl fmt::Display for ConversationHash {
     }
 }
 
-/// Canonical form of a conversation up to some message.
+/// Canonical form of a conversation up to some message, from which its [`ConversationHash`] is
+/// computed.
 #[derive(Clone, Debug)]
 pub struct CanonicalConversation {
     /// Running hash that takes each block as it is added: a key at any place costs the same,
@@ -77,8 +78,8 @@ impl CanonicalConversation {
     }
 }
 
-/// Returns the part of a block that counts. Reasoning does not: some clients keep it, others do
-/// not.
+/// Returns the part of a [`ContentBlock`] that counts. Reasoning does not: some clients keep it,
+/// others do not.
 fn canonical(block: &ContentBlock) -> Option<Value> {
     match block {
         ContentBlock::Text { text, .. } if text.is_empty() => None,

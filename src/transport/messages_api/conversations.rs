@@ -43,7 +43,7 @@ struct ConversationsInner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConversationLifetime {
     Yes,
-    /// The program was shown all that matters, so nothing is stored.
+    /// Nothing is stored, because the program was shown all that matters.
     No,
 }
 
@@ -80,7 +80,7 @@ impl Conversations {
         &self.0.life
     }
 
-    /// Returns the stored value under a key of this person, if it is not too old.
+    /// Returns the value in the [`Store`] under a key of this person, if it is not too old.
     pub(crate) async fn find(
         &self,
         user: &UserId,
@@ -96,7 +96,7 @@ impl Conversations {
         self.0.store.commit(op).await
     }
 
-    /// Returns the known part of a person's conversation up to each of these answers.
+    /// Returns the [`KnownConversation`] of a person's conversation up to each of these answers.
     pub(crate) async fn recall(
         &self,
         user: &UserId,

@@ -39,7 +39,7 @@ const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 /// Refusal of a conversation that ends with an answer put in the model's name.
 const NO_PREFILL: &str = "messages: this model does not support assistant message prefill: the conversation must end with a user message";
 
-/// State of one answer that is being written.
+/// State of one answer that is being written, from [`AnswerWork::prepare`] to [`AnswerWork::go`].
 pub(crate) struct AnswerWork {
     conversations: Conversations,
     clock: WallClock,
@@ -134,8 +134,8 @@ impl AnswerWork {
         })
     }
 
-    /// Runs the answer. Each event goes to `told`, from which a client reads; the whole message is
-    /// returned. Dropping the future stops whatever it waits for.
+    /// Runs the answer. Each [`StreamEvent`] goes to `told`, from which a client reads; the whole
+    /// message is returned. Dropping the future stops whatever it waits for.
     pub(crate) async fn go(
         mut self,
         told: Option<mpsc::Sender<StreamEvent>>,
@@ -285,12 +285,13 @@ impl AnswerWork {
     }
 }
 
-/// Returns the provider of a model: models of one provider can continue each other's conversations.
+/// Returns the provider of a [`ChosenModel`]: models of one provider can continue each other's
+/// conversations.
 fn family(chosen: &ChosenModel) -> &str {
     chosen.model.name().split(':').next().unwrap_or_default()
 }
 
-/// Builds the request to the model, without the messages of the current answer.
+/// Builds the [`llm::ModelRequest`], without the messages of the current answer.
 pub(crate) fn request(
     asked: &CheckedRequest,
     chosen: &ChosenModel,

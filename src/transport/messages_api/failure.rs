@@ -63,8 +63,8 @@ impl ApiFailure {
         Self { retry_after_s: Some(retry_after_s.max(1)), ..Self::new(429, message) }
     }
 
-    /// Converts a failure of the model. A provider's refusal of *this server's* key is not the
-    /// client's fault.
+    /// Converts a [`ModelError`]. A provider's refusal of *this server's* key is not the client's
+    /// fault.
     pub fn of_model(error: &ModelError) -> Self {
         // Whole seconds, rounded up, so that the client does not come back too soon.
         let retry_after_s = error.retry_after().map(|wait| wait.as_millis().div_ceil(1_000).max(1));

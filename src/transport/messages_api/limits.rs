@@ -21,7 +21,7 @@ const REQUESTS_PER_SECOND: u32 = 200;
 const ANSWERS_AT_ONCE: usize = 64;
 /// Number of people in the rate limiter above which idle ones are dropped from it.
 const MANY_PEOPLE: usize = 1_024;
-/// Seconds after which somebody with too many answers under way may try again.
+/// Seconds after which a person with too many answers under way may try again.
 pub(crate) const BUSY_S: u64 = 5;
 
 /// Limits, with the current use of each person.
@@ -34,7 +34,7 @@ pub(crate) struct AnswerLimits {
     turns: Arc<Semaphore>,
 }
 
-/// Permit for one answer; released when dropped.
+/// Permit for one answer from [`AnswerLimits::begin`]; released when dropped.
 #[derive(Debug)]
 pub(crate) struct AnswerPermit {
     user: UserId,

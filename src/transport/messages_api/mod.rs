@@ -123,7 +123,7 @@ pub(crate) async fn no_method() -> Response {
     RequestName::generate().sign(Err(ApiFailure::new(405, "this route does not take that method")))
 }
 
-/// Chooses the model, if it can do what is asked.
+/// Returns the [`ChosenModel`], if it can do what is asked.
 fn choose(door: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, ApiFailure> {
     let chosen = models::choose(&door.agents, &asked.model)?;
     let whole = chosen.model.name().starts_with("anthropic");
@@ -140,7 +140,7 @@ fn choose(door: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, A
     Ok(chosen)
 }
 
-/// Returns the approximate number of bytes of text in a request.
+/// Returns the approximate number of bytes of text in a [`llm::ModelRequest`].
 fn size(request: &llm::ModelRequest) -> usize {
     let messages = request.messages.iter().map(|message| json!(message.content).to_string().len());
     let tools = request.tools.iter().map(|tool| json!(tool).to_string().len());

@@ -61,7 +61,7 @@ pub(crate) fn described(name: &str) -> Value {
     json!({"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"})
 }
 
-/// Finds the model that a client names, by its listed name or by the provider's own.
+/// Finds the [`ChosenModel`] that a client names, by its listed name or by the provider's own.
 pub(crate) fn choose(agents: &AgentService, name: &str) -> Result<ChosenModel, ApiFailure> {
     let known = agents.models_for_programs();
     let candidates = candidates(name, &known);

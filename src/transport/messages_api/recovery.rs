@@ -33,7 +33,7 @@ pub(crate) struct ResumableAnswer {
     is_kept: bool,
 }
 
-/// Stored progress of an answer.
+/// Stored progress of a [`ResumableAnswer`].
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedProgress {
     /// Process that wrote this record.
@@ -108,7 +108,7 @@ impl ResumableAnswer {
     }
 }
 
-/// Hashes everything besides the conversation that identifies the request.
+/// Hashes the fields of a [`CheckedRequest`] that identify it besides the conversation.
 fn shape(asked: &CheckedRequest) -> String {
     let CheckedRequest {
         model,

@@ -70,9 +70,9 @@ pub struct NativeTool {
 /// Purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestPurpose {
-    /// An answer of the model.
+    /// Answer of the model.
     Answer,
-    /// The number of the request's tokens.
+    /// Number of the request's tokens.
     Count,
 }
 
@@ -442,7 +442,7 @@ fn unknown_tool(place: &str, kind: &Value) -> ApiFailure {
     wrong(place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>())
 }
 
-/// Reads the tool choice. [`CheckedRequest::check_choice`] checks later that the chosen tool
+/// Reads the [`ToolChoice`]. [`CheckedRequest::check_choice`] checks later that the chosen tool
 /// exists, when the tools that run here are known.
 fn choice(body: &Map<String, Value>) -> Result<Option<ToolChoice>, ApiFailure> {
     let Some(value) = there(body, "tool_choice") else { return Ok(None) };

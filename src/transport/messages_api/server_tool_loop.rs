@@ -37,7 +37,8 @@ pub struct ServerToolLoop {
     usage: TokenUsage,
 }
 
-/// State of an answer before calls run on this server, sufficient to continue from there.
+/// State of a [`ServerToolLoop`] before calls run on this server, sufficient to continue from
+/// there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PausedLoop {
     /// Messages since the client's last one; the last of them has the calls.
@@ -61,18 +62,18 @@ impl PausedLoop {
     }
 }
 
-/// Next action of the driver.
+/// Next action of the [driver](super::driver).
 #[derive(Debug, PartialEq)]
 pub enum LoopStep {
-    /// Ask the model, with all messages so far.
+    /// Question to the model, with all messages so far.
     Ask,
-    /// Run these calls, and pass their results to [`ServerToolLoop::ran`].
+    /// Calls to run; [`ServerToolLoop::ran`] takes their results.
     Run(Vec<ContentBlock>),
-    /// Send the complete answer.
+    /// Complete answer to send.
     End(Box<LoopEnd>),
 }
 
-/// Complete answer.
+/// Complete answer of a [`ServerToolLoop`].
 #[derive(Debug, PartialEq)]
 pub struct LoopEnd {
     /// Part of the model's last answer that is still to be sent, with the client's calls only.
@@ -86,7 +87,7 @@ pub struct LoopEnd {
     pub stop_details: Option<serde_json::Value>,
     /// Tokens of all of the model's answers together.
     pub usage: TokenUsage,
-    /// Content that the client is not shown, if there is any.
+    /// Content that the client is not shown, if there is any, for [`unfold`].
     pub hidden: Option<Arc<HiddenAnswer>>,
 }
 

@@ -243,8 +243,8 @@ impl ServerTools {
         }
     }
 
-    /// Makes a call and waits for its result, and for people's decision if one is needed. `mark`
-    /// identifies the call if it was made before.
+    /// Makes a [`ToolCall`] and waits for its result, and for people's decision if one is needed.
+    /// `mark` identifies the call if it was made before.
     pub(crate) async fn call(
         &mut self,
         block: &ContentBlock,

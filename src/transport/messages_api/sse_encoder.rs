@@ -18,7 +18,7 @@ use crate::llm::messages_api::{
 use super::failure::ApiFailure;
 use super::server_tool_loop::LoopEnd;
 
-/// Encoder of one answer.
+/// Encoder of one answer into [`StreamEvent`]s.
 #[derive(Debug)]
 pub struct SseEncoder {
     id: String,
@@ -59,7 +59,7 @@ impl SseEncoder {
         &self.content
     }
 
-    /// Encodes a piece of the model's answer.
+    /// Encodes an [`AnswerDelta`] of the model.
     pub fn hear(&mut self, delta: AnswerDelta) -> Vec<StreamEvent> {
         match delta {
             AnswerDelta::ToolUse { .. } => {

@@ -65,7 +65,7 @@ struct RunningAnswer {
     over: bool,
 }
 
-/// Next event of the work, or its end.
+/// Next event of a [`RunningAnswer`]'s work, or its end.
 enum StreamStep {
     Told(StreamEvent),
     Over(Result<(), ApiFailure>),

@@ -14,7 +14,8 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 /// Path, content and content hash of each file, sorted by path; written by `build.rs`.
 static FILES: &[(&str, &[u8], &str)] = include!(concat!(env!("OUT_DIR"), "/editor_files.rs"));
 
-/// CodeMirror and Preact write style attributes; scripts come from files only.
+/// Content security policy: CodeMirror and Preact write style attributes; scripts come from files
+/// only.
 const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; \
      img-src 'self' data: https:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 

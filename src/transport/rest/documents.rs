@@ -125,8 +125,8 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Brings the document and its file to the same content, if it has a file: the file is not watched
-/// while no connection is in the document.
+/// Brings the document of a [`RoomHandle`] and its file to the same content, if it has a file: the
+/// file is not watched while no connection is in the document.
 async fn settle(door: &HttpState, room: &RoomHandle) {
     if let Some(files) = &door.files {
         files.settle(room.document()).await;

@@ -68,8 +68,8 @@ pub(crate) async fn open(
     Ok(Json(CreatedDocument { id, title: now.title, version }))
 }
 
-/// Returns the files of the workspace, for people who may create documents: opening a file creates
-/// one.
+/// Returns the [`FileSync`] of the workspace, for people who may create documents: opening a file
+/// creates one.
 fn files<'a>(door: &'a HttpState, caller: &Authenticated) -> Result<&'a FileSync, Problem> {
     caller.must(Action::Create)?;
     door.files.as_ref().ok_or_else(|| {

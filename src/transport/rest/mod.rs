@@ -45,7 +45,7 @@ const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 /// more.
 const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
-/// Shared state of the HTTP handlers.
+/// Shared state of the HTTP handlers, given to [`router`].
 #[derive(Clone)]
 pub struct HttpState {
     /// Store of sessions.
@@ -54,7 +54,7 @@ pub struct HttpState {
     pub auth: Authenticator,
     /// Rooms of the documents.
     pub rooms: RoomRegistry,
-    /// Models, runs and gated tools.
+    /// Service for models, runs and gated tools.
     pub agents: AgentService,
     /// Conversations of the Messages API.
     pub conversations: Conversations,

@@ -104,7 +104,8 @@ impl Problem {
         self
     }
 
-    /// Converts the problem into the error of one decision in a batch, as the socket has it.
+    /// Converts the problem into the [`WireError`] of one decision in a batch, as the socket has
+    /// it.
     pub(crate) fn as_error(&self) -> WireError {
         let (code, message) = (self.code.to_owned(), self.detail.clone());
         WireError { code, message, details: self.details.as_deref().cloned() }
@@ -214,7 +215,7 @@ impl From<RoomError> for Problem {
     }
 }
 
-/// The codes are those of the socket.
+/// Conversion into a problem with the socket's code.
 impl From<DecisionError> for Problem {
     fn from(error: DecisionError) -> Self {
         let status = match &error {
@@ -233,7 +234,7 @@ impl From<DecisionError> for Problem {
     }
 }
 
-/// The token ended while its holder waited for an answer.
+/// Conversion for a token that ended while its holder waited for an answer.
 impl From<AccessEnd> for Problem {
     fn from(ended: AccessEnd) -> Self {
         AuthError::from(ended).into()

@@ -13,7 +13,7 @@ const HOLDS: Duration = Duration::from_secs(2);
 /// Time that the store may take before it counts as not answering.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Last answer of the check. Clones share it.
+/// Last answer of [`Readiness::check`]. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness(Arc<Mutex<Option<ReadinessTrial>>>);
 

@@ -310,7 +310,7 @@ pub(crate) async fn told(
     Ok(Json(Told { text: report.text, is_error: report.is_error }))
 }
 
-/// Input of an action on a request other than a decision.
+/// Extracted input of an action on a request other than a decision.
 pub(crate) struct RequestAction {
     door: HttpState,
     caller: Authenticated,
@@ -330,8 +330,8 @@ impl FromRequest<HttpState> for RequestAction {
 }
 
 impl RequestAction {
-    /// Returns the room of the request, its identifier, the caller, and the body, if the caller may
-    /// do `action` there.
+    /// Returns the [`RoomHandle`] of the request, its identifier, the caller, and the body, if the
+    /// caller may do `action` there.
     async fn read<T: DeserializeOwned>(
         self,
         action: Action,
@@ -391,7 +391,7 @@ async fn record(door: &HttpState, id: &RequestId) -> Result<RequestRecord, Probl
     door.store.request(id).await?.ok_or_else(|| Problem::not_found("request"))
 }
 
-/// Returns the room that owns a request, if the caller may do `action` there.
+/// Returns the [`RoomHandle`] of the room that owns a request, if the caller may do `action` there.
 async fn room_of(
     door: &HttpState,
     caller: &Authenticated,

@@ -87,7 +87,7 @@ pub async fn count(
     response.map(|body| Body::new(CountedBody { body, _arrival: Some(arrival), counted }))
 }
 
-/// Returns the problem of an answer for which there is no memory.
+/// Returns the [`Problem`] of an answer for which there is no memory.
 fn too_much(full: NoRoom) -> Problem {
     match full {
         NoRoom::Person => Problem::too_many(BUSY_S),
@@ -193,7 +193,7 @@ struct PostedMessage {
     starts: PacketStarts,
 }
 
-/// Reason to stop reading a body of long polling.
+/// Reason for a [`PostedMessage`] to stop reading its body.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum PostError {
     #[error("the body is too large")]
@@ -264,9 +264,9 @@ struct CountedBody {
 
 /// Account to which an answer's bytes count.
 enum CountedBytes {
-    /// The person who asked, once known; `reserved` is for an answer of one piece.
+    /// Person who asked, once known; `reserved` is for an answer of one piece.
     Owner { owner: RequestOwner, reserved: Option<HeldBytes> },
-    /// A polling client, whose packets were counted when they were queued.
+    /// Polling client, whose packets were counted when they were queued.
     Polled(Arc<CarriedConnection>),
 }
 
@@ -296,7 +296,7 @@ impl CountedBytes {
     }
 }
 
-/// Bytes with a value that is dropped once they are sent.
+/// Owner of [`Bytes`] with a value that is dropped once they are sent.
 struct OwnedBytes<T> {
     bytes: Bytes,
     _kept: T,

@@ -140,7 +140,7 @@ fn run_name(name: Option<String>) -> Result<RunId, SocketError> {
     }
 }
 
-/// Returns the mode of a run: its own, or the server's default.
+/// Returns the [`PermissionMode`] of a run: its own, or the server's default.
 fn mode_of_run(
     connection: &SocketConnection,
     name: Option<&str>,

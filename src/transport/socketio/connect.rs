@@ -132,7 +132,7 @@ async fn identify(door: &SocketState, handshake: &Handshake) -> Result<AccessGua
     }
 }
 
-/// Returns the client behind a socket that has shown this person's token.
+/// Returns the [`ClientSession`] behind a socket that has shown this person's token.
 fn client(
     door: &SocketState,
     socket: &SocketRef,

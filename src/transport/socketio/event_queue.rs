@@ -55,7 +55,7 @@ pub(crate) fn only_reads(event: &str) -> bool {
     READING_EVENTS.contains(&event)
 }
 
-/// Event as it came, with the means to answer it.
+/// Event as it came, with the [`AckReply`] that answers it.
 pub(crate) struct IncomingEvent {
     /// Name and JSON payload of the event; an error if the packet had another form.
     pub(crate) event: Result<(String, Box<RawValue>), SocketError>,
@@ -63,7 +63,8 @@ pub(crate) struct IncomingEvent {
     pub(crate) ack: AckReply,
 }
 
-/// Sending half of a socket's queue, kept in the socket's extensions until it disconnects.
+/// Sending half of a socket's queue of [`IncomingEvent`]s, kept in the socket's extensions until it
+/// disconnects.
 #[derive(Clone)]
 pub(crate) struct EventQueue {
     queue: mpsc::Sender<IncomingEvent>,
@@ -125,7 +126,7 @@ const fn rate(count: u32) -> std::num::NonZeroU32 {
     }
 }
 
-/// Extractor that enqueues the event; its handler does nothing.
+/// Extractor that puts the event into the [`EventQueue`]; its handler does nothing.
 pub(crate) struct EnqueueEvent;
 
 impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {

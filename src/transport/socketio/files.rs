@@ -35,8 +35,8 @@ pub(crate) async fn document(
 }
 
 impl SocketConnection {
-    /// Returns the files of the workspace, for people who may create documents: opening a file
-    /// creates one.
+    /// Returns the [`FileSync`] of the workspace, for people who may create documents: opening a
+    /// file creates one.
     fn files(&self) -> Result<&FileSync, SocketError> {
         if !self.principal.may(Action::Create, None) {
             return Err(SocketError::not_allowed());

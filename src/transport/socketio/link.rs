@@ -35,7 +35,7 @@ impl ClientLink {
         &self.socket
     }
 
-    /// Returns the client's session.
+    /// Returns the client's [`ClientSession`].
     pub(crate) fn session(&self) -> &Arc<ClientSession> {
         &self.session
     }

@@ -65,7 +65,7 @@ const CAPABILITIES: [&str; 13] = [
     "rules",
 ];
 
-/// Shared state of the socket.io transport.
+/// Shared state of the socket.io transport, given to [`register`].
 pub struct SocketState {
     /// Store of sessions.
     pub store: Store,
@@ -99,7 +99,7 @@ pub fn register(io: &SocketIo, door: SocketState) {
     connect::register(io, Arc::new(door));
 }
 
-/// State of one socket's worker.
+/// State of one socket's worker, [`work`].
 struct SocketConnection {
     door: Arc<SocketState>,
     member: MemberId,
@@ -237,7 +237,7 @@ impl SocketConnection {
         }
     }
 
-    /// Returns the room of a document to which the person may do `action`.
+    /// Returns the [`RoomHandle`] of a document to which the person may do `action`.
     async fn room(&mut self, document: &str, action: Action) -> Result<RoomHandle, SocketError> {
         let id = DocumentId::from(document);
         if !self.principal.may(action, Some(&id)) {

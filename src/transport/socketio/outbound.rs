@@ -26,7 +26,7 @@ pub struct SocketRegistry {
     noting: Arc<Mutex<HashSet<(SessionId, RunId)>>>,
 }
 
-/// Connected socket.
+/// Connected socket in the [`SocketRegistry`].
 pub(crate) struct ConnectedSocket {
     link: ClientLink,
     principal: Principal,

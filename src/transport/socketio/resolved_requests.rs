@@ -75,13 +75,13 @@ async fn desks(
     }
 }
 
-/// Returns the status of an ended request with this name.
+/// Returns the [`RequestStatus`] of an ended request with this name.
 fn ended(name: &str) -> Result<RequestStatus, SocketError> {
     let open = "; open requests are in `list_pending_approvals`";
     convert::ended_status(name).map_err(|why| SocketError::invalid(why + open))
 }
 
-/// Returns as much of a page as one message should hold, at least one request.
+/// Returns as much of a [`ResolvedPage`] as one message should hold, at least one request.
 fn fitting(page: &ResolvedPage) -> Result<ResolvedRequestsAck, SocketError> {
     let mut requests = Vec::with_capacity(page.requests.len());
     let mut bytes = 0;

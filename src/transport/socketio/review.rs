@@ -64,7 +64,7 @@ pub(crate) async fn told(
     Ok(Told { text: report.text, is_error: report.is_error })
 }
 
-/// Returns the error of a stale preview, with the fresh request.
+/// Returns the [`SocketError`] of a stale preview, with the fresh request.
 async fn stale(room: &RoomHandle, id: &RequestId, error: DecisionError) -> SocketError {
     let refusal = SocketError::from(error);
     let open = room.requests().await.unwrap_or_default();
@@ -242,7 +242,7 @@ pub(crate) async fn withdraw(
     Ok((&*room.withdraw(id, Some(connection.principal.clone())).await?).into())
 }
 
-/// Returns the room that owns a request, if the person may do `action` there.
+/// Returns the [`RoomHandle`] of the room that owns a request, if the person may do `action` there.
 async fn room_of(
     connection: &mut SocketConnection,
     request: &RequestId,

@@ -143,7 +143,7 @@ impl From<AuthError> for SocketError {
     }
 }
 
-/// A refused handshake says as much as `sessionEnded`: the token was the client's own.
+/// Conversion that tells as much as `sessionEnded` does: the token was the client's own.
 impl From<AccessEnd> for SocketError {
     fn from(ended: AccessEnd) -> Self {
         let SessionEnded { code, message, at } = convert::session_ended(ended);

@@ -42,7 +42,7 @@ pub(crate) struct ApiMiddleware {
     under_way: KeysInFlight,
 }
 
-/// Bodies that some routes take.
+/// Bodies that some routes take, for [`ApiMiddleware::to`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyPolicy {
     /// Maximum length, in bytes.

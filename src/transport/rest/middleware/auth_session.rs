@@ -40,7 +40,8 @@ impl FromRequestParts<HttpState> for Authenticated {
     }
 }
 
-/// Person who may have to wait for the answer; the wait ends with the person's token.
+/// [`Authenticated`] person who may have to wait for the answer; the wait ends with the person's
+/// token.
 pub(crate) struct AuthSession {
     /// Person who asks.
     pub(crate) caller: Authenticated,
@@ -79,8 +80,8 @@ impl Authenticated {
         if self.principal.may(action, None) { Ok(()) } else { Err(Problem::not_allowed()) }
     }
 
-    /// Returns the room of a document to which the caller may do `action`. Another person's private
-    /// document counts as missing.
+    /// Returns the [`RoomHandle`] of a document to which the caller may do `action`. Another
+    /// person's private document counts as missing.
     pub(crate) async fn room(
         &self,
         door: &HttpState,

@@ -16,7 +16,7 @@ use crate::ids::UserId;
 #[derive(Clone, Debug)]
 pub struct BodyQuota(MemoryAccounts);
 
-/// Bytes held for one body, until the last clone is dropped.
+/// Bytes of a [`BodyQuota`] held for one body, until the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBody(Arc<BodyHold>);
 
@@ -33,7 +33,7 @@ impl BodyQuota {
         Self(accounts)
     }
 
-    /// Returns the account of this person.
+    /// Returns the [`PersonAccount`] of this person.
     pub(crate) fn account(&self, user: &UserId) -> Arc<PersonAccount> {
         self.0.of_user(user)
     }

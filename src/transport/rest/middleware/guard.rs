@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::transport::rest::problem::Problem;
 
-/// Names by which the server may be reached.
+/// Names by which the server may be reached, for [`check`].
 #[derive(Clone, Debug)]
 pub struct AllowedHosts {
     names: Arc<[String]>,

@@ -240,7 +240,7 @@ impl KeysInFlight {
     }
 }
 
-/// Guard of a key that is in use.
+/// Guard of a key that is in use, from [`KeysInFlight::hold`].
 struct InFlightGuard(KeysInFlight, (UserId, String));
 
 impl Drop for InFlightGuard {

@@ -88,7 +88,8 @@ impl<K: DeserializeOwned> PageQuery<K> {
     }
 }
 
-/// Returns the address of the page after the entry `last`: this address with another cursor.
+/// Returns the address, for [`PageQuery::read`], of the page after the entry `last`: this address
+/// with another cursor.
 pub(crate) fn next(here: &Uri, last: &impl Serialize) -> String {
     // Cursors are identifiers and numbers, so they can always be written.
     let cursor = URL_SAFE_NO_PAD.encode(serde_json::to_vec(last).unwrap_or_default());

@@ -11,7 +11,7 @@ use crate::transport::rest::middleware::idempotency;
 /// Function that returns the schema of an answer, as a reference into the document.
 type InputSchema = fn(&mut SchemaGenerator) -> Value;
 
-/// Operation of the document.
+/// Operation of the document, described by [`Operation::describe`].
 pub(crate) struct Operation {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
