@@ -52,7 +52,7 @@ pub(crate) struct AnswerConnection(pub(crate) CancellationToken);
 enum WatchEnd {
     /// End of the session.
     Over,
-    /// The server stops.
+    /// Stop of the server.
     Stopped,
 }
 

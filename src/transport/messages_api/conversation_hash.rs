@@ -22,7 +22,7 @@ impl fmt::Debug for ConversationHash {
     }
 }
 
-/// The whole key, as lower-case hex.
+/// Whole key, as lower-case hex.
 impl fmt::Display for ConversationHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
