@@ -7,7 +7,7 @@ use super::{CheckedRequest, LONGEST_COMPLAINT, wrong};
 
 impl CheckedRequest {
     /// Converts the conversation for a model that knows only texts and calls. Other blocks in the
-    /// model's own messages are left as they are.
+    /// model's own messages stay here; they are left out of the request to such a model.
     ///
     /// # Errors
     /// [`ApiFailure`] naming a block that cannot be converted.
