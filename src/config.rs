@@ -1,4 +1,4 @@
-//! Every option with its default and unit; the only reader of the environment and of `copydesk.toml`.
+//! Options with their defaults and units. No other module reads the environment or `copydesk.toml`.
 //!
 //! A flag wins over its variable, a variable over the file, the file over the default.
 
@@ -11,61 +11,62 @@ use serde::Deserialize;
 
 use crate::cli::ServeArgs;
 
-/// Megabytes that connections need at least: one message of the largest document, both ways.
+/// Minimum memory for connections, in megabytes: one message of the largest document, both ways.
 const LEAST_MEGABYTES: u32 = 64;
-/// The file that is read when none is named.
+/// Default settings file.
 const DEFAULT_FILE: &str = "copydesk.toml";
 
-/// How a server is to run.
+/// Configuration of a server.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct ServerConfig {
-    /// Where to listen.
+    /// Address to listen on.
     pub listen: SocketAddr,
-    /// Where documents are kept.
+    /// Data directory.
     pub data: PathBuf,
-    /// The models that can be asked; the first answers when a client names none.
+    /// Models that can be asked; the first answers when a client names none.
     pub models: Vec<ModelChoice>,
-    /// Seconds a proposed change waits for a person; 0 waits for ever.
+    /// Seconds that a proposed change waits for a person; 0 means for ever.
     pub approval_timeout_s: u64,
-    /// Whether changes wait for a person at all; `None`: nothing was said, so they do until an owner says otherwise.
+    /// `true` if changes wait for a person. `None` if nothing was configured: they wait until an
+    /// owner decides otherwise.
     pub approvals: Option<bool>,
-    /// The owner's token, if it was given.
+    /// Owner's token, if it was given.
     pub token: Option<String>,
-    /// Everyone who can reach the server is the owner.
+    /// True if everyone who can reach the server is the owner.
     pub no_auth: bool,
-    /// Owners may start runs that apply changes without asking.
+    /// True if owners may start runs that apply changes without asking.
     pub allow_bypass: bool,
-    /// Webhooks may lead to private and loopback addresses.
+    /// True if webhooks may lead to private and loopback addresses.
     pub allow_private_webhooks: bool,
-    /// The folder of work without a document.
+    /// Folder for work without a document.
     pub workspace: Option<PathBuf>,
-    /// The agent may propose shell commands for the workspace.
+    /// True if the agent may propose shell commands for the workspace.
     pub enable_bash: bool,
-    /// The file that settings were read from, if it is there.
+    /// File from which settings are read, if it exists.
     pub file: PathBuf,
     /// Host names besides the loopback ones.
     pub allowed_hosts: Vec<String>,
-    /// Bytes held at most for what all connections send and are to be sent.
+    /// Maximum bytes held for messages that all connections send and are to be sent.
     pub connection_memory: usize,
-    /// Open the editor in a browser.
+    /// True if the editor is to be opened in a browser.
     pub open: bool,
-    /// How to reach the Messages API.
+    /// Access to the Messages API.
     pub anthropic: ProviderConfig,
-    /// How to reach chat completions.
+    /// Access to chat completions.
     pub openai: ProviderConfig,
-    /// The Claude CLI; `None` where it is not installed.
+    /// Claude CLI; `None` if it is not installed.
     pub claude: Option<ClaudeCliConfig>,
 }
 
-/// How to start the Claude CLI.
+/// Paths and environment for starting the Claude CLI.
 #[derive(Clone)]
 pub struct ClaudeCliConfig {
-    /// The CLI: a file that can be run.
+    /// Path of the CLI: a file that can be run.
     pub program: PathBuf,
-    /// This program.
+    /// Path of this program.
     pub own: PathBuf,
-    /// The environment of this process.
+    /// Environment of this process.
     pub environment: Vec<(OsString, OsString)>,
 }
 
@@ -77,7 +78,7 @@ impl std::fmt::Debug for ClaudeCliConfig {
 }
 
 impl ClaudeCliConfig {
-    /// Looks for it: at this path, or under this name where programs are.
+    /// Finds the CLI at this path, or by this name in `PATH`.
     fn find(named: &Path) -> Option<Self> {
         let is_program = |path: &PathBuf| {
             let there = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
@@ -103,18 +104,18 @@ fn may_be_run(file: &std::fs::Metadata) -> bool {
     file.permissions().mode() & 0o111 != 0
 }
 
-/// The CLI is run on Unix only.
+/// Returns `false`: the CLI is run on Unix only.
 #[cfg(not(unix))]
 fn may_be_run(_: &std::fs::Metadata) -> bool {
     false
 }
 
-/// How to reach a provider of models.
+/// Access to a provider of models.
 #[derive(Clone, Default)]
 pub struct ProviderConfig {
-    /// `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`
+    /// Value of `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`.
     pub key: Option<String>,
-    /// `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL`
+    /// Value of `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`.
     pub base_url: Option<String>,
 }
 
@@ -124,7 +125,8 @@ impl ProviderConfig {
         Self { key: variable("API_KEY"), base_url: variable("BASE_URL") }
     }
 
-    /// A local server needs no key, and `OpenAI` itself no address.
+    /// Returns `true` if a key or an address is set: a local server needs no key, and `OpenAI`
+    /// itself no address.
     fn is_there(&self) -> bool {
         self.key.is_some() || self.base_url.is_some()
     }
@@ -137,78 +139,78 @@ impl std::fmt::Debug for ProviderConfig {
     }
 }
 
-/// Which model answers.
+/// Choice of a model in [`ServerConfig::models`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelChoice {
-    /// The offline copy editor.
+    /// Offline copy editor.
     Harper,
-    /// The Messages API, with a model's name or its default.
+    /// Messages API, with a model's name or its default.
     Anthropic(Option<String>),
-    /// A server that speaks chat completions, with a model's name or its default.
+    /// Server of chat completions, with a model's name or its default.
     OpenAi(Option<String>),
-    /// The Claude CLI, with a model's name or its default.
+    /// Claude CLI, with a model's name or its default.
     Claude(Option<String>),
-    /// A scripted run.
+    /// Scripted run.
     Script(PathBuf),
 }
 
-/// Why the options make no sense.
+/// Error that [`ServerConfig::load`] finds in the options.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
+    /// Settings file that cannot be read.
     #[error("cannot read {path}")]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: std::io::Error,
     },
-    /// The file is not what it should be.
+    /// Settings file that is invalid.
     #[error("{path} is not valid")]
     Invalid {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: toml::de::Error,
     },
-    /// `--no-auth` where others could reach the server.
+    /// Option `--no-auth` on an address at which others could reach the server.
     #[error(
         "--no-auth makes everyone the owner, so it works only on a loopback address, not on {0}"
     )]
     OpenToAll(SocketAddr),
-    /// No such model.
+    /// Name of a model that does not exist.
     #[error(
         "unknown model `{0}`; use harper, anthropic[:NAME], openai[:NAME], claude-cli[:NAME] or script:FILE"
     )]
     UnknownModel(String),
-    /// Commands need a folder to run in.
+    /// Option `--enable-bash` without a folder for the commands.
     #[error("--enable-bash needs --workspace, the folder in which commands run")]
     NoWorkspace,
-    /// A key is needed.
+    /// Anthropic's model without a key.
     #[error("--model anthropic needs ANTHROPIC_API_KEY")]
     NoKey,
-    /// A key or an address is needed.
+    /// Chat completions without a key or an address.
     #[error("--model openai needs OPENAI_BASE_URL, or OPENAI_API_KEY for OpenAI itself")]
     NoServer,
-    /// The CLI is needed.
+    /// Claude CLI as a model where it is not installed.
     #[error(
         "--model claude-cli needs the Claude CLI, which is not there: install it, or say where it is with --claude-binary"
     )]
     NoCli,
-    /// Too little memory for one document to be opened.
+    /// Memory for connections too small for one document to be opened, in megabytes.
     #[error("connection-memory must be at least {LEAST_MEGABYTES} megabytes, not {0}")]
     TooLittleMemory(u32),
-    /// A variable is not what it should be.
+    /// Environment variable that is no boolean.
     #[error("{name} must be true or false, not `{value}`")]
     NotBoolean {
-        /// The variable.
+        /// Name of the variable.
         name: &'static str,
-        /// What it says.
+        /// Value of the variable.
         value: String,
     },
 }
 
-/// What `copydesk.toml` may say; the same names as the flags.
+/// Settings in `copydesk.toml`, named as the flags are.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 struct ConfigFile {
@@ -230,7 +232,10 @@ struct ConfigFile {
 }
 
 impl ServerConfig {
-    /// Puts flags, variables, the file and the defaults together.
+    /// Combines flags, variables, the file and the defaults.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if they cannot be read or contradict each other.
     pub fn load(args: ServeArgs) -> Result<Self, ConfigError> {
         let file = ConfigFile::read(args.config.as_deref())?;
         let (anthropic, openai) = (ProviderConfig::of("ANTHROPIC"), ProviderConfig::of("OPENAI"));
@@ -240,7 +245,7 @@ impl ServerConfig {
             Some(names) => ModelChoice::parse_all(&names)?,
             None => ModelChoice::at_hand(&anthropic, &openai),
         };
-        // Where it is installed it can be chosen, as it costs nothing to have it in the list.
+        // An installed CLI can be chosen: listing it costs nothing.
         if claude.is_some() && !models.iter().any(|it| matches!(it, ModelChoice::Claude(_))) {
             models.push(ModelChoice::Claude(None));
         }
@@ -300,7 +305,7 @@ impl ServerConfig {
     }
 }
 
-/// Bytes of the memory for connections.
+/// Converts megabytes of the memory for connections into bytes.
 fn megabytes(count: u32) -> Result<usize, ConfigError> {
     if count < LEAST_MEGABYTES {
         return Err(ConfigError::TooLittleMemory(count));
@@ -309,8 +314,8 @@ fn megabytes(count: u32) -> Result<usize, ConfigError> {
 }
 
 impl ModelChoice {
-    /// What can be asked without being told: whatever there are credentials for, and the offline editor. A key alone
-    /// does not make `openai` the default, since it may be there for other programs.
+    /// Returns the models for which there are credentials, and the offline editor. A key alone does
+    /// not make `openai` the default, since it may be there for other programs.
     fn at_hand(anthropic: &ProviderConfig, openai: &ProviderConfig) -> Vec<Self> {
         let mut models = Vec::new();
         models.extend(anthropic.key.as_ref().map(|_| Self::Anthropic(None)));
@@ -319,7 +324,8 @@ impl ModelChoice {
         models
     }
 
-    /// Names, separated by commas, the default first. The offline editor is there besides a provider, as it costs nothing.
+    /// Reads names, separated by commas, the default first. The offline editor is added to a
+    /// provider, as it costs nothing.
     fn parse_all(names: &str) -> Result<Vec<Self>, ConfigError> {
         // A path of a script may hold a comma.
         if names.starts_with("script:") {
@@ -351,7 +357,7 @@ impl ModelChoice {
 }
 
 impl ConfigFile {
-    /// Reads the named file, or the default one if it is there.
+    /// Reads the named file, or the default one if it exists.
     fn read(named: Option<&Path>) -> Result<Self, ConfigError> {
         let path = named.unwrap_or(Path::new(DEFAULT_FILE));
         let text = match std::fs::read_to_string(path) {
@@ -365,18 +371,18 @@ impl ConfigFile {
     }
 }
 
-/// Where a test wants this process to die.
+/// Returns the place at which a test wants this process to die.
 #[cfg(feature = "failpoints")]
 pub fn failpoints() -> Option<String> {
     variable("COPYDESK_FAILPOINTS")
 }
 
-/// Whether colours are unwanted (<https://no-color.org>).
+/// Returns `true` if colours are unwanted (<https://no-color.org>).
 pub fn no_colour() -> bool {
     variable("NO_COLOR").is_some()
 }
 
-/// A variable that is set to something.
+/// Returns the value of a variable, unless it is unset or empty.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -456,7 +462,7 @@ mod tests {
         assert_eq!(ModelChoice::parse("claude-cli").unwrap(), ModelChoice::Claude(None));
         let opus = ModelChoice::Claude(Some("opus".into()));
         assert_eq!(ModelChoice::parse("claude-cli:opus").unwrap(), opus);
-        // Everything after the first colon is the model's name: Ollama's have colons.
+        // The model's name is everything after the first colon: Ollama's have colons.
         let ollama = ModelChoice::OpenAi(Some("qwen3:8b".into()));
         assert_eq!(ModelChoice::parse("openai:qwen3:8b").unwrap(), ollama);
         for wrong in ["", "gpt", "script:", "harper:x", "claude-cli:", "claude"] {

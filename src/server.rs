@@ -46,21 +46,25 @@ use crate::transport::socketio::{SocketRegistry, SocketState};
 use crate::transport::{mcp, rest, socketio};
 use crate::webhooks::{AddressPolicy, DeliveryWorker};
 
-/// Longest time the shutdown may take before the process ends anyway; everything acknowledged is durable by then.
+/// Maximum time of the shutdown before the process ends anyway; everything acknowledged is durable
+/// by then.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
-/// How much of it everything before the store is closed may take.
+/// Part of [`SHUTDOWN_LIMIT`] for everything before the store is closed.
 const CLOSING_LIMIT: Duration = Duration::from_secs(8);
-/// How long answers that are on their way may take.
+/// Time for answers in progress to be sent.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// How often tokens are looked at that ran out, or that another process revoked.
+/// Interval at which tokens are checked for having expired or been revoked by another process.
 const SWEEP: Duration = Duration::from_secs(1);
-/// The data directory where none is named.
+/// Default data directory.
 const DATA: &str = "./copydesk-data";
-/// The document a newcomer finds: prose with real mistakes.
+/// Sample document for a new server: prose with real mistakes.
 const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
 
-/// Does what the command line says.
+/// Runs the command line.
+///
+/// # Errors
+/// The failure of the command.
 pub async fn run(cli: CommandLine) -> Result<CommandOutcome> {
     match cli.command {
         None => serve(ServerConfig::load(cli.serve)?).await?,
@@ -88,23 +92,23 @@ pub async fn run(cli: CommandLine) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Fine)
 }
 
-/// How a command ended that ran to its end.
+/// Outcome of a command that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOutcome {
-    /// As it should.
+    /// Success.
     Fine,
-    /// The data has something wrong with it.
+    /// Data with errors.
     Findings,
-    /// The data cannot be read.
+    /// Data that cannot be read.
     Unreadable,
-    /// People rejected it, or it failed.
+    /// Request that people rejected, or that failed.
     Refused,
-    /// It expired, or nobody decided in time.
+    /// Request that expired, or that nobody decided in time.
     Late,
 }
 
 impl CommandOutcome {
-    /// The exit code of the process.
+    /// Returns the exit code of the process.
     pub fn code(self) -> u8 {
         match self {
             Self::Fine => 0,
@@ -130,7 +134,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     house.welcome().await?;
     house.agents.resume().await?;
     let agents = house.agents.clone();
-    // Nobody waits for the lists: until they are there, the configured names are.
+    // Nothing waits for the lists of models: until they arrive, the configured names are offered.
     tokio::spawn(async move { agents.look_around().await });
     let (router, io) = house.doors(&config, bound);
     announce(&config, bound, &house.secret)?;
@@ -146,7 +150,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     stop_signal().await?;
     tracing::info!("stopping");
     stop.cancel();
-    // What was on its way is sent again at the next start.
+    // Interrupted deliveries are sent again at the next start.
     courier.await.ok();
     watch.abort();
     if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
@@ -159,13 +163,13 @@ async fn serve(config: ServerConfig) -> Result<()> {
     Ok(())
 }
 
-/// The parts of a server.
+/// Parts of a server, built by [`Server::build`].
 struct Server {
     store: Store,
     auth: Authenticator,
     secret: TokenSecret,
     sockets: SocketRegistry,
-    /// Tells MCP clients which documents changed.
+    /// Notifications of changed documents for MCP clients.
     changes: mcp::DocumentChanges,
     rooms: RoomRegistry,
     agents: AgentService,
@@ -174,11 +178,11 @@ struct Server {
     clock: WallClock,
     connections: ConnectionRegistry,
     workers: TaskTracker,
-    /// Ends MCP sessions.
+    /// Token that ends MCP sessions.
     no_sessions: CancellationToken,
 }
 
-/// Everybody who listens to rooms.
+/// Event sink that passes events of rooms to all transports.
 struct EventFanOut(SocketRegistry, mcp::DocumentChanges);
 
 impl EventSink for EventFanOut {
@@ -261,7 +265,7 @@ impl Server {
         })
     }
 
-    /// The first start puts a document on the desk, so that there is something to try.
+    /// Creates a sample document at the first start, so that there is something to try.
     async fn welcome(&self) -> Result<()> {
         if self.store.setting("welcomed").await?.is_some() {
             return Ok(());
@@ -333,8 +337,8 @@ impl Server {
         }
     }
 
-    /// Nothing new comes in any more: runs are parked, rooms finish what they were asked, sockets are told, the store
-    /// writes its last page, however long the others took.
+    /// Shuts down after the last request: parks runs, lets rooms finish, tells sockets, and closes
+    /// the store, however long the others took.
     async fn close(&self, io: &SocketIo) {
         let closing = async {
             self.agents.shutdown().await;
@@ -346,21 +350,21 @@ impl Server {
         if tokio::time::timeout(CLOSING_LIMIT, closing).await.is_err() {
             tracing::warn!("what was asked last took too long; what was acknowledged is durable");
         }
-        // Somebody who does not read would keep it for ever.
+        // A client that does not read would delay this for ever.
         drop(tokio::time::timeout(LAST_WORDS, io.close()).await);
         self.connections.end_all();
         self.store.close().await;
-        // Last: whoever waited for a decision has been told by now that the server stops.
+        // Last: everyone who waited for a decision has been told by now that the server stops.
         self.no_sessions.cancel();
     }
 }
 
-/// Where webhooks may lead.
+/// Returns the [`AddressPolicy`] for the addresses of webhooks.
 fn reach(config: &ServerConfig) -> AddressPolicy {
     if config.allow_private_webhooks { AddressPolicy::Everywhere } else { AddressPolicy::Public }
 }
 
-/// Sees to it that nobody stays longer than their token is good, and that their votes go with them.
+/// Disconnects people whose tokens have ended, and has the rooms recount the votes.
 async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock) {
     let mut changes = auth.changes();
     let mut ticks = tokio::time::interval(SWEEP);
@@ -369,7 +373,7 @@ async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock
         tokio::select! {
             _ = changes.changed() => rooms.recount().await,
             _ = ticks.tick() => {
-                // A token that ran out is refused all the same; its holder only is not told yet.
+                // An expired token is refused all the same; only its holder is not told yet.
                 if let Err(error) = auth.sweep(clock.now_ms()).await {
                     tracing::warn!(%error, "the tokens could not be looked at");
                 }
@@ -378,7 +382,7 @@ async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock
     }
 }
 
-/// Says on standard output where the server is: the two lines a script waits for.
+/// Prints the address of the server on standard output, in the two lines that a script waits for.
 fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> Result<()> {
     let link = if config.no_auth {
         format!("http://{bound}/")
@@ -407,7 +411,7 @@ async fn visit(data: Option<PathBuf>) -> Result<Store> {
     Ok(Store::open(&data, StoreAccess::Visit).await?)
 }
 
-/// Writes a document into a file or to standard output.
+/// Exports a document into a file or to standard output.
 async fn export(args: ExportArgs) -> Result<()> {
     let store = visit(args.data).await?;
     let id = DocumentId::from(args.document);
@@ -418,7 +422,7 @@ async fn export(args: ExportArgs) -> Result<()> {
     write_out(args.out.as_deref(), &content).await
 }
 
-/// Into a file, or to standard output.
+/// Writes content into a file, or to standard output.
 async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
     if let Some(path) = path {
         return tokio::fs::write(path, content)
@@ -430,7 +434,7 @@ async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// A document with everything its file tells of it.
+/// Returns the [`ExportInput`] of a document: everything that its exported file holds.
 async fn manuscript(store: &Store, id: &DocumentId, format: ExportFormat) -> Result<ExportInput> {
     let ExportSnapshot { title, version, text, requests } =
         ExportSnapshot::stored(store, id).await?;

@@ -1,7 +1,9 @@
-//! `copydesk mcp`: MCP over standard input and output, for clients that start their servers themselves.
+//! `copydesk mcp`: MCP over standard input and output, for clients that start their servers
+//! themselves.
 //!
-//! A bridge and no second server: each line from the client is sent to the running server's `/mcp` as it is, and what
-//! the server answers is written as it came. Nothing else is ever written to standard output.
+//! A bridge and no second server: each line from the client is sent to the running server's `/mcp`
+//! unchanged, and the server's answers are written as they came. Nothing else is ever written to
+//! standard output.
 
 mod lines;
 mod sse;
@@ -25,31 +27,33 @@ use sse::SseEvents;
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
-/// When whoever started the bridge gives up a call, in milliseconds.
+/// Header with the milliseconds after which the program that started the bridge gives up a call.
 const TIMEOUT: &str = "copydesk-timeout-ms";
-/// Tells this bridge from others: whoever started it is one program, with or without a session.
+/// Header that tells this bridge from others: the program that started it is one program, with or
+/// without a session.
 const BRIDGE: &str = "copydesk-bridge";
-/// How long to wait before the server is asked again for what it has to say by itself.
+/// Pause before the server is asked again for messages of its own.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The code of JSON-RPC for what is no JSON.
+/// JSON-RPC code for invalid JSON.
 const PARSE_ERROR: i32 = -32700;
-/// How long saying goodbye may take.
+/// Time limit for the end of the session.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// What the server's side of the conversation is, as far as the bridge must know.
+/// State of the conversation with the server, as far as the bridge must know it.
 #[derive(Default)]
 struct BridgeState {
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
-    /// How the session began, to begin another one if the server has forgotten it.
+    /// Message that began the session, to begin another one if the server has forgotten it.
     beginning: Option<Value>,
-    /// Requests under way, by the JSON of their names; cancelling one closes its connection.
+    /// Requests in progress, by the JSON of their identifiers; cancelling one closes its
+    /// connection.
     under_way: HashMap<String, CancellationToken>,
-    /// Whether somebody listens for what the server says by itself.
+    /// True while a task listens for the server's own messages.
     is_listening: bool,
 }
 
-/// Carries messages between one client and the server.
+/// Bridge that carries messages between one client and the server.
 pub struct StdioBridge {
     client: ServerClient,
     url: Url,
@@ -62,7 +66,7 @@ pub struct StdioBridge {
 }
 
 impl StdioBridge {
-    /// A bridge to the server of `client`; lines for the client go to `out`.
+    /// Returns a bridge to the server of this [`ServerClient`]; lines for the client go to `out`.
     pub fn new(
         client: ServerClient,
         timeout_ms: Option<u64>,
@@ -74,9 +78,13 @@ impl StdioBridge {
         Ok(Arc::new(Self { client, url, name, timeout_ms, state, out, tasks, stop }))
     }
 
-    /// Whether the server is there and the token good: so that somebody is told at once, not at the first call.
+    /// Checks that the server answers and accepts the token, so that the person is told at once,
+    /// not at the first call.
+    ///
+    /// # Errors
+    /// [`ClientError`] with the reason.
     pub async fn knock(&self) -> Result<(), ClientError> {
-        // Without a session there is nothing to delete; but only who may come in is told that.
+        // Without a session there is nothing to delete, but only an admitted caller is told so.
         let answer = self.client.send_any(self.request(Method::DELETE, None)).await?;
         match answer.status() {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
@@ -87,12 +95,12 @@ impl StdioBridge {
         }
     }
 
-    /// Tells the client that a line of its was no message.
+    /// Tells the client that one of its lines was no message.
     pub fn refuse(&self, why: &str) {
         self.say(&failure(&Value::Null, PARSE_ERROR, &format!("Parse error: {why}")));
     }
 
-    /// Carries one message of the client to the server. What is answered is written when it comes.
+    /// Carries one message of the client to the server. Answers are written when they come.
     pub async fn carry(self: &Arc<Self>, line: &str) {
         let message: Value = match serde_json::from_str(line) {
             Ok(message) => message,
@@ -150,8 +158,8 @@ impl StdioBridge {
         Err(self.client.strange(status))
     }
 
-    /// Sends a request and waits for its answer beside everything else. In a session the next message is not sent before
-    /// the server has this one, so that it can be cancelled.
+    /// Sends a request, and waits for its answer in a separate task. In a session the next message
+    /// is not sent before the server has this one, so that it can be cancelled.
     async fn ask(self: &Arc<Self>, id: Value, message: Value) {
         let cancel = self.stop.child_token();
         self.state().under_way.insert(id.to_string(), cancel.clone());
@@ -191,7 +199,7 @@ impl StdioBridge {
         }
     }
 
-    /// Writes what is answered to a request; if that ends without an answer, says so.
+    /// Writes the answer to a request, or an error if the connection ends without one.
     async fn pass_on(&self, id: &Value, answer: Response) {
         let status = answer.status();
         let is_protocol = is_json_rpc(&answer);
@@ -214,7 +222,7 @@ impl StdioBridge {
         self.say(&failure(id, -32000, lost));
     }
 
-    /// Sends what needs no answer.
+    /// Sends a message that needs no answer.
     async fn tell(self: &Arc<Self>, message: &Value) {
         let sent = if is_self_contained(message) {
             self.post(message).await
@@ -229,7 +237,8 @@ impl StdioBridge {
         }
     }
 
-    /// In a session the server is told; otherwise the connection is what the request lives by.
+    /// Cancels a request. In a session the server is told; otherwise closing the connection ends
+    /// the request.
     async fn cancel(self: &Arc<Self>, message: &Value) {
         let id = message["params"]["requestId"].to_string();
         if self.state().session.is_some() && !is_self_contained(message) {
@@ -239,7 +248,7 @@ impl StdioBridge {
         }
     }
 
-    /// Passes on what the server says by itself, for as long as there is a session.
+    /// Passes on the server's own messages, for as long as there is a session.
     fn listen(self: &Arc<Self>) {
         if self.state().session.is_none() || std::mem::replace(&mut self.state().is_listening, true)
         {
@@ -270,8 +279,8 @@ impl StdioBridge {
         });
     }
 
-    /// Sends a message of the session. If the server has forgotten the session, because it was started again, another one is
-    /// begun in its place.
+    /// Sends a message of the session. If the server was restarted and has forgotten the session,
+    /// begins another one in its place.
     async fn post_in_session(&self, message: &Value) -> Result<Response, ClientError> {
         let answer = self.post(message).await?;
         let beginning = self.state().beginning.clone();
@@ -321,11 +330,12 @@ impl StdioBridge {
         }
     }
 
-    /// Says goodbye: what still waits for people is taken back, because nobody would hear of it.
+    /// Ends the session. Requests that still wait for people are withdrawn, because nobody would
+    /// receive the result.
     pub async fn close(&self) {
         if self.state().session.is_some() {
             let goodbye = self.client.send_any(self.request(Method::DELETE, None));
-            // A server that is gone needs no goodbye.
+            // A server that is gone needs no message.
             drop(tokio::time::timeout(GOODBYE, goodbye).await);
         }
         self.stop.cancel();
@@ -334,7 +344,7 @@ impl StdioBridge {
     }
 
     fn say(&self, message: &Value) {
-        // A client that does not listen any more is told nothing.
+        // A client that no longer listens gets nothing.
         self.out.send(message.to_string()).ok();
     }
 
@@ -343,7 +353,7 @@ impl StdioBridge {
     }
 }
 
-/// The version that a message names for itself: it belongs to no session.
+/// Returns the version that a message itself names; such a message belongs to no session.
 fn own_version(message: &Value) -> Option<&str> {
     message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str()
 }
@@ -352,7 +362,7 @@ fn is_self_contained(message: &Value) -> bool {
     own_version(message).is_some() || message["method"] == "server/discover"
 }
 
-/// What such a message says again in headers, for everything that passes it on unread.
+/// Returns the headers that repeat parts of such a message, for intermediaries that do not read it.
 fn standard_headers(message: &Value) -> Vec<(&'static str, String)> {
     let (Some(version), Some(method)) = (own_version(message), message["method"].as_str()) else {
         return Vec::new();
@@ -373,7 +383,7 @@ fn is_json_rpc(answer: &Response) -> bool {
     kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// A JSON-RPC error.
+/// Returns a JSON-RPC error.
 fn failure(id: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
@@ -385,10 +395,11 @@ mod tests {
 
     use super::*;
 
-    /// Far beyond the five minutes after which programs of the seeds gave up, in steps of ten seconds.
+    /// Wait far beyond the five minutes after which older programs gave up, in steps of ten
+    /// seconds.
     const STEPS: u64 = 250;
 
-    /// A server whose people take long to decide.
+    /// Runs a server whose people take long to decide.
     async fn decides_slowly(listener: TcpListener) {
         let (mut stream, _) = listener.accept().await.expect("somebody comes");
         let mut head = Vec::new();
@@ -412,7 +423,7 @@ mod tests {
         }
         let answer = json!({"jsonrpc": "2.0", "id": 7, "result": {}});
         stream.write_all(format!("data: {answer}\n\n").as_bytes()).await.expect("it listens");
-        // Until the other side has had enough.
+        // Until the other side closes the connection.
         stream.read_exact(&mut [0]).await.ok();
     }
 

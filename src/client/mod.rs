@@ -1,4 +1,4 @@
-//! The command line as a client of a running server, over its REST; the bridge for MCP clients.
+//! Command line as a client of a running server, over its REST API; and the bridge for MCP clients.
 
 pub mod mcp;
 
@@ -16,60 +16,61 @@ use serde_json::Value;
 use crate::transport::protocol::client::IssueToken;
 use crate::transport::protocol::server::{IssuedToken, TokenList};
 
-/// Longest wait for an answer.
+/// Maximum wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why the server did not do what it was asked.
+/// Failure of a request of a [`ServerClient`].
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Not an address.
+    /// Text that is no address.
     #[error("{0:?} is no address of a server; write http://HOST:PORT")]
     Address(String),
-    /// A token that cannot be sent.
+    /// Token that cannot be sent.
     #[error("the token has characters that no token has")]
     Token,
-    /// Nobody answers there.
+    /// Address at which no server answers.
     #[error("the server at {address} does not answer; is it running?")]
     Unreachable {
-        /// Where.
+        /// Address of the server.
         address: String,
-        /// Why.
+        /// Cause of the failure.
         source: reqwest::Error,
     },
-    /// The server said no.
+    /// Refusal by the server.
     #[error("the server refused: {detail} ({status})")]
     Refused {
-        /// The HTTP status.
+        /// HTTP status.
         status: StatusCode,
-        /// What it said, for programs.
+        /// Code of the error, for programs.
         code: String,
-        /// What it said.
+        /// Message of the error.
         detail: String,
     },
-    /// Something else than Copydesk answered, or another version of it.
+    /// Answer of another program than Copydesk, or of another version.
     #[error("what answers at {address} is no Copydesk of this version ({status})")]
     Strange {
-        /// Where.
+        /// Address of the server.
         address: String,
-        /// The HTTP status.
+        /// HTTP status.
         status: StatusCode,
     },
 }
 
-/// Where the page after this one begins, if there is one: on the same server, whatever it says.
+/// Returns the cursor of the next page, if there is one. Only the cursor is used, so that the
+/// request stays on one server.
 pub fn next_cursor(page: &Value) -> Option<String> {
     let mut parts = page["next"].as_str()?.split(['?', '&']);
     parts.find_map(|pair| pair.strip_prefix("cursor=")).map(str::to_owned)
 }
 
-/// A running server, asked with somebody's token.
+/// Client of a running server, with a person's token.
 #[derive(Clone, Debug)]
 pub struct ServerClient {
     http: reqwest::Client,
     address: Url,
 }
 
-/// What of a problem document (RFC 9457) people are shown.
+/// Part of a problem document (RFC 9457) that people are shown.
 #[derive(Deserialize)]
 struct ProblemSummary {
     #[serde(default)]
@@ -78,7 +79,7 @@ struct ProblemSummary {
 }
 
 impl ClientError {
-    /// What the server calls it; none if it is not the server who says it.
+    /// Returns the server's code of the error; `None` if the error is not the server's.
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::Refused { code, .. } => Some(code),
@@ -90,12 +91,20 @@ impl ClientError {
 }
 
 impl ServerClient {
-    /// The server at `address`, such as `http://127.0.0.1:4680`; nothing is sent yet.
+    /// Returns a client of the server at `address`, such as `http://127.0.0.1:4680`; nothing is
+    /// sent yet.
+    ///
+    /// # Errors
+    /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn new(address: &str, token: &str) -> Result<Self, ClientError> {
         Self::build(address, Some(token), Some(PATIENCE))
     }
 
-    /// The same for answers that people are waited for, and without a token where none is needed.
+    /// Returns a client without a time limit for answers that wait for people, and with an optional
+    /// token.
+    ///
+    /// # Errors
+    /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
     pub fn patient(address: &str, token: Option<&str>) -> Result<Self, ClientError> {
         Self::build(address, token, None)
     }
@@ -120,7 +129,7 @@ impl ServerClient {
         let http = reqwest::Client::builder()
             .default_headers(headers)
             .connect_timeout(PATIENCE)
-            // An owner's token goes to the address that was given, and nowhere else.
+            // An owner's token goes to the given address, and nowhere else.
             .redirect(Policy::none());
         let http = match patience {
             Some(patience) => http.timeout(patience),
@@ -131,30 +140,33 @@ impl ServerClient {
         Ok(Self { http: http.map_err(unreachable)?, address: parsed })
     }
 
-    /// A new token.
+    /// Issues a token.
     pub async fn issue(&self, wish: &IssueToken) -> Result<IssuedToken, ClientError> {
         let answer = self.send(self.request(Method::POST, &["tokens"])?.json(wish)).await?;
         self.read(answer).await
     }
 
-    /// All tokens, without their secrets.
+    /// Lists all tokens, without their secrets.
     pub async fn tokens(&self) -> Result<TokenList, ClientError> {
         let answer = self.send(self.request(Method::GET, &["tokens"])?).await?;
         self.read(answer).await
     }
 
-    /// Takes a token back.
+    /// Revokes a token.
     pub async fn revoke(&self, id: &str) -> Result<(), ClientError> {
         self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
     }
 
-    /// What stands at an address below `/api/v1`.
+    /// Returns the JSON value at an address below `/api/v1`.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, ClientError> {
         let answer = self.send(self.query(path, query)?).await?;
         self.read(answer).await
     }
 
-    /// A file at an address below `/api/v1`.
+    /// Returns the file at an address below `/api/v1`.
     pub async fn file(
         &self,
         path: &[&str],
@@ -167,7 +179,7 @@ impl ServerClient {
         Ok(bytes.into())
     }
 
-    /// Everything of a list, page by page; `field` of each page has its entries.
+    /// Returns all entries of a list, page by page; `field` of each page has its entries.
     pub async fn all(
         &self,
         path: &[&str],
@@ -185,7 +197,10 @@ impl ServerClient {
         }
     }
 
-    /// Does something at an address below `/api/v1`.
+    /// Posts to an address below `/api/v1`, and returns the answer.
+    ///
+    /// # Errors
+    /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, ClientError> {
         let answer = self.send(self.request(Method::POST, path)?.json(body)).await?;
         self.read(answer).await
@@ -199,7 +214,7 @@ impl ServerClient {
         Ok(self.http.request(Method::GET, url))
     }
 
-    /// A request below `/api/v1`; each part is escaped.
+    /// Builds a request below `/api/v1`; each part of the path is escaped.
     fn request(&self, method: Method, path: &[&str]) -> Result<RequestBuilder, ClientError> {
         Ok(self.request_at(method, self.url(path)?))
     }
@@ -208,12 +223,12 @@ impl ServerClient {
         self.http.request(method, url)
     }
 
-    /// An address below `/api/v1`; each part is escaped.
+    /// Returns an address below `/api/v1`; each part of the path is escaped.
     fn url(&self, path: &[&str]) -> Result<Url, ClientError> {
         self.below(&[&["api", "v1"], path].concat())
     }
 
-    /// An address on the server; each part is escaped.
+    /// Returns an address on the server; each part of the path is escaped.
     fn below(&self, path: &[&str]) -> Result<Url, ClientError> {
         let mut url = self.address.clone();
         url.path_segments_mut()
@@ -230,16 +245,16 @@ impl ServerClient {
         if answer.status().is_success() { Ok(answer) } else { Err(self.refusal(answer).await) }
     }
 
-    /// Whatever the server answers.
+    /// Sends a request, and returns the answer whatever its status.
     async fn send_any(&self, request: RequestBuilder) -> Result<Response, ClientError> {
         request.send().await.map_err(|source| ClientError::Unreachable {
             address: self.shown(),
-            // The address is said already.
+            // The message has the address already.
             source: source.without_url(),
         })
     }
 
-    /// What an answer that is none says.
+    /// Returns the error that an unsuccessful answer stands for.
     async fn refusal(&self, answer: Response) -> ClientError {
         let status = answer.status();
         match answer.json::<ProblemSummary>().await {
@@ -258,7 +273,7 @@ impl ServerClient {
         answer.json().await.map_err(|_| ClientError::Strange { address: address(), status })
     }
 
-    /// The address without a password or fragment somebody may have put into it.
+    /// Returns the address without a password or fragment that it may hold.
     fn shown(&self) -> String {
         self.address.origin().ascii_serialization()
     }

@@ -1,20 +1,21 @@
 //! Requests, runs and lists as people read them in a terminal. Pure.
 //!
-//! What models and people wrote is shown without control characters: it must not move the cursor or write over what was said.
+//! Texts of models and people are shown without control characters: they must not move the cursor
+//! or overwrite earlier output.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Characters of the text around a change.
+/// Number of characters of the text around a change.
 const AROUND: usize = 40;
 
-/// How to tell old words from new ones.
+/// Style that tells old words from new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffStyle {
-    /// By colours, for a terminal.
+    /// Colours, for a terminal.
     Coloured,
-    /// By marks: `[-old-]{+new+}`.
+    /// Marks: `[-old-]{+new+}`.
     Plain,
 }
 
@@ -45,7 +46,7 @@ impl DiffStyle {
     }
 }
 
-/// A request in one line: name, status, tool, where, how many changes, why.
+/// Formats a request in one line: identifier, status, tool, place, number of changes, reason.
 pub fn request_line(request: &Value) -> String {
     let hunks = request["hunks"].as_array().map_or(0, Vec::len);
     let changes = match hunks {
@@ -59,7 +60,8 @@ pub fn request_line(request: &Value) -> String {
     format!("{id}  {status}  {tool}  {place}{changes}  {why}").trim_end().to_owned()
 }
 
-/// A request with everything it would change; `text` is that of the version its positions are of.
+/// Formats a request with all its changes; `text` is that of the version to which its positions
+/// refer.
 pub fn request(request: &Value, text: Option<&str>, style: DiffStyle) -> String {
     let mut said = format!("{}\n", request_line(request));
     for warning in request["warnings"].as_array().into_iter().flatten() {
@@ -82,14 +84,14 @@ pub fn request(request: &Value, text: Option<&str>, style: DiffStyle) -> String 
             writeln!(said, "  {}", style.line(line.trim_end_matches('\n'))).ok();
         }
         if lines.is_empty() {
-            // A command, say: what would run, and nothing of it left out.
+            // For example a command: everything that would run is shown, with nothing left out.
             writeln!(said, "  {}", clean(&request["tool_input"].to_string())).ok();
         }
     }
     said
 }
 
-/// A change among the words around it.
+/// Formats a change among the words around it.
 fn hunk_words(hunk: &Value, text: Option<&[u16]>, style: DiffStyle) -> String {
     let parts = hunk["parts"].as_array().map_or(&[][..], Vec::as_slice);
     let mut said = String::new();
@@ -118,7 +120,7 @@ enum DiffSide {
     After,
 }
 
-/// Of the words around a change, those on its own line.
+/// Returns the words around a change that are on its own line.
 fn around(words: &str, side: DiffSide) -> String {
     let line = match side {
         DiffSide::Before => words.rsplit('⏎').next(),
@@ -131,7 +133,7 @@ fn slice(text: Option<&[u16]>, from: usize, to: usize) -> String {
     let Some(text) = text else { return String::new() };
     let to = to.min(text.len());
     let words = String::from_utf16_lossy(text.get(from..to).unwrap_or_default());
-    // Half a character at the edge is none.
+    // Half a character at the edge is dropped.
     clean(words.trim_matches('\u{fffd}')).replace('\n', "⏎")
 }
 
@@ -143,12 +145,12 @@ fn shown(part: &Value, name: &str) -> String {
     clean(part[name].as_str().unwrap_or_default()).replace('\n', "⏎")
 }
 
-/// A field that is one word, or a dash.
+/// Returns a field that is one word, or a dash.
 fn word(of: &Value, name: &str) -> String {
     of[name].as_str().map_or_else(|| "-".to_owned(), |text| clean(text).replace('\n', " "))
 }
 
-/// Without characters that a terminal obeys, or that turn around what follows.
+/// Replaces characters that a terminal obeys, or that change the direction of the text after them.
 pub fn clean(text: &str) -> String {
     let obeyed = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -157,7 +159,8 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if obeyed(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Documents in columns, for people and for `awk`: the title, which may have spaces, comes last.
+/// Formats documents in columns, for people and for `awk`: the title, which may have spaces, comes
+/// last.
 pub fn documents(list: &[Value]) -> String {
     let mut said = String::new();
     for line in list {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::cli::{BackupArgs, RestoreArgs};
 use crate::store::{self, Store};
 
-/// Copies everything that is kept into one file; prints where it is.
+/// Copies the whole store into one file; prints its path.
 pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
     let data = args.data.unwrap_or_else(|| PathBuf::from(super::DATA));
     if !Store::is_at(&data) {
@@ -38,7 +38,7 @@ fn has_owner_token(data: &Path) -> bool {
     crate::auth::kept_owner_secret(data).is_ok_and(|kept| kept.is_some())
 }
 
-/// `copydesk-backup-20261120T140502Z.sqlite`.
+/// Returns a name like `copydesk-backup-20261120T140502Z.sqlite`.
 fn file_name() -> String {
     let now = jiff::Timestamp::now();
     format!("copydesk-backup-{}.sqlite", now.strftime("%Y%m%dT%H%M%SZ"))

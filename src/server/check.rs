@@ -1,4 +1,4 @@
-//! `copydesk check`: looks through everything that is kept, and says what is wrong.
+//! `copydesk check`: examines everything in the store, and reports errors.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::check::{CheckCounts, CheckReport, report};
 use crate::cli::CheckArgs;
 use crate::store::{Store, StoreAccess};
 
-/// Prints what is wrong; an error only where nothing can be printed.
+/// Prints the findings. Fails only if nothing can be printed.
 pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {
     let data = args.data.unwrap_or_else(|| PathBuf::from("./copydesk-data"));
     let report = match checked(&data).await {
@@ -40,7 +40,7 @@ pub(super) async fn run(args: CheckArgs) -> Result<CommandOutcome> {
     Ok(if report.findings.is_empty() { CommandOutcome::Fine } else { CommandOutcome::Findings })
 }
 
-/// So many of something: `1 update`, `3 updates`.
+/// Formats a count with its noun: `1 update`, `3 updates`.
 fn many(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")

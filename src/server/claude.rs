@@ -1,4 +1,4 @@
-//! The Claude CLI as one of the models, and the small program it starts. On Unix only.
+//! Claude CLI as one of the models, and the helper program that the CLI starts. On Unix only.
 
 use std::sync::Arc;
 
@@ -12,7 +12,10 @@ use crate::llm::Model;
 #[cfg(unix)]
 use crate::llm::claude_cli;
 
-/// The CLI that was found, told to use the model of this name.
+/// Returns the installed CLI as a [`Model`], set to use the model `name`.
+///
+/// # Errors
+/// There is no CLI, or its folder cannot be prepared.
 #[cfg(unix)]
 pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
     let cli = config.claude.clone().context("there is no Claude CLI")?;
@@ -28,20 +31,23 @@ pub fn model(config: &ServerConfig, name: Option<&str>) -> Result<Arc<dyn Model>
     ))
 }
 
-/// `copydesk claude-tools`.
+/// Runs `copydesk claude-tools`.
+///
+/// # Errors
+/// The server that started the CLI cannot be reached.
 #[cfg(unix)]
 pub fn tools(args: &ClaudeToolsArgs) -> Result<()> {
     let connected = claude_cli::connect(&args.socket, &args.secret, args.of.clone());
     connected.context("cannot reach the server that started the Claude CLI")
 }
 
-/// There is none.
+/// Fails: the Claude CLI runs on Unix only.
 #[cfg(not(unix))]
 pub fn model(_: &ServerConfig, _: Option<&str>) -> Result<Arc<dyn Model>> {
     anyhow::bail!("the Claude CLI is run on Unix only")
 }
 
-/// There is none.
+/// Fails: the Claude CLI runs on Unix only.
 #[cfg(not(unix))]
 pub fn tools(_: &ClaudeToolsArgs) -> Result<()> {
     anyhow::bail!("the Claude CLI is run on Unix only")

@@ -15,7 +15,7 @@ use super::stop_signal;
 /// Carries messages until the client has no more, or the process is told to stop.
 pub(super) async fn run(args: McpArgs) -> Result<()> {
     let token = token(&args)?;
-    // Under --no-auth any token is good, and without one nobody could say who asks otherwise.
+    // Under --no-auth any token is accepted; otherwise the server needs one to identify the caller.
     let client = ServerClient::patient(&args.url, token.as_deref())?;
     let (out, mut lines_out) = mpsc::unbounded_channel();
     let bridge = StdioBridge::new(client, args.timeout_ms.filter(|it| *it > 0), out)?;
@@ -45,7 +45,8 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
     ended
 }
 
-/// The token that was given, or the owner's in the data directory of a server on this machine.
+/// Returns the token that was given, or the owner's in the data directory of a server on this
+/// machine.
 fn token(args: &McpArgs) -> Result<Option<String>> {
     if let Some(token) = &args.token {
         return Ok(Some(token.trim().to_owned()));

@@ -1,4 +1,4 @@
-//! The models that the configuration names.
+//! Models that the configuration names.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::llm::harper::HarperModel;
 use crate::llm::scripted::ScriptedModel;
 use crate::llm::{Model, RetryPolicy, anthropic, openai};
 
-/// The models that can be asked, the default first.
+/// Returns the [`ModelCatalog`] of models that can be asked, the default first.
 pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
     let mut models = Vec::new();
     for choice in &config.models {

@@ -1,4 +1,5 @@
-//! `copydesk import`, `docs`, `ask`, `requests`, `approve`, `reject`, `watch`, `export --url`: a running server, asked from the command line.
+//! Commands that ask a running server: `copydesk import`, `docs`, `ask`, `requests`, `approve`,
+//! `reject`, `watch` and `export --url`.
 
 mod import;
 mod watch;
@@ -21,14 +22,14 @@ use super::CommandOutcome;
 pub(super) use import::import;
 pub(super) use watch::watch;
 
-/// How long one question waits for something to happen, in seconds.
+/// Longest wait of one question, in seconds.
 const WAIT_S: u64 = 20;
 
 fn client(server: &ServerArgs) -> Result<ServerClient, ClientError> {
     ServerClient::new(&server.url, server.token.as_deref().unwrap_or_default().trim())
 }
 
-/// Says something on standard output, at once: somebody may be reading line by line.
+/// Prints text on standard output and flushes it: a reader may take it line by line.
 fn say(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -47,7 +48,7 @@ fn style() -> DiffStyle {
     }
 }
 
-/// What was refused because it came too late ends like what ran out of time.
+/// Returns the [`CommandOutcome`] of a refused decision: a late one counts as expired.
 fn ended_by(error: ClientError) -> Result<CommandOutcome> {
     if error.code() == Some("expired") {
         eprintln!("copydesk: {error}");
@@ -56,7 +57,7 @@ fn ended_by(error: ClientError) -> Result<CommandOutcome> {
     Err(error.into())
 }
 
-/// The documents.
+/// Lists the documents.
 pub(super) async fn docs(args: DocsArgs) -> Result<CommandOutcome> {
     let list = client(&args.server)?.all(&["documents"], &[], "documents").await?;
     if args.server.json {
@@ -67,7 +68,7 @@ pub(super) async fn docs(args: DocsArgs) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Fine)
 }
 
-/// Asks the agent, and waits for it if that is wanted.
+/// Asks the agent, and waits for the result with `--wait`.
 pub(super) async fn ask(args: AskArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     let mut wish = json!({"prompt": args.prompt, "context": {"documentId": args.document}});
@@ -113,7 +114,8 @@ async fn wait(
             return finished(&state, args.server.json);
         }
         let waits = state["waiting"][0].as_str();
-        // Until something waits, short, so that it is seen soon; then until that is resolved.
+        // Short waits until a request waits for people, so that it is shown soon; then until that
+        // request is resolved.
         let seconds = if waits.is_some() { WAIT_S } else { 1 };
         let seconds = left.map_or(seconds, |left| seconds.min(left.as_secs().max(1))).to_string();
         let run = ["sessions", session, "runs", run];
@@ -150,7 +152,7 @@ fn finished(state: &Value, as_json: bool) -> Result<CommandOutcome> {
     })
 }
 
-/// A request with its changes among the words around them.
+/// Returns a request with its changes among the words around them.
 async fn show_request(
     client: &ServerClient,
     id: &str,
@@ -161,14 +163,14 @@ async fn show_request(
     Ok(show::request(&request, text.as_deref(), style))
 }
 
-/// The text that a request's positions are of; nothing if it cannot be had.
+/// Returns the text to which a request's positions refer; `None` if it cannot be read.
 async fn text_of(client: &ServerClient, request: &Value) -> Option<String> {
     let (document, version) = (request["document_id"].as_str()?, request["version"].to_string());
     let read = client.get(&["documents", document, "versions", &version], &[]).await.ok()?;
     read["text"].as_str().map(str::to_owned)
 }
 
-/// What waits; or one request with its changes.
+/// Lists the open requests, or shows one request with its changes.
 pub(super) async fn requests(args: RequestsArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     if let Some(id) = &args.request {
@@ -194,7 +196,7 @@ async fn open(client: &ServerClient, document: Option<&str>) -> Result<Vec<Value
     client.all(&["requests"], &query, "requests").await
 }
 
-/// Accepts a request, or some of its changes.
+/// Accepts a request, or some of its hunks.
 pub(super) async fn approve(args: ApproveArgs) -> Result<CommandOutcome> {
     let mut decision = json!({"approved": true});
     if !args.hunk.is_empty() {
@@ -209,7 +211,7 @@ pub(super) async fn approve(args: ApproveArgs) -> Result<CommandOutcome> {
     decide(&args.server, &args.request, &decision).await
 }
 
-/// Rejects a request, or some of its changes.
+/// Rejects a request, or some of its hunks.
 pub(super) async fn reject(args: RejectArgs) -> Result<CommandOutcome> {
     let mut decision = json!({"approved": false, "feedback": args.reason});
     if !args.hunk.is_empty() {
@@ -240,7 +242,7 @@ async fn decide(server: &ServerArgs, request: &str, decision: &Value) -> Result<
     Ok(CommandOutcome::Fine)
 }
 
-/// A document as a file, from a running server.
+/// Exports a document from a running server into a file.
 pub(super) async fn export(url: &str, args: ExportArgs) -> Result<()> {
     let client = ServerClient::new(url, args.token.as_deref().unwrap_or_default().trim())?;
     let format = ExportFormat::from(args.format).as_str();

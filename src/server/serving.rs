@@ -1,4 +1,4 @@
-//! Accepts connections and answers requests until it is told to stop.
+//! Accept loop: accepts connections and answers requests until it is told to stop.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,15 +23,16 @@ use crate::connections::{
 };
 use crate::transport::rest::transfer::is_websocket_request;
 
-/// Longest head of a request, in bytes.
+/// Maximum head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;
-/// How long to wait after a connection could not be accepted.
+/// Pause after a connection could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// After how long without an acknowledgement the system ends a connection, in milliseconds.
+/// Time without an acknowledgement after which the system ends a connection, in milliseconds.
 #[cfg(target_os = "linux")]
 const TCP_USER_TIMEOUT_MS: u32 = 30_000;
 
-/// Accepts connections until `stop`; then waits until the requests that are being answered are.
+/// Accepts connections for the [`ConnectionRegistry`] until `stop`; then waits until all requests
+/// in progress are answered.
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -63,7 +64,7 @@ pub(super) async fn serve(
     tasks.wait().await;
 }
 
-/// Whether a connection was over before it was accepted.
+/// Returns `true` if a connection was over before it was accepted.
 fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
@@ -76,25 +77,26 @@ async fn answer(
     router: Router,
     stop: CancellationToken,
 ) {
-    // Without it, small frames wait for the acknowledgement of the ones before.
+    // Without it, small frames wait for the acknowledgement of earlier ones.
     stream.set_nodelay(true).ok();
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(&stream, TCP_USER_TIMEOUT_MS).ok();
     let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&transport)));
     let service = service_fn(move |request| respond(&transport, &router, request));
     let mut server = http1::Builder::new();
-    // Connections that are overdue are ended by `ConnectionRegistry::supervise`.
+    // `ConnectionRegistry::supervise` ends connections that are overdue.
     server.header_read_timeout(None).max_buf_size(HEAD_BYTES);
     let mut connection = pin!(server.serve_connection(stream, service).with_upgrades());
     tokio::select! {
-        // A connection that breaks off is nobody's fault here.
+        // A broken connection is no error of the server.
         _ = connection.as_mut() => return,
         () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
     }
     connection.await.ok();
 }
 
-/// Answers one request. Nothing after its head has been read when this is called, nor is it before this returns.
+/// Answers one request. Nothing after its head has been read when this is called, nor is it before
+/// this returns.
 fn respond(
     transport: &Arc<ConnectionTransport>,
     router: &Router,
@@ -107,7 +109,8 @@ fn respond(
     router.clone().oneshot(request.map(Body::new))
 }
 
-/// Files and connections that the system lets this process open; `None`: it sets no limit, or cannot be asked.
+/// Returns the number of files and connections that the system lets this process open; `None` if it
+/// sets no limit, or cannot be asked.
 pub(super) fn open_files() -> Option<usize> {
     #[cfg(unix)]
     {

@@ -1,11 +1,12 @@
-//! The settings a server starts with: its options, and what an owner had set before, as far as that is still offered.
+//! Settings with which a server starts: its options, and earlier settings of an owner as far as
+//! they are still offered.
 
 use crate::agent::ModelCatalog;
 use crate::config::ServerConfig;
 use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use crate::rooms::{RoomError, RoomRegistry};
 
-/// What the options say.
+/// Returns the [`ServerSettings`] that the options give.
 pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
     let off = config.approvals == Some(false);
     if off {
@@ -18,7 +19,7 @@ pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
     }
 }
 
-/// Takes up what an owner had set in the running server before.
+/// Restores the settings that an owner had made in the running server before.
 pub(super) async fn recall(
     rooms: &RoomRegistry,
     config: &ServerConfig,

@@ -13,18 +13,18 @@ use tower::ServiceExt as _;
 use crate::connections::MESSAGE_BYTES;
 use crate::transport::socketio::ClosePolling;
 
-/// Packets a socket may have waiting before it is cut off and has to resync.
+/// Maximum packets that may wait in a socket before it is disconnected and has to resync.
 const SOCKET_BUFFER: usize = 8_192;
-/// How long a client may take to show its token.
+/// Time that a client may take to show its token.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
-/// Binary packets are refused; what of them is kept until they are complete, in bytes.
+/// Maximum bytes of an incomplete binary packet. Complete ones are refused.
 const BINARY_BYTES: usize = 64 * 1024;
-/// Binary parts that one packet may have before it is refused.
+/// Maximum binary parts of one packet before it is refused.
 const BINARY_PARTS: usize = 16;
-/// How long they may take.
+/// Time that the parts of a binary packet may take to arrive.
 const BINARY_PATIENCE: Duration = Duration::from_secs(5);
 
-/// socket.io, and everything else `inside` of it.
+/// Returns the [`SocketIo`] service around the router `inside`.
 pub(super) fn around(inside: Router) -> (Router, SocketIo) {
     let (service, io) = SocketIo::builder()
         .max_buffer_size(SOCKET_BUFFER)
@@ -42,7 +42,8 @@ pub(super) fn around(inside: Router) -> (Router, SocketIo) {
     (Router::new().fallback_service(service), io)
 }
 
-/// Ends sessions of long polling, which have no connection to end, as their clients would: by a packet.
+/// Ends sessions of long polling, which have no connection to end, as their clients would: by a
+/// packet.
 pub(super) fn close_polling(service: Router) -> ClosePolling {
     Arc::new(move |name| {
         let uri = format!("/socket.io/?EIO=4&transport=polling&sid={name}");

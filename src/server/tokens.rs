@@ -1,4 +1,4 @@
-//! `copydesk token`: lets people in and out, beside a running server or through it.
+//! `copydesk token`: issues, lists and revokes tokens, beside a running server or through it.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::transport::protocol::server::TokenLine;
 
 use super::visit;
 
-/// Does what `copydesk token` was asked. A new token is printed alone, so that a script can read it.
+/// Runs `copydesk token`. A new token is printed alone, so that a script can read it.
 pub(super) async fn run(args: TokenArgs) -> Result<()> {
     let said = match &args.url {
         Some(url) => over_http(url, &args).await?,
@@ -26,7 +26,7 @@ pub(super) async fn run(args: TokenArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Through a running server: it knows at once.
+/// Runs the command through a running server, which applies it at once.
 async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
     let Some(token) = &args.token else {
         bail!("--url needs the token of an owner: --token, or COPYDESK_TOKEN");
@@ -42,7 +42,8 @@ async fn over_http(url: &str, args: &TokenArgs) -> Result<String> {
     Ok(format!("{}\n", client.issue(&wish(args)).await?.token))
 }
 
-/// In the data directory. A server that runs on it sees a new token at once, and a revoked one within a second.
+/// Runs the command in the data directory. A server that runs on it sees a new token at once, and a
+/// revoked one within a second.
 async fn in_directory(args: TokenArgs) -> Result<String> {
     let store = visit(args.data.clone()).await?;
     let said = with(&Authenticator::new(store.clone()), &args).await;
@@ -53,7 +54,7 @@ async fn in_directory(args: TokenArgs) -> Result<String> {
 async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
     let (owner, now_ms) = (Authenticator::owner().user, WallClock::system().now_ms());
     if args.list {
-        // Whoever can read the directory came in without a token.
+        // Reading the directory needs no token.
         let tokens = convert::token_list(auth.tokens().await?, &"".into(), now_ms).tokens;
         return Ok(table(&tokens));
     }
@@ -68,7 +69,7 @@ async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
 
 fn wish(args: &TokenArgs) -> IssueToken {
     IssueToken {
-        // The command line asks for both where they are needed.
+        // The command line requires both where they are needed.
         role: args.role.map(|role| role.as_str().to_owned()).unwrap_or_default(),
         name: args.name.clone().unwrap_or_default(),
         document_id: args.document.clone(),
@@ -76,7 +77,8 @@ fn wish(args: &TokenArgs) -> IssueToken {
     }
 }
 
-/// The tokens in columns, for people and for `awk`: the name, which may have spaces, comes last.
+/// Formats tokens in columns, for people and for `awk`: the name, which may have spaces, comes
+/// last.
 fn table(tokens: &[TokenLine]) -> String {
     let head = ["ID", "ROLE", "STATUS", "DOCUMENT", "EXPIRES", "LAST-USED", "NAME"];
     let mut rows = vec![head.map(str::to_owned)];
@@ -103,7 +105,7 @@ fn table(tokens: &[TokenLine]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// `2026-11-20T14:05Z`: nobody needs a token's seconds.
+/// Formats a time like `2026-11-20T14:05Z`: a token's seconds do not matter.
 fn to_the_minute(time: &str) -> String {
     let read = time.parse::<Timestamp>();
     read.map_or_else(|_| time.to_owned(), |at| at.strftime("%Y-%m-%dT%H:%MZ").to_string())

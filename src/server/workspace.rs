@@ -1,4 +1,5 @@
-//! The workspace that tools may use: opened, tidied of what a crash left there, and the supervisor of its commands.
+//! Workspace that tools may use: opened, cleared of files that a crash left there, and the
+//! supervisor of its commands.
 
 #[cfg(target_os = "linux")]
 use std::path::PathBuf;
@@ -11,14 +12,14 @@ use crate::config::ServerConfig;
 use crate::tools::ToolRegistry;
 use crate::workspace::Workspace;
 
-/// When it is looked once more for what an earlier process left in the workspace.
+/// Delay before the second search for files that an earlier process left in the workspace.
 const LEFT_OVER: Duration = Duration::from_secs(20);
-/// This very program, also if its file was replaced meanwhile.
+/// Path of this program, valid even if its file was replaced meanwhile.
 #[cfg(target_os = "linux")]
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// Removes what an earlier process left in the workspace in the middle of writing; and once more, for what was too young by then
-/// to be told from what another server writes.
+/// Removes files that an earlier process left in the workspace by an interrupted write; and once
+/// more, for files that were too young by then to be told from those that another server writes.
 async fn clear_left_over(workspace: Workspace) {
     for pause in [Duration::ZERO, LEFT_OVER] {
         tokio::time::sleep(pause).await;
@@ -30,23 +31,29 @@ async fn clear_left_over(workspace: Workspace) {
     }
 }
 
-/// `copydesk supervise`.
+/// Runs `copydesk supervise`.
+///
+/// # Errors
+/// The command cannot be run.
 #[cfg(target_os = "linux")]
 pub fn supervise(args: &SuperviseArgs) -> Result<()> {
     let supervised = crate::processes::supervisor::supervise(&args.mark, &args.command);
     supervised.context("cannot run the command")
 }
 
-/// There is none.
+/// Fails: commands are supervised on Linux only.
 #[cfg(not(target_os = "linux"))]
 pub fn supervise(_: &SuperviseArgs) -> Result<()> {
     anyhow::bail!("commands are supervised on Linux only")
 }
 
-/// The tools of this server: those for the workspace only if there is one.
+/// Returns the [`ToolRegistry`] of this server, with tools for the workspace only if there is one.
+///
+/// # Errors
+/// The workspace cannot be used, or `--enable-bash` works only on another system.
 pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
     let Some(folder) = &config.workspace else { return Ok(ToolRegistry::default()) };
-    // The server's own data and settings may lie in it.
+    // The server's own data and settings may be in it.
     let workspace = Workspace::open(folder, &[&config.data, &config.file])
         .context("cannot use the workspace")?;
     tokio::spawn(clear_left_over(workspace.clone()));

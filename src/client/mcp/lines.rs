@@ -4,23 +4,23 @@ use std::io::{BufRead, Read as _, Write as _};
 
 use tokio::sync::mpsc;
 
-/// Lines that may wait to be carried.
+/// Maximum number of lines that wait to be carried.
 const WAITING: usize = 64;
-/// Bytes of the longest line that is carried: what the server takes at most, and some more.
+/// Maximum bytes of a line that is carried: the server's limit, and some more.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 
-/// A line of the client.
+/// Line of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputLine {
-    /// Text; whether it is JSON is not looked at here.
+    /// Text, which may or may not be JSON.
     Text(String),
-    /// No message can be in it, and why.
+    /// Line that cannot hold a message, with the reason.
     Unreadable(&'static str),
 }
 
-/// Lines of standard input.
+/// [`InputLine`]s of standard input.
 ///
-/// Read by a thread of its own: one that waits for input must not keep the process from ending.
+/// Read by a separate thread: waiting for input must not keep the process from ending.
 #[derive(Debug)]
 pub struct InputLines(mpsc::Receiver<InputLine>);
 
@@ -40,14 +40,14 @@ impl InputLines {
         Self(lines)
     }
 
-    /// The next line; `None`: the client is done.
+    /// Returns the next line; `None` once the client is done.
     pub async fn next(&mut self) -> Option<InputLine> {
         self.0.recv().await
     }
 }
 
-/// Reads the next line, of at most `longest` bytes; `None`: there is no more. Whatever a line holds, the one after it is
-/// read as if nothing had happened.
+/// Reads the next line, of at most `longest` bytes; `None` at the end of the input. Whatever a line
+/// holds, the next one is read as usual.
 fn read_line(input: &mut impl BufRead, longest: u64) -> Option<InputLine> {
     let mut line = Vec::new();
     match input.by_ref().take(longest).read_until(b'\n', &mut line) {
@@ -63,7 +63,8 @@ fn read_line(input: &mut impl BufRead, longest: u64) -> Option<InputLine> {
     Some(text.map_or(InputLine::Unreadable("the line is not UTF-8"), InputLine::Text))
 }
 
-/// Passes over the rest of a line; whether there was none. `None`: nothing can be read any more.
+/// Skips the rest of a line, and returns `true` if there was none. `None` if nothing can be read
+/// any more.
 fn skip_line(input: &mut impl BufRead) -> Option<bool> {
     let mut is_first = true;
     loop {

@@ -1,4 +1,4 @@
-//! The messages of an answer: the events of a stream, or the one message there is.
+//! Messages of an answer: the events of a stream, or a single message.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use futures_util::stream::BoxStream;
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 
-/// Bytes of one message; the server's own limit is lower.
+/// Maximum bytes of one message; the server's own limit is lower.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Reads messages as they come.
+/// Reader of messages as they come.
 pub(super) struct SseEvents {
     stream: Option<BoxStream<'static, Vec<u8>>>,
     is_stream: bool,
@@ -23,14 +23,14 @@ impl SseEvents {
     pub(super) fn of(answer: Response) -> Self {
         let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
-        // A connection that breaks is the end of it.
+        // A broken connection ends the answer.
         let bytes = answer.bytes_stream().take_while(|piece| std::future::ready(piece.is_ok()));
         let bytes = bytes.filter_map(|piece| async move { piece.ok().map(|it| it.to_vec()) });
         let (buffer, ready, data) = (Vec::new(), VecDeque::new(), String::new());
         Self { stream: Some(bytes.boxed()), is_stream, buffer, ready, data }
     }
 
-    /// The next message; `None`: there is no more.
+    /// Returns the next message; `None` if there is no more.
     pub(super) async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(message) = self.ready.pop_front() {

@@ -1,4 +1,4 @@
-//! `copydesk import`: text files become documents of a running server.
+//! `copydesk import`: makes text files documents of a running server.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use crate::server::CommandOutcome;
 
 use super::{client, say, say_json};
 
-/// How the names of files end that are text.
+/// Endings of the names of text files.
 const ENDINGS: [&str; 3] = ["md", "markdown", "txt"];
-/// The largest file, in bytes: a longer document no server takes.
+/// Maximum file, in bytes: no server takes a longer document.
 const LARGEST: u64 = 32 * 1024 * 1024;
-/// What some editors write before a text.
+/// Character that some editors write before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Makes a document of each file. Nothing is made before all of them were read.
+/// Makes a document of each file. Nothing is created before all files were read.
 pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
     if args.title.is_some() && args.file.len() > 1 {
         bail!("--title is for one file; several get their names as titles");
@@ -43,12 +43,12 @@ pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Fine)
 }
 
-/// What a file is called, without its ending.
+/// Returns the name of a file, without its ending.
 fn name(file: &Path) -> String {
     file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The text of a file, if it is one.
+/// Returns the text of a file, if it is a text file.
 async fn text(file: &Path) -> Result<String> {
     let shown = file.display();
     let ending = file.extension().map(|it| it.to_string_lossy().to_lowercase());

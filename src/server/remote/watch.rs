@@ -1,4 +1,4 @@
-//! `copydesk watch`: what comes to wait and how it ends, by looking at the server again and again.
+//! `copydesk watch`: reports new requests and the ends of requests, by polling the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,10 +13,11 @@ use crate::client::{ClientError, ServerClient, next_cursor};
 use super::super::CommandOutcome;
 use super::{client, open, say, say_json, style, text_of};
 
-/// How often it looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Says what comes to wait and what is resolved, until it is interrupted. A server that goes away meanwhile is waited for.
+/// Prints new requests and their ends until interrupted. If the server goes away meanwhile, waits
+/// for it.
 pub(crate) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
     let client = client(&args.server)?;
     let document = args.document.as_deref();
@@ -46,7 +47,7 @@ pub(crate) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
     }
 }
 
-/// Whether the same question may be answered later.
+/// Returns `true` if the server may answer the question later.
 fn comes_back(error: &ClientError) -> bool {
     match error {
         ClientError::Unreachable { .. } => true,
@@ -57,7 +58,7 @@ fn comes_back(error: &ClientError) -> bool {
     }
 }
 
-/// What waits, and what has ended as far back as something was known.
+/// Returns the open requests, and the ended ones as far back as there are unknown ones.
 async fn look(
     client: &ServerClient,
     document: Option<&str>,
@@ -79,7 +80,8 @@ async fn look(
             break;
         }
     }
-    // Those of private documents are in no list once they have ended; if one cannot be read, its document is gone.
+    // Ended requests of private documents are in no list; if one cannot be read, its document is
+    // gone.
     let listed: BTreeSet<&str> = open.iter().chain(&ended).map(id).collect();
     let lost = watching.open.iter().filter(|known| !listed.contains(known.as_str()));
     let mut found = Vec::new();
@@ -90,7 +92,7 @@ async fn look(
             Err(_) => {}
         }
     }
-    // What was opened in between is still open.
+    // A request that was opened in between is still open.
     let (still, over) = found.into_iter().partition(|request| request["status"] == "pending");
     open.extend::<Vec<Value>>(still);
     ended.extend::<Vec<Value>>(over);
@@ -117,29 +119,29 @@ fn id(request: &Value) -> &str {
     request["request_id"].as_str().unwrap_or_default()
 }
 
-/// What is known of the server's requests.
+/// Requests of the server that are known.
 #[derive(Debug, Default)]
 struct KnownRequests {
     has_begun: bool,
     open: BTreeSet<String>,
-    /// Those that ended, and were told or are no news.
+    /// Requests that ended, and were reported or are no news.
     over: BTreeSet<String>,
 }
 
-/// What is to be told.
+/// Change to report.
 #[derive(Debug, PartialEq)]
 enum RequestChange {
-    /// It waits for people.
+    /// Request that waits for people.
     Waits(Value),
-    /// It was decided, expired, or was taken back; perhaps before anybody could see it wait.
+    /// Request that was decided, expired, or was withdrawn; perhaps before it was ever seen open.
     Over(Value),
 }
 
 impl KnownRequests {
-    /// What of this is new. When it begins, only what waits is.
+    /// Returns the changes since the last call. The first call reports only open requests.
     fn hear(&mut self, open: Vec<Value>, ended: Vec<Value>) -> Vec<RequestChange> {
         let mut told: BTreeMap<String, RequestChange> = BTreeMap::new();
-        // Asked for last: what is in both has ended in between.
+        // Ended requests were read last: a request in both lists has ended in between.
         let last: BTreeSet<String> = ended.iter().map(|request| id(request).to_owned()).collect();
         for request in ended {
             let id = id(&request).to_owned();
@@ -159,7 +161,7 @@ impl KnownRequests {
             }
         }
         self.has_begun = true;
-        // In the order in which they were made.
+        // In the order in which the requests were made.
         told.into_values().collect()
     }
 }
@@ -190,9 +192,9 @@ mod tests {
             [over("b"), over("c"), waits("d")]
         );
         assert_eq!(heard(&mut watching, &["d"], &["c", "b", "a"]), []);
-        // It ended between the two questions.
+        // The request ended between the two questions.
         assert_eq!(heard(&mut watching, &["d"], &["d", "c", "b", "a"]), [over("d")]);
-        // Its document was deleted: nobody can say how it ended.
+        // Its document was deleted, so its end is unknown.
         assert_eq!(heard(&mut watching, &["e"], &["c", "b", "a"]), [waits("e")]);
         assert_eq!(heard(&mut watching, &[], &["c", "b", "a"]), []);
     }

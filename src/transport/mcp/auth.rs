@@ -1,4 +1,5 @@
-//! Who comes in: a token for every request, and sessions that nobody else can use.
+//! Admission of MCP requests: a token for every request, and sessions that only their owner can
+//! use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,40 +23,40 @@ use super::read_versions::ReadingProgram;
 use super::sessions::{SessionUse, SessionsFull};
 use super::{LONGEST_MESSAGE, McpShared};
 
-/// Names a session of the protocol.
+/// Header with a session of the protocol.
 const SESSION: &str = "mcp-session-id";
-/// What a request that stands for itself asks for.
+/// Header with the method of a request without a session.
 const METHOD: &str = "mcp-method";
-/// Names a bridge that belongs to one program, whatever sessions it has.
+/// Header with the name of a bridge, which belongs to one program whatever sessions it has.
 const BRIDGE: &str = "copydesk-bridge";
-/// Longest name of a bridge, in bytes.
+/// Maximum length of a bridge's name, in bytes.
 const LONGEST_BRIDGE: usize = 64;
-/// How often a session is looked at that may have ended by itself.
+/// Interval at which a session is checked for having ended by itself.
 const LOOK: Duration = Duration::from_secs(30);
-/// Seconds after which somebody whose sessions are all in use may try again.
+/// Seconds after which a person whose sessions are all in use may try again.
 const LATER_S: &str = "30";
 
-/// How long the requests of an ended session may take to be taken back.
+/// Time limit for withdrawing the requests of an ended session.
 const TAKING_BACK: Duration = Duration::from_secs(5);
 
-/// The session in which a request is made.
+/// Session in which a request is made.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionMark(pub(crate) String);
 
-/// The connection that an answer goes over; fires when that is closed.
+/// Connection of an answer; the token is cancelled when the connection is closed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerConnection(pub(crate) CancellationToken);
 
-/// Why a session is watched no more.
+/// Reason that [`McpAuth::watch`] ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WatchEnd {
-    /// It is over.
+    /// End of the session.
     Over,
-    /// The server stops.
+    /// Stop of the server.
     Stopped,
 }
 
-/// Lets people in.
+/// Authentication and session checks of the route, applied by [`admit`].
 pub(crate) struct McpAuth {
     desk: Arc<McpShared>,
     manager: Arc<LocalSessionManager>,
@@ -81,7 +82,11 @@ impl McpAuth {
         }
     }
 
-    /// A session has begun, if there is room for it: makes some, remembers whose it is, and ends it with their token.
+    /// Registers a new session, and ends it with its owner's token. An idle session is closed if
+    /// the limit is reached.
+    ///
+    /// # Errors
+    /// [`SessionsFull`] if every session that could be closed is in use.
     async fn begin(self: &Arc<Self>, session: &str, pass: AccessGuard) -> Result<(), SessionsFull> {
         let sessions = &self.desk.sessions;
         match sessions.begin(session, &pass.principal().user) {
@@ -98,7 +103,7 @@ impl McpAuth {
         }
         let (gate, session) = (Arc::clone(self), session.to_owned());
         self.desk.door.tasks.spawn(async move {
-            // What waits over a stop of the server is not given up.
+            // Calls that wait while the server stops are not given up.
             if gate.watch(&session, &pass).await == WatchEnd::Over {
                 gate.desk.sessions.end(&session);
             }
@@ -127,19 +132,19 @@ impl McpAuth {
         }
     }
 
-    /// A program has ended its session: nobody would hear of its calls, so their requests are taken back before it is told
-    /// that this is done.
+    /// Ends a session at its program's wish. Nobody would receive the results of its calls, so
+    /// their requests are withdrawn before this is answered.
     async fn end(&self, session: &str) -> Response {
         if let Some(calls) = self.desk.sessions.end(session) {
-            // One that was approved just now is carried out meanwhile.
+            // A call that was approved just now is carried out meanwhile.
             drop(tokio::time::timeout(TAKING_BACK, calls.wait()).await);
         }
-        // Not 202: some clients complain of that.
+        // The status is not 202, of which some clients complain.
         StatusCode::NO_CONTENT.into_response()
     }
 }
 
-/// Lets a request through with the pass of whoever makes it, or answers 401, 404, 429 or 503.
+/// Lets a request through with the pass of its caller, or answers 401, 404, 429 or 503.
 pub(crate) async fn admit(
     State(gate): State<Arc<McpAuth>>,
     mut request: Request,
@@ -157,7 +162,7 @@ pub(crate) async fn admit(
     let sessions = &gate.desk.sessions;
     let owner = session.as_deref().and_then(|session| sessions.owner(session));
     if owner.as_ref().is_some_and(|owner| *owner != pass.principal().user) {
-        // As if it were not there.
+        // Another person's session counts as missing.
         return problem(StatusCode::NOT_FOUND, "not_found", "there is no such session");
     }
     let inside = session.filter(|_| owner.is_some());
@@ -195,7 +200,7 @@ pub(crate) async fn admit(
     held(response, holding, line)
 }
 
-/// The body, which breaks off where its person has no room for more.
+/// Wraps a body so that its bytes count. It fails where the person's quota ends.
 fn counted(owner: &RequestOwner, body: Body) -> Body {
     let (Some(account), false) = (owner.account().cloned(), body.is_end_stream()) else {
         return body;
@@ -211,7 +216,7 @@ fn counted(owner: &RequestOwner, body: Body) -> Body {
     }))
 }
 
-/// Which program asks, if that can be known.
+/// Returns the [`ReadingProgram`] that asks, if it can be told from others.
 fn reader(headers: &HeaderMap, session: Option<&str>) -> Option<ReadingProgram> {
     let bridge = named(headers, BRIDGE).filter(|it| (1..=LONGEST_BRIDGE).contains(&it.len()));
     let bridge = bridge.map(|name| ReadingProgram::Bridge(name.to_owned()));
@@ -222,7 +227,7 @@ fn named<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// A session is in use for as long as its answer is read, and its line is open.
+/// Keeps a session in use, and its connection open, for as long as the answer is read.
 fn held(response: Response, holding: Option<SessionUse>, line: DropGuard) -> Response {
     if !is_stream(&response) {
         return response;
@@ -236,7 +241,7 @@ fn held(response: Response, holding: Option<SessionUse>, line: DropGuard) -> Res
     })
 }
 
-/// Why no session can begin.
+/// Returns the answer to a session that cannot begin.
 fn crowded(full: SessionsFull) -> Response {
     let (status, code, detail) = match full {
         SessionsFull::Person => (
@@ -255,7 +260,7 @@ fn crowded(full: SessionsFull) -> Response {
     response
 }
 
-/// The secret of `Authorization: Bearer …`, sent once.
+/// Returns the secret of `Authorization: Bearer …`, which may be sent only once.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(line), None) = (lines.next(), lines.next()) else { return None };
@@ -275,7 +280,7 @@ fn refusal(error: &AuthError) -> Response {
     response
 }
 
-/// A problem document (RFC 9457).
+/// Returns a problem document (RFC 9457).
 fn problem(status: StatusCode, code: &str, detail: &str) -> Response {
     let title = status.canonical_reason().unwrap_or_default();
     let body = json!({

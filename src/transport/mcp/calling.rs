@@ -1,4 +1,4 @@
-//! One `tools/call`: made, waited for, answered.
+//! Execution of one `tools/call`: made, waited for, answered.
 
 use std::time::Duration;
 
@@ -22,20 +22,22 @@ use super::result_text;
 use super::sessions::SessionCall;
 use super::tools::{CallTarget, ListedTool, target};
 
-/// How much sooner than the caller gives up its request expires, in milliseconds: so that it is told why.
+/// Milliseconds by which a request expires before its caller's timeout, so that the caller gets the
+/// reason.
 const MARGIN_MS: u64 = 2_000;
-/// How long a request may take to be taken back.
+/// Time limit for withdrawing a request.
 const TAKING_BACK: Duration = Duration::from_secs(2);
-/// How long after its connection broke a bridge may send a call again. It never asks for the rest of an answer.
+/// Time after a broken connection in which a bridge may send a call again. A bridge never asks for
+/// the rest of an answer.
 const GRACE: Duration = Duration::from_secs(3);
-/// A call as its own client names it.
+/// Metadata field with the client's own name of a call.
 const TOOL_USE: &str = "claudecode/toolUseId";
-/// Longest name of a call, in bytes.
+/// Maximum length of a call's name, in bytes.
 const LONGEST_NAME: usize = 128;
-/// Said where nobody hears it, but for the log.
+/// Error of a call whose session is over; only the log shows it.
 const SESSION_OVER: &str = "the session is over";
 
-/// Makes a call and waits until it is over. Whatever is wrong with it is told as the result of the call.
+/// Makes a call and waits until it is over. Every error is returned as the result of the call.
 pub(crate) async fn call(
     desk: &McpShared,
     caller: &McpCaller,
@@ -90,7 +92,7 @@ pub(crate) async fn call(
     };
     let mut progress = CallProgress::of(context);
     if listed.about.asks() {
-        // At once: a client may give up on an answer that does not begin.
+        // Sent at once: a client may give up on an answer that does not begin.
         progress.say("Asking the people who decide").await;
     }
     let give_up = context.ct.child_token();
@@ -104,7 +106,8 @@ pub(crate) async fn call(
     }
 }
 
-/// Waits until nobody can be told any more what comes of a call: its session is over, or its bridge is gone.
+/// Waits until nobody can receive the result of a call any more: its session is over, or its bridge
+/// is gone.
 async fn nobody_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
     let over = async {
         match on_call {
@@ -115,7 +118,7 @@ async fn nobody_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
     let gone = async {
         match caller.reader {
             Some(ReadingProgram::Bridge(_)) => caller.line.cancelled().await,
-            // Others resume the session, and hear then.
+            // Other programs resume the session, and get the result then.
             Some(ReadingProgram::Session(_)) | None => std::future::pending().await,
         }
         tokio::time::sleep(GRACE).await;
@@ -126,11 +129,11 @@ async fn nobody_hears(caller: &McpCaller, on_call: Option<&SessionCall>) {
     }
 }
 
-/// A call that is waited for.
+/// Call that is waited for.
 struct WaitingCall {
     ongoing: CallHandle,
     progress: CallProgress,
-    /// Takes it back.
+    /// Token that withdraws the call.
     give_up: CancellationToken,
 }
 
@@ -142,14 +145,14 @@ async fn wait(
     nobody_hears: impl Future<Output = ()>,
 ) -> CallToolResult {
     let WaitingCall { mut ongoing, mut progress, give_up } = waiting;
-    // Dropping the call takes the request back: nobody would hear what came of it.
+    // Dropping the call withdraws the request: nobody would receive its result.
     let waited = tokio::select! {
         biased;
         waited = progress::wait(&mut ongoing, &mut progress) => waited,
         _ = caller.pass.ended() => return result(result_text::denied("your token is no longer good"), true),
         () = nobody_hears => {
             give_up.cancel();
-            // Whoever ended the session is told so once nobody can approve it any more.
+            // The end of the session is confirmed once nobody can approve the call any more.
             drop(timeout(TAKING_BACK, progress::wait(&mut ongoing, &mut progress)).await);
             return result(result_text::denied(SESSION_OVER), true);
         }
@@ -176,7 +179,8 @@ async fn wait(
     }
 }
 
-/// Whether a session whose connection broke has another one, over which it is told.
+/// Returns `true` if a session whose connection broke has another one, over which it gets the
+/// result.
 fn is_listening(desk: &McpShared, caller: &McpCaller) -> bool {
     let session = caller
         .inside
@@ -185,7 +189,7 @@ fn is_listening(desk: &McpShared, caller: &McpCaller) -> bool {
     session.is_some_and(|SessionMark(name)| desk.sessions.is_listening(name))
 }
 
-/// Which program calls, and how long it hears.
+/// Returns the [`ClientConnection`] of the caller: its program, and the token of its connection.
 fn line(caller: &McpCaller) -> ClientConnection {
     let program = caller.reader.as_ref().map(|reader| match reader {
         ReadingProgram::Session(name) => format!("session {name}"),
@@ -194,20 +198,22 @@ fn line(caller: &McpCaller) -> ClientConnection {
     ClientConnection { program, lost: caller.line.clone() }
 }
 
-/// Only text: some clients show their model nothing else if there is anything else.
+/// Returns a result with text only: some clients show their model nothing else if there is anything
+/// else.
 fn result(words: String, is_error: bool) -> CallToolResult {
     let content = vec![ContentBlock::text(words)];
     if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
 }
 
-/// How the caller names the call, so that people and programs can match it with what they see on the other side.
+/// Returns the caller's name of the call, so that people and programs can match it on both sides.
+/// Generates one if it is missing.
 fn name(context: &RequestContext<RoleServer>) -> String {
     named(context)
         .map_or_else(|| format!("mcp_{}", crate::ids::sortable_uuid().simple()), str::to_owned)
 }
 
-/// What the call is known by if it is sent again after a lost connection: its name, and all there is in it, because somebody
-/// may use a name twice.
+/// Returns the mark that identifies a call if it is sent again after a lost connection: its name,
+/// and its whole content, because a name may be used twice.
 fn mark(
     listed: &ListedTool,
     context: &RequestContext<RoleServer>,

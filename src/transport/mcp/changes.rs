@@ -1,4 +1,5 @@
-//! Which documents have changed, and whether there are others, for whoever has asked to be told.
+//! Notifications of changed documents, and of changes to the list of documents, for the callers
+//! that asked for them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,22 +11,23 @@ use crate::ids::{DocumentId, MemberId};
 use crate::rooms::event::{DocumentChange, RoomEvent, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink};
 
-/// Changes that may wait for a listener; one that misses some looks at everything it has subscribed to.
+/// Number of changes that may wait for a listener; a listener that misses some reports all its
+/// subscriptions as changed.
 const WAITING: usize = 1_024;
-/// Changes within this time are told as one.
+/// Time within which changes are reported as one.
 const TOGETHER: Duration = Duration::from_millis(500);
 
-/// Hears of every room's updates and passes on which documents changed.
+/// Event sink that receives every room's updates and passes on which documents changed.
 #[derive(Clone, Debug)]
 pub struct DocumentChanges(broadcast::Sender<DocumentHappening>);
 
-/// Something happened to a document.
+/// Event in one document.
 #[derive(Clone, Debug)]
 struct DocumentHappening {
     document: DocumentId,
-    /// Whether it reads differently.
+    /// `true` if the document's text changed.
     text: bool,
-    /// Whether a list of documents does: it came, went, or has another title.
+    /// `true` if the list of documents changed: the document was created, deleted or renamed.
     list: bool,
 }
 
@@ -37,7 +39,7 @@ impl Default for DocumentChanges {
 
 impl DocumentChanges {
     fn happened(&self, document: &DocumentId, text: bool, list: bool) {
-        // Nobody needs to listen.
+        // It is no error if nobody listens.
         self.0.send(DocumentHappening { document: document.clone(), text, list }).ok();
     }
 }
@@ -74,32 +76,32 @@ impl EventSink for DocumentChanges {
     }
 }
 
-/// What a listener wants to hear of.
+/// Predicates for the documents of which a [`ChangeListener`] reports changes.
 pub(crate) struct ListenerFilter<T, L> {
-    /// The documents whose text matters.
+    /// Documents whose text matters.
     pub(crate) text: T,
-    /// The documents whose coming, going and names matter.
+    /// Documents whose creation, deletion and title matter.
     pub(crate) list: L,
 }
 
-/// What changed since it was last told.
+/// Changes since the last notification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ListenerNews {
-    /// Documents that read differently.
+    /// Documents with a changed text.
     changed: BTreeSet<DocumentId>,
-    /// Too much happened to know which.
+    /// True if changes were missed, so that any document may have changed.
     any: bool,
-    /// The list of documents is another one.
+    /// True if the list of documents changed.
     pub(crate) list: bool,
 }
 
 impl ListenerNews {
-    /// Whether this document may have changed.
+    /// Returns `true` if this document may have changed.
     pub(crate) fn has(&self, document: &DocumentId) -> bool {
         self.any || self.changed.contains(document)
     }
 
-    /// Notes what happened, if it is wanted; whether there can be more.
+    /// Notes an event, if it is wanted. Returns `false` once there can be no more.
     fn note<T, L>(
         &mut self,
         happened: Result<DocumentHappening, RecvError>,
@@ -123,7 +125,7 @@ impl ListenerNews {
     }
 }
 
-/// Listens for changes.
+/// Receiver of the changes that [`DocumentChanges`] passes on.
 pub(crate) struct ChangeListener(Receiver<DocumentHappening>);
 
 impl DocumentChanges {
@@ -133,7 +135,7 @@ impl DocumentChanges {
 }
 
 impl ChangeListener {
-    /// Waits for a change that is wanted, then a little for more; `None`: the server stops.
+    /// Waits for a wanted change, then a little for more; `None` if the server stops.
     pub(crate) async fn next<T, L>(&mut self, wanted: &ListenerFilter<T, L>) -> Option<ListenerNews>
     where
         T: Fn(&DocumentId) -> bool,

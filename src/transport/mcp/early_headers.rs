@@ -1,6 +1,6 @@
-//! An answer that begins at once. Where the protocol has no sessions, the library below first waits for something to answer
-//! with; a caller that asked for no progress would hear nothing while people decide, and some give up on an answer that
-//! does not begin within a minute.
+//! Answer that begins at once. Where the protocol has no sessions, the library below first waits
+//! for something to answer with; a caller that asked for no progress would receive nothing while
+//! people decide, and some give up on an answer that does not begin within a minute.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use tokio::time::timeout;
 
-/// How long an answer may take to have a status of its own: whatever is wrong with a request is known by then.
+/// Time within which an answer has its own status: every error in a request is known by then.
 const STATUS: Duration = Duration::from_secs(1);
-/// How often a caller that hears nothing else is shown that the connection lives.
+/// Interval of comments that show a waiting caller that the connection lives.
 const ALIVE: Duration = Duration::from_secs(10);
-/// A comment, which nobody needs to understand.
+/// Comment of an event stream, which every client ignores.
 const COMMENT: &[u8] = b":\n\n";
 
-/// What the answer is made of next.
+/// Source of the next part of an [`answer`].
 enum ResponseRest {
     Waiting(BoxFuture<'static, Response>),
     Passing(BodyDataStream),
 }
 
-/// The answer, or the beginning of one. Dropping that drops what it waits for.
+/// Returns the answer, or the beginning of one. Dropping it drops the future that it waits for.
 pub(crate) async fn answer(running: impl Future<Output = Response> + Send + 'static) -> Response {
     let mut running = running.boxed();
     if let Ok(response) = timeout(STATUS, &mut running).await {
@@ -54,7 +54,7 @@ pub(crate) async fn answer(running: impl Future<Output = Response> + Send + 'sta
             }
         }
     });
-    // The first comment at once, so that there is something to hear.
+    // The first comment is sent at once, so that the answer begins.
     let first = stream::once(async { Ok(Bytes::from_static(COMMENT)) });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -63,13 +63,13 @@ pub(crate) async fn answer(running: impl Future<Output = Response> + Send + 'sta
     (headers, Body::from_stream(first.chain(pieces))).into_response()
 }
 
-/// Whether an answer comes piece by piece.
+/// Returns `true` if an answer is an event stream.
 pub(crate) fn is_stream(response: &Response) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-/// An answer that is one piece, as an event.
+/// Returns an answer in one piece as an event.
 async fn event(response: Response) -> Bytes {
     const MOST: usize = 64 * 1024 * 1024;
     let body = axum::body::to_bytes(response.into_body(), MOST).await.unwrap_or_default();

@@ -42,36 +42,36 @@ use sessions::McpSessions;
 
 pub use changes::DocumentChanges;
 
-/// A session that nothing was heard of or said to for this long is closed: longer than people take to decide.
+/// Time without messages after which a session is closed: longer than people take to decide.
 const IDLE: Duration = Duration::from_hours(24);
 
-/// The longest message of a client, in bytes.
+/// Maximum length of a client's message, in bytes.
 const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 
-/// What the MCP door needs of the house.
+/// Shared state of the MCP transport, given to [`router`].
 #[derive(Clone)]
 pub struct McpState {
-    /// Where sessions are kept.
+    /// Store of sessions.
     pub store: Store,
-    /// Who is behind a token.
+    /// Authenticator of tokens.
     pub auth: Authenticator,
-    /// The documents.
+    /// Rooms of the documents.
     pub rooms: RoomRegistry,
-    /// Makes the calls.
+    /// Service that makes the calls.
     pub agents: AgentService,
-    /// What time it is.
+    /// Source of the current time.
     pub clock: WallClock,
-    /// Under `--no-auth`: who everyone is.
+    /// Principal of every caller under `--no-auth`.
     pub everyone: Option<Principal>,
-    /// Tells which documents have changed.
+    /// Notifications of changed documents.
     pub changes: DocumentChanges,
-    /// Who waits for tokens to end, and for documents to change.
+    /// Tracker of the tasks that watch tokens and document changes.
     pub tasks: TaskTracker,
-    /// Ends all sessions.
+    /// Token that ends all sessions.
     pub stop: CancellationToken,
 }
 
-/// What all sessions share.
+/// State shared by all sessions.
 struct McpShared {
     door: McpState,
     tools: Vec<tools::ListedTool>,
@@ -79,19 +79,19 @@ struct McpShared {
     reads: ReadVersions,
 }
 
-/// How messages come and go.
+/// Returns the configuration of the library below.
 fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpServerConfig) {
     let mut manager = LocalSessionManager::default();
     manager.session_config.keep_alive = Some(IDLE);
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stop.clone())
         .with_max_request_body_bytes(LONGEST_MESSAGE)
-        // The guard before every route has looked at Host and Origin, and knows `--allowed-host`.
+        // The check before every route has examined Host and Origin, and knows `--allowed-host`.
         .disable_allowed_hosts();
     (manager, config)
 }
 
-/// The route `/mcp`.
+/// Builds the route `/mcp`.
 pub fn router(door: McpState) -> Router {
     let (manager, config) = transport(&door.stop);
     let manager = Arc::new(manager);

@@ -1,4 +1,5 @@
-//! A call that waits: its caller hears every few seconds that people still decide, for as long as they take.
+//! Progress of a call that waits: its caller is told every few seconds that people still decide,
+//! for as long as they take.
 
 use std::time::Duration;
 
@@ -10,19 +11,19 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::agent::{CallEvent, CallHandle, CallResult};
 use crate::tools::ApprovalWait;
 
-/// How often a caller hears that people are still deciding: well within the idle limits of known clients.
+/// Interval of progress messages to a waiting caller: well within the idle limits of known clients.
 const PULSE: Duration = Duration::from_secs(10);
 
-/// How the waiting ended.
+/// End of a [`wait`].
 #[derive(Debug)]
 pub(crate) enum WaitEnd {
-    /// The call is over.
+    /// Result of a call that is over.
     Over(Box<CallResult>),
-    /// The server stops; how far the call was.
+    /// Progress of a call that waits while the server stops.
     Parked(String),
 }
 
-/// Waits until a call is over, and tells its caller how it goes on.
+/// Waits until a call is over, and reports its progress to the caller.
 pub(crate) async fn wait(ongoing: &mut CallHandle, progress: &mut CallProgress) -> WaitEnd {
     let mut pulse = interval(PULSE);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -35,7 +36,7 @@ pub(crate) async fn wait(ongoing: &mut CallHandle, progress: &mut CallProgress) 
                 CallEvent::Asking(asking) => {
                     now = match asking {
                         ApprovalWait::Waits(request) => format!("Request {request} waits for people to decide"),
-                        // Somebody may be told this for as long as a command runs.
+                        // A caller may see this for as long as a command runs.
                         ApprovalWait::Resolved(request) => format!("Request {request} is resolved; working on it"),
                     };
                     progress.say(&now).await;
@@ -48,7 +49,7 @@ pub(crate) async fn wait(ongoing: &mut CallHandle, progress: &mut CallProgress) 
     }
 }
 
-/// Tells a caller that asked for it how its call goes on.
+/// Sender of progress messages, if the caller asked for them.
 pub(crate) struct CallProgress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
@@ -67,7 +68,7 @@ impl CallProgress {
         let said = ProgressNotificationParam::new(token.clone(), self.count.into())
             .with_message(words.to_owned());
         if let Err(error) = self.peer.notify_progress(said).await {
-            // Whoever is gone is told nothing; the call goes on until it is taken back.
+            // A caller that is gone gets no messages; the call continues until it is withdrawn.
             tracing::debug!(%error, "an MCP client could not be told of progress");
         }
     }
@@ -95,10 +96,10 @@ mod tests {
     use crate::tools::ToolOutcome;
     use crate::transport::mcp::transport;
 
-    /// Far beyond the five minutes after which programs of the seeds gave up.
+    /// Wait far beyond the five minutes after which older programs gave up.
     const LONG: Duration = Duration::from_mins(42);
 
-    /// People take long to decide about its call.
+    /// Handler whose calls take people long to decide.
     #[derive(Clone)]
     struct SlowDecisionNote;
 
@@ -117,7 +118,7 @@ mod tests {
                 staged.asking.send_replace(Some(ApprovalWait::Waits("req_1".into())));
                 tokio::time::sleep(LONG).await;
                 staged.asking.send_replace(Some(ApprovalWait::Resolved("req_1".into())));
-                // What was said is heard before the end of it.
+                // Every message is received before the end of the call.
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 let outcome = ToolOutcome { text: "Written.".into(), ..ToolOutcome::default() };
                 staged.over.send_replace(Some(CallResult { outcome, read: None }));
@@ -158,7 +159,7 @@ mod tests {
         (parts.headers, Box::pin(messages))
     }
 
-    /// The caller of a call hears of it every ten seconds, and of its end.
+    /// Checks that a caller gets progress every ten seconds, and then the result.
     async fn hears_every_ten_seconds(service: &Service, call: &Value, more: &[(&str, &str)]) {
         let began = Instant::now();
         let (_, mut messages) = posts(service, call, more).await;
@@ -178,13 +179,13 @@ mod tests {
             last = at;
         }
         assert!(began.elapsed() >= LONG);
-        // When people are asked, then every ten seconds, and when they have decided.
+        // First when people are asked, then every ten seconds, and when they have decided.
         assert_eq!(u64::from(count), LONG.as_secs() / PULSE.as_secs() + 2);
     }
 
     fn service() -> Service {
         let (manager, config) = transport(&CancellationToken::new());
-        // Its comments go by the real clock, which stands still beside this one.
+        // Comments of the library follow the real clock, which stands still beside the paused one.
         let config = config.with_sse_keep_alive(None);
         StreamableHttpService::new(|| Ok(SlowDecisionNote), Arc::new(manager), config)
     }

@@ -1,4 +1,4 @@
-//! THE list of prompts: common edits, with the document they are about.
+//! Prompts: common edits, with the document to edit.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -14,7 +14,7 @@ use super::McpShared;
 use super::handler::McpCaller;
 use super::resources;
 
-/// Name, title, what it asks for.
+/// Name, title and instruction of each prompt.
 const PROMPTS: [(&str, &str, &str); 5] = [
     (
         "fix_grammar",
@@ -47,10 +47,10 @@ const PROMPTS: [(&str, &str, &str); 5] = [
          what that means. Propose no changes.",
     ),
 ];
-/// The prompt that compares two versions.
+/// Name of the prompt that compares two versions.
 const COMPARES: &str = "summarise_changes";
 
-/// The prompts there are.
+/// Lists the prompts.
 pub(crate) fn list() -> Vec<Prompt> {
     let prompt = |(name, title, asks): (&str, &str, &str)| {
         let mut arguments = vec![
@@ -69,7 +69,7 @@ pub(crate) fn list() -> Vec<Prompt> {
     PROMPTS.into_iter().map(prompt).collect()
 }
 
-/// A prompt with its document, which the caller has read from then on.
+/// Returns a prompt with its document, and counts the document as read by the caller.
 pub(crate) async fn get(
     desk: &McpShared,
     caller: &McpCaller,
@@ -112,7 +112,7 @@ fn text(uri: &str, text: &str) -> PromptMessage {
     PromptMessage::new(Role::User, ContentBlock::resource(contents))
 }
 
-/// Prompts have only texts as arguments.
+/// Returns the older [`Version`]. Arguments of prompts are texts; a number is accepted too.
 fn since(arguments: &JsonObject) -> Result<Version, &'static str> {
     match arguments.get("since_version") {
         None | Some(Value::Null) => Ok(Version(0)),

@@ -1,37 +1,38 @@
-//! What each caller was told last of each document, so that what it proposes is compared with the text it has read. Kept in
-//! memory only: after a restart a caller reads again.
+//! Version of each document that each caller has last read, so that its proposals are compared with
+//! the text it has read. Kept in memory only: after a restart a caller reads again.
 //!
-//! Two programs of one name and one token must never be taken for each other, or what one rewrites would be compared with
-//! what the other has read, and undo it. So it is the session of the protocol that reads. Where there is none (the protocol
-//! of 2026-07-28) nobody knows which program asks, and nothing is remembered: a call says the version itself. The bridge
-//! `copydesk mcp` belongs to one program, and says so with a name of its own.
+//! Two programs with one name and one token must never be taken for each other: a proposal of one
+//! would be compared with the text that the other has read, and undo it. So a version belongs to
+//! the session of the protocol. Without a session (the protocol of 2026-07-28) the programs cannot
+//! be told apart, and nothing is remembered: the call names the version itself. The bridge
+//! `copydesk mcp` belongs to one program, and sends a name of its own.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::ids::{DocumentId, UserId, Version};
 
-/// Versions that are remembered for one person.
+/// Maximum number of versions remembered for one person.
 const MOST_OF_ONE: usize = 10_000;
 
-/// One program, as it can be told from others of the same person.
+/// Program that can be told from others of its person.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ReadingProgram {
-    /// By the session of the protocol.
+    /// Program identified by its session of the protocol.
     Session(String),
-    /// By the name that its bridge has given itself.
+    /// Program identified by the name that its bridge has given itself.
     Bridge(String),
 }
 
-/// The versions.
+/// [`Version`]s last read, by person.
 #[derive(Debug, Default)]
 pub(crate) struct ReadVersions(Mutex<HashMap<UserId, PersonReads>>);
 
-/// What the programs of one person have read.
+/// Versions that the programs of one person have read.
 type PersonReads = HashMap<(ReadingProgram, DocumentId), Version>;
 
 impl ReadVersions {
-    /// The version that a person's program was told of last.
+    /// Returns the version that a person's program has last read.
     pub(crate) fn by(
         &self,
         user: &UserId,
@@ -42,7 +43,7 @@ impl ReadVersions {
         self.shelves().get(user)?.get(&name).copied()
     }
 
-    /// A person's program was told how a document reads.
+    /// Stores the version that a person's program has read.
     pub(crate) fn note(
         &self,
         user: &UserId,
@@ -54,13 +55,13 @@ impl ReadVersions {
         let mut shelves = self.shelves();
         let own = shelves.entry(user.clone()).or_default();
         if own.len() >= MOST_OF_ONE {
-            // At worst this person's programs are told to read once more.
+            // At worst this person's programs are asked to read once more.
             own.clear();
         }
         own.insert((reader.clone(), document), version);
     }
 
-    /// A session is over.
+    /// Forgets the versions of a session that is over.
     pub(crate) fn forget(&self, user: &UserId, session: &str) {
         let mut shelves = self.shelves();
         let Some(own) = shelves.get_mut(user) else { return };

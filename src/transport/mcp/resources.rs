@@ -17,23 +17,23 @@ use super::handler::McpCaller;
 
 const BEGIN: &str = "copydesk://documents/";
 const KIND: &str = "text/markdown";
-/// The version of what was read, for callers that have to name it.
+/// Metadata field with the version that was read, for callers that have to name it.
 const VERSION: &str = "copydesk/version";
-/// Documents on one page of the list.
+/// Number of documents on one page of the list.
 const PAGE: usize = 200;
 
-/// The address of a document.
+/// Returns the address of a document.
 pub(crate) fn uri(document: &DocumentId) -> String {
     format!("{BEGIN}{document}")
 }
 
-/// The document of an address.
+/// Returns the document of an address.
 pub(crate) fn document(uri: &str) -> Option<DocumentId> {
     let id = uri.strip_prefix(BEGIN)?;
     (!id.is_empty() && !id.contains(['/', '?', '#'])).then(|| DocumentId::from(id))
 }
 
-/// How every document can be addressed.
+/// Returns the template of the addresses of documents.
 pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{BEGIN}{{id}}"), "document")
         .with_title("A document")
@@ -41,7 +41,7 @@ pub(crate) fn template() -> ResourceTemplate {
         .with_mime_type(KIND)
 }
 
-/// The documents a person may open; `cursor` is where the last page ended.
+/// Lists the documents that the caller may open; `cursor` is the end of the previous page.
 pub(crate) async fn list(
     desk: &McpShared,
     caller: &McpCaller,
@@ -67,7 +67,8 @@ pub(crate) async fn list(
     Ok(result)
 }
 
-/// The room of the document at an address, and how it reads; what a person may not read is not there.
+/// Returns the [`RoomHandle`] of the document at an address, and its content. A document that the
+/// caller may not read counts as missing.
 pub(crate) async fn open(
     desk: &McpShared,
     caller: &McpCaller,
@@ -89,7 +90,7 @@ pub(crate) async fn open(
     Ok((room, reading))
 }
 
-/// The text at an address; from then on the caller has read it.
+/// Returns the text at an address, and counts it as read by the caller.
 pub(crate) async fn read(
     desk: &McpShared,
     caller: &McpCaller,

@@ -1,19 +1,21 @@
-//! What an outside agent is told of a call that is over (MCP proxy protocol's words). Pure.
+//! Texts for an outside agent about a call that is over, in the words of the MCP proxy protocol.
+//! Pure.
 
 use serde_json::Value;
 
 use crate::agent::{AskError, CallResult};
 use crate::rooms::RoomError;
 
-/// What stands before everything that was not done because somebody, or a rule, said no.
+/// Prefix of every text about a call that was not carried out because a person or a rule refused
+/// it.
 const DENIED: &str = "[DENIED]";
-/// Said to a caller that the server cannot tell from others, and that has not said what it knows.
+/// Text for a caller without a session that has not named the version it has read.
 pub(crate) const SAY_WHICH_VERSION: &str = "Say which version of the document you have read, as base_version: read_document, \
      resources and prompts name it. Without a session nobody here knows what you read before.";
-/// How a rejection begins, as everybody else is told of it.
+/// Beginning of a rejection in the text that other agents get.
 const REJECTED: &str = "User rejected: ";
 
-/// The words for the caller, and whether they are an error.
+/// Returns the text for the caller, and whether it is an error.
 pub(crate) fn told(noun: &str, called: &CallResult) -> (String, bool) {
     let outcome = &called.outcome;
     let text = called.text();
@@ -32,7 +34,8 @@ pub(crate) fn told(noun: &str, called: &CallResult) -> (String, bool) {
     (told, true)
 }
 
-/// `Wrote 11 characters to notes.md`, as the MCP proxy protocol says it; everything around it stays.
+/// Rewrites `Wrote 11 characters to notes.md` into the words of the MCP proxy protocol; other lines
+/// stay.
 fn written(text: &str) -> String {
     let line = |line: &str| {
         let path = line
@@ -47,7 +50,8 @@ fn written(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Why a call was not taken; nothing was asked and nothing done.
+/// Returns the text about a call that was not accepted, so that nobody was asked and nothing was
+/// done.
 pub(crate) fn refused(error: &AskError) -> String {
     match error {
         AskError::Room(RoomError::NoDocument) => {
@@ -57,7 +61,7 @@ pub(crate) fn refused(error: &AskError) -> String {
     }
 }
 
-/// A refusal in one sentence.
+/// Returns a refusal in one sentence.
 pub(crate) fn denied(why: &str) -> String {
     format!("{DENIED} {why}")
 }

@@ -1,9 +1,11 @@
-//! The sessions there are: whose each is, whether it is in use, and which one makes room for another. Pure.
+//! Registry of MCP sessions: their owners, their use, and the choice of the session that ends to
+//! admit another. Pure.
 //!
-//! Clients seldom say that a session is over, so those nobody uses any more pile up: of a person who has too many the one that
-//! lay idle the longest ends, and its client, if there still is one, is told 404 and begins anew. To refuse the new one
-//! instead would shut people out of their own desk until the old ones run out. What is in use is never ended for
-//! another: somebody listens, or people are being asked; only then is a new session refused, and its person told why.
+//! Clients seldom end their sessions, so unused ones accumulate. If a person has too many, the one
+//! idle the longest ends; its client, if there still is one, gets 404 and begins anew. Refusing the
+//! new session instead would shut people out until the old ones expire. A session in use, because a
+//! client listens or people are being asked, never ends to admit another; only then is a new
+//! session refused, with the reason.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,12 +16,12 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::ids::UserId;
 
-/// How many there may be at once.
+/// Maximum numbers of sessions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionBounds {
-    /// Of one person, with all of their tokens.
+    /// Sessions of one person, with all of the person's tokens.
     pub(crate) person: usize,
-    /// Of all people together.
+    /// Sessions of all people together.
     pub(crate) all: usize,
 }
 
@@ -29,16 +31,16 @@ impl Default for SessionBounds {
     }
 }
 
-/// Why a session cannot begin.
+/// Reason that [`McpSessions::begin`] refuses a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionsFull {
-    /// The person has too many, and uses all of them.
+    /// Limit of the person, with all sessions in use.
     Person,
-    /// There are too many, and all are in use.
+    /// Limit of the server, with all sessions in use.
     All,
 }
 
-/// All sessions. Clones are the same ones.
+/// All sessions. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct McpSessions(Arc<SessionsInner>);
 
@@ -51,31 +53,32 @@ struct SessionsInner {
 #[derive(Debug, Default)]
 struct OpenSessions {
     sessions: HashMap<String, McpSession>,
-    /// Counts uses, so that they have an order.
+    /// Number of uses so far, which orders them.
     clock: u64,
 }
 
 #[derive(Debug)]
 struct McpSession {
     owner: UserId,
-    /// Connections and calls.
+    /// Number of connections and calls.
     uses: usize,
-    /// When the last use began or ended.
+    /// Value of the clock when the last use began or ended.
     used: u64,
-    /// Fires when it is over. The library below goes on with its calls for a while, when nobody can hear of them.
+    /// Token that is cancelled when the session is over. The library below continues its calls for
+    /// a while, when nobody can receive their results.
     over: CancellationToken,
-    /// Its calls under way.
+    /// Calls in progress.
     calls: TaskTracker,
 }
 
-/// A use of a session, until it is dropped.
+/// Use of a session from [`McpSessions::hold`], until dropped.
 #[derive(Debug)]
 pub(crate) struct SessionUse {
     sessions: McpSessions,
     session: String,
 }
 
-/// A call of a session, until it is dropped.
+/// Call in a session from [`McpSessions::call`], until dropped.
 #[derive(Debug)]
 pub(crate) struct SessionCall {
     over: CancellationToken,
@@ -96,7 +99,10 @@ impl McpSessions {
         Self(Arc::new(SessionsInner { bounds, open: Mutex::default() }))
     }
 
-    /// A session has begun. The answer is those that end for it.
+    /// Registers a session. Returns the sessions that end to admit it.
+    ///
+    /// # Errors
+    /// [`SessionsFull`] if all sessions that could end are in use.
     pub(crate) fn begin(&self, session: &str, owner: &UserId) -> Result<Vec<String>, SessionsFull> {
         let SessionBounds { person, all } = self.0.bounds;
         let mut open = self.open();
@@ -119,18 +125,19 @@ impl McpSessions {
         Ok(ended)
     }
 
-    /// Whose it is, if it is there.
+    /// Returns the owner of a session, if it exists.
     pub(crate) fn owner(&self, session: &str) -> Option<UserId> {
         self.open().sessions.get(session).map(|it| it.owner.clone())
     }
 
-    /// Somebody begins to use it, if it is there.
+    /// Begins a use of a session, if it exists.
     pub(crate) fn hold(&self, session: &str) -> Option<SessionUse> {
         self.open().change(session, |it| it.uses += 1)?;
         Some(SessionUse { sessions: self.clone(), session: session.to_owned() })
     }
 
-    /// A call is made in it, if it is there: people may be asked, so nobody else gets its place.
+    /// Begins a call in a session, if it exists. People may be asked, so the session keeps its
+    /// place.
     pub(crate) fn call(&self, session: &str) -> Option<SessionCall> {
         let held = self.hold(session)?;
         let open = self.open();
@@ -138,12 +145,13 @@ impl McpSessions {
         Some(SessionCall { over: over.clone(), _counted: calls.token(), _use: held })
     }
 
-    /// Whether it is used besides by its calls: whoever is there can be told.
+    /// Returns `true` if the session has a use besides its calls, over which results can be sent.
     pub(crate) fn is_listening(&self, session: &str) -> bool {
         self.open().sessions.get(session).is_some_and(|it| it.uses > it.calls.len())
     }
 
-    /// It is over, and its calls are given up. The calls under way, if it was there.
+    /// Ends a session and cancels its calls. Returns the tracker of the calls in progress, if the
+    /// session existed.
     pub(crate) fn end(&self, session: &str) -> Option<TaskTracker> {
         let McpSession { over, calls, .. } = self.open().sessions.remove(session)?;
         over.cancel();
@@ -152,7 +160,7 @@ impl McpSessions {
     }
 
     fn open(&self) -> MutexGuard<'_, OpenSessions> {
-        // Consistent between any two statements.
+        // The value is consistent between any two statements.
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,7 +178,7 @@ impl OpenSessions {
         Some(())
     }
 
-    /// Ends the one of a person that lay idle the longest.
+    /// Ends the session of a person that was idle the longest.
     fn end_idle_of(&mut self, owner: &UserId) -> Option<String> {
         let idle = self.sessions.iter().filter(|(_, it)| it.owner == *owner && it.uses == 0);
         let oldest = idle.min_by_key(|(_, it)| it.used).map(|(name, _)| name.clone())?;
@@ -178,7 +186,7 @@ impl OpenSessions {
         Some(oldest)
     }
 
-    /// Ends one of whoever has the most, of those who have an idle one.
+    /// Ends an idle session of the person with the most sessions.
     fn end_idle(&mut self) -> Option<String> {
         let idle = self.sessions.values().filter(|it| it.uses == 0).map(|it| it.owner.clone());
         let fullest = idle.max_by_key(|owner| self.count(owner))?;
@@ -273,7 +281,7 @@ mod tests {
         }
         begins(&sessions, "b1", "ben").unwrap();
         begins(&sessions, "b2", "ben").unwrap();
-        // Whoever has the most gives.
+        // The person with the most sessions loses one.
         assert_eq!(begins(&sessions, "c1", "cleo"), Ok(ended(&["4"])));
         let _uses: Vec<_> = ["5", "6"].map(|name| sessions.hold(name)).into();
         assert_eq!(begins(&sessions, "c2", "cleo"), Ok(ended(&["b1"])));

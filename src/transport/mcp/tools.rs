@@ -1,4 +1,5 @@
-//! THE list of tools that outside agents are offered: which of the server's own they are, and what they are told of them. Pure.
+//! Tools that outside agents are offered, with the server's own names for them and their
+//! descriptions. Pure.
 
 use std::sync::Arc;
 
@@ -10,23 +11,24 @@ use crate::permissions::{Action, Principal};
 use crate::tools::ToolEffect;
 use crate::tools::registry::ToolOffer;
 
-/// What a call is about.
+/// Subject of a call of a [`ListedTool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallSubject {
-    /// The workspace; people decide at the desk.
+    /// Workspace; people decide in the workspace inbox.
     Workspace,
-    /// The document it names, which it wants to change.
+    /// Document that the call names and wants to change.
     Document,
-    /// A document that is not there yet; people decide at the desk.
+    /// New document; people decide in the workspace inbox.
     Founding,
-    /// What it reads of documents.
+    /// Content of documents that the call reads.
     Reading,
-    /// What it reads of the workspace; people decide at the desk where an owner's rule says so.
+    /// Content of the workspace that the call reads; people decide in the workspace inbox if an
+    /// owner's rule says so.
     Looking,
 }
 
 impl CallSubject {
-    /// Whether people are asked before anything comes of it.
+    /// Returns `true` if people are asked before the call has any effect.
     pub(crate) fn asks(self) -> bool {
         match self {
             Self::Workspace | Self::Document | Self::Founding => true,
@@ -35,7 +37,7 @@ impl CallSubject {
     }
 }
 
-/// Each tool as it is called here, the server's own name for it, what it is about, a title, and the noun in refusals.
+/// Name of each tool here, the server's own name, its subject, its title, and the noun in refusals.
 const TOOLS: [(&str, &str, CallSubject, &str, &str); 15] = [
     ("atlas_write", "Write", CallSubject::Workspace, "Write a file", "Write"),
     ("atlas_edit", "Edit", CallSubject::Workspace, "Edit a file", "Edit"),
@@ -59,16 +61,16 @@ const TOOLS: [(&str, &str, CallSubject, &str, &str); 15] = [
     own("suggest_improvements", CallSubject::Document, "Suggest improvements"),
     (FOUNDS, FOUNDS, CallSubject::Founding, "Create a document", "Document"),
 ];
-/// The tool that makes a document.
+/// Name of the tool that creates a document.
 const FOUNDS: &str = "create_new_document";
 
-/// The version that a caller has read.
+/// Argument with the version that a caller has read.
 const BASE: &str = "base_version";
 const BASE_NEEDED: &str =
     "The version of it that you read, as read_document names it, and that positions are of.";
 const BASE_HELPS: &str = "The version of it that you read and that positions are of; without it, the one you were told of last.";
 
-/// A tool of the same name.
+/// Returns a tool with one name here and on the server.
 const fn own(
     name: &'static str,
     about: CallSubject,
@@ -77,21 +79,22 @@ const fn own(
     (name, name, about, title, "Change")
 }
 
-/// A tool that works on this server.
+/// Tool that exists on this server, from [`listed`].
 #[derive(Clone, Debug)]
 pub(crate) struct ListedTool {
-    /// As clients see it.
+    /// Definition as clients see it.
     pub(crate) tool: Tool,
-    /// As the server calls it.
+    /// Name on the server.
     pub(crate) name: &'static str,
-    /// What a call of it is about.
+    /// Subject of its calls.
     pub(crate) about: CallSubject,
-    /// What is refused when it is refused.
+    /// Noun in refusals.
     pub(crate) noun: &'static str,
 }
 
 impl ListedTool {
-    /// The tool as somebody is offered it, of whom the server knows what they have read or not.
+    /// Returns the tool as a caller is offered it. `is_known` is `true` if the server knows the
+    /// versions that the caller has read; otherwise the version is a required argument.
     pub(crate) fn offered(&self, is_known: bool) -> Tool {
         let mut tool = self.tool.clone();
         if self.about == CallSubject::Document && !is_known {
@@ -103,7 +106,7 @@ impl ListedTool {
         tool
     }
 
-    /// Whether this person may call it about anything at all.
+    /// Returns `true` if this person may call the tool about anything at all.
     pub(crate) fn is_for(&self, person: &Principal) -> bool {
         match self.about {
             CallSubject::Workspace | CallSubject::Looking => person.may(Action::Ask, None),
@@ -114,7 +117,7 @@ impl ListedTool {
     }
 }
 
-/// The tools of this server, in the order of the list.
+/// Lists the tools that exist on this server, in the order of the table.
 pub(crate) fn listed(offers: &[ToolOffer]) -> Vec<ListedTool> {
     let listed = |(shown, name, about, title, noun)| {
         let offer = offers.iter().find(|offer| offer.definition.name == name)?;
@@ -140,7 +143,7 @@ fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) 
         ) => {}
     }
     if name == "insert_at_cursor" {
-        // Nobody outside has a cursor here.
+        // An outside caller has no cursor.
         require(&mut schema, "position");
         describe(&mut schema, "position", "Where, in UTF-16 code units of the version you read.");
     }
@@ -178,12 +181,13 @@ fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) 
     tool
 }
 
-/// What a call can do once people have approved it: what it replaces is gone, and twice is not the same as once.
+/// Returns the effects of a call after its approval: replaced content is lost, and a repeated call
+/// has another effect than a single one.
 fn annotations(title: &str, name: &str, effect: ToolEffect) -> ToolAnnotations {
     let reads = effect.only_reads();
     // A command can reach anything.
     let open = name == "atlas_bash";
-    // Where there was nothing, nothing is lost.
+    // A tool that only creates loses nothing.
     let replaces = !reads && effect != ToolEffect::Creates;
     ToolAnnotations::from_raw(
         Some(title.to_owned()),
@@ -218,25 +222,25 @@ fn describe(schema: &mut JsonObject, property: &str, words: &str) {
     let property = schema.get_mut("properties").and_then(|all| all.get_mut(property));
     if let Some(property) = property.and_then(Value::as_object_mut) {
         property.insert("description".into(), json!(words));
-        // It may be left out elsewhere, but not here.
+        // The argument is optional elsewhere, but not here.
         if let Some(first) = property.get("type").and_then(|it| it.get(0)).cloned() {
             property.insert("type".into(), first);
         }
     }
 }
 
-/// What a call is about, and its input as the server's own tool takes it.
+/// Subject of a call, and its input as the server's own tool takes it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallTarget {
-    /// The document it wants to change.
+    /// Document that the call wants to change.
     pub(crate) document: Option<DocumentId>,
-    /// The version it says it has read.
+    /// Version that the caller says it has read.
     pub(crate) base: Option<Version>,
-    /// The rest.
+    /// Other arguments.
     pub(crate) input: Value,
 }
 
-/// Reads the arguments of a call; the error says what is wrong with them.
+/// Reads the arguments of a call; the error names the wrong argument.
 pub(crate) fn target(
     about: CallSubject,
     name: &str,

@@ -1,4 +1,4 @@
-//! Coming in and going out: who asks, in which version of the API, with which body; and the name each request has.
+//! Admission of requests of the Messages API: authentication, limits, version, body and request id.
 
 use std::time::Duration;
 
@@ -20,37 +20,44 @@ use crate::transport::rest::problem::Problem;
 
 use super::limits::{AnswerPermit, BUSY_S};
 
-/// The header that names the document.
+/// Header that names the document.
 const DOCUMENT: &str = "x-copydesk-document";
-/// The header by which the official clients say how many seconds they wait for an answer.
+/// Header with the seconds that the official clients wait for an answer.
 const TIMEOUT: &str = "x-stainless-timeout";
-/// Longer is as good as for ever.
+/// Longest client timeout that is taken into account; a longer one counts as none.
 const LONGEST_PATIENCE: Duration = Duration::from_hours(24 * 7);
-/// How much sooner than the client gives up nobody is asked any more, at least and at most.
+/// Bounds of the margin by which the deadline comes before the client's own timeout.
 const LEAST_MARGIN: Duration = Duration::from_secs(2);
 const MOST_MARGIN: Duration = Duration::from_secs(30);
-/// The largest body, in bytes: the API's own limit.
+/// Maximum body, in bytes: the limit of the original API.
 const BODY_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
-/// The versions of the API. What changed between them, this server does not look at.
+/// Known versions of the API. The differences between them do not matter to this server.
 const VERSIONS: [&str; 2] = ["2023-06-01", "2026-10-21"];
 
-/// Bytes of a body above which it is read on a thread of its own, one after the other: that takes long, and memory.
+/// Size of a body, in bytes, above which it is parsed on a blocking thread, one such body at a
+/// time: parsing takes long, and memory.
 const LONG_BODY_BYTES: usize = 256 * 1024;
 
-/// Somebody who was let in, and may ask.
+/// Admission of one authenticated caller who may ask.
 pub(crate) struct AdmittedRequest {
-    /// Who it is.
+    /// Principal and token of the caller.
     pub(crate) caller: Authenticated,
-    /// The document that they name; they may ask the models about it.
+    /// [`DocumentId`] named by the caller, about which the caller may ask the models.
     pub(crate) document: Option<DocumentId>,
-    /// When they want to be answered by, in milliseconds since 1970, if that is known.
+    /// Time by which the client wants its answer, in milliseconds since 1970, if known.
     pub(crate) deadline_ms: Option<u64>,
-    /// They are answered.
+    /// Permit that counts this answer among those of the caller.
     pub(crate) permit: AnswerPermit,
 }
 
-/// The caller and what they ask. Who may not ask, or asks too much at once, is refused before anything of it is read.
+/// Admits the caller and reads the [`CheckedRequest`].
+///
+/// A caller who may not ask, or who asks too much at once, is refused before any of the body is
+/// read.
+///
+/// # Errors
+/// An [`ApiFailure`] with the reason for the refusal.
 pub(crate) async fn come_in(
     door: &HttpState,
     request: Request,
@@ -80,7 +87,7 @@ pub(crate) async fn come_in(
         understand(&bytes, purpose)
     };
     let asked = asked?;
-    // A stream is waited for as long as it says something.
+    // A client waits for a stream as long as events arrive.
     let deadline_ms = deadline_ms.filter(|_| !asked.stream);
     Ok((AdmittedRequest { caller, document, deadline_ms, permit }, asked))
 }
@@ -91,8 +98,8 @@ fn understand(bytes: &[u8], purpose: RequestPurpose) -> Result<CheckedRequest, A
     CheckedRequest::read(&body, purpose)
 }
 
-/// The body, if it is not too long. One that is somewhat too long, or finds no room, is read to its end all the same: a
-/// client that is still writing would not hear why it is refused.
+/// Returns the body if it is within the limits. A body that is somewhat too long, or exceeds the
+/// byte quota, is still read to its end: a client that is still writing would not see the refusal.
 async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
     let mut pieces = body.into_data_stream();
     let (mut bytes, mut size) = (Vec::new(), 0_usize);
@@ -118,7 +125,11 @@ async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
     Ok(bytes)
 }
 
-/// Who asks, if they do not ask too often.
+/// Authenticates the caller and counts the request in the
+/// [`AnswerLimits`](super::limits::AnswerLimits).
+///
+/// # Errors
+/// The failure of authentication, or 429 if the caller asks too often.
 pub(crate) async fn let_in(
     door: &HttpState,
     headers: &HeaderMap,
@@ -132,7 +143,7 @@ pub(crate) async fn let_in(
     Ok(caller)
 }
 
-/// The document that the request names.
+/// Returns the document that the request names.
 fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, ApiFailure> {
     let mut values = headers.get_all(DOCUMENT).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -143,7 +154,8 @@ fn named(headers: &HeaderMap) -> Result<Option<DocumentId>, ApiFailure> {
     }
 }
 
-/// How long a client waits for an answer, less what the model needs to end well and the answer to arrive.
+/// Returns the client's timeout in milliseconds, less a margin in which the model can end well and
+/// the answer can arrive.
 fn patience_ms(headers: &HeaderMap) -> Option<u64> {
     let seconds: f64 = headers.get(TIMEOUT)?.to_str().ok()?.parse().ok()?;
     let whole = Duration::try_from_secs_f64(seconds).ok().filter(|it| *it <= LONGEST_PATIENCE)?;
@@ -151,7 +163,7 @@ fn patience_ms(headers: &HeaderMap) -> Option<u64> {
     u64::try_from(whole.saturating_sub(margin).as_millis()).ok()
 }
 
-/// Whoever may not ask the agent here may not ask its models either.
+/// Refuses a principal who may not ask the agent: such a principal may not ask its models either.
 fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), ApiFailure> {
     if principal.may(Action::Ask, document) {
         return Ok(());
@@ -163,7 +175,7 @@ fn may_ask(principal: &Principal, document: Option<&DocumentId>) -> Result<(), A
     Err(ApiFailure::new(403, words))
 }
 
-/// A missing version is forgiven.
+/// Refuses an unknown version; a missing one is accepted.
 fn check_version(headers: &HeaderMap) -> Result<(), ApiFailure> {
     let Some(version) = headers.get("anthropic-version") else { return Ok(()) };
     if VERSIONS.iter().any(|known| version == known) {
@@ -175,7 +187,7 @@ fn check_version(headers: &HeaderMap) -> Result<(), ApiFailure> {
     )))
 }
 
-/// The same as this API says it.
+/// Converts a [`Problem`] of the REST API into a failure of this API.
 pub(crate) fn failure(problem: &Problem) -> ApiFailure {
     let status = match problem.status().as_u16() {
         status @ (400 | 401 | 403 | 404 | 409 | 413 | 429) => status,
@@ -186,7 +198,7 @@ pub(crate) fn failure(problem: &Problem) -> ApiFailure {
     ApiFailure::new(status, problem.detail())
 }
 
-/// The name of a request, told with every answer.
+/// Identifier of a request, sent with every answer as `request-id`.
 pub(crate) struct RequestName(String);
 
 impl RequestName {
@@ -194,7 +206,7 @@ impl RequestName {
         Self(format!("req_{}", crate::ids::sortable_uuid().simple()))
     }
 
-    /// The answer, or the error in the API's shape, with the request's name.
+    /// Adds the request's identifier to the answer, or to the error in the API's shape.
     pub(crate) fn sign(&self, answered: Result<Response, ApiFailure>) -> Response {
         let mut response = answered.unwrap_or_else(|failure| {
             if failure.status >= 500 {

@@ -1,7 +1,9 @@
-//! What the server knows of conversations that their clients do not: bounded, and forgotten after a while.
+//! Cache of the parts of conversations that the clients were not shown: bounded, with idle entries
+//! dropped.
 //!
-//! Entries are values and never change: two requests that go on from the same place both find it, and so does one that
-//! is sent again. Nothing depends on an entry: without it the conversation is what the client says it was.
+//! Entries are immutable values: two requests that continue from the same place both find the
+//! entry, and so does a request that is sent again. Nothing depends on an entry: without it the
+//! conversation is what the client sends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,36 +15,37 @@ use crate::llm::messages_api::{ChatMessage, ContentBlock};
 
 use super::conversation_hash::ConversationHash;
 
-/// A conversation up to one answer.
+/// Knowledge about a conversation up to one answer, as the [`ConversationCache`] keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownConversation {
-    /// The session it belongs to.
+    /// Session to which the conversation belongs.
     pub session: SessionId,
-    /// What really happened in that answer, where the client was shown less.
+    /// Complete content of that answer, where the client was shown less.
     pub hidden: Option<Arc<HiddenAnswer>>,
-    /// The version of the document that the model has read.
+    /// Version of the document that the model has read.
     pub read: Option<Version>,
 }
 
-/// An answer as the model gave it.
+/// Answer as the model gave it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HiddenAnswer {
-    /// The messages that stand for the one the client was shown; the last is the model's.
+    /// Messages that stand for the one the client was shown; the last is the model's.
     pub said: Vec<ChatMessage>,
-    /// The results of the calls in that last message that were run here, in order; the client brings the others.
+    /// Results of the calls in the last message that ran on this server, in order; the client
+    /// brings the others.
     pub held: Vec<ContentBlock>,
 }
 
-/// How much is remembered.
+/// Bounds of the memory that a [`ConversationCache`] may take.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBounds {
-    /// Answers of one person.
+    /// Maximum number of answers of one person.
     pub entries: usize,
-    /// Bytes of hidden messages of one person.
+    /// Maximum bytes of hidden messages of one person.
     pub person_bytes: usize,
-    /// Bytes of hidden messages of all.
+    /// Maximum bytes of hidden messages of all people.
     pub bytes: usize,
-    /// Milliseconds after which a conversation that nobody goes on with is forgotten.
+    /// Milliseconds after which a conversation that nobody continues is forgotten.
     pub idle_ms: u64,
 }
 
@@ -53,7 +56,8 @@ impl Default for MemoryBounds {
     }
 }
 
-/// The memory. Each person has a shelf of their own, so that nobody crowds out the others.
+/// Cache of [`KnownConversation`]s. Each person has a separate part of it, so that nobody crowds
+/// out the others.
 #[derive(Debug, Default)]
 pub struct ConversationCache {
     bounds: MemoryBounds,
@@ -65,7 +69,7 @@ pub struct ConversationCache {
 #[derive(Debug, Default)]
 struct PersonCache {
     slots: HashMap<ConversationHash, CacheSlot>,
-    /// By last use, oldest first.
+    /// Keys by last use, oldest first.
     order: BTreeMap<u64, ConversationHash>,
     bytes: usize,
 }
@@ -74,18 +78,18 @@ struct PersonCache {
 struct CacheSlot {
     known: KnownConversation,
     bytes: usize,
-    /// Place in the order.
+    /// Value of the cache's clock at the last use: the place in the order.
     used: u64,
     used_ms: u64,
 }
 
 impl ConversationCache {
-    /// An empty one.
+    /// Returns an empty cache.
     pub fn new(bounds: MemoryBounds) -> Self {
         Self { bounds, ..Self::default() }
     }
 
-    /// What is known under `key`; it counts as used.
+    /// Returns the entry under `key`, and counts it as used.
     pub fn recall(
         &mut self,
         user: &UserId,
@@ -102,7 +106,7 @@ impl ConversationCache {
         Some(slot.known.clone())
     }
 
-    /// Remembers an answer. What is too much is forgotten, the longest unused first.
+    /// Stores an answer. Entries beyond the [`MemoryBounds`] are dropped, the longest unused first.
     pub fn keep(
         &mut self,
         user: &UserId,
@@ -126,7 +130,7 @@ impl ConversationCache {
             self.bytes -= owned.remove_oldest();
         }
         while self.bytes > self.bounds.bytes {
-            // Whoever has the most gives first.
+            // The person with the most bytes loses an entry first.
             let Some(fullest) = self.shelves.values_mut().max_by_key(|owned| owned.bytes) else {
                 break;
             };
@@ -134,13 +138,13 @@ impl ConversationCache {
         }
     }
 
-    /// Answers that are remembered.
+    /// Returns the number of answers in the cache.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.shelves.values().map(|owned| owned.slots.len()).sum()
     }
 
-    /// Forgets what nobody went on with, of this person at once, and of one other for each look.
+    /// Drops idle entries: all of this person's, and those of one other person per call.
     fn forget_idle(&mut self, user: &UserId, now_ms: u64) {
         let since_ms = now_ms.saturating_sub(self.bounds.idle_ms);
         let other =
@@ -162,7 +166,7 @@ impl PersonCache {
         self.slots.get(self.order.first_key_value()?.1)
     }
 
-    /// The bytes that are free by it.
+    /// Removes an entry and returns the bytes that it took.
     fn remove(&mut self, key: &ConversationHash) -> usize {
         let Some(slot) = self.slots.remove(key) else { return 0 };
         self.order.remove(&slot.used);
@@ -177,7 +181,7 @@ impl PersonCache {
 }
 
 impl HiddenAnswer {
-    /// Bytes of text in it, near enough.
+    /// Returns the approximate number of bytes of text.
     fn bytes(&self) -> usize {
         let said = self.said.iter().flat_map(|message| &message.content);
         said.chain(&self.held).map(block_bytes).sum()

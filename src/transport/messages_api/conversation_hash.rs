@@ -1,8 +1,8 @@
-//! A conversation's key: the same for every way in which clients write the same conversation down.
+//! Key of a conversation: equal for every form in which clients write one conversation.
 //!
-//! Clients order keys anew, turn strings into blocks and back, move `cache_control`, send back nulls, drop reasoning and
-//! add `role: system` messages in between. None of that is part of the canonical form; who talks to which model about
-//! what is.
+//! Clients reorder keys, turn strings into blocks and back, move `cache_control`, send back nulls,
+//! drop reasoning and add `role: system` messages in between. None of that is part of the canonical
+//! form. The person, the model and the subject of the conversation are.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use sha2::Sha256;
 
 use crate::llm::messages_api::{ChatMessage, ContentBlock, MessageRole};
 
-/// The key of a conversation. Nobody can make one without the server's secret.
+/// Key of a conversation. Nobody can compute one without the server's secret.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConversationHash([u8; 32]);
 
@@ -22,41 +22,45 @@ impl fmt::Debug for ConversationHash {
     }
 }
 
-/// All of it, as lower-case hex.
+/// Whole key, as lower-case hex.
 impl fmt::Display for ConversationHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-/// A conversation as far as it was said.
+/// Canonical form of a conversation up to some message, from which its [`ConversationHash`] is
+/// computed.
 #[derive(Clone, Debug)]
 pub struct CanonicalConversation {
-    /// Takes each block as it is said: a key at any place costs the same, however much was said before.
+    /// Running hash that takes each block as it is added: a key at any place costs the same,
+    /// however long the conversation before it is.
     mac: Hmac<Sha256>,
-    /// Who is speaking: what follows may be by the same side.
+    /// Side of the last message; the next one may be of that side too.
     speaker: Option<MessageRole>,
 }
 
-/// What of a block is an accident of the client. Inside a call's input everything counts.
+/// Fields of a block that vary between clients. Inside a call's input every field counts.
 const ACCIDENTS: [&str; 4] = ["cache_control", "citations", "caller", "toolset_name"];
 
 impl CanonicalConversation {
-    /// Nothing is said yet. `scope` is everything else that must be the same: who, which model, which document; the
-    /// parts cannot run into each other.
+    /// Returns an empty conversation. `scope` is everything else that must be equal: the person,
+    /// the model and the document. Its parts are separated unambiguously.
     pub fn begin(secret: &[u8], scope: &[&str]) -> Option<Self> {
         let mut mac = Hmac::new_from_slice(secret).ok()?;
         mac.update(json!(scope).to_string().as_bytes());
         Some(Self { mac, speaker: None })
     }
 
-    /// Adds what was said. Messages of the same side in a row are one turn; `system` is no side.
+    /// Adds a message. Consecutive messages of one side are one turn; a `system` message belongs to
+    /// no side and is skipped.
     pub fn say(&mut self, message: &ChatMessage) {
         if message.role == MessageRole::System {
             return;
         }
         for block in message.content.iter().filter_map(canonical) {
-            // Each block is one object on a line of its own, so that nothing in one can look like the next, or like a side.
+            // Each block is one object on its own line, so that the content of one block cannot be
+            // taken for the next block or for a change of sides.
             let mut text = String::new();
             if self.speaker != Some(message.role) {
                 text = format!("\n{}", json!(message.role));
@@ -68,13 +72,14 @@ impl CanonicalConversation {
         }
     }
 
-    /// The key of the conversation up to here.
+    /// Returns the key of the conversation up to here.
     pub fn key(&self) -> ConversationHash {
         ConversationHash(self.mac.clone().finalize().into_bytes().into())
     }
 }
 
-/// What of a block is said. Reasoning is not: some clients keep it, others do not.
+/// Returns the part of a [`ContentBlock`] that counts. Reasoning does not: some clients keep it,
+/// others do not.
 fn canonical(block: &ContentBlock) -> Option<Value> {
     match block {
         ContentBlock::Text { text, .. } if text.is_empty() => None,
@@ -112,7 +117,8 @@ fn without_accidents(value: &Value) -> Value {
     }
 }
 
-/// As JSON with sorted keys, without white space, and with one way to write each number (after RFC 8785).
+/// Writes JSON with sorted keys, without white space, and with one form of each number (after RFC
+/// 8785).
 fn write(value: &Value, out: &mut String) {
     match value {
         Value::Object(fields) => {
@@ -144,7 +150,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// A number as JavaScript has it: `1.0` is `1`, and beyond 2⁵³ neighbours are equal.
+/// Formats a number as JavaScript has it: `1.0` is `1`, and beyond 2⁵³ neighbours are equal.
 fn plain(number: &Number) -> String {
     // Adding zero makes the negative one positive.
     number.as_f64().map_or_else(|| number.to_string(), |number| (number + 0.0).to_string())
@@ -194,7 +200,8 @@ mod tests {
                  "role": "assistant"},
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "Rain.", "is_error": false}]},
             ]),
-            // The CLI: blocks with a cache breakpoint, system messages in between, also empty ones, reasoning kept.
+            // The CLI: blocks with a cache breakpoint, system messages in between, also empty ones,
+            // reasoning kept.
             json!([
                 {"role": "system", "content": []},
                 {"role": "user", "content": [{"type": "text", "text": "Weather?", "cache_control": {"type": "ephemeral"}}]},

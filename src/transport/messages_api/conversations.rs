@@ -1,7 +1,9 @@
-//! What is common to all requests of the Messages API: the secret of the keys, what is remembered, and the limits.
+//! State shared by all requests of the Messages API: the secret of the keys, the cache of
+//! conversations, and the limits.
 //!
-//! A conversation in which tools of this server were used is kept in the store too: what they did the program was never shown,
-//! and it must not be done again because the server was started again.
+//! A conversation in which tools of this server were used is kept in the store too: the program was
+//! never shown the calls of those tools, and they must not run again because the server was
+//! restarted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,17 +21,17 @@ use crate::transport::messages_api::failure::ApiFailure;
 
 use super::limits::AnswerLimits;
 
-/// Where the store keeps the secret of the keys.
+/// Name of the setting that holds the secret of the keys.
 const SECRET: &str = "messages_secret";
 
-/// The conversations of the Messages API. Clones are the same ones.
+/// Conversations of the Messages API. Clones share one state.
 #[derive(Clone, Debug)]
 pub struct Conversations(Arc<ConversationsInner>);
 
 #[derive(Debug)]
 struct ConversationsInner {
     store: Store,
-    /// Names this process: what an earlier one began, nobody works on any more.
+    /// Identifier of this process; nobody continues the work of an earlier process.
     life: String,
     secret: TokenSecret,
     bounds: MemoryBounds,
@@ -37,16 +39,19 @@ struct ConversationsInner {
     limits: AnswerLimits,
 }
 
-/// Whether a conversation outlives the process.
+/// Decision whether a conversation outlives the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConversationLifetime {
     Yes,
-    /// Its program was shown all that matters.
+    /// Nothing is stored, because the program was shown all that matters.
     No,
 }
 
 impl Conversations {
-    /// Those that are kept; the secret of their keys is made when there is none yet.
+    /// Opens the stored conversations, and generates the secret of their keys if there is none yet.
+    ///
+    /// # Errors
+    /// [`AuthError`] if the store cannot be used or holds no valid secret.
     pub async fn open(store: Store) -> Result<Self, AuthError> {
         let secret = if let Some(kept) = store.setting(SECRET).await? {
             TokenSecret::chosen(&kept)?
@@ -66,7 +71,7 @@ impl Conversations {
         &self.0.limits
     }
 
-    /// A conversation about everything in `scope`.
+    /// Begins a conversation about everything in `scope`.
     pub(crate) fn begin(&self, scope: &[&str]) -> Option<CanonicalConversation> {
         CanonicalConversation::begin(self.0.secret.expose().as_bytes(), scope)
     }
@@ -75,7 +80,7 @@ impl Conversations {
         &self.0.life
     }
 
-    /// What the store has under a key of this person, if it is not too old.
+    /// Returns the value in the [`Store`] under a key of this person, if it is not too old.
     pub(crate) async fn find(
         &self,
         user: &UserId,
@@ -91,7 +96,7 @@ impl Conversations {
         self.0.store.commit(op).await
     }
 
-    /// What is known of a person's conversation up to each of these answers.
+    /// Returns the [`KnownConversation`] of a person's conversation up to each of these answers.
     pub(crate) async fn recall(
         &self,
         user: &UserId,
@@ -115,7 +120,7 @@ impl Conversations {
         }
         let names: Vec<_> = missing.keys().cloned().collect();
         let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
-        // Without it tools might do again what they did: it is no miss like any other.
+        // A failed read is no ordinary miss: without the entry, tools might run a second time.
         let found = self.0.store.answers(user, &names, since_ms).await.map_err(unreadable)?;
         for kept in found {
             let found: KnownConversation = serde_json::from_value(kept.body).map_err(unreadable)?;
@@ -127,7 +132,8 @@ impl Conversations {
         Ok(known)
     }
 
-    /// Remembers an answer; `before` are those before it in the conversation, which are still of use.
+    /// Stores an answer; `before` are the earlier answers of the conversation, which are marked as
+    /// used.
     pub(crate) async fn keep(
         &self,
         user: &UserId,
@@ -140,7 +146,7 @@ impl Conversations {
         if durable == ConversationLifetime::Yes
             && let Err(error) = self.store(user, key, &known, before, now_ms).await
         {
-            // What was done is done, and this process knows it.
+            // The calls have run, and this process still knows them.
             tracing::error!(%error, "what a program was not shown of an answer could not be kept");
         }
         self.memory().keep(user, key, known, now_ms);
@@ -156,7 +162,7 @@ impl Conversations {
     ) -> Result<(), StoreError> {
         let ConversationsInner { store, bounds, .. } = &*self.0;
         let (user, keys) = (user.clone(), before.iter().map(ConversationHash::to_string).collect());
-        // Texts and numbers: nothing that cannot be written.
+        // The value has only texts and numbers, so it can always be written.
         let body = serde_json::to_value(known).unwrap_or_default();
         let key = key.to_string();
         let record = AnswerRecord { user: user.clone(), key, used_ms: now_ms, body };

@@ -1,4 +1,5 @@
-//! Drives one answer: asks the model, runs the tools that are ours, tells the client, remembers what it was not told.
+//! Driver of one answer: asks the model, runs the tools of this server, sends events to the client,
+//! and remembers the parts that the client is not shown.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,36 +34,37 @@ use super::limits::AnswerPermit;
 use super::recovery::ResumableAnswer;
 use super::server_tools::{self, ServerTools};
 
-/// Bytes of one answer of the model.
+/// Maximum bytes of one answer of the model.
 const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
-/// The refusal of a conversation that ends with words put into the model's mouth.
+/// Refusal of a conversation that ends with an answer put in the model's name.
 const NO_PREFILL: &str = "messages: this model does not support assistant message prefill: the conversation must end with a user message";
 
-/// Everything one answer needs.
+/// State of one answer that is being written, from [`AnswerWork::prepare`] to [`AnswerWork::go`].
 pub(crate) struct AnswerWork {
     conversations: Conversations,
     clock: WallClock,
     principal: Principal,
     asked: CheckedRequest,
     chosen: ChosenModel,
-    /// The conversation, for the key of what follows.
+    /// Conversation from which the key of the next answer is computed.
     conversation: CanonicalConversation,
-    /// The answers in it so far.
+    /// Keys of the earlier answers of the conversation.
     answers: Vec<ConversationHash>,
     durable: ConversationLifetime,
     session: SessionId,
-    /// The conversation as it really was.
+    /// Conversation with the hidden parts restored.
     messages: Vec<ChatMessage>,
     tools: Option<ServerTools>,
-    /// Where tools of this server may run: what is kept of this answer until the client has it.
+    /// Stored progress of this answer, kept until the client has it. Present where tools of this
+    /// server may run.
     resumable: Option<ResumableAnswer>,
-    /// How far an earlier process came with it.
+    /// Progress that an earlier process made with this answer.
     left: Option<PausedLoop>,
     _permit: AnswerPermit,
 }
 
 impl AnswerWork {
-    /// Finds the conversation again, as far as it is known.
+    /// Restores the known part of the conversation.
     pub(crate) async fn prepare(
         door: &HttpState,
         entered: AdmittedRequest,
@@ -81,7 +83,8 @@ impl AnswerWork {
         for message in &asked.messages {
             conversation.say(message);
             let key = (message.role == MessageRole::Assistant).then(|| conversation.key());
-            // Where nothing was said there is no other answer, and the same one would stand there twice.
+            // An empty answer leaves the key as it was, and one hidden answer would be restored
+            // twice.
             let key = key.filter(|key| latest != Some(*key));
             latest = key.or(latest);
             places.push(key);
@@ -131,8 +134,8 @@ impl AnswerWork {
         })
     }
 
-    /// Answers. Each event goes to `told`, where a client reads them; the whole message is returned. Dropping the work
-    /// stops whatever it waits for.
+    /// Runs the answer. Each [`StreamEvent`] goes to `told`, from which a client reads; the whole
+    /// message is returned. Dropping the future stops whatever it waits for.
     pub(crate) async fn go(
         mut self,
         told: Option<mpsc::Sender<StreamEvent>>,
@@ -141,7 +144,7 @@ impl AnswerWork {
         let mut telling = SseEncoder::new(id, self.asked.model.clone());
         tell(told.as_ref(), telling.start()).await;
         if self.asked.max_tokens == 0 {
-            // Only to warm a cache, which is the provider's affair.
+            // Such a request only warms a cache, and the cache is the provider's.
             let end = nothing(StopReason::MaxTokens);
             tell(told.as_ref(), telling.end(&end)).await;
             return Ok(telling.message(&end));
@@ -158,7 +161,8 @@ impl AnswerWork {
                     turn.answered(self.ask_model(&turn, &mut telling, told.as_ref()).await?)
                 }
                 LoopStep::Run(calls) => {
-                    // What stands after a call of the client's comes after it, and that is told at the end.
+                    // Blocks after a call of the client's come after that call, and the call is
+                    // sent at the end.
                     if !turn.calls_others() {
                         tell(told.as_ref(), telling.pause(&turn.shown())).await;
                     }
@@ -167,7 +171,7 @@ impl AnswerWork {
                 }
                 LoopStep::End(end) => {
                     let events = telling.end(&end);
-                    // First remembered, then told: the client may go on at once.
+                    // Stored before it is sent: the client may continue at once.
                     self.remember(telling.content(), end.hidden.clone()).await;
                     tell(told.as_ref(), events).await;
                     if let Some(resumable) = self.resumable.take() {
@@ -179,7 +183,8 @@ impl AnswerWork {
         }
     }
 
-    /// Where the answer begins: with the model, or where an earlier process was.
+    /// Returns the first step: a question to the model, or the calls at which an earlier process
+    /// stopped.
     async fn go_on(
         &mut self,
         turn: &mut ServerToolLoop,
@@ -206,12 +211,13 @@ impl AnswerWork {
     ) -> Result<AssistantMessage, ApiFailure> {
         let mut request = request(&self.asked, &self.chosen, self.tools.as_ref());
         request.messages = [self.messages.as_slice(), turn.said()].concat();
-        // Providers refuse a choice where there is nothing to choose.
+        // Providers refuse a choice if there is nothing to choose.
         request.tool_choice = turn.choice().filter(|_| request.has_tools());
         request.session = self.session.to_string();
         if turn.said().is_empty() {
             request.prompt = self.asked.prompt().map(str::to_owned);
-            // Clients of this API try again by themselves; what was done here meanwhile they could not take up.
+            // Clients of this API retry by themselves. After a tool has run here, a client could
+            // not resume.
             request.tries = RetryMode::Once;
         }
         if let Some(tools) = &mut self.tools {
@@ -241,7 +247,8 @@ impl AnswerWork {
         Err(ApiFailure::of_model(&ModelError::CutOff))
     }
 
-    /// Runs our tools, one after the other as the model called them. How far the answer is, is kept before.
+    /// Runs the calls of this server's tools, in the model's order. Progress is stored before the
+    /// first call.
     async fn run(
         &mut self,
         calls: &[ContentBlock],
@@ -278,12 +285,13 @@ impl AnswerWork {
     }
 }
 
-/// Whose model it is: those of one provider go on with each other's conversations.
+/// Returns the provider of a [`ChosenModel`]: models of one provider can continue each other's
+/// conversations.
 fn family(chosen: &ChosenModel) -> &str {
     chosen.model.name().split(':').next().unwrap_or_default()
 }
 
-/// What the model is sent, but for what was said in this answer.
+/// Builds the [`llm::ModelRequest`], without the messages of the current answer.
 pub(crate) fn request(
     asked: &CheckedRequest,
     chosen: &ChosenModel,
@@ -320,7 +328,7 @@ fn nothing(stop_reason: StopReason) -> LoopEnd {
     LoopEnd { shown: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
 }
 
-/// A client that does not read any more is no error: the work is about to be dropped.
+/// Sends events. A client that no longer reads is no error: the work is about to be dropped.
 async fn tell(told: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEvent>) {
     let Some(told) = told else { return };
     for event in events {

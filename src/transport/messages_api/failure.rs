@@ -1,22 +1,22 @@
-//! Errors of the Messages API: the status, the type and the words of each.
+//! Errors of the Messages API: the status, the type and the message of each.
 
 use serde_json::{Value, json};
 
 use crate::llm::ModelError;
 use crate::llm::messages_api::{ApiError, ErrorBody};
 
-/// Why a request was not answered, as the API says it.
+/// Failure of a request, in the form of the API.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiFailure {
-    /// The HTTP status.
+    /// HTTP status.
     pub status: u16,
-    /// Type, words and details.
+    /// Type, message and details.
     pub error: ApiError,
     /// Seconds after which the same request may succeed.
     pub retry_after_s: Option<u64>,
 }
 
-/// The statuses of the API, each with its one type.
+/// Statuses of the API, each with its type.
 const KINDS: [(u16, &str); 11] = [
     (400, "invalid_request_error"),
     (401, "authentication_error"),
@@ -32,7 +32,8 @@ const KINDS: [(u16, &str); 11] = [
 ];
 
 impl ApiFailure {
-    /// An error of the API's type for this status; of a status it does not have, the type of the next hundred below.
+    /// Returns an error of the API's type for this status. An unknown status below 500 is an
+    /// `invalid_request_error`, any other an `api_error`.
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         let known = KINDS.iter().find(|(known, _)| *known == status);
         let otherwise = if status < 500 { "invalid_request_error" } else { "api_error" };
@@ -41,12 +42,13 @@ impl ApiFailure {
         Self { status, error, retry_after_s: None }
     }
 
-    /// Something in the request makes no sense, or cannot be done here.
+    /// Returns the error of a request that makes no sense, or that this server cannot serve.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(400, message)
     }
 
-    /// The client asks for conversations that the server keeps; the SDKs go on with the whole history after this.
+    /// Returns the refusal of conversations that the server is to keep. The SDKs continue with the
+    /// whole history after it.
     pub fn thread() -> Self {
         let mut failure =
             Self::invalid("thread: conversations are not kept; send the whole history");
@@ -56,14 +58,15 @@ impl ApiFailure {
         failure
     }
 
-    /// Too much at once.
+    /// Returns the refusal of a caller who asks too much at once.
     pub fn too_many(message: impl Into<String>, retry_after_s: u64) -> Self {
         Self { retry_after_s: Some(retry_after_s.max(1)), ..Self::new(429, message) }
     }
 
-    /// What the model's failure is to the client. Its provider refusing *our* key is not the client's fault.
+    /// Converts a [`ModelError`]. A provider's refusal of *this server's* key is not the client's
+    /// fault.
     pub fn of_model(error: &ModelError) -> Self {
-        // In whole seconds, and not too soon.
+        // Whole seconds, rounded up, so that the client does not come back too soon.
         let retry_after_s = error.retry_after().map(|wait| wait.as_millis().div_ceil(1_000).max(1));
         let retry_after_s = retry_after_s.and_then(|seconds| u64::try_from(seconds).ok());
         let mut failure = match error {
@@ -95,7 +98,7 @@ impl ApiFailure {
         Self { retry_after_s, ..failure }
     }
 
-    /// The body of the answer.
+    /// Returns the body of the answer.
     pub fn body(&self, request_id: &str) -> Value {
         let (error, request_id) = (self.error.clone(), Some(request_id.to_owned()));
         json!(ErrorBody { kind: "error".into(), error, request_id })

@@ -1,4 +1,4 @@
-//! How much one person may ask: so many requests a second, so many answers at once.
+//! Limits of one person: requests per second, and answers at the same time.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -13,33 +13,33 @@ use crate::ids::UserId;
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::rest::middleware::body_quota::HeldBody;
 
-/// Requests of one person that are let through at once.
+/// Maximum requests of one person in a burst.
 const BURST_REQUESTS: u32 = 1_000;
-/// Requests of one person that are let through in the long run, each second.
+/// Sustained requests of one person per second.
 const REQUESTS_PER_SECOND: u32 = 200;
-/// Answers of one person that are being written or wait for people at the same time.
+/// Maximum answers of one person that are being written or wait for people at the same time.
 const ANSWERS_AT_ONCE: usize = 64;
-/// People that are remembered before those who have been quiet are forgotten.
+/// Number of people in the rate limiter above which idle ones are dropped from it.
 const MANY_PEOPLE: usize = 1_024;
-/// Seconds after which somebody with too many answers under way may try again.
+/// Seconds after which a person with too many answers under way may try again.
 pub(crate) const BUSY_S: u64 = 5;
 
-/// The limits, and who is how near to them.
+/// Limits, with the current use of each person.
 #[derive(Debug)]
 pub(crate) struct AnswerLimits {
     requests: RateLimiter<UserId, DefaultKeyedStateStore<UserId>, DefaultClock>,
     clock: DefaultClock,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
-    /// Whose long body is read now.
+    /// Semaphore that lets one long body be parsed at a time.
     turns: Arc<Semaphore>,
 }
 
-/// One answer under way; over when it is dropped.
+/// Permit for one answer from [`AnswerLimits::begin`]; released when dropped.
 #[derive(Debug)]
 pub(crate) struct AnswerPermit {
     user: UserId,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
-    /// What was asked stays in memory as long.
+    /// Quota of the request's body, which stays in memory as long as the answer.
     _held: HeldBody,
 }
 
@@ -51,7 +51,10 @@ impl AnswerLimits {
         Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default(), turns }
     }
 
-    /// Counts a request, or says when to come again.
+    /// Counts a request.
+    ///
+    /// # Errors
+    /// 429 with the time to wait.
     pub(crate) fn count(&self, user: &UserId) -> Result<(), ApiFailure> {
         if self.requests.len() > MANY_PEOPLE {
             self.requests.retain_recent();
@@ -63,7 +66,11 @@ impl AnswerLimits {
         })
     }
 
-    /// An answer begins, if there are not too many under way; `held` is what was asked.
+    /// Begins an answer, if there are not too many under way; `held` is the quota of the request's
+    /// body.
+    ///
+    /// # Errors
+    /// 429 if too many answers of this person are under way.
     pub(crate) fn begin(&self, user: &UserId, held: HeldBody) -> Result<AnswerPermit, ApiFailure> {
         let mut under_way = counted(&self.under_way);
         let count = under_way.entry(user.clone()).or_default();
@@ -75,9 +82,9 @@ impl AnswerLimits {
         Ok(AnswerPermit { user: user.clone(), under_way: Arc::clone(&self.under_way), _held: held })
     }
 
-    /// Waits until nobody else's long body is read.
+    /// Waits until no other long body is being parsed.
     pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        // It is never closed.
+        // The semaphore is never closed.
         Arc::clone(&self.turns).acquire_owned().await.ok()
     }
 }

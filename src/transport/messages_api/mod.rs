@@ -1,7 +1,7 @@
-//! The Messages API: other programs talk to this server's models as they would to Anthropic's.
+//! Messages API: other programs use this server's models as they would Anthropic's.
 //!
-//! `POST /v1/messages`, `POST /v1/messages/count_tokens`, `GET /v1/models`. What a request says and what an answer looks like
-//! is in [`self`]; here is who may ask, which model answers, and the waiting.
+//! The routes are `POST /v1/messages`, `POST /v1/messages/count_tokens` and `GET /v1/models`. This
+//! module has the handlers; its submodules admit requests, choose the model, and write the answers.
 
 mod admission;
 pub mod conversation_cache;
@@ -37,10 +37,10 @@ use driver::AnswerWork;
 use server_tools::ServerTools;
 pub(crate) use server_tools::{opt_in, opted_in};
 
-/// Bytes of a token, where the model's provider does not count.
+/// Bytes per token, for an estimate if the model's provider does not count.
 const TOKEN_BYTES: usize = 4;
 
-/// An answer, as events or in one piece.
+/// Answers a request, as events or as one message.
 pub(crate) async fn answer(State(door): State<HttpState>, request: Request) -> Response {
     let name = RequestName::generate();
     let answered = async {
@@ -59,7 +59,7 @@ pub(crate) async fn answer(State(door): State<HttpState>, request: Request) -> R
     name.sign(answered.await)
 }
 
-/// How many tokens a request is; where the provider does not say, an estimate.
+/// Counts the tokens of a request; estimates them if the provider does not count.
 pub(crate) async fn count(State(door): State<HttpState>, request: Request) -> Response {
     let name = RequestName::generate();
     let counted = async {
@@ -76,7 +76,7 @@ pub(crate) async fn count(State(door): State<HttpState>, request: Request) -> Re
     name.sign(counted.await)
 }
 
-/// The models there are, page by page.
+/// Lists the models, page by page.
 pub(crate) async fn list_models(
     State(door): State<HttpState>,
     page: Result<Query<models::ModelPageQuery>, QueryRejection>,
@@ -93,7 +93,7 @@ pub(crate) async fn list_models(
     name.sign(listed.await)
 }
 
-/// One model.
+/// Describes one model.
 pub(crate) async fn one_model(
     State(door): State<HttpState>,
     Path(model): Path<String>,
@@ -108,22 +108,22 @@ pub(crate) async fn one_model(
     name.sign(found.await)
 }
 
-/// What the Claude CLI asks first, without a key.
+/// Answers the first request of the Claude CLI, which has no key.
 pub(crate) async fn hello() -> StatusCode {
     StatusCode::OK
 }
 
-/// There is no such route below `/v1`, said in the API's words.
+/// Answers a request for a route that does not exist below `/v1`, in the API's format.
 pub(crate) async fn no_route() -> Response {
     RequestName::generate().sign(Err(ApiFailure::new(404, "there is no such route")))
 }
 
-/// The route is there, and cannot be asked that way.
+/// Answers a request with a method that the route does not have.
 pub(crate) async fn no_method() -> Response {
     RequestName::generate().sign(Err(ApiFailure::new(405, "this route does not take that method")))
 }
 
-/// The model, if it can do what is asked.
+/// Returns the [`ChosenModel`], if it can do what is asked.
 fn choose(door: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, ApiFailure> {
     let chosen = models::choose(&door.agents, &asked.model)?;
     let whole = chosen.model.name().starts_with("anthropic");
@@ -140,7 +140,7 @@ fn choose(door: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, A
     Ok(chosen)
 }
 
-/// Bytes of text in a request, near enough.
+/// Returns the approximate number of bytes of text in a [`llm::ModelRequest`].
 fn size(request: &llm::ModelRequest) -> usize {
     let messages = request.messages.iter().map(|message| json!(message.content).to_string().len());
     let tools = request.tools.iter().map(|tool| json!(tool).to_string().len());

@@ -1,4 +1,4 @@
-//! Models as the API lists them, and the one that a client means.
+//! Models as the API lists them, and the choice of the model that a client names.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::agent::{AgentService, ChosenModel};
 use crate::transport::messages_api::failure::ApiFailure;
 
-/// Models of one page, unless the client says how many.
+/// Default number of models on one page.
 const PAGE: usize = 20;
-/// Models of one page at most.
+/// Maximum number of models on one page.
 const LONGEST_PAGE: usize = 1_000;
-/// What some clients call a model of another name.
+/// Names that some clients use for a model of another name.
 const ALIASES: [(&str, &str); 1] = [("claude-code-opus", "claude-opus-5-5")];
 
-/// Which page of the list.
+/// Query that selects one page of the list.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct ModelPageQuery {
     limit: Option<usize>,
@@ -22,7 +22,7 @@ pub(crate) struct ModelPageQuery {
 }
 
 impl ModelPageQuery {
-    /// The page of a list.
+    /// Returns the page of a list.
     pub(crate) fn of(&self, names: &[String]) -> Result<Value, ApiFailure> {
         let limit = self.limit.unwrap_or(PAGE);
         if !(1..=LONGEST_PAGE).contains(&limit) {
@@ -55,13 +55,13 @@ impl ModelPageQuery {
     }
 }
 
-/// A model, as far as anything is known of it.
+/// Returns the description of a model.
 pub(crate) fn described(name: &str) -> Value {
-    // When a model was made is not known; the API has this date for that.
+    // The creation time of a model is not known; the API has this date for that case.
     json!({"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"})
 }
 
-/// The model a client means: by the name under which it is listed, or by the provider's own.
+/// Finds the [`ChosenModel`] that a client names, by its listed name or by the provider's own.
 pub(crate) fn choose(agents: &AgentService, name: &str) -> Result<ChosenModel, ApiFailure> {
     let known = agents.models_for_programs();
     let candidates = candidates(name, &known);
@@ -78,7 +78,8 @@ fn candidates(name: &str, known: &[String]) -> Vec<String> {
     let mut all = vec![name.to_owned()];
     for provider in ["anthropic", "openai"] {
         let full = format!("{provider}:{bare}");
-        // Of Claude there are more than a provider lists, and every client of this API names one.
+        // There are more Claude models than a provider lists, and every client of this API names
+        // one.
         if known.contains(&full) || provider == "anthropic" && bare.starts_with("claude-") {
             all.push(full);
         }

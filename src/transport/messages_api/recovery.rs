@@ -1,11 +1,12 @@
-//! Answers in which tools of this server run, kept until the program has them: so that a program whose request broke off
-//! because the server died can send it again, and nobody is asked twice.
+//! Recovery of answers in which tools of this server run. They are kept until the program has them,
+//! so that a program whose request broke off because the server died can send it again without
+//! people being asked twice.
 //!
-//! What is kept is found by the request itself: the conversation, in its canonical form, and everything else that shapes the
-//! answer. It is gone on with only if another process began it. In the same process the connection tells more: one that is
-//! there is answered, and one that is gone has taken its calls back; so whoever sends the same once more there wants
-//! another answer. Where the program took its calls back before the server died, they are made anew, as they would be
-//! made by hand.
+//! A kept answer is found by the request itself: the conversation, in its canonical form, and
+//! everything else that shapes the answer. It is continued only if another process began it. Within
+//! one process the connection tells more: an open connection gets its answer, and a closed one has
+//! withdrawn its calls, so a repeated request there wants another answer. If the program withdrew
+//! its calls before the server died, they are made anew, as after a manual retry.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,33 +22,34 @@ use crate::transport::messages_api::server_tool_loop::PausedLoop;
 
 use super::conversations::Conversations;
 
-/// One answer that may have to be gone on with.
+/// Answer that another process may have to continue.
 pub(crate) struct ResumableAnswer {
     conversations: Conversations,
     user: UserId,
     key: String,
-    /// Names its calls, so that they are known when they are made again.
+    /// Prefix of the marks of its calls, by which a repeated call is recognized.
     name: String,
-    /// Whether anything is kept of it.
+    /// True once progress of this answer is stored.
     is_kept: bool,
 }
 
-/// How far it came.
+/// Stored progress of a [`ResumableAnswer`].
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedProgress {
-    /// The process that wrote this.
+    /// Process that wrote this record.
     life: String,
     name: String,
-    /// The session of its calls.
+    /// Session of the calls.
     pub(crate) session: SessionId,
-    /// The version of the document that the model had read.
+    /// Version of the document that the model had read.
     pub(crate) read: Option<Version>,
-    /// What was said.
+    /// Messages so far, with the calls that were about to run.
     pub(crate) paused: PausedLoop,
 }
 
 impl ResumableAnswer {
-    /// The answer to this request in the conversation up to `key`, and how far an earlier process came with it.
+    /// Returns the answer to this request in the conversation up to `key`, and the progress that an
+    /// earlier process made with it.
     pub(crate) async fn open(
         conversations: &Conversations,
         user: &UserId,
@@ -57,7 +59,8 @@ impl ResumableAnswer {
     ) -> Result<(Self, Option<SavedProgress>), ApiFailure> {
         let key = format!("{key} {}", shape(asked));
         let found = conversations.find(user, &key, now_ms).await?;
-        // What another version of this server wrote, and this one cannot read, is asked anew.
+        // A record that this version of the server cannot read is ignored, and the model is asked
+        // anew.
         let left: Option<SavedProgress> = found.and_then(|body| serde_json::from_value(body).ok());
         let left = left.filter(|left| left.life != conversations.life());
         let name = match &left {
@@ -68,7 +71,7 @@ impl ResumableAnswer {
         Ok((Self { conversations, user, key, name, is_kept: left.is_some() }, left))
     }
 
-    /// Keeps how far it is, before anything is done that must not be done twice.
+    /// Stores the progress, before any action that must not be repeated.
     pub(crate) async fn keep(
         &mut self,
         session: &SessionId,
@@ -87,7 +90,7 @@ impl ResumableAnswer {
         }
     }
 
-    /// The program has its answer.
+    /// Drops the stored progress once the program has its answer.
     pub(crate) async fn over(self) {
         if !self.is_kept {
             return;
@@ -98,13 +101,14 @@ impl ResumableAnswer {
         }
     }
 
-    /// What a call of it is known by: the answer, its place there, and all there is in it.
+    /// Returns the mark that identifies a call: the answer, the place of the call in it, and the
+    /// call's whole content.
     pub(crate) fn mark(&self, round: usize, place: usize, call: &ContentBlock) -> String {
         format!("messages\n{}\n{round}\n{place}\n{}", self.name, json!(call))
     }
 }
 
-/// Everything besides the conversation that makes it this request.
+/// Hashes the fields of a [`CheckedRequest`] that identify it besides the conversation.
 fn shape(asked: &CheckedRequest) -> String {
     let CheckedRequest {
         model,

@@ -1,6 +1,7 @@
-//! A request as clients send it, read tolerantly, and refused in the API's words where it makes no sense.
+//! Request as clients send it: parsed tolerantly, and refused in the API's format if it makes no
+//! sense.
 //!
-//! Fields that are not known here are ignored, sampling parameters among them: they mean nothing to current models.
+//! Unknown fields are ignored, sampling parameters among them: they mean nothing to current models.
 
 mod caching;
 mod plain;
@@ -18,64 +19,68 @@ use crate::llm::messages_api::{
 
 use super::failure::ApiFailure;
 
-/// Messages of one request.
+/// Maximum number of messages in one request.
 const MOST_MESSAGES: usize = 100_000;
-/// Characters of a tool's name; the CLI makes long ones of the names of servers.
+/// Maximum characters of a tool's name; the CLI builds long ones from the names of servers.
 const LONGEST_TOOL_NAME: usize = 128;
-/// Characters of a complaint that quotes what it complains about.
+/// Maximum characters of an error message that quotes the request.
 const LONGEST_COMPLAINT: usize = 300;
-/// How the types of tools begin that clients run themselves. Others run at the provider, or need a beta it is not told of.
+/// Prefixes of the types of tools that clients run themselves. Other types run at the provider, or
+/// need a beta that the provider is not told about.
 const NATIVE: [&str; 3] = ["bash_", "text_editor_", "memory_"];
-/// Blocks that no result has inside.
+/// Types of blocks that are not allowed inside a result.
 const NEVER_INSIDE: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
 
-/// A request that makes sense.
+/// Request that was checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedRequest {
-    /// The model, as the client calls it.
+    /// Model, as the client names it.
     pub model: String,
-    /// Upper bound of output tokens; 0: nothing is to be said.
+    /// Maximum number of output tokens; 0 means that nothing is generated.
     pub max_tokens: u32,
-    /// The system text.
+    /// System text.
     pub system: String,
-    /// The conversation; texts have the client's own cache breakpoints.
+    /// Conversation; its texts have the client's own cache breakpoints.
     pub messages: Vec<ChatMessage>,
-    /// Those of its breakpoints that are elsewhere.
+    /// Cache breakpoints of the client that are not on texts.
     pub caching: CachePolicy,
-    /// The client's own tools.
+    /// Tools of the client.
     pub tools: Vec<ToolDefinition>,
-    /// Those of them that only their type describes, which means something to models of Anthropic alone.
+    /// Tools of the client that only their type describes; only models of Anthropic know them.
     pub native: Vec<NativeTool>,
-    /// Whether one of them must, may or must not be called.
+    /// Rule whether a tool must, may or must not be called.
     pub choice: Option<ToolChoice>,
     /// Texts that end the answer.
     pub stop_sequences: Vec<String>,
     /// Fields that only a provider of this API understands.
     pub more: Map<String, Value>,
-    /// Answer as events.
+    /// True if the answer is sent as events.
     pub stream: bool,
 }
 
-/// A tool that the client runs, and that models of Anthropic were taught.
+/// Tool that the client runs, and that models of Anthropic were taught.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NativeTool {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// As the client sent it, without its cache breakpoint.
+    /// Definition as the client sent it, without its cache breakpoint.
     pub definition: Value,
 }
 
-/// What a request is for.
+/// Purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestPurpose {
-    /// An answer.
+    /// Answer of the model.
     Answer,
-    /// How many tokens it is.
+    /// Number of the request's tokens.
     Count,
 }
 
 impl CheckedRequest {
     /// Reads a body.
+    ///
+    /// # Errors
+    /// [`ApiFailure`] with the place in the body that makes no sense.
     pub fn read(body: &Value, purpose: RequestPurpose) -> Result<Self, ApiFailure> {
         let Some(body) = body.as_object() else { return Err(wrong("the body", "is an object")) };
         if there(body, "thread").is_some() {
@@ -112,8 +117,8 @@ impl CheckedRequest {
         Ok(asked)
     }
 
-    /// Refuses a choice where there is nothing of that name, or nothing at all: neither here, nor among `ours`, the tools that
-    /// run on this server.
+    /// Refuses a choice of a tool that does not exist, neither in the request nor among `ours`, the
+    /// tools that run on this server.
     pub fn check_choice(&self, ours: &[String]) -> Result<(), ApiFailure> {
         let none = self.tools.is_empty() && self.native.is_empty() && ours.is_empty();
         match &self.choice {
@@ -127,7 +132,7 @@ impl CheckedRequest {
         }
     }
 
-    /// Whether a tool of the client has this name.
+    /// Returns `true` if a tool of the client has this name.
     pub fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
             || self.native.iter().any(|tool| tool.name == name)
@@ -141,7 +146,7 @@ impl CheckedRequest {
         }
     }
 
-    /// What the person typed last, if the last message is that and no tool result.
+    /// Returns the person's latest text, if it is in the last message and that has no tool result.
     pub fn prompt(&self) -> Option<&str> {
         let last =
             self.messages.iter().rev().find(|message| message.role != MessageRole::System)?;
@@ -152,7 +157,8 @@ impl CheckedRequest {
         last.content.iter().rev().find_map(ContentBlock::as_text)
     }
 
-    /// Whether the last word is the model's: then it is to be continued, which only works for an answer that was paused.
+    /// Returns `true` if the last message is the model's. Such an answer is to be continued, which
+    /// works only if it was paused.
     pub fn ends_with_answer(&self) -> bool {
         let last = self.messages.iter().rev().find(|message| message.role != MessageRole::System);
         last.is_some_and(|message| message.role == MessageRole::Assistant)
@@ -163,7 +169,7 @@ fn wrong(place: &str, what: &str) -> ApiFailure {
     ApiFailure::invalid(format!("{place}: {what}"))
 }
 
-/// A field that is there; null is not.
+/// Returns a field unless it is missing or null.
 fn there<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
@@ -255,7 +261,7 @@ fn blocks(content: &Value, place: &str) -> Result<Vec<ContentBlock>, ApiFailure>
     }
 }
 
-/// An object without its fields that are null: many clients write those that they do not use so.
+/// Returns an object without its null fields: many clients write unused fields as null.
 fn without_nulls(value: &Value) -> Cow<'_, Value> {
     match value.as_object() {
         Some(fields) if fields.values().any(Value::is_null) => {
@@ -279,7 +285,7 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, ApiFailure> {
         ContentBlock::ToolUse { input, .. } if !input.is_object() => {
             Err(wrong(&format!("{place}.input"), "is an object"))
         }
-        // A kind that is known, but could not be read as such.
+        // The kind is known, but the block could not be read as one.
         ContentBlock::Other(_) if kind == "text" || NEVER_INSIDE.contains(&kind) => {
             Err(incomplete(place, kind))
         }
@@ -292,7 +298,8 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, ApiFailure> {
     }
 }
 
-/// A result. What is inside is looked at before it is read: results within results would be read again at each depth.
+/// Reads a result. Its content is checked before it is parsed: nested results would be parsed again
+/// at each depth.
 fn read_result(value: &Value, place: &str) -> Result<ContentBlock, ApiFailure> {
     #[derive(Deserialize)]
     struct BareTool {
@@ -327,10 +334,11 @@ fn complaint(error: &serde_json::Error) -> String {
     error.to_string().chars().take(LONGEST_COMPLAINT).collect()
 }
 
-/// Calls and their results belong together: right after a message with calls the user brings a result for each of them,
-/// before anything else, and none without a call. A message may have a million of them, so each is looked up, not looked for.
+/// Checks that calls and results match: right after a message with calls, the user brings a result
+/// for each of them before anything else, and no result without a call. A message may have a
+/// million calls, so each is looked up in a set.
 fn check_results(messages: &[ChatMessage]) -> Result<(), ApiFailure> {
-    // In their order, and to be looked up.
+    // `calls` keeps the order, `open` is for lookups.
     let (mut calls, mut open) = (Vec::new(), HashSet::new());
     let said =
         messages.iter().enumerate().filter(|(_, message)| message.role != MessageRole::System);
@@ -353,7 +361,7 @@ fn check_results(messages: &[ChatMessage]) -> Result<(), ApiFailure> {
                     "`tool_use` ids were found without `tool_result` blocks immediately after";
                 return Err(wrong(&place, &format!("{what}: {call}")));
             }
-            // What is not open was never called, or has its result already.
+            // An identifier that is not open was never called, or has its result already.
             if let Some(result) = results.iter().find(|result| !open.remove(**result)) {
                 let what = "unexpected `tool_use_id` found in `tool_result` blocks";
                 return Err(wrong(&place, &format!("{what}: {result}")));
@@ -434,7 +442,8 @@ fn unknown_tool(place: &str, kind: &Value) -> ApiFailure {
     wrong(place, &what.chars().take(LONGEST_COMPLAINT).collect::<String>())
 }
 
-/// Whether there is what is chosen, is only known with the tools that run here ([`CheckedRequest::check_choice`]).
+/// Reads the [`ToolChoice`]. [`CheckedRequest::check_choice`] checks later that the chosen tool
+/// exists, when the tools that run here are known.
 fn choice(body: &Map<String, Value>) -> Result<Option<ToolChoice>, ApiFailure> {
     let Some(value) = there(body, "tool_choice") else { return Ok(None) };
     let what = "is {type: auto | any | tool | none}, for `tool` with a `name`";
@@ -447,7 +456,8 @@ fn stop_sequences(body: &Map<String, Value>) -> Result<Vec<String>, ApiFailure> 
     Vec::deserialize(value).map_err(|_| wrong("stop_sequences", "is a list of strings"))
 }
 
-/// What only a provider of this API understands, as far as it is not part of a beta that it would have to be told of.
+/// Returns the fields that only a provider of this API understands, except those of a beta that the
+/// provider would have to be told about.
 fn more(body: &Map<String, Value>) -> Result<Map<String, Value>, ApiFailure> {
     let mut more = Map::new();
     for name in ["thinking", "output_config"] {
@@ -472,7 +482,7 @@ mod tests {
     use super::*;
     use crate::llm::messages_api::CacheControl;
 
-    /// A request with one field replaced, or left out for null.
+    /// Returns a request with one field replaced, or left out for null.
     pub(crate) fn request(name: &str, value: Value) -> Value {
         let mut body = json!({"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "Hi"}]});
         body[name] = value;
@@ -684,7 +694,7 @@ mod tests {
         }
     }
 
-    /// However long a conversation is, reading it takes as much time as it is long: what does not would take minutes here.
+    /// Reads a request in time linear in its length: a slower reader would take minutes here.
     fn read_soon(body: &Value) -> Result<CheckedRequest, ApiFailure> {
         let began = Instant::now();
         let asked = CheckedRequest::read(body, RequestPurpose::Answer);

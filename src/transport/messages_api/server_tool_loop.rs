@@ -1,7 +1,9 @@
-//! Whose call is whose: one answer to a client, in as many answers of the model as that takes.
+//! Loop over the model's answers that make one answer to a client, with calls of this server's
+//! tools and of the client's.
 //!
-//! A call of a tool that runs here is run, and the model goes on. Calls of the client's own tools go back to the client, all
-//! at once; if there are both, ours run first, and their results are held until the client brings the others.
+//! A call of a tool that runs here is run, and the model continues. Calls of the client's own tools
+//! go back to the client, all at once. If there are both, this server's run first, and their
+//! results are held until the client brings the others.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,79 +17,83 @@ use crate::llm::messages_api::{
 
 use super::conversation_cache::HiddenAnswer;
 
-/// Answers of the model for one request; after these the client is asked to go on (`pause_turn`).
+/// Maximum answers of the model for one request; after these the client is asked to continue
+/// (`pause_turn`).
 const MOST_ROUNDS: usize = 50;
 
-/// One answer in the making.
+/// State of one answer that is being written.
 #[derive(Debug)]
 pub struct ServerToolLoop {
-    /// Names of the tools that run here.
+    /// Names of the tools that run on this server.
     internal: HashSet<String>,
     choice: Option<ToolChoice>,
-    /// What was said since the client's last message.
+    /// Messages since the client's last one.
     said: Vec<ChatMessage>,
-    /// The calls that wait for their results.
+    /// Calls of this server's tools that wait for their results.
     waiting: Vec<ContentBlock>,
-    /// The calls that go to the client, once ours have run.
+    /// Calls that go to the client after this server's calls have run.
     external: Vec<ContentBlock>,
     rounds: usize,
     usage: TokenUsage,
 }
 
-/// How far an answer was when tools that run here were about to: all it takes to go on from there.
+/// State of a [`ServerToolLoop`] before calls run on this server, sufficient to continue from
+/// there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PausedLoop {
-    /// What was said since the client's last message; the last of it has the calls.
+    /// Messages since the client's last one; the last of them has the calls.
     said: Vec<ChatMessage>,
-    /// Those calls of it that run here, as the model named them.
+    /// Identifiers that the model gave to the calls that run on this server.
     internal: Vec<String>,
     rounds: usize,
     usage: TokenUsage,
 }
 
 impl PausedLoop {
-    /// What the model said until then, answer by answer.
+    /// Returns the model's answers so far, one by one.
     pub fn answers(&self) -> impl Iterator<Item = &[ContentBlock]> {
         let answers = self.said.iter().filter(|message| message.role == MessageRole::Assistant);
         answers.map(|message| message.content.as_slice())
     }
 
-    /// How often the model was asked.
+    /// Returns the number of times the model was asked.
     pub fn rounds(&self) -> usize {
         self.rounds
     }
 }
 
-/// What is to be done now.
+/// Next action of the [driver](super::driver).
 #[derive(Debug, PartialEq)]
 pub enum LoopStep {
-    /// Ask the model, with all that was said so far.
+    /// Question to the model, with all messages so far.
     Ask,
-    /// Run these calls, and tell what came of each ([`ServerToolLoop::ran`]).
+    /// Calls to run; [`ServerToolLoop::ran`] takes their results.
     Run(Vec<ContentBlock>),
-    /// The answer is complete.
+    /// Complete answer to send.
     End(Box<LoopEnd>),
 }
 
-/// A complete answer.
+/// Complete answer of a [`ServerToolLoop`].
 #[derive(Debug, PartialEq)]
 pub struct LoopEnd {
-    /// The model's last answer, as the client is shown it: the calls are the client's. Empty if it was told already.
+    /// Part of the model's last answer that is still to be sent, with the client's calls only.
+    /// Empty if all of it was sent already.
     pub shown: Vec<ContentBlock>,
-    /// Why it ends.
+    /// Reason for the end.
     pub stop_reason: StopReason,
-    /// Which stop sequence ended it.
+    /// Stop sequence that ended the answer.
     pub stop_sequence: Option<String>,
-    /// For a refusal.
+    /// Details of a refusal.
     pub stop_details: Option<serde_json::Value>,
     /// Tokens of all of the model's answers together.
     pub usage: TokenUsage,
-    /// What the client is not shown, if that is anything.
+    /// Content that the client is not shown, if there is any, for [`unfold`].
     pub hidden: Option<Arc<HiddenAnswer>>,
 }
 
 impl ServerToolLoop {
-    /// Nothing is said yet. `internal` are the tools that run here; every other one is the client's.
+    /// Returns an empty answer. `internal` are the tools that run here; every other tool is the
+    /// client's.
     pub fn new(internal: HashSet<String>, choice: Option<ToolChoice>) -> Self {
         Self {
             internal,
@@ -100,13 +106,14 @@ impl ServerToolLoop {
         }
     }
 
-    /// How far the answer is, while our tools run.
+    /// Returns the state of the answer while this server's tools run.
     pub fn paused(&self) -> PausedLoop {
         let Self { said, waiting, rounds, usage, .. } = self;
         PausedLoop { said: said.clone(), internal: names(waiting), rounds: *rounds, usage: *usage }
     }
 
-    /// Goes on where another process was, if the same tools run here now: the calls to be run.
+    /// Continues where another process was, and returns the calls to run. Returns `None` if other
+    /// tools run here now.
     pub fn resume(&mut self, paused: PausedLoop) -> Option<Vec<ContentBlock>> {
         let PausedLoop { said, internal, rounds, usage } = paused;
         let calls = said.last()?.content.iter().filter(|block| is_call(block)).cloned();
@@ -119,28 +126,30 @@ impl ServerToolLoop {
         Some(self.waiting.clone())
     }
 
-    /// The model's last answer as the client is shown it: without the calls that run here.
+    /// Returns the model's last answer as the client is shown it: without the calls that run here.
     pub fn shown(&self) -> Vec<ContentBlock> {
         let last = self.said.last().map(|message| message.content.as_slice());
         last.unwrap_or_default().iter().filter(|it| !self.is_internal(it)).cloned().collect()
     }
 
-    /// Whether the model's last answer has calls of the client's.
+    /// Returns `true` if the model's last answer has calls of the client's.
     pub fn calls_others(&self) -> bool {
         !self.external.is_empty()
     }
 
-    /// The client will not wait for another answer of the model: once the calls have run, it is asked to go on.
+    /// Makes the answer end after the current calls, with a request to the client to continue,
+    /// because the client will not wait for another answer of the model.
     pub fn end_soon(&mut self) {
         self.rounds = MOST_ROUNDS;
     }
 
-    /// What was said since the client's last message, to be sent after that.
+    /// Returns the messages since the client's last one, to be sent to the model after it.
     pub fn said(&self) -> &[ChatMessage] {
         &self.said
     }
 
-    /// How the model may choose now. What the client insisted on is done once a tool that runs here was called.
+    /// Returns the tool choice for the model's next answer. A call that the client required is no
+    /// longer required once a tool that runs here was called.
     pub fn choice(&self) -> Option<ToolChoice> {
         match &self.choice {
             Some(
@@ -153,7 +162,7 @@ impl ServerToolLoop {
         }
     }
 
-    /// The model has answered.
+    /// Takes an answer of the model.
     pub fn answered(&mut self, answer: AssistantMessage) -> LoopStep {
         let AssistantMessage { content, stop_reason, stop_sequence, stop_details, usage, .. } =
             answer;
@@ -162,7 +171,8 @@ impl ServerToolLoop {
         self.rounds += 1;
         let calls = content.iter().filter(|block| is_call(block)).cloned();
         let (internal, external): (Vec<_>, Vec<_>) = calls.partition(|call| self.is_internal(call));
-        // Whatever a model says, a call waits for its result, and without one there is nothing to wait for.
+        // Whatever stop reason a model gives, a call waits for its result, and without a call there
+        // is nothing to wait for.
         let stop_reason = match (&stop_reason, internal.is_empty() && external.is_empty()) {
             (StopReason::ToolUse, true) => StopReason::EndTurn,
             _ => stop_reason,
@@ -176,7 +186,7 @@ impl ServerToolLoop {
         LoopStep::Run(self.waiting.clone())
     }
 
-    /// The calls were run; `results` has one for each, in order.
+    /// Takes the results of the calls, one for each, in order.
     pub fn ran(&mut self, results: Vec<ContentBlock>) -> LoopStep {
         self.waiting.clear();
         if !self.external.is_empty() {
@@ -208,7 +218,7 @@ impl ServerToolLoop {
     }
 
     fn end_holding(&mut self, stop_reason: StopReason, held: Vec<ContentBlock>) -> LoopStep {
-        // Without a call of the client's it was told before ours ran.
+        // Without a call of the client's, the answer was sent before this server's calls ran.
         let shown = if self.calls_others() { self.shown() } else { Vec::new() };
         let (hidden, usage) = (self.hide(held), self.usage);
         let (stop_sequence, stop_details) = (None, None);
@@ -222,7 +232,7 @@ impl ServerToolLoop {
         }))
     }
 
-    /// What really happened, if the client sees less of it or may bring back less.
+    /// Returns the complete messages, if the client sees less of them or may bring back less.
     fn hide(&mut self, held: Vec<ContentBlock>) -> Option<Arc<HiddenAnswer>> {
         let said = std::mem::take(&mut self.said);
         let reasons = said.iter().flat_map(|message| &message.content).any(|block| {
@@ -232,7 +242,8 @@ impl ServerToolLoop {
         (!plain).then(|| Arc::new(HiddenAnswer { said, held }))
     }
 
-    /// The answer as the client's `tool_choice` allows it, also where the model does not know the field.
+    /// Removes calls that the client's `tool_choice` does not allow, for models that do not know
+    /// the field.
     fn allowed(&self, mut content: Vec<ContentBlock>) -> Vec<ContentBlock> {
         let choice = self.choice();
         let one = match &choice {
@@ -263,7 +274,7 @@ impl ServerToolLoop {
     }
 }
 
-/// How the model named each of these calls.
+/// Returns the identifiers that the model gave to these calls.
 fn names(calls: &[ContentBlock]) -> Vec<String> {
     let name = |block: &ContentBlock| match block {
         ContentBlock::ToolUse { id, .. } => Some(id.clone()),
@@ -289,8 +300,8 @@ fn add(sum: &mut TokenUsage, more: TokenUsage) {
     sum.output_tokens += output_tokens;
 }
 
-/// The conversation as it really was: for each of the client's messages that `known` has something of, what that stands
-/// for, and held results before those that the client brings.
+/// Restores the hidden parts of a conversation: replaces each message for which `known` has an
+/// entry, and puts held results before those that the client brings.
 pub fn unfold(
     messages: &[ChatMessage],
     known: impl Fn(usize) -> Option<Arc<HiddenAnswer>>,

@@ -1,8 +1,9 @@
-//! The tools of this server for the models of other programs: by their principal's own word, and behind the gate.
+//! Tools of this server for the models of other programs: enabled by their principal, and gated.
 //!
-//! A request cannot give itself these tools. Whoever holds the token says once, durably, that programs with it may use
-//! them (`PUT /api/v1/server-tools`); a header that a program or a proxy adds counts for nothing without that. The word
-//! is the person's, not the token's: it holds for all of their tokens, within what each allows.
+//! A request cannot give itself these tools. The holder of a token enables them once, durably, for
+//! programs with that token (`PUT /api/v1/server-tools`); a header that a program or a proxy adds
+//! has no effect without that. The setting belongs to the person, not to the token: it holds for
+//! all of the person's tokens, within what each allows.
 
 use std::fmt::Write as _;
 
@@ -33,14 +34,14 @@ use crate::transport::rest::problem::Problem;
 
 use super::admission::{self, AdmittedRequest};
 
-/// The one tool for documents that changes nothing.
+/// Name of the only tool for documents that changes nothing.
 const READ_DOCUMENT: &str = "read_document";
-/// A tool that needs somebody's caret.
+/// Name of a tool that needs a caret.
 const NEEDS_CARET: &str = "insert_at_cursor";
-/// Characters of a prompt that people are shown with a request.
+/// Maximum characters of the prompt that people are shown with a request.
 const LONGEST_PROMPT: usize = 2_000;
 
-/// What this principal's programs may use: `GET /api/v1/server-tools`.
+/// Returns the tools that this principal's programs may use: `GET /api/v1/server-tools`.
 pub(crate) async fn opted_in(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -50,7 +51,7 @@ pub(crate) async fn opted_in(
     Ok(Json(UseServerTools { tools }))
 }
 
-/// What they may use from now on: `PUT /api/v1/server-tools`.
+/// Sets the tools that this principal's programs may use: `PUT /api/v1/server-tools`.
 pub(crate) async fn opt_in(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -75,7 +76,7 @@ pub(crate) async fn opt_in(
     Ok(Json(UseServerTools { tools }))
 }
 
-/// Whoever may ask the agent, wherever that is.
+/// Refuses a principal who may not ask the agent, neither everywhere nor in the token's document.
 fn may_opt(caller: &Authenticated) -> Result<(), Problem> {
     let principal = &caller.principal;
     if principal.may(Action::Ask, principal.document.as_ref()) {
@@ -89,13 +90,14 @@ fn setting(user: &UserId) -> String {
     format!("server_tools:{user}")
 }
 
-/// Nothing, until the principal says otherwise; nothing also where what is stored cannot be read.
+/// Returns the enabled tools: none until the principal enables some, and none if the stored value
+/// cannot be read.
 async fn chosen(store: &Store, user: &UserId) -> Result<Vec<ServerTool>, StoreError> {
     let value = store.setting(&setting(user)).await?;
     Ok(value.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
-/// The tools that run here for one request.
+/// Tools that run on this server for one request.
 pub(crate) struct ServerTools {
     agents: AgentService,
     store: Store,
@@ -104,22 +106,23 @@ pub(crate) struct ServerTools {
     principal: Principal,
     document: Option<DocumentId>,
     definitions: Vec<ToolDefinition>,
-    /// What the person typed, for those who decide.
+    /// Latest text of the person, shown to the people who decide.
     prompt: String,
     session: SessionId,
-    /// Whether the session is stored.
+    /// True once the session is stored.
     stored: bool,
-    /// The version of the document that the model has read.
+    /// Version of the document that the model has read.
     read: Option<Version>,
-    /// When the client wants its answer, in milliseconds since 1970.
+    /// Time by which the client wants its answer, in milliseconds since 1970.
     deadline_ms: Option<u64>,
     cancel: CancellationToken,
-    /// The client going away takes back what waits.
+    /// Guard that withdraws pending calls when the client disconnects.
     _withdraw: DropGuard,
 }
 
 impl ServerTools {
-    /// The tools that a request may use; none is no error, but a document that it may not use is.
+    /// Returns the tools that a request may use. Having none is no error, but naming a document
+    /// that the caller may not use is.
     pub(crate) async fn wanted(
         door: &HttpState,
         entered: &AdmittedRequest,
@@ -147,7 +150,7 @@ impl ServerTools {
                 ToolScope::Conversation => document.is_some() && name == READ_DOCUMENT,
                 ToolScope::Workspace => files,
             };
-            // A tool of the client is the client's, whatever it is called.
+            // A client's tool takes precedence over a server tool of equal name.
             if wanted && !asked.has_tool(name) {
                 definitions.push(offer.definition);
             }
@@ -174,33 +177,33 @@ impl ServerTools {
         }))
     }
 
-    /// Goes on with a conversation.
+    /// Continues a conversation.
     pub(crate) fn take_up(&mut self, session: SessionId, read: Option<Version>) {
         self.session = session;
         self.read = read;
     }
 
-    /// What the conversation is about besides its words.
+    /// Returns the document as the part of the conversation's scope that its messages do not show.
     pub(crate) fn about(&self) -> String {
         self.document.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Their names.
+    /// Returns the names of the tools.
     pub(crate) fn names(&self) -> Vec<String> {
         self.definitions.iter().map(|tool| tool.name.clone()).collect()
     }
 
-    /// For the model.
+    /// Returns the definitions for the model.
     pub(crate) fn definitions(&self) -> &[ToolDefinition] {
         &self.definitions
     }
 
-    /// The version of the document that the model has read.
+    /// Returns the version of the document that the model has read.
     pub(crate) fn read(&self) -> Option<Version> {
         self.read
     }
 
-    /// What the model has to know of them.
+    /// Returns the instructions to the model about these tools.
     pub(crate) fn rules(&self) -> String {
         let mut rules = format!(
             "These tools run on the document server Copydesk: {}. Nothing they want to change happens by itself: people see \
@@ -218,7 +221,7 @@ impl ServerTools {
         rules
     }
 
-    /// The document, for the model that runs inside this process: it reads it now.
+    /// Returns the document for the model that runs inside this process, and counts it as read.
     pub(crate) async fn view(&mut self, model: &str) -> Option<DocumentView> {
         let document = self.document.as_ref().filter(|_| model == "harper")?;
         let reading = self.rooms.open(document).await.ok()?.read().await.ok()?;
@@ -226,7 +229,8 @@ impl ServerTools {
         Some(DocumentView { text: reading.text.to_string(), selection: None })
     }
 
-    /// A person may have waited long: the model is asked again only for somebody who still may ask.
+    /// Checks that the person may still ask, before the model is asked again: people may have taken
+    /// long to decide.
     pub(crate) async fn check_asker(&self) -> Result<(), ApiFailure> {
         let (user, now_ms) = (&self.principal.user, self.clock.now_ms());
         let document = self.document.as_ref();
@@ -239,8 +243,8 @@ impl ServerTools {
         }
     }
 
-    /// Makes a call and waits for what comes of it, for people if need be. `mark` is what it is known by if it was made
-    /// before.
+    /// Makes a [`ToolCall`] and waits for its result, and for people's decision if one is needed.
+    /// `mark` identifies the call if it was made before.
     pub(crate) async fn call(
         &mut self,
         block: &ContentBlock,
@@ -253,7 +257,7 @@ impl ServerTools {
         let id = call.id.clone();
         let mut document = self.document.clone();
         if call.name == READ_DOCUMENT {
-            // Whatever the model calls it: it is this one.
+            // Whatever document the model names, this one is read.
             let this = document.take().map(|id| json!(id));
             if let (Some(input), Some(this)) = (call.input.as_object_mut(), this) {
                 input.insert("document_id".into(), this);
@@ -287,7 +291,7 @@ impl ServerTools {
         };
         loop {
             match ongoing.next().await {
-                // The stream says so by its pings, and people by their cards.
+                // The stream shows the wait by its pings, and people see the request itself.
                 CallEvent::Asking(_) => {}
                 CallEvent::Parked => return Err(stopping()),
                 CallEvent::Over(called) => {
@@ -307,7 +311,8 @@ impl ServerTools {
         }
     }
 
-    /// Whether the client waits no longer for people: it would send its request again, and they would be asked again.
+    /// Returns `true` if the client waits no longer for people. It would send its request again,
+    /// and they would be asked again.
     pub(crate) fn is_too_late(&self) -> bool {
         self.deadline_ms.is_some_and(|deadline_ms| self.clock.now_ms() >= deadline_ms)
     }
@@ -319,7 +324,7 @@ impl ServerTools {
             .any(|offer| offer.definition.name == tool && offer.ground == ToolScope::Workspace)
     }
 
-    /// The session is kept as soon as something depends on it.
+    /// Stores the session as soon as something depends on it.
     async fn store_session(&mut self) -> Result<(), ApiFailure> {
         if self.stored {
             return Ok(());
@@ -340,13 +345,13 @@ impl ServerTools {
     }
 }
 
-/// What comes of a call for which no time is left.
+/// Returns the result of a call for which no time is left.
 pub(crate) fn too_late(call: &ContentBlock) -> ContentBlock {
     let id = ToolCall::of(call).map(|call| call.id).unwrap_or_default();
     ContentBlock::tool_error(id, "Error: no time was left to ask people; nothing was done")
 }
 
-/// The last words of the person.
+/// Returns the latest text of the person, shortened.
 fn typed(asked: &CheckedRequest) -> String {
     let users = asked.messages.iter().rev().filter(|message| message.role == MessageRole::User);
     let mut texts =

@@ -1,8 +1,9 @@
-//! An answer in the API's own events, and the message that they add up to.
+//! Encoder of an answer into the API's events, and into the message that they add up to.
 //!
-//! Calls are told when the model's answer is complete: until then they may be cut off or taken back, and which of them are
-//! the client's is only known of all together. What stands after a call waits with it, so that everything comes in the
-//! model's own order. Citations are not told: a text block comes without them.
+//! Calls are sent when the model's answer is complete: until then they may be cut off or taken
+//! back, and the client's calls are known only once all calls are. Blocks after a call wait with
+//! it, so that everything arrives in the model's own order. Citations are not sent: a text block
+//! comes without them.
 
 use std::mem::discriminant;
 
@@ -17,27 +18,27 @@ use crate::llm::messages_api::{
 use super::failure::ApiFailure;
 use super::server_tool_loop::LoopEnd;
 
-/// One answer being told.
+/// Encoder of one answer into [`StreamEvent`]s.
 #[derive(Debug)]
 pub struct SseEncoder {
     id: String,
     model: String,
     content: Vec<ContentBlock>,
-    /// The last block is text that may grow.
+    /// True if the last block is text that may grow.
     open: bool,
-    /// A call has begun: what comes after it waits for it.
+    /// True once a call has begun: later blocks wait for it.
     waits: bool,
-    /// Blocks that were complete when the model was asked last.
+    /// Number of blocks that were complete when the model was last asked.
     before: usize,
 }
 
 impl SseEncoder {
-    /// An answer under this name, by the model as the client called it.
+    /// Returns the encoder of an answer with this identifier, by the model as the client named it.
     pub fn new(id: String, model: String) -> Self {
         Self { id, model, content: Vec::new(), open: false, waits: false, before: 0 }
     }
 
-    /// The first events.
+    /// Returns the first events.
     pub fn start(&self) -> Vec<StreamEvent> {
         let message = ResponseMessage {
             id: self.id.clone(),
@@ -47,18 +48,18 @@ impl SseEncoder {
             content: Vec::new(),
             stop_reason: None,
             stop_sequence: None,
-            // Not known before the model is done; the last counts replace them.
+            // The counts are not known before the model is done; the last ones replace these.
             usage: TokenUsage::default(),
         };
         vec![StreamEvent::MessageStart { message }, StreamEvent::Ping]
     }
 
-    /// What the client was told so far.
+    /// Returns the content that was sent so far.
     pub fn content(&self) -> &[ContentBlock] {
         &self.content
     }
 
-    /// The model says something.
+    /// Encodes an [`AnswerDelta`] of the model.
     pub fn hear(&mut self, delta: AnswerDelta) -> Vec<StreamEvent> {
         match delta {
             AnswerDelta::ToolUse { .. } => {
@@ -80,20 +81,24 @@ impl SseEncoder {
         }
     }
 
-    /// What the model had said already, once more: whoever is told now has not heard it.
+    /// Repeats an earlier answer of the model for a client that has not received it.
     pub fn repeat(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
-        // Calls are told at the end, if they are the client's; of these answers none was.
+        // Calls of the client's are sent at the end; these answers had none.
         let said: Vec<_> = answer.iter().filter(|block| !is_call(block)).cloned().collect();
         self.pause(&said)
     }
 
-    /// The same of the answer whose calls are about to be made: what stands before the first, as if it came now.
+    /// Repeats the answer whose calls are about to be made: the blocks before its first call, as if
+    /// they came now.
     pub fn repeat_beginning(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
         let said: Vec<_> = answer.iter().take_while(|block| !is_call(block)).cloned().collect();
         self.catch_up(&said)
     }
 
-    /// The model begins its answer anew. What a streaming client has read cannot be taken back.
+    /// Begins the model's answer anew.
+    ///
+    /// # Errors
+    /// 529 if a streaming client has already read part of the answer, which cannot be taken back.
     pub fn begin_again(&mut self, streamed: bool) -> Result<(), ApiFailure> {
         if self.content.len() == self.before {
             self.waits = false;
@@ -108,14 +113,15 @@ impl SseEncoder {
         Ok(())
     }
 
-    /// The model's answer is complete, and it will be asked again; `shown` is all of it that is the client's.
+    /// Completes one answer of the model before it is asked again; `shown` is the part that the
+    /// client sees.
     pub fn pause(&mut self, shown: &[ContentBlock]) -> Vec<StreamEvent> {
         let events = self.catch_up(shown);
         self.before = self.content.len();
         events
     }
 
-    /// Tells what of a complete answer was not told as it came.
+    /// Encodes the blocks of a complete answer that were not sent as they came.
     fn catch_up(&mut self, shown: &[ContentBlock]) -> Vec<StreamEvent> {
         let mut events = self.close();
         let told = self.content.get(self.before..).unwrap_or_default();
@@ -134,7 +140,7 @@ impl SseEncoder {
         events
     }
 
-    /// The last events.
+    /// Returns the last events.
     pub fn end(&mut self, end: &LoopEnd) -> Vec<StreamEvent> {
         let mut events = self.catch_up(&end.shown);
         let delta = MessageDelta {
@@ -147,7 +153,7 @@ impl SseEncoder {
         events
     }
 
-    /// The whole answer, for a client that did not ask for a stream.
+    /// Returns the whole answer, for a client that did not ask for a stream.
     pub fn message(&self, end: &LoopEnd) -> Value {
         let mut message = json!(ResponseMessage {
             id: self.id.clone(),
@@ -201,7 +207,7 @@ impl SseEncoder {
 
     fn call(&mut self, call: &ContentBlock) -> Vec<StreamEvent> {
         let ContentBlock::ToolUse { id, name, input } = call else { return Vec::new() };
-        // What a model wrote as arguments may be no JSON; the API has objects only.
+        // A model's arguments may be invalid JSON; the API has only objects.
         let input = if input.is_object() { input.clone() } else { json!({"invalid_json": input}) };
         let partial_json = input.to_string();
         self.content.push(ContentBlock::tool_use(id, name, input));
@@ -238,7 +244,8 @@ fn is_call(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::ToolUse { .. })
 }
 
-/// What comes in an answer after all that was told of it as it came. Not every model tells every kind of block.
+/// Returns the blocks of an answer after those that were sent as they came. Not every model streams
+/// every kind of block.
 fn untold<'a>(told: &[ContentBlock], shown: &'a [ContentBlock]) -> &'a [ContentBlock] {
     told.iter().fold(shown, |rest, told| {
         let same = |block: &ContentBlock| discriminant(block) == discriminant(told);
@@ -262,7 +269,7 @@ fn counts(usage: TokenUsage) -> UsageDelta {
     }
 }
 
-/// An event as it stands on the wire.
+/// Formats an event as it is sent.
 pub fn frame(event: &StreamEvent) -> String {
     let data = json!(event);
     format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())
@@ -284,7 +291,7 @@ mod tests {
         LoopEnd { shown, stop_reason, stop_sequence: None, stop_details: None, usage, hidden: None }
     }
 
-    /// The types of events, deltas as `type/delta`.
+    /// Returns the types of events, deltas as `type/delta`.
     fn names(events: &[StreamEvent]) -> Vec<String> {
         let name = |event: &StreamEvent| {
             let event = json!(event);

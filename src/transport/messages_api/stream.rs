@@ -1,7 +1,8 @@
-//! An answer as server-sent events: what the work tells, a ping where it tells nothing, and its end.
+//! Answer as server-sent events: the events of the work, pings during silence, and the end.
 //!
-//! The work goes on only while the client reads. When the client goes away all of it is dropped: the model's provider is
-//! hung up on, and a request that waits for people is taken back.
+//! The work continues only while the client reads. When the client disconnects all of it is
+//! dropped: the request to the model's provider is cancelled, and a request that waits for people
+//! is withdrawn.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -22,20 +23,24 @@ use crate::transport::messages_api::sse_encoder::frame;
 
 use super::driver::AnswerWork;
 
-/// How long nothing is told before a ping is: proxies cut connections that say nothing for a minute.
+/// Silence after which a ping is sent: proxies cut connections that are silent for a minute.
 const PING: Duration = Duration::from_secs(15);
-/// How long the status of the answer may wait for the model's first words: an error until then has a status of its own.
+/// Time that the HTTP status may wait for the model's first output: an error within it has its own
+/// status.
 const FIRST_WORDS: Duration = Duration::from_secs(5);
-/// Events that may wait for a slow client before the work pauses.
+/// Number of events that may wait for a slow client before the work pauses.
 const WAITING_EVENTS: usize = 32;
 
-/// Begins the answer; an error that comes at once is one of the whole request.
+/// Begins the answer.
+///
+/// # Errors
+/// The failure of the work, if it comes before the model's first output.
 pub(crate) async fn answer(work: AnswerWork) -> Result<Response, ApiFailure> {
     let (told, events) = mpsc::channel(WAITING_EVENTS);
     let work = async move { work.go(Some(told)).await }.boxed();
     let mut running =
         RunningAnswer { work, events, ready: VecDeque::new(), ended: None, over: false };
-    // After that time it is what it is: the client sees that something happens.
+    // After that time the status is 200: the client sees that something happens.
     if let Ok(Err(failure)) = timeout(FIRST_WORDS, running.first_words()).await {
         return Err(failure);
     }
@@ -53,21 +58,21 @@ pub(crate) async fn answer(work: AnswerWork) -> Result<Response, ApiFailure> {
 struct RunningAnswer {
     work: BoxFuture<'static, Result<Value, ApiFailure>>,
     events: mpsc::Receiver<StreamEvent>,
-    /// Told by the work, and not yet by us.
+    /// Events that were received from the work and not yet sent.
     ready: VecDeque<StreamEvent>,
-    /// How the work ended; what it has told before may still wait.
+    /// Result of the work; earlier events may still wait.
     ended: Option<Result<(), ApiFailure>>,
     over: bool,
 }
 
-/// What the work does next.
+/// Next event of a [`RunningAnswer`]'s work, or its end.
 enum StreamStep {
     Told(StreamEvent),
     Over(Result<(), ApiFailure>),
 }
 
 impl RunningAnswer {
-    /// Waits until the model says something, or nothing more will come.
+    /// Waits for the first output of the model, or for the end of the work.
     async fn first_words(&mut self) -> Result<(), ApiFailure> {
         loop {
             match self.step().await {
@@ -114,11 +119,11 @@ impl RunningAnswer {
         }
     }
 
-    /// Can be cancelled without losing anything.
+    /// Returns the next step. Cancel safe: nothing is lost.
     async fn step(&mut self) -> StreamStep {
         loop {
             if let Some(ended) = &self.ended {
-                // What was told before the end comes before it.
+                // Events that were sent before the end come before it.
                 return match self.events.try_recv() {
                     Ok(event) => StreamStep::Told(event),
                     Err(_) => StreamStep::Over(ended.clone()),

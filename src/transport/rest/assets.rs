@@ -1,4 +1,4 @@
-//! The editor's files, carried in the binary.
+//! Files of the editor, embedded in the binary.
 
 use axum::Router;
 use axum::extract::Request;
@@ -11,18 +11,20 @@ use axum::response::{IntoResponse, Response};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 
-/// Path, content and content hash, sorted by path; written by `build.rs`.
+/// Path, content and content hash of each file, sorted by path; written by `build.rs`.
 static FILES: &[(&str, &[u8], &str)] = include!(concat!(env!("OUT_DIR"), "/editor_files.rs"));
 
-/// CodeMirror and Preact write style attributes; scripts come from files only.
+/// Content security policy: CodeMirror and Preact write style attributes; scripts come from files
+/// only.
 const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; \
      img-src 'self' data: https:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-/// Hashed names never change their content.
+/// Caching of files with hashed names, whose content never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const ASK_EACH_TIME: &str = "no-cache";
 
-/// The editor under every path that is nobody else's: files by their name, and its page for any path without a dot.
+/// Returns the router of the editor for every path without another route: files by their name, and
+/// the editor's page for any path without a dot.
 pub fn router() -> Router {
     // Fonts are compressed already.
     let worth_it = DefaultPredicate::new().and(NotForContentType::const_new("font/"));
@@ -34,7 +36,7 @@ async fn serve(request: Request) -> Response {
         return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")]).into_response();
     }
     let path = request.uri().path().trim_start_matches('/');
-    // A stale tab that asks for a script of yesterday must not get a page instead.
+    // A stale tab that asks for a script of an earlier build must not get a page instead.
     let name = if path.contains('.') { path } else { "index.html" };
     match find(name) {
         Some((content, hash)) => answer(name, content, hash, request.headers()),

@@ -1,4 +1,4 @@
-//! Documents: `/api/v1/documents` and what is below one, but for its requests and files.
+//! Documents: `/api/v1/documents` and the routes below one, except requests and files.
 
 use axum::Json;
 use axum::extract::{OriginalUri, Request, State};
@@ -25,10 +25,11 @@ use crate::transport::rest::middleware::auth_session::Authenticated;
 use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::{ListPart, PathId, QueryParams, next};
 
-/// UTF-16 units of a text that is written down where everybody waits.
+/// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 const SHORT_TEXT: usize = 128 * 1024;
 
-/// The documents the person may read, last changed first. One that changes meanwhile may be met twice.
+/// Lists the documents that the caller may read, last changed first. A document that changes
+/// between two pages may be on both.
 pub(crate) async fn list(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -52,7 +53,7 @@ pub(crate) async fn list(
     Ok(Json(DocumentPage { documents: records.into_iter().map(line).collect(), next }))
 }
 
-/// A new document.
+/// Creates a document.
 pub(crate) async fn create(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -73,7 +74,7 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, there, Json(created)).into_response())
 }
 
-/// A document with its text.
+/// Returns a document with its text.
 pub(crate) async fn read(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -86,7 +87,8 @@ pub(crate) async fn read(
     written(&caller, units, move || convert::full_document(&id, reading)).await
 }
 
-/// An answer with a text of so many UTF-16 units, a long one written down where it holds up nobody.
+/// Returns an answer with a text of `units` UTF-16 units. A long one is serialized on the CPU pool,
+/// where it delays nobody.
 async fn written<T: Serialize>(
     caller: &Authenticated,
     units: usize,
@@ -97,7 +99,7 @@ async fn written<T: Serialize>(
     cpu_pool::run_if(units > SHORT_TEXT, person, write).await.map_err(|_| Problem::internal())
 }
 
-/// Another title.
+/// Changes the title.
 pub(crate) async fn rename(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -110,27 +112,28 @@ pub(crate) async fn rename(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The document is gone.
+/// Deletes a document.
 pub(crate) async fn delete(
     State(door): State<HttpState>,
     caller: Authenticated,
     PathId(document): PathId<String>,
 ) -> Result<StatusCode, Problem> {
     let room = caller.room(&door, &document, Action::Manage).await?;
-    // The file stays, with everything that was acknowledged.
+    // The file stays, with every acknowledged change.
     settle(&door, &room).await;
     room.delete(caller.principal).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// If the document is a file, both have what the other has: nobody looks at the file while no connection is in the document.
+/// Brings the document of a [`RoomHandle`] and its file to the same content, if it has a file: the
+/// file is not watched while no connection is in the document.
 async fn settle(door: &HttpState, room: &RoomHandle) {
     if let Some(files) = &door.files {
         files.settle(room.document()).await;
     }
 }
 
-/// The review settings in force.
+/// Returns the review settings in force.
 pub(crate) async fn settings(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -140,7 +143,7 @@ pub(crate) async fn settings(
     Ok(Json(convert::document_settings(&room.read().await?.settings)))
 }
 
-/// Other review settings; what is not said stays.
+/// Changes review settings; missing fields stay as they are.
 pub(crate) async fn configure(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -155,7 +158,7 @@ pub(crate) async fn configure(
     Ok(Json(convert::document_settings(&settings)))
 }
 
-/// A person's own change: the differences between the text of a version and the text as it is to be.
+/// Applies a person's own change: the differences between the text of a version and the new text.
 pub(crate) async fn edit(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -168,7 +171,7 @@ pub(crate) async fn edit(
     Ok(Json(NewVersion { version: made.0 }))
 }
 
-/// The text becomes again what it was.
+/// Restores the text of an earlier version.
 pub(crate) async fn restore(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -183,7 +186,7 @@ pub(crate) async fn restore(
     Ok(Json(NewVersion { version: made.0 }))
 }
 
-/// Who made which version, newest first.
+/// Lists the versions with their authors, newest first.
 pub(crate) async fn versions(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -210,7 +213,7 @@ pub(crate) async fn versions(
     Ok(Json(VersionPage { versions: lines.into_iter().map(line).collect(), next }))
 }
 
-/// The text as it was.
+/// Returns the text of a version.
 pub(crate) async fn text(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -235,7 +238,7 @@ pub(crate) struct TwoVersions {
     to: Option<u64>,
 }
 
-/// What is different between them.
+/// Returns the differences between two versions.
 pub(crate) async fn differences(
     State(door): State<HttpState>,
     caller: Authenticated,

@@ -1,4 +1,4 @@
-//! A document as a file to keep: `GET /api/v1/documents/{id}/export?format=…`.
+//! Export of a document as a file: `GET /api/v1/documents/{id}/export?format=…`.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(crate) struct ExportQuery {
     format: String,
 }
 
-/// The file. Whoever may read the document may have it.
+/// Returns the file, to anyone who may read the document.
 pub(crate) async fn download(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -46,7 +46,7 @@ pub(crate) async fn download(
     };
     let manuscript = ExportInput { id, title, version, text, requests, credits };
     let name = manuscript.file_name(format);
-    // A long document takes longer to lay out than other people should have to wait.
+    // The layout of a long document takes longer than other people should have to wait.
     let person = caller.principal.user.to_string();
     let made = cpu_pool::run(&person, move || manuscript.export(format)).await;
     let content = match made {
@@ -65,7 +65,7 @@ pub(crate) async fn download(
         (header::CONTENT_TYPE, fixed(format.content_type())),
         (header::CONTENT_DISPOSITION, attachment(&name)),
         (header::X_CONTENT_TYPE_OPTIONS, fixed("nosniff")),
-        // Opened in place after all, it is nobody's page.
+        // A file that is opened in the browser all the same gets no rights of this origin.
         (
             header::CONTENT_SECURITY_POLICY,
             fixed("sandbox; default-src 'none'; style-src 'unsafe-inline'"),
@@ -84,7 +84,8 @@ fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> Result<ExportFo
         .ok_or_else(|| Problem::invalid(format!("there is no such format; there are {known}")))
 }
 
-/// A download under this name (RFC 6266): once for those who read UTF-8 (RFC 8187), once without what is not ASCII.
+/// Returns the header of a download with this name (RFC 6266): once in UTF-8 (RFC 8187), once with
+/// only ASCII.
 fn attachment(name: &str) -> HeaderValue {
     let plain: String = name
         .chars()

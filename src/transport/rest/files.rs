@@ -1,4 +1,5 @@
-//! Text files of the workspace: `/api/v1/files`. Opening one makes it a document, which is read and edited as any other.
+//! Text files of the workspace: `/api/v1/files`. Opening a file makes it a document, which is read
+//! and edited as any other.
 
 use axum::Json;
 use axum::extract::{OriginalUri, Request, State};
@@ -30,7 +31,7 @@ pub(crate) struct FileListQuery {
     cursor: Option<String>,
 }
 
-/// The text files that can be opened, folder by folder; what is ignored is left out.
+/// Lists the text files that can be opened, folder by folder, without ignored files.
 pub(crate) async fn list(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -53,7 +54,7 @@ pub(crate) async fn list(
     Ok(Json(FilePage { files: paths.into_iter().map(line).collect(), is_cut, next }))
 }
 
-/// The document of a file; made if there is none yet.
+/// Returns the document of a file, and creates it if there is none.
 pub(crate) async fn open(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -67,7 +68,8 @@ pub(crate) async fn open(
     Ok(Json(CreatedDocument { id, title: now.title, version }))
 }
 
-/// The files of the workspace, for people who may create documents: opening a file makes it one.
+/// Returns the [`FileSync`] of the workspace, for people who may create documents: opening a file
+/// creates one.
 fn files<'a>(door: &'a HttpState, caller: &Authenticated) -> Result<&'a FileSync, Problem> {
     caller.must(Action::Create)?;
     door.files.as_ref().ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! What was: `GET /api/v1/documents/{id}/provenance` and `GET /api/v1/documents/{id}/audit`.
+//! History of a document: `GET /api/v1/documents/{id}/provenance` and `GET
+//! /api/v1/documents/{id}/audit`.
 
 use axum::Json;
 use axum::extract::{OriginalUri, State};
@@ -15,9 +16,9 @@ use crate::transport::protocol::rest::{AuditPage, Provenance};
 use crate::transport::rest::middleware::auth_session::Authenticated;
 use crate::transport::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
 
-/// Lines of an audit log that are given at most.
+/// Maximum lines of an audit log in one answer.
 const MOST_LINES: u32 = 500;
-/// Lines of an audit log if nothing else is asked for.
+/// Default number of lines of an audit log.
 const DEFAULT_LINES: u32 = 100;
 
 /// A range of the newest text, in UTF-16 code units.
@@ -29,7 +30,7 @@ pub(crate) struct TextRangeQuery {
     to: Option<usize>,
 }
 
-/// Who wrote every span. Whoever may read the document may know.
+/// Returns the author of every span, to anyone who may read the document.
 pub(crate) async fn provenance(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -59,7 +60,7 @@ pub(crate) struct AuditQuery {
     cursor: Option<String>,
 }
 
-/// What happened in a document, for those who write in it.
+/// Returns the audit log of a document, to those who may write in it.
 pub(crate) async fn audit(
     State(door): State<HttpState>,
     caller: Authenticated,

@@ -1,4 +1,4 @@
-//! The HTTP door: health, the editor, and the guard before everything.
+//! HTTP transport: the REST API, health routes and the editor, behind the checks of every request.
 
 pub mod assets;
 pub mod middleware;
@@ -39,39 +39,40 @@ pub use middleware::body_quota::BodyQuota;
 use problem::Problem;
 pub use readiness::Readiness;
 
-/// The largest body of a request, in bytes.
+/// Maximum body of a request, in bytes.
 const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
-/// The largest body that may hold the text of a document: the longest one as JSON, and some more.
+/// Maximum body that may hold the text of a document, in bytes: the longest text as JSON, and some
+/// more.
 const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
-/// What the HTTP door needs of the house.
+/// Shared state of the HTTP handlers, given to [`router`].
 #[derive(Clone)]
 pub struct HttpState {
-    /// Where sessions are kept.
+    /// Store of sessions.
     pub store: Store,
-    /// Who is behind a token.
+    /// Authenticator of tokens.
     pub auth: Authenticator,
-    /// The documents.
+    /// Rooms of the documents.
     pub rooms: RoomRegistry,
-    /// The models and runs, and the tools behind the gate.
+    /// Service for models, runs and gated tools.
     pub agents: AgentService,
-    /// The conversations of the Messages API.
+    /// Conversations of the Messages API.
     pub conversations: Conversations,
-    /// What is held of the bodies of requests.
+    /// Memory quota of request bodies.
     pub reading: BodyQuota,
-    /// The files of the workspace that are documents.
+    /// Files of the workspace that are documents.
     pub files: Option<FileSync>,
-    /// Whether the store was found to work, a moment ago.
+    /// Readiness of the store, checked at most every 2 seconds.
     pub readiness: Readiness,
-    /// What time it is.
+    /// Source of the current time.
     pub clock: WallClock,
-    /// Where webhooks may lead.
+    /// Policy for the addresses of webhooks.
     pub reach: AddressPolicy,
-    /// Under `--no-auth`: who everyone is.
+    /// Principal of every caller under `--no-auth`.
     pub everyone: Option<Principal>,
 }
 
-/// THE list of routes.
+/// Builds the router with all routes.
 pub fn router(door: HttpState) -> Router {
     Router::new()
         .route("/healthz", get(alive))
@@ -87,7 +88,7 @@ pub fn router(door: HttpState) -> Router {
         .route("/v1/models/{*id}", get(messages_api::one_model).fallback(messages_api::no_method))
         .route("/api/hello", get(messages_api::hello))
         .route("/api/{*rest}", any(no_route))
-        // Reserved by the contract; until it is built, programs that ask are told so.
+        // Reserved by the contract. Until it is built, programs that ask get an error of the API.
         .route("/metrics", any(no_route))
         .route("/v1/{*rest}", any(messages_api::no_route))
         .fallback_service(assets::router())
@@ -96,10 +97,10 @@ pub fn router(door: HttpState) -> Router {
         .with_state(door)
 }
 
-/// Those for people with a token; what they take and give is in `openapi.rs`.
+/// Builds the routes that need a token; `openapi.rs` describes their input and output.
 fn api(door: &HttpState) -> Router<HttpState> {
     let way_in = ApiMiddleware::new(door.clone());
-    // Nobody who may only read has anything long to say.
+    // A person who may only read has no use for a long body.
     let texts = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
     let small = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
     let usual = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
@@ -161,24 +162,24 @@ fn api(door: &HttpState) -> Router<HttpState> {
     way_in.to(all, usual).merge(way_in.to(with_text, texts)).merge(way_in.to(with_secrets, small))
 }
 
-/// The process answers.
+/// Answers that the process runs.
 async fn alive() -> &'static str {
     "ok"
 }
 
-/// Changes can be stored, and what is stored can be read.
+/// Answers that changes can be stored and read.
 async fn ready(State(door): State<HttpState>) -> Result<&'static str, Problem> {
     let problem =
         |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
     door.readiness.check(&door.store).await.map(|()| "ok").map_err(problem)
 }
 
-/// Addresses of programs never answer with the editor's page.
+/// Refuses an unknown route of the API, so that programs never get the editor's page.
 async fn no_route() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such route")
 }
 
-/// The route is there, and cannot be asked that way; the `Allow` header says how.
+/// Refuses a method that the route does not have; the `Allow` header lists the others.
 async fn no_method() -> Problem {
     let detail = "this route does not take that method";
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)

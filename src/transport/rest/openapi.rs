@@ -1,7 +1,8 @@
-//! `GET /api/v1/openapi.json`: what the routes under `/api/v1` take and give, as `OpenAPI` 3.1.
+//! `GET /api/v1/openapi.json`: input and output of the routes under `/api/v1`, as `OpenAPI` 3.1.
 //!
-//! Shapes come from the very types that are read and written; only names and sentences stand here. That every route is in
-//! it, and nothing else, is looked at from outside (`tests/it/rest.rs`).
+//! Shapes come from the types that are read and written; only names and sentences are written here.
+//! A test from outside (`tests/it/rest.rs`) checks that the document has every route and nothing
+//! else.
 
 mod operation;
 
@@ -35,13 +36,13 @@ use operation::{Operation, delete, get, patch, post, put};
 
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(describe().to_string()));
 
-/// The document. It tells nobody anything that is not in the source, so it needs no token.
+/// Returns the document. It holds nothing that is not in the source, so it needs no token.
 pub(crate) async fn document() -> impl IntoResponse {
     let json = HeaderValue::from_static("application/json");
     ([(header::CONTENT_TYPE, json)], DOCUMENT.clone())
 }
 
-/// Every operation, in the order of the routes.
+/// Lists every operation, in the order of the routes.
 #[rustfmt::skip]
 fn operations() -> Vec<Operation> {
     vec![

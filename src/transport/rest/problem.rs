@@ -1,4 +1,4 @@
-//! Errors over HTTP: RFC 9457 problem documents; the only place an error becomes a response.
+//! Errors over HTTP: RFC 9457 problem documents. No other module turns an error into a response.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -14,13 +14,13 @@ use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::ProblemDocument;
 use crate::transport::protocol::server::WireError;
 
-/// What a program without a token is told to bring (RFC 6750 §3).
+/// Challenge to a program without a token (RFC 6750 §3).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"copydesk\"");
-/// What a program with a token that is not good is told.
+/// Challenge to a program with an invalid token.
 const CHALLENGE_AGAIN: HeaderValue =
     HeaderValue::from_static("Bearer realm=\"copydesk\", error=\"invalid_token\"");
 
-/// An error as a client sees it.
+/// Error as a client sees it.
 #[derive(Clone, Debug)]
 pub struct Problem {
     status: StatusCode,
@@ -28,28 +28,28 @@ pub struct Problem {
     detail: String,
     details: Option<Box<Value>>,
     challenge: Option<HeaderValue>,
-    /// Seconds after which it may be tried again.
+    /// Seconds after which the request may be tried again.
     retry_after: Option<u64>,
 }
 
 impl Problem {
-    /// `code` is stable, for programs; `detail` is for people.
+    /// Returns a problem. `code` is stable, for programs; `detail` is for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         let (details, challenge, retry_after) = (None, None, None);
         Self { status, code, detail: detail.into(), details, challenge, retry_after }
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The words for people.
+    /// Returns the message for people.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// Nobody said who they are.
+    /// Returns the problem of a request without a token.
     pub(crate) fn token_needed() -> Self {
         let detail = "a token is needed, as `Authorization: Bearer …` or `x-api-key: …`";
         Self {
@@ -58,33 +58,33 @@ impl Problem {
         }
     }
 
-    /// Something in the request makes no sense.
+    /// Returns the problem of a request that makes no sense.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail)
     }
 
-    /// The request can be read, and what it says is not possible.
+    /// Returns the problem of a request that can be read, but asks for something impossible.
     pub(crate) fn unprocessable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", detail)
     }
 
-    /// The body is longer than the route takes.
+    /// Returns the problem of a body that is longer than the route takes.
     pub(crate) fn too_large() -> Self {
         let detail = "the body is longer than this route takes";
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
     }
 
-    /// There is no such thing, or not for this person.
+    /// Returns the problem of a missing thing, or of one that is hidden from the caller.
     pub(crate) fn not_found(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
     }
 
-    /// The person may not do that.
+    /// Returns the problem of a caller who may not do that.
     pub(crate) fn not_allowed() -> Self {
         Self::new(StatusCode::FORBIDDEN, "not_allowed", "you may not do that")
     }
 
-    /// Too much at once; may be tried again after so many seconds.
+    /// Returns the problem of too many requests at once; `seconds` later the caller may try again.
     pub(crate) fn too_many(seconds: u64) -> Self {
         let detail = "too many requests at once; wait before sending more";
         Self {
@@ -93,24 +93,25 @@ impl Problem {
         }
     }
 
-    /// The server has no room for this now.
+    /// Returns the problem of a server without room for the request.
     pub(crate) fn overloaded(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail)
     }
 
-    /// What is said of it beside the detail, for programs.
+    /// Adds details for programs.
     pub(crate) fn with(mut self, details: Option<Value>) -> Self {
         self.details = details.map(Box::new);
         self
     }
 
-    /// As the socket says it: one of several decisions.
+    /// Converts the problem into the [`WireError`] of one decision in a batch, as the socket has
+    /// it.
     pub(crate) fn as_error(&self) -> WireError {
         let (code, message) = (self.code.to_owned(), self.detail.clone());
         WireError { code, message, details: self.details.as_deref().cloned() }
     }
 
-    /// Our own fault; the log has the rest.
+    /// Returns the problem of a failure of the server; the log has the rest.
     pub(crate) fn internal() -> Self {
         let detail = "the server could not answer; nothing was changed";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
@@ -127,7 +128,7 @@ impl IntoResponse for Problem {
             detail: self.detail,
             details: self.details.map(|details| *details),
         };
-        // Text and numbers: nothing that cannot be written.
+        // The value has only text and numbers, so it can always be written.
         let body = serde_json::to_string(&body).unwrap_or_default();
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = self.status;
@@ -214,7 +215,7 @@ impl From<RoomError> for Problem {
     }
 }
 
-/// The codes are those of the socket.
+/// Conversion into a problem with the socket's code.
 impl From<DecisionError> for Problem {
     fn from(error: DecisionError) -> Self {
         let status = match &error {
@@ -233,7 +234,7 @@ impl From<DecisionError> for Problem {
     }
 }
 
-/// The token ended while its holder was waiting for an answer.
+/// Conversion for a token that ended while its holder waited for an answer.
 impl From<AccessEnd> for Problem {
     fn from(ended: AccessEnd) -> Self {
         AuthError::from(ended).into()

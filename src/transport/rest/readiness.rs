@@ -1,4 +1,4 @@
-//! Whether the server can do its work: store a change and read what is stored.
+//! Readiness of the server: whether it can store a change and read it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,12 +7,13 @@ use tokio::sync::Mutex;
 
 use crate::store::Store;
 
-/// How long an answer holds: however often the route is asked, the store is tried this often at most.
+/// Time that an answer is reused: however often the route is asked, the store is tried at most this
+/// often.
 const HOLDS: Duration = Duration::from_secs(2);
-/// How long the store may take before it counts as one that does not answer.
+/// Time that the store may take before it counts as not answering.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// The last answer. Clones share it.
+/// Last answer of [`Readiness::check`]. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness(Arc<Mutex<Option<ReadinessTrial>>>);
 
@@ -23,12 +24,12 @@ struct ReadinessTrial {
 }
 
 impl Readiness {
-    /// Stores something and reads it again, unless that was tried a moment ago.
+    /// Stores a value and reads it again, unless that was tried a moment ago.
     ///
     /// # Errors
-    /// What does not work, in words that tell nothing of the machine.
+    /// The failure, in words that tell nothing of the machine.
     pub async fn check(&self, store: &Store) -> Result<(), &'static str> {
-        // Whoever asks meanwhile waits for the same answer.
+        // Concurrent callers wait for one answer.
         let mut last = self.0.lock().await;
         if let Some(tried) = last.as_ref().filter(|tried| tried.at.elapsed() < HOLDS) {
             return tried.outcome;

@@ -1,4 +1,4 @@
-//! Requests: `/api/v1/requests`. A decision takes the same way as one over the socket: same words, same rules.
+//! Requests: `/api/v1/requests`. A decision follows the same path and rules as one over the socket.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ use crate::transport::rest::middleware::pagination::{
     PageQuery, PathId, QueryParams, WaitQuery, next,
 };
 
-/// A page ends early after this many bytes: a request holds the texts it was about.
+/// Size of a page, in bytes, after which it ends early: a request holds the texts it is about.
 const PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Which requests.
@@ -53,7 +53,7 @@ pub(crate) struct RequestListQuery {
     cursor: Option<String>,
 }
 
-/// Open ones oldest first, or those that have ended, newest first.
+/// Lists open requests, oldest first, or ended ones, newest first.
 pub(crate) async fn list(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -99,7 +99,7 @@ async fn open(
     };
     let mut requests = Vec::new();
     for document in documents {
-        // Not this person's business, so not in their list.
+        // A document that the caller may not read is left out of the list.
         let Ok(room) = caller.room(door, document.as_str(), Action::Read).await else { continue };
         requests.extend(room.requests().await?);
     }
@@ -109,7 +109,7 @@ async fn open(
     Ok(requests)
 }
 
-/// Open ones without a document that are the person's business.
+/// Returns the open requests without a document that concern the caller.
 async fn desks(
     door: &HttpState,
     caller: &Authenticated,
@@ -119,7 +119,7 @@ async fn desks(
     Ok(open)
 }
 
-/// Those of one document; or of all that are listed, and of the desk.
+/// Lists the ended requests of one document, or of all listed documents and the workspace inbox.
 async fn ended(
     door: &HttpState,
     caller: &Authenticated,
@@ -127,7 +127,7 @@ async fn ended(
     wanted: &ResolvedFilter,
     here: &Uri,
 ) -> Result<Json<RequestPage>, Problem> {
-    // A token for one document means that one.
+    // A token for one document limits the list to that document.
     let only = caller.principal.document.as_ref().map(DocumentId::as_str);
     let scope = if document == Some(DESK) { QueryScope::Desk } else { QueryScope::Everything };
     if scope == QueryScope::Desk {
@@ -148,13 +148,13 @@ async fn ended(
     };
     let Json(mut page) = fitting(here, found.requests.iter().filter(theirs), false)?;
     if page.next.is_none() && found.more {
-        // Also where nothing of it was theirs.
+        // There is a next page even if the caller may see nothing of this one.
         page.next = found.requests.last().map(|last| next(here, last.id()));
     }
     Ok(Json(page))
 }
 
-/// As much as one answer should hold, at least one request.
+/// Returns as many requests as one answer should hold, at least one.
 fn fitting<'a>(
     here: &Uri,
     found: impl Iterator<Item = &'a approvals::ApprovalRequest>,
@@ -179,7 +179,7 @@ fn fitting<'a>(
     Ok(Json(RequestPage { requests, next }))
 }
 
-/// A request as it is, or as it ended.
+/// Returns a request, open or ended.
 pub(crate) async fn read(
     State(door): State<HttpState>,
     AuthSession { caller, pass }: AuthSession,
@@ -192,7 +192,7 @@ pub(crate) async fn read(
         return Ok(Json(convert::request(&request)));
     }
     tokio::select! {
-        // Resolved or not by now: it is looked at again.
+        // The request is read again below, resolved or not.
         _ = tokio::time::timeout(wait, room.resolution(id.clone())) => {}
         ended = pass.ended() => return Err(ended.into()),
     }
@@ -212,7 +212,7 @@ async fn look(
     let open = room.requests().await?;
     let request = match open.iter().find(|request| request.id() == id) {
         Some(request) => approvals::ApprovalRequest::clone(request),
-        // Asked for again: it may have ended between the two looks.
+        // Read again: the request may have ended between the two reads.
         None => serde_json::from_str(&self::record(door, id).await?.body).map_err(|error| {
             tracing::error!(%error, request = %id, "a request that is kept cannot be read");
             Problem::internal()
@@ -235,7 +235,7 @@ pub(crate) async fn decide(
     Ok(Json(take(&door, &caller, &response).await?))
 }
 
-/// Decides several, each on its own.
+/// Decides several requests, each on its own.
 pub(crate) async fn batch(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -280,7 +280,7 @@ async fn take(
     match door.agents.decide_in(&room, id.clone(), decision, by).await {
         Ok(request) => Ok(convert::decision(&request)),
         Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
-            // Answered with the fresh one.
+            // The answer has the fresh request.
             let open = room.requests().await.unwrap_or_default();
             let fresh = open.iter().find(|request| request.id() == &id);
             let fresh = fresh.and_then(|fresh| serde_json::to_value(convert::request(fresh)).ok());
@@ -291,7 +291,7 @@ async fn take(
     }
 }
 
-/// What the model would be told if this decision were taken now; nothing changes.
+/// Returns the text that the model would get if this decision were taken now; nothing changes.
 pub(crate) async fn told(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -310,7 +310,7 @@ pub(crate) async fn told(
     Ok(Json(Told { text: report.text, is_error: report.is_error }))
 }
 
-/// What is done to a request besides deciding it.
+/// Extracted input of an action on a request other than a decision.
 pub(crate) struct RequestAction {
     door: HttpState,
     caller: Authenticated,
@@ -330,7 +330,8 @@ impl FromRequest<HttpState> for RequestAction {
 }
 
 impl RequestAction {
-    /// Where the request is, its name, whose deed it is and what they say, if they may do `action` there.
+    /// Returns the [`RoomHandle`] of the request, its identifier, the caller, and the body, if the
+    /// caller may do `action` there.
     async fn read<T: DeserializeOwned>(
         self,
         action: Action,
@@ -342,13 +343,13 @@ impl RequestAction {
     }
 }
 
-/// More time for people.
+/// Gives people more time.
 pub(crate) async fn extend(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let (room, id, by, Empty {}) = deed.read(Action::Decide).await?;
     Ok(Json(state(&*room.extend(id, by).await?)))
 }
 
-/// What was accepted is undone.
+/// Undoes an accepted change.
 pub(crate) async fn undo(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let agents = deed.door.agents.clone();
     let (room, request, by, Undo { hunks, force, seen }) = deed.read(Action::Decide).await?;
@@ -358,7 +359,7 @@ pub(crate) async fn undo(deed: RequestAction) -> Result<Json<RequestState>, Prob
     Ok(Json(state(&*agents.undo_in(&room, undo, by).await?)))
 }
 
-/// What was rejected or ran out of time is proposed again, on today's text.
+/// Proposes again, on the current text, what was rejected or expired.
 pub(crate) async fn reopen(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let agents = deed.door.agents.clone();
     let (room, request, by, Reopen { hunks }) = deed.read(Action::Decide).await?;
@@ -371,7 +372,7 @@ pub(crate) async fn reopen(deed: RequestAction) -> Result<Json<RequestState>, Pr
     Ok(Json(RequestState { unplaced: Some(unplaced), request_id, ..state(again) }))
 }
 
-/// Whoever asked takes it back.
+/// Withdraws a request, for the person who asked.
 pub(crate) async fn withdraw(deed: RequestAction) -> Result<Json<RequestState>, Problem> {
     let (room, id, by, Empty {}) = deed.read(Action::Ask).await?;
     Ok(Json(state(&*room.withdraw(id, Some(by)).await?)))
@@ -390,7 +391,7 @@ async fn record(door: &HttpState, id: &RequestId) -> Result<RequestRecord, Probl
     door.store.request(id).await?.ok_or_else(|| Problem::not_found("request"))
 }
 
-/// The room that owns a request, if the person may do `action` there.
+/// Returns the [`RoomHandle`] of the room that owns a request, if the caller may do `action` there.
 async fn room_of(
     door: &HttpState,
     caller: &Authenticated,

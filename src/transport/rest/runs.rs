@@ -1,4 +1,4 @@
-//! The agent: `/api/v1/runs` and `/api/v1/sessions`.
+//! Agent: `/api/v1/runs` and `/api/v1/sessions`.
 
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ use crate::transport::rest::middleware::pagination::{
     ListPart, PathId, QueryParams, WaitQuery, next,
 };
 
-/// Asks the agent. Answered as soon as the question is kept; the run's own address says what becomes of it.
+/// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
+/// its progress.
 pub(crate) async fn start(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -60,7 +61,7 @@ async fn read_wish(
         return Err(Problem::not_allowed());
     }
     if let Some(document) = &document {
-        // A private document of somebody else is not there.
+        // A private document of another person counts as missing.
         caller.room(door, document.as_str(), Action::Ask).await?;
     }
     let mode = convert::permission_mode(permission_mode.as_deref());
@@ -84,7 +85,7 @@ async fn read_wish(
         kind,
         safe_tools: if safe { SafeTools::AtOnce } else { SafeTools::Ask },
         permission_mode,
-        // Last: what is refused begins no session.
+        // Last, so that a refused request begins no session.
         session: match session_id {
             Some(session) => own_session(door, caller, &session).await?,
             None => begin_session(door, caller).await?,
@@ -99,7 +100,7 @@ async fn begin_session(door: &HttpState, caller: &Authenticated) -> Result<Sessi
     Ok(id)
 }
 
-/// The person's own session of this name.
+/// Returns the caller's own session with this identifier.
 pub(crate) async fn own_session(
     door: &HttpState,
     caller: &Authenticated,
@@ -113,7 +114,7 @@ pub(crate) async fn own_session(
     }
 }
 
-/// A run as it is, or as it ended.
+/// Returns a run, in progress or ended.
 pub(crate) async fn read(
     State(door): State<HttpState>,
     AuthSession { caller, pass }: AuthSession,
@@ -124,7 +125,7 @@ pub(crate) async fn read(
     let (session, run) = (own_session(&door, &caller, &session).await?, RunId::from(run));
     if wait > Duration::ZERO {
         tokio::select! {
-            // Over or not by now: it is looked at again.
+            // The run is read again below, over or not.
             _ = tokio::time::timeout(wait, door.agents.over(&session, &run)) => {}
             ended = pass.ended() => return Err(ended.into()),
         }
@@ -155,7 +156,7 @@ pub(crate) async fn read(
     }))
 }
 
-/// Stops a run. One that has ended stays as it is.
+/// Stops a run. An ended run stays as it is.
 pub(crate) async fn cancel(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -173,7 +174,7 @@ pub(crate) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The person's own sessions, newest first.
+/// Lists the caller's own sessions, newest first.
 pub(crate) async fn sessions(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -194,7 +195,7 @@ pub(crate) async fn sessions(
     Ok(Json(SessionPage { sessions: found.into_iter().map(line).collect(), next }))
 }
 
-/// What is done to the conversations of a session of one's own.
+/// Input of an action on the conversations of one of the caller's sessions.
 pub(crate) struct ConversationAction {
     door: HttpState,
     caller: Authenticated,
@@ -222,7 +223,7 @@ pub(crate) async fn cancel_all(deed: ConversationAction) -> Result<StatusCode, P
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The conversation begins anew; what was said stays on record.
+/// Begins the conversation anew; earlier entries stay stored.
 pub(crate) async fn clear(deed: ConversationAction) -> Result<StatusCode, Problem> {
     let ConversationAction { door, caller, session, body } = deed;
     let wish: ClearTranscript = body::read_about(body, "sessionId", session.as_str()).await?;
@@ -231,14 +232,15 @@ pub(crate) async fn clear(deed: ConversationAction) -> Result<StatusCode, Proble
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The conversation goes on from where an earlier run ended.
+/// Continues the conversation from the end of an earlier run.
 pub(crate) async fn fork(deed: ConversationAction) -> Result<StatusCode, Problem> {
     let ConversationAction { door, caller, session, body } = deed;
     let wish: ForkTranscript = body::read_about(body, "sessionId", session.as_str()).await?;
     let document = conversation(&door, &caller, wish.document_id).await?;
     let from = match wish.from_session_id {
         None => session.clone(),
-        // What was said about a document belongs to all its people, anything else to whoever said it.
+        // A conversation about a document belongs to everyone in the document, any other to its own
+        // person.
         Some(from) if document.is_some() => from.into(),
         Some(from) => own_session(&door, &caller, &from).await?,
     };
@@ -247,7 +249,7 @@ pub(crate) async fn fork(deed: ConversationAction) -> Result<StatusCode, Problem
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What a conversation is about: a document in which the person may ask, or none.
+/// Returns the subject of a conversation: a document in which the caller may ask, or none.
 async fn conversation(
     door: &HttpState,
     caller: &Authenticated,

@@ -1,4 +1,4 @@
-//! The server as a whole: who asks, its settings, remembered rules, its audit log.
+//! Resources of the whole server: the caller, the settings, remembered rules and the audit log.
 
 use axum::Json;
 use axum::extract::{OriginalUri, Request, State};
@@ -20,10 +20,10 @@ use crate::transport::rest::middleware::auth_session::Authenticated;
 use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::{ListPart, PathId, QueryParams, next};
 
-/// Who asks.
+/// Describes the caller.
 pub(crate) async fn me(State(door): State<HttpState>, caller: Authenticated) -> Json<Me> {
     let principal = caller.principal;
-    // Whose token is for one document asks about that one.
+    // A token for one document asks about that document.
     let document = principal.document.as_ref();
     let permission_mode = door.agents.default_mode(&principal, document).to_string();
     Json(Me {
@@ -37,12 +37,12 @@ pub(crate) async fn me(State(door): State<HttpState>, caller: Authenticated) -> 
     })
 }
 
-/// The server's settings.
+/// Returns the server's settings.
 pub(crate) async fn settings(State(door): State<HttpState>, _: Authenticated) -> Json<Settings> {
     Json(convert::settings(&door.rooms.settings()))
 }
 
-/// Other settings; what is not said stays.
+/// Changes the server's settings; missing fields stay as they are.
 pub(crate) async fn configure(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -68,7 +68,7 @@ pub(crate) struct RuleListQuery {
     document_id: Option<String>,
 }
 
-/// The remembered rules in force, oldest first.
+/// Lists the remembered rules in force, oldest first.
 pub(crate) async fn rules(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -85,19 +85,19 @@ pub(crate) async fn rules(
     documents.dedup();
     let mut rules = Vec::new();
     for document in documents {
-        // Not this person's business, so not in their list.
+        // A document that the caller may not read is left out of the list.
         if let Ok(room) = caller.room(&door, document.as_str(), Action::Read).await {
             rules.extend(convert::rules(&room.rules().await?));
         }
     }
     let mut desks = door.rooms.desk().await?.rules().await?;
-    // Rules about files and the like are the business of whoever made them, and of owners.
+    // Rules about files and the like concern their makers, and owners.
     desks.retain(|rule| rule.may_be_revoked_by(&caller.principal));
     rules.extend(convert::rules(&desks));
     Ok(Json(Rules { rules }))
 }
 
-/// An owner's rule; the answer is the rule, also if it was there already.
+/// Adds an owner's rule. The answer is the rule, even if it existed already.
 pub(crate) async fn add_rule(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -106,7 +106,8 @@ pub(crate) async fn add_rule(
     caller.must(Action::Manage)?;
     let wish: AddRule = body::read(request).await?;
     let room = caller.room_or_desk(&door, &wish.document_id, Action::Manage).await?;
-    // A rule names the session in which it was made; a program that keeps none has a new one for it.
+    // A rule names the session in which it was made; a program without sessions gets a new one for
+    // it.
     let session = SessionRecord::begin(caller.principal.user.clone(), door.clock.now_ms());
     let new = convert::new_rule(wish, session.id.clone()).map_err(Problem::unprocessable)?;
     door.agents.check_rule(&new)?;
@@ -115,7 +116,7 @@ pub(crate) async fn add_rule(
     Ok(Json(RuleAdded { rule: convert::rule(&rule) }))
 }
 
-/// The rule decides nothing any more.
+/// Revokes a rule.
 pub(crate) async fn revoke(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -131,7 +132,7 @@ pub(crate) async fn revoke(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What happened anywhere, for owners.
+/// Returns the audit log of the whole server, for owners.
 pub(crate) async fn audit(
     State(door): State<HttpState>,
     caller: Authenticated,

@@ -1,4 +1,4 @@
-//! Who else is let in: `POST`, `GET /api/v1/tokens` and `DELETE /api/v1/tokens/{id}`. For owners.
+//! Tokens: `POST`, `GET /api/v1/tokens` and `DELETE /api/v1/tokens/{id}`. For owners.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -16,10 +16,10 @@ use crate::transport::rest::middleware::auth_session::Authenticated;
 use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::PathId;
 
-/// The largest body that asks for a token, in bytes.
+/// Maximum body of a request for a token, in bytes.
 pub(crate) const BODY_LIMIT_BYTES: usize = 16 * 1024;
 
-/// A new token; the answer is the only place its secret is ever told.
+/// Issues a token. The answer is the only place that ever shows its secret.
 pub(crate) async fn issue(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -38,7 +38,7 @@ pub(crate) async fn issue(
     Ok((StatusCode::CREATED, headers, Json(convert::issued(&issued, &reached_at))).into_response())
 }
 
-/// All tokens, without their secrets.
+/// Lists all tokens, without their secrets.
 pub(crate) async fn list(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -48,7 +48,7 @@ pub(crate) async fn list(
     Ok(Json(convert::token_list(tokens, &caller.token, door.clock.now_ms())))
 }
 
-/// The token stops working, and whoever is connected with it is cut off, before this is answered.
+/// Revokes a token, and closes the connections made with it before this is answered.
 pub(crate) async fn revoke(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -59,7 +59,7 @@ pub(crate) async fn revoke(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The address the caller knows the server by, for links.
+/// Returns the address by which the caller reaches the server, for links.
 fn reached_at(headers: &HeaderMap) -> String {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     convert::reached_at(text(header::ORIGIN), text(header::HOST))

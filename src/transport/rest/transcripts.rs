@@ -1,4 +1,4 @@
-//! What was said: `GET /api/v1/sessions/{session}/transcript`, page by page.
+//! Transcripts: `GET /api/v1/sessions/{session}/transcript`, page by page.
 
 use axum::Json;
 use axum::extract::{OriginalUri, State};
@@ -30,10 +30,10 @@ pub(crate) struct TranscriptQuery {
     cursor: Option<String>,
 }
 
-/// One of what an entry of a conversation is told as: the entry's place, and its own there.
+/// Place of one event: its entry in the conversation, and its index among the events of that entry.
 type EntryPlace = (TranscriptCursor, usize);
 
-/// What was asked, answered, called and decided.
+/// Returns the questions, answers, calls and decisions of a conversation.
 pub(crate) async fn transcript(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -45,7 +45,7 @@ pub(crate) async fn transcript(
     let session = own_session(&door, &caller, &session).await?;
     let document = document_id.map(DocumentId::from);
     if let Some(id) = &document {
-        // Everybody in a document sees the same conversation.
+        // Everybody in a document sees one conversation.
         caller.room(&door, id.as_str(), Action::Read).await?;
     } else {
         caller.must(Action::Read)?;
@@ -63,7 +63,8 @@ pub(crate) async fn transcript(
     Ok(Json(Transcript { entries, requests, next }))
 }
 
-/// What was said after the page before: as many events as the page has, and at least one more if there is more.
+/// Returns the events after the previous page: as many as the page has, and at least one more if
+/// there is one.
 async fn said(
     door: &HttpState,
     session: &SessionId,
@@ -71,7 +72,8 @@ async fn said(
     page: &PageQuery<EntryPlace>,
 ) -> Result<Vec<(EntryPlace, AgentEvent)>, Problem> {
     let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
-    // Of the first entry some may have been told; of every other batch it is the last of the one before.
+    // Some events of the first entry may have been on the previous page. Every later batch begins
+    // with the last entry of the one before.
     let mut told = page.after.as_ref().map_or(0, |(_, index)| index + 1);
     let batch = page.limit as u32 + 2;
     let mut found = Vec::new();

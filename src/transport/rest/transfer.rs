@@ -1,7 +1,9 @@
-//! What every request and answer passes first and last: whose bytes they are, and how many wait to be sent.
+//! Accounting of the bytes of every request and answer: the person to whom they count, and the
+//! number that waits to be sent.
 //!
-//! socket.io's own requests are followed here too: a client gets its [`ClientSession`] when it opens, bodies of long
-//! polling are limited before they are read, and what polling takes out of a client's queue counts until it is sent.
+//! socket.io's own requests are tracked here too: a client gets its [`ClientSession`] when it
+//! opens, bodies of long polling are limited before they are read, and packets that polling takes
+//! out of a client's queue count until they are sent.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,18 +26,19 @@ use crate::connections::{
 
 use super::problem::Problem;
 
-/// Where socket.io is.
+/// Path of socket.io.
 const SOCKET_IO: &str = "/socket.io";
-/// Pieces of answers up to this many bytes are not counted: few of them wait at once.
+/// Size of a piece of an answer, in bytes, up to which it is not counted: few of these wait at
+/// once.
 const SMALL_PIECE_BYTES: usize = 4 * 1024;
-/// Seconds after which somebody may come again for whom too much waits to be sent.
+/// Seconds after which a person with too many bytes waiting to be sent may try again.
 const BUSY_S: u64 = 1;
-/// Longest first answer of long polling, in bytes.
+/// Maximum length of the first answer of long polling, in bytes.
 const FIRST_ANSWER_BYTES: usize = 4 * 1024;
-/// Stands between the packets of a body of long polling.
+/// Separator of the packets in a body of long polling.
 const PACKET_SEPARATOR: u8 = 0x1e;
 
-/// Whether this asks for the switch to a WebSocket.
+/// Returns `true` if a request asks for the switch to a WebSocket.
 pub fn is_websocket_request(uri: &Uri) -> bool {
     is_socket_io(uri) && query(uri, "transport") == Some("websocket")
 }
@@ -45,7 +48,7 @@ fn is_socket_io(uri: &Uri) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A field of the query, as socket.io reads it: the first of its name, not decoded.
+/// Returns a field of the query as socket.io reads it: the first of its name, not decoded.
 fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let field = uri
         .query()?
@@ -54,7 +57,8 @@ fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     field.split('=').nth(1)
 }
 
-/// The middleware. A request that came over no connection of [`ConnectionRegistry`] passes as it is.
+/// Counts the bytes of a request and its answer, as middleware. A request that did not arrive on a
+/// connection of [`ConnectionRegistry`] passes unchanged.
 pub async fn count(
     State(connections): State<ConnectionRegistry>,
     mut request: Request,
@@ -83,7 +87,7 @@ pub async fn count(
     response.map(|body| Body::new(CountedBody { body, _arrival: Some(arrival), counted }))
 }
 
-/// There is no room for an answer.
+/// Returns the [`Problem`] of an answer for which there is no memory.
 fn too_much(full: NoRoom) -> Problem {
     match full {
         NoRoom::Person => Problem::too_many(BUSY_S),
@@ -107,7 +111,7 @@ async fn socket_io(
         request.extensions_mut().insert(session);
         let mut response = next.run(request).await;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            // What follows on this connection was to be frames.
+            // The bytes that follow on this connection were to be frames.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
@@ -135,7 +139,8 @@ async fn socket_io(
     Ok(response.map(|body| Body::new(CountedBody { body, _arrival: None, counted })))
 }
 
-/// The first answer to a client that polls; it says by which name the client will come again.
+/// Returns the first answer to a polling client, and registers the client under the session id in
+/// it.
 async fn named(
     connections: &ConnectionRegistry,
     client: &Arc<ClientSession>,
@@ -153,19 +158,19 @@ async fn named(
     Ok(Response::from_parts(parts, Body::from(body)))
 }
 
-/// What the first answer of long polling says.
+/// Session id in the first answer of long polling.
 #[derive(Deserialize)]
 struct OpenedSession {
     sid: String,
 }
 
-/// Whether a body is announced.
+/// Returns `true` if the headers announce a body.
 fn has_body(headers: &HeaderMap) -> bool {
     let length = headers.get(header::CONTENT_LENGTH);
     headers.contains_key(header::TRANSFER_ENCODING) || length.is_some_and(|it| it != "0")
 }
 
-/// What a client posts by long polling, limited while it is read.
+/// Wraps the body that a client posts by long polling, limiting it while it is read.
 fn posted(
     connections: ConnectionRegistry,
     session: Option<Arc<ClientSession>>,
@@ -182,13 +187,13 @@ fn posted(
 
 struct PostedMessage {
     connections: ConnectionRegistry,
-    /// The client, if there is one of that name.
+    /// Session of the client, if there is one of that id.
     session: Option<Arc<ClientSession>>,
     held: Option<HeldBytes>,
     starts: PacketStarts,
 }
 
-/// Why the body of long polling is not read on.
+/// Reason for a [`PostedMessage`] to stop reading its body.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum PostError {
     #[error("the body is too large")]
@@ -218,18 +223,18 @@ impl PostedMessage {
         }
         let (mut may_go_on, is_known) = (true, session.person().is_some());
         self.starts.pass(piece, |start| {
-            // A second CONNECT is answered by a packet that nobody counts.
+            // A second CONNECT is answered by a packet that is not counted.
             may_go_on &= if is_known { &start != b"40" } else { session.may_send_early() };
         });
         if may_go_on { Ok(()) } else { Err(PostError::Protocol) }
     }
 }
 
-/// Finds the first two bytes of each packet of long polling.
+/// Parser that finds the first two bytes of each packet of long polling.
 #[derive(Debug, Default)]
 struct PacketStarts {
     start: [u8; 2],
-    /// Bytes of the packet that have passed, as far as that matters.
+    /// Number of bytes of the packet that have passed, up to the length of `start`.
     passed: usize,
 }
 
@@ -249,19 +254,19 @@ impl PacketStarts {
     }
 }
 
-/// An answer whose bytes count until they are sent.
+/// Answer whose bytes count until they are sent.
 struct CountedBody {
     body: Body,
-    /// The request is being answered as long.
+    /// Arrival of the request, which is being answered until this body is dropped.
     _arrival: Option<Arc<ConnectionArrival>>,
     counted: CountedBytes,
 }
 
-/// For whom an answer's bytes count.
+/// Account to which an answer's bytes count.
 enum CountedBytes {
-    /// Whoever asked, once that is known; what is reserved is for an answer of one piece.
+    /// Person who asked, once known; `reserved` is for an answer of one piece.
     Owner { owner: RequestOwner, reserved: Option<HeldBytes> },
-    /// A client that polls: its packets were counted when they were queued.
+    /// Polling client, whose packets were counted when they were queued.
     Polled(Arc<CarriedConnection>),
 }
 
@@ -291,7 +296,7 @@ impl CountedBytes {
     }
 }
 
-/// Bytes with something that ends when they were sent.
+/// Owner of [`Bytes`] with a value that is dropped once they are sent.
 struct OwnedBytes<T> {
     bytes: Bytes,
     _kept: T,

@@ -1,4 +1,4 @@
-//! Who is told of requests: `/api/v1/webhooks`. For owners.
+//! Webhooks, which are told of requests: `/api/v1/webhooks`. For owners.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -20,10 +20,10 @@ use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::PathId;
 use crate::webhooks::{AddressError, SecretError, SigningSecret, WebhookAddress};
 
-/// Webhooks there may be: each costs every request a line in the outbox.
+/// Maximum number of webhooks: each costs every request a line in the outbox.
 const MOST_WEBHOOKS: usize = 100;
 
-/// All of them.
+/// Lists all webhooks.
 pub(crate) async fn list(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -33,7 +33,7 @@ pub(crate) async fn list(
     Ok(Json(Webhooks { webhooks }))
 }
 
-/// A new one; the answer is the only place its secret is ever told.
+/// Creates a webhook. The answer is the only place that ever shows its secret.
 pub(crate) async fn create(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -68,7 +68,7 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, headers, Json(created)).into_response())
 }
 
-/// One of them.
+/// Returns one webhook.
 pub(crate) async fn read(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -78,7 +78,7 @@ pub(crate) async fn read(
     Ok(Json(shown(find(&door, &id).await?)))
 }
 
-/// Another address, a pause, or its end.
+/// Changes the address of a webhook, pauses it, or resumes it.
 pub(crate) async fn change(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -97,7 +97,7 @@ pub(crate) async fn change(
     Ok(Json(shown(find(&door, &id).await?)))
 }
 
-/// It is told nothing any more, also not what waits.
+/// Deletes a webhook. Waiting deliveries are not sent any more.
 pub(crate) async fn remove(
     State(door): State<HttpState>,
     caller: Authenticated,
@@ -115,7 +115,8 @@ async fn find(door: &HttpState, id: &str) -> Result<WebhookState, Problem> {
     all.find(|state| state.hook.id.as_str() == id).ok_or_else(|| Problem::not_found("webhook"))
 }
 
-/// The write, with its line in the audit log. An address may hold a key of the receiver's, so the log has its host only.
+/// Commits a write with its line in the audit log. An address may hold a key of the receiver's, so
+/// the log has its host only.
 async fn commit(
     door: &HttpState,
     caller: &Authenticated,

@@ -1,4 +1,4 @@
-//! Events about the agent: ask, run, cancel, what was said before.
+//! Events about the agent: ask, run, cancel, and the transcript.
 
 use serde::Serialize;
 use serde_json::json;
@@ -19,10 +19,10 @@ use crate::transport::protocol::server::{AgentEvent, ToolApprovalRequest};
 use super::socket_error::SocketError;
 use super::{EmptyAck, SocketConnection};
 
-/// Longest name a client may give a run, in characters.
+/// Maximum length of a client's name for a run, in characters.
 const LONGEST_RUN_NAME: usize = 128;
 
-/// The answer to a question: at once, before anything is done about it.
+/// Answer to a question, sent before anything is done about it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AskAck {
@@ -40,7 +40,7 @@ pub(crate) async fn ask(
         return Err(SocketError::not_allowed());
     }
     if let Some(document) = &document {
-        // A private document of somebody else is not there.
+        // A private document of another person counts as missing.
         connection.room(document.as_str(), Action::Ask).await?;
     }
     let mode = mode_of_run(connection, payload.permission_mode.as_deref(), document.as_ref())?;
@@ -113,7 +113,8 @@ async fn start(
     Ok(AskAck { request_id: run.to_string() })
 }
 
-/// What a run without a shared document says goes to the session's private document; its person is made a member.
+/// Joins the person's connection to the session's private document, to which a run without a shared
+/// document sends its events.
 pub(crate) async fn listen_in_private(
     connection: &mut SocketConnection,
     session: &SessionId,
@@ -139,7 +140,7 @@ fn run_name(name: Option<String>) -> Result<RunId, SocketError> {
     }
 }
 
-/// The mode of a run: as it says, or the server's.
+/// Returns the [`PermissionMode`] of a run: its own, or the server's default.
 fn mode_of_run(
     connection: &SocketConnection,
     name: Option<&str>,
@@ -168,9 +169,9 @@ pub(crate) async fn cancel(
 #[derive(Serialize)]
 pub(crate) struct TranscriptAck {
     entries: Vec<AgentEvent>,
-    /// What was asked for in it and has ended; what is open comes with `document:open`.
+    /// Ended requests of the conversation; open ones come with `document:open`.
     requests: Vec<ToolApprovalRequest>,
-    /// Before which there is more: to be sent back as it is.
+    /// Place before which there are more entries, to be sent back unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<String>,
 }
@@ -182,7 +183,7 @@ pub(crate) async fn transcript(
     let session = connection.own_session(&payload.session_id).await?;
     let document = payload.document_id.map(DocumentId::from);
     if let Some(id) = &document {
-        // Everybody in a document sees the same conversation.
+        // Everybody in a document sees one conversation.
         connection.room(id.as_str(), Action::Read).await?;
     }
     let before = payload.before.as_deref().map(serde_json::from_str).transpose();
@@ -221,7 +222,8 @@ pub(crate) async fn fork(
     let (session, document) = own_conversation(connection, &session_id, document_id).await?;
     let from = match from_session_id {
         None => session.clone(),
-        // What was said about a document belongs to all its people, anything else to whoever said it.
+        // A conversation about a document belongs to everyone in the document, any other to its own
+        // person.
         Some(from) if document.is_some() => from.into(),
         Some(from) => connection.own_session(&from).await?,
     };
@@ -231,7 +233,8 @@ pub(crate) async fn fork(
     Ok(EmptyAck {})
 }
 
-/// A conversation of the person's own, about a document in which they may ask, or about none.
+/// Returns a conversation of the person's own, about a document in which the person may ask, or
+/// about none.
 async fn own_conversation(
     connection: &mut SocketConnection,
     session: &str,

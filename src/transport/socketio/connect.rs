@@ -1,4 +1,4 @@
-//! The handshake: who is it, which session, and the socket's worker.
+//! Handshake: authentication, the session, and the socket's worker.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,13 +25,13 @@ use super::outbound::ConnectedSocket;
 use super::socket_error::SocketError;
 use super::{SocketConnection, SocketState};
 
-/// The only protocol there is.
+/// Only version of the protocol.
 const PROTOCOL: u32 = 1;
 
 /// Registers the namespace `/`.
 pub(crate) fn register(io: &SocketIo, door: Arc<SocketState>) {
-    // Everything but the greeting happens in the middleware: it runs before the client is told that it is connected, so
-    // that its first event finds its handler.
+    // Everything but the greeting happens in the middleware: it runs before the client is told that
+    // it is connected, so that the client's first event finds its handler.
     io.ns(
         "/",
         greet.with(move |socket: SocketRef, auth: TryData<Handshake>| {
@@ -41,8 +41,8 @@ pub(crate) fn register(io: &SocketIo, door: Arc<SocketState>) {
     );
 }
 
-/// What `connect_error` carries: the message, with `data {code, message}`. The parser sends a text that is an object
-/// as it is (`vendor/socketioxide-parser-common`).
+/// Content of `connect_error`: the message, with `data {code, message}`. The parser sends a text
+/// that is an object unchanged (`vendor/socketioxide-parser-common`).
 #[derive(Debug)]
 struct ConnectError(SocketError);
 
@@ -100,14 +100,15 @@ async fn admit<E: std::fmt::Display>(
     Ok(())
 }
 
-/// The address the client knows the server by, for links.
+/// Returns the address by which the client reaches the server, for links.
 fn reached_at(socket: &SocketRef) -> String {
     let headers = &socket.req_parts().headers;
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     convert::reached_at(text("origin"), text("host"))
 }
 
-/// `sessionRegistered`, prepared by the middleware, which cannot send yet; and how the worker learns that it was sent.
+/// `sessionRegistered`, prepared by the middleware, which cannot send yet, and the channel that
+/// tells the worker that it was sent.
 #[derive(Clone)]
 struct PendingGreeting(SessionRegistered, ClientLink, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
@@ -119,7 +120,7 @@ async fn greet(socket: SocketRef) {
     };
     link.emit_value("sessionRegistered", &registered);
     let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // A worker that is gone needs to know nothing.
+    // It is no error if the worker is gone.
     greeted.map(|greeted| greeted.send(()));
 }
 
@@ -131,7 +132,7 @@ async fn identify(door: &SocketState, handshake: &Handshake) -> Result<AccessGua
     }
 }
 
-/// The client behind a socket, which has shown this person's token.
+/// Returns the [`ClientSession`] behind a socket that has shown this person's token.
 fn client(
     door: &SocketState,
     socket: &SocketRef,
@@ -145,11 +146,11 @@ fn client(
     Ok(Arc::clone(client))
 }
 
-/// Waits for a client's end, whoever brings it about, and takes the client out of everything: it is told and heard no
-/// more, its worker leaves its rooms, and its connection ends.
+/// Waits for the end of a client, for whatever reason, and removes the client: it sends and
+/// receives no more, its worker leaves its rooms, and its connection ends.
 ///
-/// When its token ends, it is told why first. What it asked before stays asked; what it sends from then on is refused
-/// ([`SocketConnection::handle`]).
+/// When its token ends, the client gets the reason first. Earlier questions stay asked; later
+/// events are refused ([`SocketConnection::handle`]).
 async fn see_out(
     door: Arc<SocketState>,
     member: MemberId,
@@ -167,7 +168,7 @@ async fn see_out(
     door.sockets.remove(&member);
     if let Some(ended) = ended {
         link.emit_value("sessionEnded", &convert::session_ended(ended));
-        // Where there is no room for the packet, the connection ends without it.
+        // If there is no room for the packet, the connection ends without it.
         socket.clone().disconnect().ok();
     }
     // Dropping the queue ends the worker, which leaves the rooms.
@@ -178,7 +179,8 @@ async fn see_out(
     }
 }
 
-/// Goes on with the person's session, or begins one. Somebody else's session is refused, not taken over.
+/// Continues the person's session, or begins one. Another person's session is refused, not taken
+/// over.
 async fn session(
     door: &SocketState,
     handshake: &Handshake,
@@ -201,7 +203,8 @@ async fn session(
     }
 }
 
-/// What there is to offer: tokens mean nothing where everybody is the owner, and work without a document needs a folder.
+/// Returns the capabilities: without `tokens` if everybody is the owner, and with `workspace` only
+/// if there is a folder.
 fn capabilities(door: &SocketState) -> Vec<String> {
     let open_to_all = door.everyone.is_some();
     let offered =
@@ -217,7 +220,7 @@ fn registered(
     principal: &Principal,
 ) -> SessionRegistered {
     let agents = &door.agents;
-    // Whose token is for one document asks about that one.
+    // A token for one document asks about that document.
     let document = principal.document.as_ref();
     SessionRegistered {
         session_id: session.id.to_string(),

@@ -25,13 +25,13 @@ use super::{EmptyAck, SocketConnection, files, read};
 
 #[derive(Serialize)]
 pub(crate) struct DocumentListAck {
-    /// A list of [`DocumentLine`].
+    /// List of [`DocumentLine`].
     documents: Box<RawValue>,
 }
 
-/// Bytes of a push that is read where everybody waits.
+/// Length of a push, in bytes, up to which it is parsed on the worker's own task.
 const SHORT_PUSH: usize = 256 * 1024;
-/// Lines of a list that are written down where everybody waits, some 5 µs each.
+/// Number of lines up to which a list is serialized on the worker's own task, some 5 µs each.
 const SHORT_LIST: usize = 100;
 
 pub(crate) async fn list(
@@ -103,7 +103,8 @@ pub(crate) async fn resync(connection: &mut SocketConnection, payload: &RawValue
     }
 }
 
-/// The answer is given by the room's own task: no update can slip in between it and the first broadcast.
+/// Opens a document. The answer is given by the room's own task: no update can come between it and
+/// the first broadcast.
 async fn enter(
     connection: &mut SocketConnection,
     document: &str,
@@ -168,7 +169,7 @@ pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, 
     room.send(RoomCommand::Push(push, reply)).await;
 }
 
-/// Reads a push, a long one where it holds up nobody.
+/// Reads a push; a long one on the CPU pool, where it delays nobody.
 async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, SocketError> {
     if payload.get().len() <= SHORT_PUSH {
         return read(payload);
@@ -178,7 +179,7 @@ async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, S
     reading.await.unwrap_or_else(|_| Err(SocketError::internal()))
 }
 
-/// `ai:` is the server's own.
+/// Returns `true` if a client may use the name. Names with `ai:` are the server's own.
 fn is_client_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && !name.starts_with("ai:")
@@ -215,7 +216,7 @@ pub(crate) async fn delete(
 ) -> Result<EmptyAck, SocketError> {
     let room = connection.room(&payload.document_id, Action::Manage).await?;
     if let Some(files) = &connection.door.files {
-        // The file stays, with everything that was acknowledged.
+        // The file stays, with every acknowledged change.
         files.settle(room.document()).await;
     }
     room.delete(connection.principal.clone()).await?;
@@ -233,7 +234,7 @@ pub(crate) async fn settings(
     payload: ChangeSettings,
 ) -> Result<SettingsAck, SocketError> {
     let room = if payload.document_id == DESK {
-        // Nobody opens the desk, but its owner says how it decides.
+        // No connection opens the workspace inbox, but its owner sets its policy.
         connection.desk(Action::Manage).await?
     } else {
         connection.room(&payload.document_id, Action::Manage).await?
@@ -249,7 +250,8 @@ pub(crate) async fn caret(
     payload: MoveCaret,
 ) -> Result<EmptyAck, SocketError> {
     let document = DocumentId::from(payload.document_id);
-    // Only where the connection has come in: carets are nobody else's business, and nobody waits for this answer.
+    // Only if the connection has opened the document: carets concern nobody else, and nobody waits
+    // for this answer.
     if let Some(room) = connection.rooms.get(&document) {
         let caret = payload.caret;
         let caret = CaretPosition {

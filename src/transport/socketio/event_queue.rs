@@ -1,8 +1,8 @@
-//! Takes one socket's events in the order they were sent, and answers every one.
+//! Queue of one socket's events: handled in the order in which they were sent, and each answered.
 //!
-//! socketioxide runs each event's handler in a task of its own, so handlers see events out of order. An extractor,
-//! however, runs before that task is spawned, in the order of arrival: [`EventQueue`] does its work there. One worker for
-//! each socket then handles the events one after the other.
+//! socketioxide runs each event's handler in a separate task, so handlers see events out of order.
+//! An extractor, however, runs before that task is spawned, in the order of arrival: [`EventQueue`]
+//! does its work there. One worker for each socket then handles the events one after the other.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use super::link::ClientLink;
 use super::socket_error::SocketError;
 use crate::connections::HeldBytes;
 
-/// Events of one socket that may wait for their answer.
+/// Maximum events of one socket that wait for their answer.
 pub(crate) const UNANSWERED_EVENTS: usize = 256;
-/// Events of one socket that are let through at once.
+/// Maximum events of one socket in a burst.
 const BURST_EVENTS: u32 = 2_000;
-/// Events of one socket that are let through in the long run, each second.
+/// Sustained events of one socket per second.
 const EVENTS_PER_SECOND: u32 = 2_000;
-/// Largest payload of an event that only reads, in bytes.
+/// Maximum payload of an event that only reads, in bytes.
 const READING_PAYLOAD_BYTES: usize = 64 * 1024;
-/// Events that only read: nothing they say is long, and what they are answered may be.
+/// Events that only read: their payloads are short, and their answers may be long.
 const READING_EVENTS: [&str; 16] = [
     "document:list",
     "document:open",
@@ -50,20 +50,21 @@ const READING_EVENTS: [&str; 16] = [
     "presence:update",
 ];
 
-/// Whether an event of this name only reads.
+/// Returns `true` if an event of this name only reads.
 pub(crate) fn only_reads(event: &str) -> bool {
     READING_EVENTS.contains(&event)
 }
 
-/// An event as it came, with the way to answer it.
+/// Event as it came, with the [`AckReply`] that answers it.
 pub(crate) struct IncomingEvent {
-    /// The event's name and its payload, as JSON; an error if the packet was not that.
+    /// Name and JSON payload of the event; an error if the packet had another form.
     pub(crate) event: Result<(String, Box<RawValue>), SocketError>,
-    /// Where the answer goes.
+    /// Reply to the event.
     pub(crate) ack: AckReply,
 }
 
-/// The sending half of a socket's queue, kept in the socket's extensions until it disconnects.
+/// Sending half of a socket's queue of [`IncomingEvent`]s, kept in the socket's extensions until it
+/// disconnects.
 #[derive(Clone)]
 pub(crate) struct EventQueue {
     queue: mpsc::Sender<IncomingEvent>,
@@ -73,7 +74,7 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// A queue of what this client sends, and its receiving half.
+    /// Returns the queue of a client's events, and its receiving half.
     pub(crate) fn new(link: ClientLink) -> (Self, mpsc::Receiver<IncomingEvent>) {
         let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
         let quota = Quota::per_second(rate(EVENTS_PER_SECOND)).allow_burst(rate(BURST_EVENTS));
@@ -81,7 +82,7 @@ impl EventQueue {
         (Self { queue, link, unanswered: Arc::default(), limiter }, events)
     }
 
-    /// Takes an event; `sender` is missing where the client waits for no answer.
+    /// Takes an event; `sender` is missing if the client waits for no answer.
     fn take(&self, value: &Value, sender: Option<AckSender>) {
         let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
         let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
@@ -125,7 +126,7 @@ const fn rate(count: u32) -> std::num::NonZeroU32 {
     }
 }
 
-/// The extractor that does the work; the handler it belongs to does nothing.
+/// Extractor that puts the event into the [`EventQueue`]; its handler does nothing.
 pub(crate) struct EnqueueEvent;
 
 impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
@@ -172,21 +173,22 @@ fn parse(value: &Value) -> Result<(String, Box<RawValue>), SocketError> {
     }
 }
 
-/// The answer to one event. Dropped unanswered, it says so, so that no client waits for ever.
+/// Reply to one event. If dropped unanswered, it answers with an error, so that no client waits for
+/// ever.
 pub(crate) struct AckReply {
-    /// Missing where the client waits for no answer.
+    /// Sender of the answer, missing if the client waits for none.
     sender: Option<AckSender>,
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     is_given: bool,
-    /// Whether the event only reads, so that its answer may be left out.
+    /// `true` if the event only reads, so that its answer may be left out.
     only_reads: bool,
-    /// The event's bytes.
+    /// Held bytes of the event.
     held: Option<HeldBytes>,
 }
 
 impl AckReply {
-    /// `{ok: true, …fields}`
+    /// Answers `{ok: true, …fields}`.
     pub(crate) fn accept<T: Serialize>(mut self, fields: &T) {
         if self.only_reads && self.link.session().is_busy() {
             return self.refuse(&SocketError::unread());
@@ -201,12 +203,12 @@ impl AckReply {
         }
     }
 
-    /// `{ok: false, error}`
+    /// Answers `{ok: false, error}`.
     pub(crate) fn refuse(mut self, refusal: &SocketError) {
         self.give(&RefusedAck { ok: false, error: refusal.error() });
     }
 
-    /// Either.
+    /// Answers with the fields or the error.
     pub(crate) fn answer<T: Serialize>(self, result: Result<T, SocketError>) {
         match result {
             Ok(fields) => self.accept(&fields),
@@ -220,7 +222,8 @@ impl AckReply {
         }
     }
 
-    /// The event waits no more; the way to answer it, if the client waits for that.
+    /// Ends the wait of the event, and returns the sender of its answer, if the client waits for
+    /// one.
     fn settle(&mut self) -> Option<AckSender> {
         self.is_given = true;
         self.unanswered.fetch_sub(1, Ordering::Relaxed);

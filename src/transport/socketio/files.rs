@@ -1,4 +1,4 @@
-//! Files of the workspace: which there are, and opening one as a document.
+//! Events about files of the workspace: list them, and open one as a document.
 
 use crate::file_sync::{FileSync, FileSyncError};
 use crate::ids::DocumentId;
@@ -10,7 +10,7 @@ use crate::workspace::WorkspaceError;
 use super::SocketConnection;
 use super::socket_error::SocketError;
 
-/// Files one answer names.
+/// Maximum number of files in one answer.
 const MOST_FILES: usize = 500;
 
 pub(crate) async fn list(
@@ -26,7 +26,7 @@ pub(crate) async fn list(
     Ok(FileList { files: found.paths.into_iter().map(line).collect(), is_cut: found.is_cut })
 }
 
-/// The document of a file; made if there is none yet.
+/// Returns the document of a file, and creates it if there is none.
 pub(crate) async fn document(
     connection: &SocketConnection,
     path: &str,
@@ -35,7 +35,8 @@ pub(crate) async fn document(
 }
 
 impl SocketConnection {
-    /// The files of the workspace, for people who may create documents: opening a file makes it one.
+    /// Returns the [`FileSync`] of the workspace, for people who may create documents: opening a
+    /// file creates one.
     fn files(&self) -> Result<&FileSync, SocketError> {
         if !self.principal.may(Action::Create, None) {
             return Err(SocketError::not_allowed());

@@ -1,4 +1,5 @@
-//! Events about what was: the history, older texts and what is different in them, who wrote what, going back.
+//! Events about earlier versions: the history, older texts, comparisons, provenance and
+//! restoration.
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -16,9 +17,9 @@ use crate::transport::protocol::history::{Difference, HistoryLine, ProvenanceSpa
 use super::SocketConnection;
 use super::socket_error::SocketError;
 
-/// Lines of a history that are given at most.
+/// Maximum lines of a history in one answer.
 const MOST_HISTORY: u32 = 500;
-/// Lines of a history if nothing else is asked for.
+/// Default number of lines of a history.
 const DEFAULT_HISTORY: u32 = 100;
 
 #[derive(Serialize)]
@@ -51,11 +52,11 @@ pub(crate) async fn history(
 
 #[derive(Serialize)]
 pub(crate) struct VersionTextAck {
-    /// The text, as JSON.
+    /// Text as JSON.
     text: Box<RawValue>,
 }
 
-/// UTF-16 units of a text that is written down where everybody waits.
+/// Length of a text, in UTF-16 units, up to which it is serialized on the worker's own task.
 const SHORT_TEXT: usize = 128 * 1024;
 
 pub(crate) async fn at(

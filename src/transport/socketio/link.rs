@@ -1,4 +1,5 @@
-//! The way to one client: everything that is sent to it is counted here first, and its end begins here.
+//! Link to one client: every message to the client is counted here before it is sent, and an
+//! overflow ends the client here.
 
 use std::sync::Arc;
 
@@ -8,10 +9,11 @@ use socketioxide::extract::{AckSender, SocketRef};
 
 use crate::connections::{ClientSession, ConnectionRegistry, EndReason, QueueOverflow};
 
-/// Bytes around a payload: the types of the packets, brackets, quotes, a comma, the number of an acknowledgement.
+/// Bytes around a payload: the types of the packets, brackets, quotes, a comma, and the number of
+/// an acknowledgement.
 const AROUND_PAYLOAD: usize = 24;
 
-/// The way to one client. Clones are the same.
+/// Link to one client. Clones share it.
 #[derive(Clone)]
 pub(crate) struct ClientLink {
     socket: SocketRef,
@@ -28,17 +30,18 @@ impl ClientLink {
         Self { socket, session, connections }
     }
 
-    /// The socket.
+    /// Returns the socket.
     pub(crate) fn socket(&self) -> &SocketRef {
         &self.socket
     }
 
-    /// What is known of the client.
+    /// Returns the client's [`ClientSession`].
     pub(crate) fn session(&self) -> &Arc<ClientSession> {
         &self.session
     }
 
-    /// Sends an event. A client that cannot take it is disconnected: it must never see an event after a gap.
+    /// Sends an event. A client that cannot take it is disconnected: it must never see an event
+    /// after a gap.
     pub(crate) fn emit(&self, event: &str, payload: &RawValue) {
         if self.socket.connected()
             && self.queue(event.len() + payload.get().len())
@@ -93,7 +96,7 @@ impl ClientLink {
         }
     }
 
-    /// Counts a message; false if the client has ended, perhaps because of it.
+    /// Counts a message; returns `false` if the client has ended, perhaps because of it.
     fn queue(&self, length: usize) -> bool {
         let length = length + AROUND_PAYLOAD;
         let mut tried = self.session.queue(length);

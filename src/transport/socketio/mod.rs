@@ -1,4 +1,5 @@
-//! The socket.io door: one line per event.
+//! socket.io transport: the handlers of the events, one connection after the handshake, and its
+//! worker.
 
 mod agent;
 mod connect;
@@ -47,7 +48,7 @@ use socket_error::SocketError;
 
 pub use outbound::SocketRegistry;
 
-/// What this server can do beyond the protocol's core; clients show nothing that is not here.
+/// Features of this server beyond the protocol's core; clients show no other ones.
 const CAPABILITIES: [&str; 13] = [
     "desk",
     "edit",
@@ -64,66 +65,67 @@ const CAPABILITIES: [&str; 13] = [
     "rules",
 ];
 
-/// What the socket.io door needs of the house.
+/// Shared state of the socket.io transport, given to [`register`].
 pub struct SocketState {
-    /// Where sessions are kept.
+    /// Store of sessions.
     pub store: Store,
-    /// Who is behind a token.
+    /// Authenticator of tokens.
     pub auth: Authenticator,
-    /// The documents.
+    /// Rooms of the documents.
     pub rooms: RoomRegistry,
-    /// The runs.
+    /// Service of the agent's runs.
     pub agents: AgentService,
     /// Files as documents, if there is a workspace.
     pub files: Option<FileSync>,
-    /// The connected sockets.
+    /// Connected sockets.
     pub sockets: SocketRegistry,
-    /// What time it is.
+    /// Source of the current time.
     pub clock: WallClock,
-    /// Under `--no-auth`: who everyone is.
+    /// Principal of every client under `--no-auth`.
     pub everyone: Option<Principal>,
-    /// The connections, and what is held for them.
+    /// Connections, with the memory held for them.
     pub connections: ConnectionRegistry,
-    /// Ends a session of long polling, by its name.
+    /// Function that ends a session of long polling, by its name.
     pub close_polling: ClosePolling,
-    /// The workers of the sockets.
+    /// Tracker of the sockets' workers.
     pub tasks: TaskTracker,
 }
 
-/// Ends a session of long polling, by its name.
+/// Function that ends a session of long polling, by its name.
 pub type ClosePolling = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// Lets sockets in.
+/// Registers the handlers of the namespace.
 pub fn register(io: &SocketIo, door: SocketState) {
     connect::register(io, Arc::new(door));
 }
 
-/// One socket, as its worker knows it.
+/// State of one socket's worker, [`work`].
 struct SocketConnection {
     door: Arc<SocketState>,
     member: MemberId,
-    /// What waits to be sent to it, and its end.
+    /// Queue of messages to the client, and its end.
     client: Arc<ClientSession>,
-    /// Ends with the token.
+    /// Guard that ends with the token.
     pass: AccessGuard,
-    /// The person, under the name this connection gave.
+    /// Person, under the name that this connection gave.
     principal: Principal,
-    /// The address the client knows the server by.
+    /// Address by which the client reaches the server.
     reached_at: String,
     session: SessionId,
-    /// The documents it has opened.
+    /// Rooms of the documents that this connection has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
-    /// The desk, if the person may decide there.
+    /// Workspace inbox, if the person may decide there.
     desk: Option<RoomHandle>,
-    /// Pushes that are on their way; anything that is not a push waits for them.
+    /// Pushes in progress; every other event waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
 }
 
-/// How long an event that is being handled may go on after the server has disconnected its client.
+/// Time that a running event may take after the server has disconnected its client.
 const LAST_EVENT: Duration = Duration::from_millis(500);
 
-/// Handles one socket's events, one after the other, until it disconnects; then leaves every document. Begins once the
-/// client was `greeted`. What a client sent before it left is still done, unless the server has disconnected it.
+/// Handles one socket's events, one after the other, until it disconnects; then leaves every
+/// document. Begins once the client was `greeted`. Events that a client sent before it left are
+/// still handled, unless the server has disconnected it.
 async fn work(
     mut connection: SocketConnection,
     mut events: mpsc::Receiver<IncomingEvent>,
@@ -144,7 +146,7 @@ async fn work(
         () = handled => {}
         () = async { client.cut().await; tokio::time::sleep(LAST_EVENT).await } => {}
     }
-    // What waits is given up with its memory.
+    // Waiting events are dropped with their memory.
     drop(events);
     let rooms = std::mem::take(&mut connection.rooms).into_values();
     for room in rooms.chain(connection.desk.take()) {
@@ -156,14 +158,15 @@ async fn work(
 impl SocketConnection {
     async fn take(&mut self, IncomingEvent { event, ack }: IncomingEvent) {
         match event {
-            // Nobody is there to be answered.
+            // Nobody would receive the answer.
             Ok((name, _)) if self.client.is_ended() && event_queue::only_reads(&name) => {}
             Ok((name, _)) if self.client.is_busy() && event_queue::only_reads(&name) => {
                 ack.refuse(&SocketError::unread());
             }
             Ok((name, payload)) => {
                 let handled = AssertUnwindSafe(self.handle(&name, &payload, ack));
-                // The event is answered by its `AckReply` being dropped; the socket's next event is handled as usual.
+                // The dropped `AckReply` answers the event; the socket's next event is handled as
+                // usual.
                 if handled.catch_unwind().await.is_err() {
                     tracing::error!(event.name = shown(&name), "a handler panicked");
                 }
@@ -172,9 +175,9 @@ impl SocketConnection {
         }
     }
 
-    /// THE list of events.
+    /// Handles an event by its name.
     async fn handle(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
-        // Also what was sent before the token ended and has not been looked at: from then on nothing counts.
+        // Applies also to events that were sent before the token ended and not handled yet.
         if let Err(ended) = self.pass.check(self.door.clock.now_ms()) {
             return ack.refuse(&ended.into());
         }
@@ -234,7 +237,7 @@ impl SocketConnection {
         }
     }
 
-    /// The room of a document the person may do `action` to.
+    /// Returns the [`RoomHandle`] of a document to which the person may do `action`.
     async fn room(&mut self, document: &str, action: Action) -> Result<RoomHandle, SocketError> {
         let id = DocumentId::from(document);
         if !self.principal.may(action, Some(&id)) {
@@ -248,7 +251,8 @@ impl SocketConnection {
         Ok(room)
     }
 
-    /// Whoever may decide requests without a document is told of them from now on, and of those that are open.
+    /// Joins the workspace inbox, if the person may decide requests there: the connection is told
+    /// of open requests, and of new ones from now on.
     async fn come_to_the_desk(&mut self) {
         if !self.principal.may(Action::Decide, None) {
             return;
@@ -264,8 +268,8 @@ impl SocketConnection {
         }
     }
 
-    /// A session that comes back while a run of its own works without a shared document hears what it says from now on, and
-    /// is told of what waits.
+    /// Joins the session's private document if a run of the session works there, so that a
+    /// returning session gets the run's events and open requests.
     async fn go_on_listening(&mut self) {
         let session = self.session.clone();
         if self.door.agents.works_in_private(&session)
@@ -275,9 +279,9 @@ impl SocketConnection {
         }
     }
 
-    /// The session is told how its runs ended while it was away.
+    /// Tells the session of the runs that ended while it was away.
     async fn hear_what_ended(&self) {
-        // Looked at first: what is kept meanwhile is not read again.
+        // Read first: runs that are stored in the meantime are not read again.
         let noted = self.door.sockets.being_noted();
         match self.door.agents.unheard(&self.session).await {
             Ok(mut ended) => {
@@ -288,7 +292,7 @@ impl SocketConnection {
         }
     }
 
-    /// The desk, if the person may do `action` there.
+    /// Returns the workspace inbox, if the person may do `action` there.
     async fn desk(&self, action: Action) -> Result<RoomHandle, SocketError> {
         if !self.principal.may(action, None) {
             return Err(SocketError::not_allowed());
@@ -296,7 +300,7 @@ impl SocketConnection {
         Ok(self.door.rooms.desk().await?)
     }
 
-    /// A private document is there only for the person whose session owns it.
+    /// Refuses a private document of another person.
     async fn check_private(&self, room: &RoomHandle) -> Result<(), SocketError> {
         let Some(owner) = room.unlisted_owner() else { return Ok(()) };
         if *owner == self.session {
@@ -308,7 +312,7 @@ impl SocketConnection {
         }
     }
 
-    /// The person's own session of this name.
+    /// Returns the person's own session with this identifier.
     async fn own_session(&self, name: &str) -> Result<SessionId, SocketError> {
         let id = SessionId::from(name);
         if id == self.session {
@@ -325,7 +329,8 @@ impl SocketConnection {
         JoiningMember { id: self.member.clone(), principal: self.principal.clone() }
     }
 
-    /// Remembers when the person was last here, from which a session's time to live counts.
+    /// Stores the time at which the person was last here, from which a session's time to live
+    /// counts.
     async fn touch_session(&self) {
         let touched = async {
             if let Some(mut session) = self.door.store.session(&self.session).await? {
@@ -368,7 +373,7 @@ async fn run<P, A>(
     }
 }
 
-/// A payload of the right shape.
+/// Reads a payload of the right shape.
 fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, SocketError> {
     // Derived types would also read an array, field by field.
     if !payload.get().starts_with('{') {
@@ -377,11 +382,11 @@ fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, SocketError> {
     serde_json::from_str(payload.get()).map_err(|error| SocketError::invalid(error.to_string()))
 }
 
-/// A name from outside, short enough for a message.
+/// Returns a name from outside, short enough for a message.
 fn shown(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(60).collect()
 }
 
-/// An answer without fields.
+/// Answer without fields.
 #[derive(Serialize)]
 struct EmptyAck {}

@@ -1,4 +1,4 @@
-//! Events of rooms and runs on their way to sockets: encoded once, sent to each member in order.
+//! Delivery of the events of rooms and runs to sockets: encoded once, sent to each member in order.
 
 use std::collections::{HashMap, HashSet};
 use std::mem::{Discriminant, discriminant};
@@ -15,23 +15,23 @@ use crate::transport::protocol::convert::OutgoingEvent;
 
 use super::link::ClientLink;
 
-/// The sockets that are connected.
+/// Registry of the connected sockets.
 #[derive(Clone)]
 pub struct SocketRegistry {
     seats: Arc<RwLock<HashMap<MemberId, ConnectedSocket>>>,
-    /// Remembers which sessions have heard how their runs ended.
+    /// Store of the sessions that were told how their runs ended.
     store: Store,
     clock: WallClock,
-    /// What is just being remembered.
+    /// Ends of runs that are being stored as heard.
     noting: Arc<Mutex<HashSet<(SessionId, RunId)>>>,
 }
 
-/// A connected socket.
+/// Connected socket in the [`SocketRegistry`].
 pub(crate) struct ConnectedSocket {
     link: ClientLink,
     principal: Principal,
     session: SessionId,
-    /// Which ends of its session's runs it was handed, and what of them: so that none comes twice.
+    /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
     heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
 }
 
@@ -44,7 +44,8 @@ impl ConnectedSocket {
         self.link.emit(message.name, &message.payload);
     }
 
-    /// Hands over something about the end of one of its own session's runs, unless it has it already.
+    /// Sends an event about the end of one of the session's own runs, unless the socket has it
+    /// already.
     fn emit_end(&self, said: &RunEvent, message: &OutgoingEvent) {
         let what = (said.run.clone(), discriminant(&said.saying));
         if lock(&self.heard).insert(what) {
@@ -58,22 +59,22 @@ impl ConnectedSocket {
 }
 
 impl SocketRegistry {
-    /// None is connected yet.
+    /// Returns an empty registry.
     pub fn new(store: Store, clock: WallClock) -> Self {
         Self { seats: Arc::default(), store, clock, noting: Arc::default() }
     }
 
-    /// Remembers a socket until [`SocketRegistry::remove`].
+    /// Registers a socket until [`SocketRegistry::remove`].
     pub(crate) fn insert(&self, member: MemberId, seat: ConnectedSocket) {
         self.seats.write().unwrap_or_else(PoisonError::into_inner).insert(member, seat);
     }
 
-    /// Forgets a socket.
+    /// Removes a socket.
     pub(crate) fn remove(&self, member: &MemberId) {
         self.seats.write().unwrap_or_else(PoisonError::into_inner).remove(member);
     }
 
-    /// How many there are.
+    /// Returns the number of connected sockets.
     pub fn len(&self) -> usize {
         self.seats().len()
     }
@@ -82,7 +83,8 @@ impl SocketRegistry {
         self.seats.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands a socket what its session has missed: how a run ended while nobody of the session was connected.
+    /// Sends a socket the events that its session has missed: the ends of runs while no socket of
+    /// the session was connected.
     pub(crate) fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
         if let Some(seat) = self.seats().get(member) {
             for said in missed {
@@ -94,7 +96,8 @@ impl SocketRegistry {
         }
     }
 
-    /// The end of a run goes to everybody in the document and, wherever they are, to whoever asked.
+    /// Sends the end of a run to everybody in the document and to every socket of the session that
+    /// asked.
     fn tell_end(&self, members: &[MemberId], said: &RunEvent) {
         let (seats, message) = (self.seats(), convert::said(said));
         let own = || seats.values().filter(|seat| seat.session == said.session);
@@ -106,8 +109,9 @@ impl SocketRegistry {
         self.note(said, own());
     }
 
-    /// Once everything was said: whether the session has heard it is remembered. Handed to a connected socket counts as
-    /// heard; between that and this a crash may come, and then it is said again.
+    /// Stores that the session was told of the end of a run, after its last event. An event that
+    /// was handed to a connected socket counts as heard; after a crash before this is stored, the
+    /// events are sent again.
     fn note<'a>(&self, said: &RunEvent, mut seats: impl Iterator<Item = &'a ConnectedSocket>) {
         if !matches!(said.saying, RunEventKind::Over)
             || !seats.any(|it| it.heard_anything_of(&said.run))
@@ -126,19 +130,19 @@ impl SocketRegistry {
         });
     }
 
-    /// Runs whose end was heard, though that is not yet kept.
+    /// Returns the runs whose end was heard, though that is not yet stored.
     pub(crate) fn being_noted(&self) -> HashSet<(SessionId, RunId)> {
         lock(&self.noting).clone()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if no socket is connected.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl EventSink for SocketRegistry {
-    /// The event, encoded.
+    /// Returns the event, encoded.
     fn ready(&self, document: &DocumentId, event: &RoomEvent) -> EncodedEvent {
         match event {
             RoomEvent::Said(said) if is_end(said) => EncodedEvent::default(),
@@ -187,11 +191,11 @@ impl EventSink for SocketRegistry {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is inside is whole between any two statements.
+    // The value is consistent between any two statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this belongs to the end of a run.
+/// Returns `true` if the event belongs to the end of a run.
 fn is_end(said: &RunEvent) -> bool {
     match &said.saying {
         RunEventKind::Agent(kind, ..) => *kind == "result",

@@ -1,4 +1,4 @@
-//! The event about requests that have ended: what was refused, ran out of time, or was accepted.
+//! Event about requests that have ended: rejected, expired, or accepted.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -15,13 +15,13 @@ use crate::transport::protocol::convert;
 use super::SocketConnection;
 use super::socket_error::SocketError;
 
-/// Requests that are given at most.
+/// Maximum number of requests in one answer.
 const MOST: u32 = 100;
-/// Requests if nothing else is asked for.
+/// Default number of requests.
 const DEFAULT: u32 = 20;
-/// A page ends early after this many bytes: a request holds the texts it was about.
+/// Size of a page, in bytes, after which it ends early: a request holds the texts it is about.
 const PAGE_BYTES: usize = 2 * 1024 * 1024;
-/// No identifier is longer.
+/// Upper bound for the length of an identifier.
 const LONGEST_ID: usize = 200;
 
 #[derive(Serialize)]
@@ -57,8 +57,9 @@ pub(crate) async fn list(
     }
 }
 
-/// Those without a document that are the person's business. A page of which nothing is theirs is passed over, so that whoever
-/// reads on has a request to read on from.
+/// Lists the ended requests without a document that concern the person. A page of which nothing
+/// concerns the person is skipped, so that every answer with more to read has a request to continue
+/// from.
 async fn desks(
     connection: &SocketConnection,
     mut wanted: ResolvedFilter,
@@ -74,13 +75,13 @@ async fn desks(
     }
 }
 
-/// How a request can have ended.
+/// Returns the [`RequestStatus`] of an ended request with this name.
 fn ended(name: &str) -> Result<RequestStatus, SocketError> {
     let open = "; open requests are in `list_pending_approvals`";
     convert::ended_status(name).map_err(|why| SocketError::invalid(why + open))
 }
 
-/// As much of a page as one message should hold, at least one request.
+/// Returns as much of a [`ResolvedPage`] as one message should hold, at least one request.
 fn fitting(page: &ResolvedPage) -> Result<ResolvedRequestsAck, SocketError> {
     let mut requests = Vec::with_capacity(page.requests.len());
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Events about requests: decide, look, extend, undo.
+//! Events about requests: decide, focus, extend, undo, reopen and withdraw.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(crate) async fn respond(
     }
 }
 
-/// What the model would be told if this decision were taken now; nothing changes.
+/// Returns the text that the model would get if this decision were taken now; nothing changes.
 pub(crate) async fn told(
     connection: &mut SocketConnection,
     payload: ToolApprovalResponse,
@@ -64,7 +64,7 @@ pub(crate) async fn told(
     Ok(Told { text: report.text, is_error: report.is_error })
 }
 
-/// A stale preview is answered with the fresh one.
+/// Returns the [`SocketError`] of a stale preview, with the fresh request.
 async fn stale(room: &RoomHandle, id: &RequestId, error: DecisionError) -> SocketError {
     let refusal = SocketError::from(error);
     let open = room.requests().await.unwrap_or_default();
@@ -106,11 +106,11 @@ pub(crate) async fn batch(
 
 #[derive(Serialize)]
 pub(crate) struct PendingRequestsAck {
-    /// A list of [`ToolApprovalRequest`].
+    /// List of [`ToolApprovalRequest`].
     requests: Box<RawValue>,
 }
 
-/// Hunks of an answer that are written down where everybody waits, some 2 µs each.
+/// Number of hunks up to which an answer is serialized on the worker's own task, some 2 µs each.
 const SHORT_ANSWER: usize = 200;
 
 pub(crate) async fn list(
@@ -127,7 +127,7 @@ pub(crate) async fn list(
         match connection.room(document.as_str(), Action::Read).await {
             Ok(room) => requests.extend(room.requests().await?),
             Err(refusal) if named.is_some() => return Err(refusal),
-            // Not this person's business, so not in their list.
+            // A document that the person may not read is left out of the list.
             Err(_) => {}
         }
     }
@@ -147,7 +147,7 @@ pub(crate) async fn list(
     }
 }
 
-/// The documents in which something waits, as far as the person may read them.
+/// Returns the documents with open requests, as far as the person's token reaches.
 async fn with_open_requests(connection: &SocketConnection) -> Result<Vec<DocumentId>, SocketError> {
     let Some(only) = &connection.principal.document else {
         return Ok(connection.door.store.documents_with_open_requests().await?);
@@ -155,7 +155,7 @@ async fn with_open_requests(connection: &SocketConnection) -> Result<Vec<Documen
     Ok(vec![only.clone()])
 }
 
-/// The answer to what is done to a request besides deciding it.
+/// Answer to an action on a request other than a decision.
 #[derive(Serialize)]
 pub(crate) struct RequestStatusAck {
     status: &'static str,
@@ -207,14 +207,14 @@ pub(crate) async fn undo(
     Ok((&*undone).into())
 }
 
-/// What became of a wish to propose again.
+/// Answer to a wish to propose again.
 #[derive(Serialize)]
 pub(crate) struct ReopenAck {
     #[serde(flatten)]
     status: RequestStatusAck,
-    /// The request that is pending now; a call as a whole is proposed again by another one.
+    /// Request that is pending now; a call as a whole is proposed again by another one.
     request_id: String,
-    /// Changes whose words are no longer in the text.
+    /// Hunks whose words are no longer in the text.
     unplaced: Vec<String>,
 }
 
@@ -242,7 +242,7 @@ pub(crate) async fn withdraw(
     Ok((&*room.withdraw(id, Some(connection.principal.clone())).await?).into())
 }
 
-/// The room that owns a request, if the person may do `action` there.
+/// Returns the [`RoomHandle`] of the room that owns a request, if the person may do `action` there.
 async fn room_of(
     connection: &mut SocketConnection,
     request: &RequestId,

@@ -24,13 +24,13 @@ pub(crate) async fn list(
         match connection.room(document.as_str(), Action::Read).await {
             Ok(room) => rules.extend(convert::rules(&room.rules().await?)),
             Err(refusal) if named.is_some() => return Err(refusal),
-            // Not this person's business, so not in their list.
+            // A document that the person may not read is left out of the list.
             Err(_) => {}
         }
     }
     if named.is_none() {
         let mut desks = connection.door.rooms.desk().await?.rules().await?;
-        // Rules about files and the like are the business of whoever made them, and of owners.
+        // Rules about files and the like concern their makers, and owners.
         desks.retain(|rule| rule.may_be_revoked_by(&connection.principal));
         rules.extend(convert::rules(&desks));
     }

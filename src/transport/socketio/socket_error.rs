@@ -1,4 +1,5 @@
-//! Errors over socket.io: the only place a room's error becomes a code and words for a client.
+//! Errors over socket.io. No other module turns a room's error into a code and message for a
+//! client.
 
 use serde_json::{Value, json};
 
@@ -11,10 +12,10 @@ use crate::store::StoreError;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::{SessionEnded, WireError};
 
-/// Characters of a complaint about a payload.
+/// Maximum characters of an error message about a payload.
 const LONGEST_COMPLAINT: usize = 400;
 
-/// Why an event was refused.
+/// Reason that an event was refused.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketError(WireError);
 
@@ -28,10 +29,10 @@ impl SocketError {
         self
     }
 
-    /// The payload is not of the event's shape.
+    /// Returns the error of a payload that is not of the event's shape.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         let message: String = message.into();
-        // What serde complains of it quotes, however long.
+        // serde quotes what it refuses, however long.
         Self::new("invalid_payload", message.chars().take(LONGEST_COMPLAINT).collect::<String>())
     }
 
@@ -47,12 +48,13 @@ impl SocketError {
         Self::new("rate_limited", "too many events at once; wait for answers before sending more")
     }
 
-    /// So much waits to be sent that a large answer would not fit.
+    /// Returns the error of a client with so much waiting to be sent that a large answer would not
+    /// fit.
     pub(crate) fn unread() -> Self {
         Self::new("rate_limited", "too much waits to be read; read it before asking for more")
     }
 
-    /// The payload is longer than `limit` bytes.
+    /// Returns the error of a payload that is longer than `limit` bytes.
     pub(crate) fn too_large(limit: usize) -> Self {
         let message = format!("the payload of an event that only reads has at most {limit} bytes");
         Self::invalid(message).with(json!({ "limit": limit }))
@@ -141,7 +143,7 @@ impl From<AuthError> for SocketError {
     }
 }
 
-/// Nobody is told less by a refused handshake than by `sessionEnded`: it was their token.
+/// Conversion that tells as much as `sessionEnded` does: the token was the client's own.
 impl From<AccessEnd> for SocketError {
     fn from(ended: AccessEnd) -> Self {
         let SessionEnded { code, message, at } = convert::session_ended(ended);

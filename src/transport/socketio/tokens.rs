@@ -1,4 +1,4 @@
-//! Events about tokens: who else is let in, and who no longer is. For owners.
+//! Events about tokens: issue, list and revoke. For owners.
 
 use crate::auth::TokenGrant;
 use crate::permissions::Action;

@@ -1,4 +1,4 @@
-//! What of a request its provider is to keep for the next one: only what the client says.
+//! Cache breakpoints for the model's provider: only those that the client sets.
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
@@ -8,8 +8,8 @@ use crate::llm::messages_api::{CacheControl, ChatMessage, ContentBlock, MessageR
 
 use super::there;
 
-/// The client's breakpoints, as far as they are not on texts. The provider puts one on the last block, whatever that is: it
-/// stands for the client's there.
+/// Reads the client's breakpoints that are not on texts. The provider puts one on the last block,
+/// whatever that is, and it stands for the client's there.
 pub(crate) fn read(body: &Map<String, Value>) -> CachePolicy {
     let of = |value: &Value| CacheControl::deserialize(value.get("cache_control")?).ok();
     let last = |list: &Value| list.as_array().and_then(|list| list.iter().rev().find_map(of));
@@ -28,7 +28,8 @@ pub(crate) fn read(body: &Map<String, Value>) -> CachePolicy {
     }
 }
 
-/// There may be four breakpoints, and those at the end are said of the whole conversation.
+/// Removes the breakpoints at the end: at most four are allowed, and [`CachePolicy`] has those at
+/// the end for the whole conversation.
 pub(crate) fn take_off_the_last(messages: &mut [ChatMessage]) {
     let said = messages.iter().rposition(|message| message.role != MessageRole::System);
     for message in messages.iter_mut().skip(said.unwrap_or_default()) {
@@ -62,7 +63,8 @@ mod tests {
         let tool = json!({"name": "a", "input_schema": {"type": "object"}, "cache_control": mark});
         assert_eq!(asked(&request("tools", json!([tool]))).caching.system, system);
         assert_eq!(asked(&request("cache_control", mark.clone())).caching.end, system);
-        // The last, whatever instructions come after it; those that are not said again anywhere else stay where they are.
+        // The last one counts, whatever instructions come after it; those that appear nowhere else
+        // stay as they are.
         let told = json!([
             {"role": "user", "content": [block]},
             {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "a", "input": {}}]},

@@ -1,4 +1,4 @@
-//! A conversation for models that know nothing but texts and calls.
+//! Conversion of a conversation for models that know only texts and calls.
 
 use crate::llm::messages_api::{ContentBlock, MessageRole};
 use crate::transport::messages_api::failure::ApiFailure;
@@ -6,8 +6,11 @@ use crate::transport::messages_api::failure::ApiFailure;
 use super::{CheckedRequest, LONGEST_COMPLAINT, wrong};
 
 impl CheckedRequest {
-    /// Makes of the conversation what a model can read that knows nothing but texts and calls, or says what cannot be made so.
-    /// What the model itself is said to have said besides is left out.
+    /// Converts the conversation for a model that knows only texts and calls. Other blocks in the
+    /// model's own messages stay here; they are left out of the request to such a model.
+    ///
+    /// # Errors
+    /// [`ApiFailure`] naming a block that cannot be converted.
     pub fn plain(&mut self) -> Result<(), ApiFailure> {
         let said = self.messages.iter_mut().enumerate();
         for (index, message) in said.filter(|(_, message)| message.role != MessageRole::Assistant) {
@@ -23,7 +26,7 @@ impl CheckedRequest {
     }
 }
 
-/// A block as text, if it can be told as that.
+/// Turns a block into text, if possible.
 fn make_plain(block: &mut ContentBlock, index: usize) -> Result<(), ApiFailure> {
     let ContentBlock::Other(value) = block else { return Ok(()) };
     let kind = value["type"].as_str().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What every request under `/api/v1` passes: who is it, not too fast, not too much at once, and no write twice.
+//! Middleware of every request under `/api/v1`: authentication, rate limit, body quota and
+//! idempotency.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -21,19 +22,19 @@ use crate::permissions::{Action, Principal};
 use crate::transport::rest::HttpState;
 use crate::transport::rest::problem::Problem;
 
-/// Requests of one person in a second, in the long run.
+/// Sustained requests of one person per second.
 const PACE: NonZeroU32 = NonZeroU32::new(100).unwrap();
-/// Requests of one person at once.
+/// Maximum requests of one person in a burst.
 const BURST: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
 
-/// Bytes that are read for a key from somebody who could do nothing with more.
+/// Bytes of a body that are read for an idempotency key from a person who may not use a longer one.
 const SHORT_BODY_BYTES: usize = 16 * 1024;
-/// Where answers may be as long as a document.
+/// Prefix of the routes with answers as long as a document.
 const LONG_ANSWERS: &str = "/api/v1/documents/";
-/// Seconds after which somebody may come again of whom too much is being read.
+/// Seconds after which a person with too many bytes being read may try again.
 const BUSY_S: u64 = 1;
 
-/// What is remembered between requests. Clones share it.
+/// State of the middleware. Clones share it.
 #[derive(Clone)]
 pub(crate) struct ApiMiddleware {
     door: HttpState,
@@ -41,23 +42,23 @@ pub(crate) struct ApiMiddleware {
     under_way: KeysInFlight,
 }
 
-/// The bodies that some routes take.
+/// Bodies that some routes take, for [`ApiMiddleware::to`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyPolicy {
-    /// The longest, in bytes.
+    /// Maximum length, in bytes.
     pub(crate) limit: usize,
-    /// What somebody must be allowed to do somewhere who has use for one that is not short.
+    /// Action that a person must be allowed to do somewhere to send a body that is not short.
     pub(crate) of: Action,
 }
 
 impl ApiMiddleware {
-    /// Nobody has come in yet.
+    /// Returns the middleware, with nothing counted yet.
     pub(crate) fn new(door: HttpState) -> Self {
         let pace = Arc::new(RateLimiter::hashmap(Quota::per_second(PACE).allow_burst(BURST)));
         Self { door, pace, under_way: KeysInFlight::default() }
     }
 
-    /// Leads to these routes, whose bodies are like this.
+    /// Adds the middleware and this body policy to `routes`.
     pub(crate) fn to(&self, routes: Router<HttpState>, bodies: BodyPolicy) -> Router<HttpState> {
         routes
             .layer(DefaultBodyLimit::max(bodies.limit))
@@ -76,7 +77,7 @@ impl ApiMiddleware {
             let wait = late.wait_time_from(DefaultClock::default().now());
             return Err(Problem::too_many(wait.as_secs() + 1));
         }
-        // Found by every extractor: a token is looked up once.
+        // Every extractor finds it there, so a token is looked up once.
         parts.extensions.insert(caller.clone());
         let held = self.door.reading.begin(&caller.principal.user);
         let body = if body.is_end_stream() { body } else { held.of(body) };
@@ -86,14 +87,15 @@ impl ApiMiddleware {
         let _turn = if has_long_answer { self.turn_to_read(&caller).await? } else { None };
         let limit = bodies.limit_for(&caller.principal);
         let answer = once(&self.door, &self.under_way, &caller, request, next, limit).await;
-        // Whoever read it found it broken off, and so did nothing.
+        // The reader found the body cut off, and so did nothing.
         if held.is_refused() { Err(Problem::too_many(BUSY_S)) } else { answer }
     }
 }
 
 impl ApiMiddleware {
-    /// Answers about documents may be as long as those: few of one person are prepared at once, and none for whom too
-    /// much waits to be sent already.
+    /// Waits for a turn to prepare a long answer. Answers about documents may be as long as those:
+    /// few of one person are prepared at once, and none for a person with too much waiting to be
+    /// sent.
     async fn turn_to_read(
         &self,
         caller: &Authenticated,
@@ -105,7 +107,8 @@ impl ApiMiddleware {
 }
 
 impl BodyPolicy {
-    /// Bytes of a body that are read for a key, before the route itself sees who asks.
+    /// Returns the bytes of a body that are read for an idempotency key, before the route itself
+    /// checks the caller.
     fn limit_for(self, who: &Principal) -> usize {
         if who.may(self.of, who.document.as_ref()) {
             self.limit
@@ -115,7 +118,7 @@ impl BodyPolicy {
     }
 }
 
-/// The middleware.
+/// Runs [`ApiMiddleware::enter`] as a middleware function.
 async fn pass(
     State((way_in, bodies)): State<(ApiMiddleware, BodyPolicy)>,
     request: Request,

@@ -1,4 +1,5 @@
-//! Who asks over HTTP: the person behind the request's token, as an extractor for every route that needs one.
+//! Authentication over HTTP: the person behind the request's token, as an extractor for every route
+//! that needs one.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -12,14 +13,14 @@ use crate::rooms::{DESK, RoomHandle};
 use crate::transport::rest::HttpState;
 use crate::transport::rest::problem::Problem;
 
-/// A person with a token that is good, from `Authorization: Bearer …` or `x-api-key: …`.
+/// Person with a valid token, from `Authorization: Bearer …` or `x-api-key: …`.
 ///
-/// Never from the address: addresses end up in logs and histories.
+/// The token is never taken from the address: addresses end up in logs and histories.
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticated {
-    /// Who it is.
+    /// Person behind the token.
     pub(crate) principal: Principal,
-    /// The token they brought; under `--no-auth` the owner's.
+    /// Token of the request; under `--no-auth` the owner's.
     pub(crate) token: TokenId,
 }
 
@@ -27,7 +28,7 @@ impl FromRequestParts<HttpState> for Authenticated {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, door: &HttpState) -> Result<Self, Problem> {
-        // Looked at on the way in already.
+        // The middleware has identified the caller already.
         if let Some(known) = parts.extensions.get::<Self>() {
             return Ok(known.clone());
         }
@@ -39,11 +40,12 @@ impl FromRequestParts<HttpState> for Authenticated {
     }
 }
 
-/// A person who may have to wait for the answer, and is no longer there once their token has ended.
+/// [`Authenticated`] person who may have to wait for the answer; the wait ends with the person's
+/// token.
 pub(crate) struct AuthSession {
-    /// Who it is.
+    /// Person who asks.
     pub(crate) caller: Authenticated,
-    /// Ends with the token.
+    /// Guard that ends with the token.
     pub(crate) pass: AccessGuard,
 }
 
@@ -73,12 +75,13 @@ impl Authenticated {
         Ok(Self { principal: verified.principal, token: verified.token })
     }
 
-    /// Refuses whoever may not do `action` to the server as a whole.
+    /// Refuses a caller who may not do `action` to the server as a whole.
     pub(crate) fn must(&self, action: Action) -> Result<(), Problem> {
         if self.principal.may(action, None) { Ok(()) } else { Err(Problem::not_allowed()) }
     }
 
-    /// The room of a document the person may do `action` to. Somebody else's private document is not there.
+    /// Returns the [`RoomHandle`] of a document to which the caller may do `action`. Another
+    /// person's private document counts as missing.
     pub(crate) async fn room(
         &self,
         door: &HttpState,
@@ -97,7 +100,8 @@ impl Authenticated {
         }
     }
 
-    /// The same, or the desk: nobody opens it, but its owner says how it decides.
+    /// Returns the room of a document, or the workspace inbox: no connection opens the inbox, but
+    /// its owner sets its policy.
     pub(crate) async fn room_or_desk(
         &self,
         door: &HttpState,
@@ -112,7 +116,7 @@ impl Authenticated {
     }
 }
 
-/// The secret; two headers that say different things are no secret at all.
+/// Returns the token's secret. Two headers of one name count as no secret.
 fn token(headers: &HeaderMap) -> Option<&str> {
     let one = |name| {
         let mut values = headers.get_all(name).iter();

@@ -1,4 +1,5 @@
-//! The JSON body of a request that writes, read strictly, with a problem document for each way it can be wrong.
+//! JSON body of a request that writes, read strictly, with a problem document for each way it can
+//! be wrong.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -8,19 +9,23 @@ use serde_json::{Map, Value};
 
 use crate::transport::rest::problem::Problem;
 
-/// Characters of a complaint: what serde complains of it quotes, however long.
+/// Maximum characters of an error message: serde quotes what it refuses, however long.
 const LONGEST_COMPLAINT: usize = 400;
 
-/// The body as a `T`; to be read after the caller was found to be allowed.
+/// Reads the body as a `T`, after the caller was found to be allowed.
 ///
 /// # Errors
-/// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's limit; 400 if it is not
-/// JSON; 422 if it is not an object of the right shape.
+/// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's
+/// limit; 400 if it is not JSON; 422 if it is not an object of the right shape.
 pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Problem> {
     shaped(object(request).await?)
 }
 
-/// The same for a shape that names what the address names too; said in the body as well, it must be the same.
+/// Reads a body of a type with a field that the address names too. If the body has the field as
+/// well, both must be equal.
+///
+/// # Errors
+/// Those of [`read`], and 422 if the field differs from the address.
 pub(crate) async fn read_about<T: DeserializeOwned>(
     request: Request,
     name: &str,
@@ -64,7 +69,7 @@ fn complaint(error: &serde_json::Error) -> String {
     error.to_string().chars().take(LONGEST_COMPLAINT).collect()
 }
 
-/// Whether the headers say that the body is JSON.
+/// Returns `true` if the headers say that the body is JSON.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = named.and_then(|text| text.split(';').next()).unwrap_or_default();

@@ -1,6 +1,7 @@
-//! How much of requests' bodies is held at once for one person.
+//! Quota of the memory that request bodies of one person take at once.
 //!
-//! Nothing is held that has not come: who announces much and sends little keeps nobody out.
+//! Only bytes that have arrived count: a client that announces much and sends little keeps nobody
+//! out.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,11 +12,11 @@ use futures_util::StreamExt as _;
 use crate::connections::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
 use crate::ids::UserId;
 
-/// Holds bodies while they are read and worked on. Clones are the same.
+/// Quota for bodies while they are read and worked on. Clones share it.
 #[derive(Clone, Debug)]
 pub struct BodyQuota(MemoryAccounts);
 
-/// What is held of one body, until the last clone is dropped.
+/// Bytes of a [`BodyQuota`] held for one body, until the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBody(Arc<BodyHold>);
 
@@ -27,17 +28,17 @@ struct BodyHold {
 }
 
 impl BodyQuota {
-    /// Counts in these accounts.
+    /// Returns a quota that counts in these accounts.
     pub fn new(accounts: MemoryAccounts) -> Self {
         Self(accounts)
     }
 
-    /// What is held for this person.
+    /// Returns the [`PersonAccount`] of this person.
     pub(crate) fn account(&self, user: &UserId) -> Arc<PersonAccount> {
         self.0.of_user(user)
     }
 
-    /// Nothing yet, for this person.
+    /// Begins a body of this person, with nothing held yet.
     pub(crate) fn begin(&self, user: &UserId) -> HeldBody {
         let account = self.0.of_user(user);
         HeldBody(Arc::new(BodyHold {
@@ -49,7 +50,10 @@ impl BodyQuota {
 }
 
 impl HeldBody {
-    /// Holds so many bytes more.
+    /// Holds `more` bytes.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if the quota of the person or of the server is used up.
     pub(crate) fn hold(&self, more: usize) -> Result<(), NoRoom> {
         let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let held = match &mut *bytes {
@@ -62,12 +66,12 @@ impl HeldBody {
         held
     }
 
-    /// Whether there was no room for all of it.
+    /// Returns `true` if the quota did not suffice for the whole body.
     pub(crate) fn is_refused(&self) -> bool {
         self.0.refused.load(Ordering::Relaxed)
     }
 
-    /// The body, each piece of which is held as it is read; it breaks off where there is no room.
+    /// Wraps a body so that each piece is held as it is read. The body fails where the quota ends.
     pub(crate) fn of(&self, body: Body) -> Body {
         let held = self.clone();
         Body::from_stream(body.into_data_stream().map(move |piece| {

@@ -1,8 +1,8 @@
 //! Host and Origin checks for every route, socket.io included.
 //!
-//! A page from anywhere can make a browser talk to `127.0.0.1`, and browsers apply no CORS to web sockets (compare
-//! GHSA-mj22-23ff-2hrr). So a request must name a host we know, which stops DNS rebinding, and if it carries an
-//! Origin, that must be the very host it talks to.
+//! A page from anywhere can make a browser talk to `127.0.0.1`, and browsers apply no CORS to web
+//! sockets (compare GHSA-mj22-23ff-2hrr). So a request must name a known host, which stops DNS
+//! rebinding, and an Origin, if present, must be the host of the request.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,16 +14,17 @@ use axum::response::{IntoResponse, Response};
 
 use crate::transport::rest::problem::Problem;
 
-/// The names the server may be reached by.
+/// Names by which the server may be reached, for [`check`].
 #[derive(Clone, Debug)]
 pub struct AllowedHosts {
     names: Arc<[String]>,
-    /// Bound to every interface: any IP address may be ours. Rebinding needs a name, so an address is safe.
+    /// True if the server is bound to every interface: then any IP address may be its own.
+    /// Rebinding needs a name, so an address is safe.
     any_address: bool,
 }
 
 impl AllowedHosts {
-    /// Loopback names, the bound address, and `more`.
+    /// Returns the loopback names, the bound address, and `more`.
     pub fn new(bound: SocketAddr, more: &[String]) -> Self {
         let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
         names.push(bound.ip().to_string());

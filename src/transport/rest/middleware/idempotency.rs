@@ -1,8 +1,9 @@
 //! `Idempotency-Key`: a write that is sent again, because its answer was lost, is not done again.
 //!
-//! What an approved call has, a write with a key has too: that it was begun is durable before it acts, and its answer is
-//! durable before it is given. So a key that was begun by a process that died is never begun again: nobody knows what
-//! came of it, and the caller is told to look. Answers are kept for a day; those that hold a secret are not kept at all.
+//! A write with a key has the guarantees of an approved call: its beginning is durable before it
+//! acts, and its answer is durable before it is given. So a key that a dead process began is never
+//! begun again: its outcome is unknown, and the caller is told to look. Answers are kept for a day;
+//! those that hold a secret are not kept.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -22,32 +23,33 @@ use crate::store::{IdempotencyRecord, StoreOp, WriteBatch};
 use crate::transport::rest::HttpState;
 use crate::transport::rest::problem::Problem;
 
-/// The header with the key.
+/// Header with the key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Says that an answer was given before.
+/// Header that marks an answer as a repeated one.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// How long a key counts.
+/// Lifetime of a key, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
-/// Longest key, in characters.
+/// Maximum length of a key, in characters.
 const LONGEST_KEY: usize = 255;
-/// The largest answer that is kept, in bytes.
+/// Maximum answer that is kept, in bytes.
 const LARGEST_ANSWER: usize = 1024 * 1024;
 
-/// The keys of writes that are under way in this process, each with what was asked.
+/// Keys of writes that are running in this process, each with the fingerprint of its request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeysInFlight(Arc<Mutex<HashMap<(UserId, String), String>>>);
 
-/// What was answered.
+/// Stored answer of a write.
 #[derive(Serialize, Deserialize)]
 struct StoredResponse {
     status: u16,
     content_type: Option<String>,
     location: Option<String>,
-    /// None: it held a secret, or was too long.
+    /// `None` if the answer held a secret or was too long.
     body: Option<String>,
 }
 
-/// Passes a write on, unless it was done before. `limit`: bytes of the largest body that is read before the route sees it.
+/// Passes a write on, unless it was done before. `limit` is the maximum body, in bytes, that is
+/// read before the route sees it.
 pub(crate) async fn once(
     door: &HttpState,
     under_way: &KeysInFlight,
@@ -78,8 +80,8 @@ pub(crate) async fn once(
         answer: None,
     };
     let (door, request) = (door.clone(), Request::from_parts(parts, Body::from(body)));
-    // Goes on when the caller hangs up, from the first thing that is kept: that its answer is there when they ask again is
-    // what the key is for.
+    // The task continues if the caller disconnects: the purpose of the key is that the answer is
+    // there when the caller asks again.
     let done = tokio::spawn(async move {
         let answer = done_once(&door, begun, request, next).await;
         drop(held);
@@ -123,7 +125,7 @@ fn key(request: &Request) -> Result<Option<String>, Problem> {
 
 fn fingerprint(method: &str, address: &str, body: &[u8]) -> String {
     let mut hasher = Sha256::new();
-    // Neither a method nor an address has a line end in it.
+    // Neither a method nor an address contains a line end.
     hasher.update(format!("{method}\n{address}\n"));
     hasher.update(body);
     let mut text = String::new();
@@ -134,7 +136,7 @@ fn fingerprint(method: &str, address: &str, body: &[u8]) -> String {
     text
 }
 
-/// The answer of the first time, or why there is none.
+/// Returns the first answer again, or the reason that there is none.
 fn again(known: IdempotencyRecord, asked: &str) -> Result<Response, Problem> {
     if known.fingerprint != asked {
         return Err(other());
@@ -172,7 +174,7 @@ fn other() -> Problem {
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "key_reused", detail)
 }
 
-/// Keeps what was answered, then gives it.
+/// Stores the answer, then returns it.
 async fn keep(
     door: &HttpState,
     begun: IdempotencyRecord,
@@ -199,13 +201,15 @@ async fn keep(
         StoreOp::PutOnce(IdempotencyRecord { answer: Some(answer), ..begun })
     };
     if let Err(error) = door.store.commit(op).await {
-        // It was done, or not: the answer is the truth. Asked again, the key says that nobody knows.
+        // The answer is true whether or not it was stored. A later request with the key is told
+        // that the outcome is unknown.
         tracing::warn!(%error, "the answer to a write with a key could not be kept");
     }
     Ok(Response::from_parts(parts, Body::from(bytes)).into_response())
 }
 
-/// What was refused before anything was looked at, or could not be done just now, may be tried again with the same key.
+/// Returns `true` for a status after which the key may be used again: the request was refused
+/// before anything was looked at, or could not be done just now.
 fn came_to_nothing(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
@@ -236,7 +240,7 @@ impl KeysInFlight {
     }
 }
 
-/// A key that is in use.
+/// Guard of a key that is in use, from [`KeysInFlight::hold`].
 struct InFlightGuard(KeysInFlight, (UserId, String));
 
 impl Drop for InFlightGuard {

@@ -1,4 +1,4 @@
-//! What every HTTP request passes: authentication, limits, idempotency, pagination.
+//! Middleware and extractors of HTTP requests: authentication, limits, idempotency, pagination.
 
 pub(crate) mod api_middleware;
 pub(crate) mod auth_session;

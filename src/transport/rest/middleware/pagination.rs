@@ -1,4 +1,5 @@
-//! What stands in an address, read with a problem document for each way it can be wrong; and lists, page by page.
+//! Path and query of an address, read with a problem document for each way they can be wrong; and
+//! lists, page by page.
 
 use std::time::Duration;
 
@@ -14,14 +15,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::transport::rest::problem::Problem;
 
-/// Entries of a page if nothing else is asked for.
+/// Default number of entries of a page.
 const DEFAULT: u32 = 50;
-/// Entries that are given at most.
+/// Maximum number of entries of a page.
 const MOST: u32 = 200;
-/// Longest wait for something to happen, in seconds.
+/// Maximum wait, in seconds.
 const LONGEST_WAIT_S: u64 = 60;
 
-/// What the path names.
+/// Parameters of the path.
 pub(crate) struct PathId<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<T> {
@@ -29,12 +30,12 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let read = Path::<T>::from_request_parts(parts, state).await;
-        // A version that is no number, a name that is no text: nothing is called that.
+        // A version that is no number or a name that is no text matches nothing.
         read.map(|Path(names)| Self(names)).map_err(|_| Problem::not_found("thing"))
     }
 }
 
-/// What stands behind the question mark.
+/// Parameters of the query.
 pub(crate) struct QueryParams<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParams<T> {
@@ -58,16 +59,16 @@ pub(crate) struct ListPart {
 }
 
 impl ListPart {
-    /// As [`PageQuery::read`].
+    /// Reads the page as [`PageQuery::read`] does.
     pub(crate) fn read<K: DeserializeOwned>(&self) -> Result<PageQuery<K>, Problem> {
         PageQuery::read(self.limit, self.cursor.as_deref())
     }
 }
 
-/// How many entries, and from where on.
+/// Size and start of a page.
 pub(crate) struct PageQuery<K> {
     pub(crate) limit: usize,
-    /// The last entry of the page before.
+    /// Last entry of the previous page.
     pub(crate) after: Option<K>,
 }
 
@@ -87,9 +88,10 @@ impl<K: DeserializeOwned> PageQuery<K> {
     }
 }
 
-/// Where the page after the entry `last` is: the same address with another cursor.
+/// Returns the address, for [`PageQuery::read`], of the page after the entry `last`: this address
+/// with another cursor.
 pub(crate) fn next(here: &Uri, last: &impl Serialize) -> String {
-    // Identifiers and numbers: nothing that cannot be written.
+    // Cursors are identifiers and numbers, so they can always be written.
     let cursor = URL_SAFE_NO_PAD.encode(serde_json::to_vec(last).unwrap_or_default());
     let kept = here.query().unwrap_or_default().split('&');
     let mut query: Vec<&str> =
@@ -108,7 +110,7 @@ pub(crate) struct WaitQuery {
 }
 
 impl WaitQuery {
-    /// Zero if nothing is said.
+    /// Returns the wait; zero if it is missing.
     pub(crate) fn read(&self) -> Result<Duration, Problem> {
         match self.wait.unwrap_or(0) {
             seconds if seconds <= LONGEST_WAIT_S => Ok(Duration::from_secs(seconds)),

@@ -1,4 +1,5 @@
-//! One operation of the `OpenAPI` document: what it takes and gives, by the types of its handler.
+//! Operation of the `OpenAPI` document, with its input and output given by the types of its
+//! handler.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -7,10 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::export::ExportFormat;
 use crate::transport::rest::middleware::idempotency;
 
-/// The schema of what is given, as a reference into the document.
+/// Function that returns the schema of an answer, as a reference into the document.
 type InputSchema = fn(&mut SchemaGenerator) -> Value;
 
-/// An operation.
+/// Operation of the document, described by [`Operation::describe`].
 pub(crate) struct Operation {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
@@ -18,7 +19,7 @@ pub(crate) struct Operation {
     summary: &'static str,
     query: Option<fn() -> Value>,
     body: Option<fn() -> Value>,
-    /// A field of the body that the address says.
+    /// Field of the body that the address has instead.
     said: Option<&'static str>,
     status: &'static str,
     answer: ResponseSchema,
@@ -80,7 +81,7 @@ impl Operation {
         Self { body: Some(taken::<T>), ..self }
     }
 
-    /// A body of a type that names what the address names already.
+    /// Sets a body with a field that the address has already.
     pub(crate) fn body_about<T: JsonSchema>(self, field: &'static str) -> Self {
         Self { said: Some(field), ..self.body::<T>() }
     }
@@ -105,7 +106,7 @@ impl Operation {
         Self { open: true, ..self }
     }
 
-    /// As `OpenAPI` says it.
+    /// Returns the operation as `OpenAPI` has it.
     pub(crate) fn describe(&self, schemas: &mut SchemaGenerator) -> Value {
         let mut answer = json!({"description": "Done"});
         match self.answer {
@@ -146,7 +147,7 @@ impl Operation {
         operation
     }
 
-    /// What an answer says beside its body.
+    /// Returns the headers of an answer.
     fn headers(&self) -> Map<String, Value> {
         let mut headers = Map::new();
         if ["201", "202"].contains(&self.status) {
@@ -192,13 +193,13 @@ impl Operation {
     }
 }
 
-/// The content type of a file, without parameters.
+/// Returns the content type of a file, without parameters.
 fn essence(format: ExportFormat) -> String {
     let kind = format.content_type();
     kind.split(';').next().unwrap_or(kind).trim().to_owned()
 }
 
-/// What such a file is to a program.
+/// Returns the schema of an exported file.
 fn file(format: ExportFormat) -> Value {
     match format {
         ExportFormat::Markdown | ExportFormat::Html | ExportFormat::CriticMarkup => {
@@ -214,7 +215,7 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
     let fields = schema["properties"].as_object().into_iter().flatten();
     let parameter = |(name, field): (&String, &Value)| {
         let mut field = field.clone();
-        // In an address there is no null: what is not said is missing.
+        // An address has no null: a parameter without a value is missing.
         if let Some(kind) = field["type"].as_array().and_then(|kinds| kinds.first()).cloned() {
             field["type"] = kind;
         }
@@ -235,7 +236,7 @@ fn leave_out(schema: &mut Value, field: &str) {
     }
 }
 
-/// The schema of what is read, complete in itself.
+/// Returns the schema of an input, complete in itself.
 fn taken<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
