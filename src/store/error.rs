@@ -60,6 +60,15 @@ pub enum StoreError {
         /// The data directory.
         path: PathBuf,
     },
+    /// A restore has put the database aside and was interrupted before another was in its place.
+    #[error("a restore was interrupted: the data is in {}; restore again, or rename that file to {}",
+        aside.display(), database.display())]
+    InterruptedRestore {
+        /// The database that was put aside.
+        aside: PathBuf,
+        /// The name that it had.
+        database: PathBuf,
+    },
     /// The running server keeps its data in another shape than this program does.
     #[error(
         "the data has shape {found}, this program needs {needed}: use the same version as the running server"
