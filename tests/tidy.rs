@@ -36,6 +36,7 @@ const MODULES: &[(&str, &str)] = &[
     ),
     ("agent", "ids permissions document approvals store auth rooms workspace llm tools failpoint"),
     ("transport::protocol", "ids permissions"),
+    ("transport::body_guard", "auth rooms"),
     ("webhooks", "ids approvals rooms store transport::protocol"),
     (
         "transport::socketio",

@@ -5,10 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longest search through `/proc`; on a machine with very many processes the answer is then
-/// "unknown".
-const LONGEST_SEARCH: Duration = Duration::from_millis(200);
-/// Owner's write permission of an entry in `/proc/PID/fd`: the descriptor was opened for writing.
+/// The longest search through `/proc`; on a machine with very many open files the answer is then "unknown".
+const LONGEST_SEARCH: Duration = Duration::from_secs(1);
+/// The owner's write permission of an entry in `/proc/PID/fd`: the descriptor was opened for writing.
 const OPENED_FOR_WRITING: u32 = 0o200;
 
 /// File as the kernel identifies it, and its present name.
@@ -22,14 +21,14 @@ pub struct OpenFile<'a> {
     pub name: &'a Path,
 }
 
-/// Returns `true` if a process holds the file open for writing; `None` if that could not be
-/// determined.
+/// Whether a process holds the file open for writing; `None`: that could not be found out in time.
 ///
-/// Sees the processes that this one may inspect: those of one user, and all of them if it runs as
-/// root.
+/// Where there is no `/proc`, nobody is seen.
+/// Sees the processes that this one may look at: those of the same user, and all of them if it runs as root.
 pub fn is_open_for_writing(file: OpenFile<'_>) -> Option<bool> {
     let until = Instant::now() + LONGEST_SEARCH;
-    for process in fs::read_dir("/proc").ok()?.flatten() {
+    let Ok(processes) = fs::read_dir("/proc") else { return Some(false) };
+    for process in processes.flatten() {
         let is_process = process
             .file_name()
             .to_str()

@@ -58,11 +58,7 @@ pub async fn restore(
     let lock = files::lock(data).await?;
     let database = data.join(files::DATABASE);
     let part = beside(&database);
-    let restored = copy_file(from, &part).and_then(|()| {
-        let aside = put_aside(&database)?;
-        settle(&part, &database)?;
-        Ok(aside)
-    });
+    let restored = restore_by(&part, from, &database).await;
     if restored.is_err() {
         fs::remove_file(&part).ok();
     }
@@ -70,7 +66,45 @@ pub async fn restore(
     restored
 }
 
-/// Returns an unused name beside a file, for a copy that is not complete yet.
+/// Makes a checked, durable copy of `from` at `part`, and then changes places with the database.
+async fn restore_by(
+    part: &Path,
+    from: &Path,
+    database: &Path,
+) -> Result<Option<PathBuf>, StoreError> {
+    files::create_private(part)?;
+    // Copied by SQLite: what stands in the log beside `from` belongs to it.
+    sqlite::copy_any(from, part).await.map_err(StoreError::while_writing)?;
+    sqlite::check_copy(part).await?;
+    sync_file(part)?;
+    let aside = put_aside(database)?;
+    if let Err(error) = settle(part, database) {
+        if let Some(aside) = &aside {
+            rename_with_journals(aside, database)?;
+        }
+        return Err(error);
+    }
+    Ok(aside)
+}
+
+fn sync_file(path: &Path) -> Result<(), StoreError> {
+    let synced = OpenOptions::new().read(true).write(true).open(path);
+    synced.and_then(|file| file.sync_all()).map_err(StoreError::file(path))
+}
+
+/// Returns the database that a restore has put aside, if it was interrupted before it put another in
+/// its place.
+pub(super) fn interrupted_restore(database: &Path) -> Option<PathBuf> {
+    let prefix = format!("{}.replaced-", database.file_name()?.to_str()?);
+    let entries = fs::read_dir(database.parent()?).ok()?;
+    let mut aside = entries.flatten().map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.strip_prefix(&prefix).is_some_and(|rest| !rest.contains('-'))
+    });
+    aside.next().filter(|_| !database.exists())
+}
+
+/// A name of our own beside a file.
 fn beside(target: &Path) -> PathBuf {
     with_suffix(target, &format!(".part-{}", uuid::Uuid::new_v4().simple()))
 }
@@ -108,25 +142,22 @@ fn sync_folder(file: &Path) {
     fs::File::open(folder).and_then(|folder| folder.sync_all()).ok();
 }
 
-fn copy_file(from: &Path, to: &Path) -> Result<(), StoreError> {
-    files::create_private(to)?;
-    let copied = fs::File::open(from).and_then(|mut source| {
-        let mut copy = OpenOptions::new().write(true).open(to)?;
-        io::copy(&mut source, &mut copy)
-    });
-    copied.map(drop).map_err(StoreError::file(to))
-}
-
-/// Renames a database and the files that belong to it; returns the new path of the database.
+/// Gives a database and the files that belong to it other names; the new name of the database.
 fn put_aside(database: &Path) -> Result<Option<PathBuf>, StoreError> {
     if !database.try_exists().map_err(StoreError::file(database))? {
         return Ok(None);
     }
     let suffix = format!(".replaced-{}", uuid::Uuid::new_v4().simple());
     let aside = with_suffix(database, &suffix);
-    // The journals go with their database: beside another database they would damage it.
+    rename_with_journals(database, &aside)?;
+    Ok(Some(aside))
+}
+
+/// Renames a database and the files that belong to it.
+fn rename_with_journals(from: &Path, to: &Path) -> Result<(), StoreError> {
+    // What is not yet folded into the database goes with it: beside another one it would damage that.
     for journal in ["-wal", "-shm", "-journal"] {
-        let (old, new) = (with_suffix(database, journal), with_suffix(&aside, journal));
+        let (old, new) = (with_suffix(from, journal), with_suffix(to, journal));
         match fs::rename(&old, &new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(StoreError::file(&old)(error));
@@ -134,8 +165,7 @@ fn put_aside(database: &Path) -> Result<Option<PathBuf>, StoreError> {
             _ => {}
         }
     }
-    fs::rename(database, &aside).map_err(StoreError::file(database))?;
-    Ok(Some(aside))
+    fs::rename(from, to).map_err(StoreError::file(from))
 }
 
 fn is_empty(folder: &Path) -> Result<bool, StoreError> {

@@ -62,6 +62,15 @@ pub enum StoreError {
         /// The data directory.
         path: PathBuf,
     },
+    /// A restore has put the database aside and was interrupted before another was in its place.
+    #[error("a restore was interrupted: the data is in {}; restore again, or rename that file to {}",
+        aside.display(), database.display())]
+    InterruptedRestore {
+        /// The database that was put aside.
+        aside: PathBuf,
+        /// The name that it had.
+        database: PathBuf,
+    },
     /// The running server's database has other tables than this program knows.
     #[error(
         "the data has shape {found}, this program needs {needed}: use the same version as the running server"

@@ -106,6 +106,9 @@ impl Store {
             StoreAccess::Serve => Some(files::lock(path).await?),
             StoreAccess::Visit | StoreAccess::Inspect => files::try_lock(path)?,
         };
+        if let Some(aside) = backup::interrupted_restore(&database) {
+            return Err(StoreError::InterruptedRestore { aside, database });
+        }
         files::create_private(&database)?;
         let writers = sqlite::connect_writer(&database).await?;
         if lock.is_some() {

@@ -81,17 +81,25 @@ pub(super) async fn check_shape(pool: &SqlitePool) -> Result<(), StoreError> {
 pub(super) async fn copy(database: &Path, to: &Path) -> Result<(), StoreError> {
     let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
     let copied = match check_shape(&only).await {
-        Ok(()) => {
-            let to = to.to_string_lossy().into_owned();
-            sqlx::query("VACUUM INTO $1").bind(to).execute(&only).await.map(drop)
-        }
-        Err(error) => {
-            only.close().await;
-            return Err(error);
-        }
+        Ok(()) => vacuum_into(&only, to).await,
+        Err(error) => Err(error),
     };
     only.close().await;
-    Ok(copied?)
+    copied
+}
+
+/// Copies a database of any version, as [`copy`] does.
+pub(super) async fn copy_any(database: &Path, to: &Path) -> Result<(), StoreError> {
+    let only = pool(1).connect_with(options().filename(database).read_only(true)).await?;
+    let copied = vacuum_into(&only, to).await;
+    only.close().await;
+    copied
+}
+
+async fn vacuum_into(database: &SqlitePool, to: &Path) -> Result<(), StoreError> {
+    let to = to.to_string_lossy().into_owned();
+    sqlx::query("VACUUM INTO $1").bind(to).execute(database).await?;
+    Ok(())
 }
 
 /// Checks that a copy of a database is intact, and of a version that this program can bring up to

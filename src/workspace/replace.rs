@@ -313,8 +313,7 @@ impl FileReplacement<'_> {
         added.is_ok()
     }
 
-    /// Returns `true` if another program still has the file open for writing after `longest`, and
-    /// `false` also if that cannot be known.
+    /// Whether another program still has it open for writing after some time, or may have: the search took too long.
     fn is_held(&self, name: &OsStr, file: (u64, u64), longest: Duration) -> bool {
         let until = Instant::now() + longest;
         while is_open_for_writing(name, file) {
@@ -337,7 +336,8 @@ impl FileReplacement<'_> {
 fn is_open_for_writing(name: &OsStr, (device, inode): (u64, u64)) -> bool {
     use crate::processes::writers::{OpenFile, is_open_for_writing};
     let file = OpenFile { device, inode, name: std::path::Path::new(name) };
-    is_open_for_writing(file).unwrap_or(false)
+    // Where it cannot be found out, it may be: then both versions are kept.
+    is_open_for_writing(file).unwrap_or(true)
 }
 
 /// Returns `false`, because this system does not tell.

@@ -386,3 +386,64 @@ fn what_the_command_line_cannot_do_is_said_on_stderr_with_an_exit_code() {
         assert!(complaint.contains(said) && output.stdout.is_empty(), "{said}: {complaint}");
     }
 }
+
+// Over HTTP, while a body is on its way.
+
+/// Sends headers and all but the last byte of a body, lets something happen, and sends that byte; the status line.
+fn finishes_late(desk: &Desk, head: &str, body: &str, meanwhile: impl FnOnce()) -> String {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(desk.address()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let (early, last) = body.split_at(body.len() - 1);
+    let host = desk.address();
+    let length = body.len();
+    write!(stream, "{head}\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{early}").unwrap();
+    stream.flush().unwrap();
+    // The server has seen the head by the time that it answers somebody who came later.
+    assert_eq!(crate::support::http::get(desk.address(), "/healthz").status, 200);
+    std::thread::sleep(Duration::from_millis(300));
+    meanwhile();
+    stream.write_all(last.as_bytes()).ok();
+    let mut answer = Vec::new();
+    let mut piece = [0; 512];
+    while !answer.contains(&b'\n') {
+        match stream.read(&mut piece) {
+            Ok(read) if read > 0 => answer.extend_from_slice(&piece[..read]),
+            _ => break,
+        }
+    }
+    String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_request_whose_token_ends_while_its_body_arrives_does_nothing() {
+    let desk = Desk::quiet();
+    let owner = desk.owner();
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "late", "version": "1"}}});
+    let asked = json!({"model": "harper", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello"}]});
+    let ways = [
+        ("POST /api/v1/documents", "", json!({"title": "Late", "text": "too late"})),
+        (
+            "POST /api/v1/documents",
+            "Idempotency-Key: late\r\n",
+            json!({"title": "Late", "text": "too late"}),
+        ),
+        ("POST /mcp", "Accept: application/json, text/event-stream\r\n", initialize),
+        ("POST /v1/messages", "", asked),
+    ];
+    for (way, more, body) in ways {
+        let issued = issues(&owner, json!({"role": "editor", "name": "Bo"}));
+        let head = format!(
+            "{way} HTTP/1.1\r\n{more}Authorization: Bearer {}",
+            issued["token"].as_str().unwrap()
+        );
+        let on_time = finishes_late(&desk, &head, &body.to_string(), || {});
+        assert!(!on_time.is_empty() && !on_time.contains(" 401"), "{way}: {on_time}");
+        let key = head.replace("Idempotency-Key: late", "Idempotency-Key: later");
+        let late = finishes_late(&desk, &key, &body.to_string(), || revokes(&owner, &issued));
+        assert!(late.contains(" 401"), "{way} {more}: {late}");
+    }
+    let titles = owner.emit("document:list", &json!({})).ok()["documents"].to_string();
+    assert_eq!(titles.matches("Late").count(), 2, "only those that came on time: {titles}");
+}

@@ -177,3 +177,41 @@ async fn a_damaged_page_is_told_as_what_it_is_and_so_is_a_change_that_cannot_be_
     let refused = store.documents(None, None, 10).await.unwrap_err();
     assert!(refused.in_plain_words().contains("could not be read"), "{refused}");
 }
+
+#[tokio::test]
+async fn what_stands_in_the_log_beside_a_database_is_restored_with_it() {
+    let home = tempfile::tempdir().unwrap();
+    let (data, other) = (home.path().join("data"), home.path().join("other"));
+    let store = serving(&data).await;
+    for name in ["doc_a", "doc_b", "doc_c"] {
+        store.commit(create(name)).await.unwrap();
+    }
+    // As a process that was killed leaves it: most of it is only in the log.
+    fs::create_dir(&other).unwrap();
+    for name in ["copydesk.sqlite", "copydesk.sqlite-wal"] {
+        fs::copy(data.join(name), other.join(name)).unwrap();
+    }
+    let main = fs::metadata(other.join("copydesk.sqlite")).unwrap().len();
+    assert!(fs::metadata(other.join("copydesk.sqlite-wal")).unwrap().len() > main);
+    let restored = home.path().join("restored");
+    restore(&other.join("copydesk.sqlite"), &restored, false).await.unwrap();
+    let copy = serving(&restored).await;
+    assert_eq!(copy.documents(None, None, 10).await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_server_does_not_begin_anew_where_a_restore_was_interrupted() {
+    let home = tempfile::tempdir().unwrap();
+    let store = serving(home.path()).await;
+    store.commit(create("doc_a")).await.unwrap();
+    store.close().await;
+    let (database, aside) =
+        (home.path().join("copydesk.sqlite"), home.path().join("copydesk.sqlite.replaced-1"));
+    fs::rename(&database, &aside).unwrap();
+    let refused = Store::open(home.path(), StoreAccess::Serve).await.err().unwrap();
+    assert!(refused.to_string().contains("copydesk.sqlite.replaced-1"), "{refused}");
+    assert!(!database.exists());
+    fs::rename(&aside, &database).unwrap();
+    let store = serving(home.path()).await;
+    assert_eq!(store.documents(None, None, 10).await.unwrap().len(), 1);
+}

@@ -18,6 +18,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::auth::{AccessGuard, AuthError, Authenticator};
 use crate::connections::{HeldBytes, RequestOwner};
 
+use crate::transport::body_guard::{BodyEnd, BodyGuard};
+
 use super::early_headers::{self, is_stream};
 use super::read_versions::ReadingProgram;
 use super::sessions::{SessionUse, SessionsFull};
@@ -158,6 +160,8 @@ pub(crate) async fn admit(
         owner.is(pass.principal());
         request = request.map(|body| counted(&owner, body));
     }
+    let guard = BodyGuard::new(pass.clone(), gate.desk.door.clock.clone());
+    request = request.map(|body| guard.of(body));
     let session = named(request.headers(), SESSION).map(str::to_owned);
     let sessions = &gate.desk.sessions;
     let owner = session.as_deref().and_then(|session| sessions.owner(session));
@@ -184,6 +188,14 @@ pub(crate) async fn admit(
     } else {
         next.run(request).await
     };
+    match guard.end() {
+        Some(BodyEnd::Access(end)) => return refusal(&end.into()),
+        Some(BodyEnd::Stalled) => {
+            let detail = "nothing came of the body for too long";
+            return problem(StatusCode::REQUEST_TIMEOUT, "request_timeout", detail);
+        }
+        None => {}
+    }
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
         let detail = format!("a message may have at most {LONGEST_MESSAGE} bytes");
         return problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail);

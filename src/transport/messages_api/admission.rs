@@ -10,10 +10,11 @@ use futures_util::StreamExt as _;
 
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
+use crate::transport::body_guard::BodyGuard;
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::{CheckedRequest, RequestPurpose};
 use crate::transport::rest::HttpState;
-use crate::transport::rest::middleware::auth_session::Authenticated;
+use crate::transport::rest::middleware::auth_session::{AuthSession, Authenticated};
 use crate::transport::rest::middleware::body::is_json;
 use crate::transport::rest::middleware::body_quota::HeldBody;
 use crate::transport::rest::problem::Problem;
@@ -64,7 +65,7 @@ pub(crate) async fn come_in(
     purpose: RequestPurpose,
 ) -> Result<(AdmittedRequest, CheckedRequest), ApiFailure> {
     let headers = request.headers();
-    let caller = let_in(door, headers).await?;
+    let AuthSession { caller, pass } = authenticate(door, headers).await?;
     check_version(headers)?;
     if !is_json(headers) {
         return Err(ApiFailure::invalid("content-type: is to be application/json"));
@@ -75,7 +76,12 @@ pub(crate) async fn come_in(
     let user = &caller.principal.user;
     let held = door.reading.begin(user);
     let permit = door.conversations.limits().begin(user, held.clone())?;
-    let bytes = read(request.into_body(), &held).await?;
+    let guard = BodyGuard::new(pass, door.clock.clone());
+    let bytes = read(guard.of(request.into_body()), &held).await;
+    if let Some(end) = guard.end() {
+        return Err(failure(&Problem::unread(end)));
+    }
+    let bytes = bytes?;
     let asked = if bytes.len() > LONG_BODY_BYTES {
         let turn = door.conversations.limits().turn().await;
         let read = tokio::task::spawn_blocking(move || {
@@ -134,13 +140,18 @@ pub(crate) async fn let_in(
     door: &HttpState,
     headers: &HeaderMap,
 ) -> Result<Authenticated, ApiFailure> {
+    Ok(authenticate(door, headers).await?.caller)
+}
+
+/// Authenticates a request by its headers, and counts it.
+async fn authenticate(door: &HttpState, headers: &HeaderMap) -> Result<AuthSession, ApiFailure> {
     let mut bare = Request::new(Body::empty());
     bare.headers_mut().clone_from(headers);
     let (mut parts, _) = bare.into_parts();
-    let caller =
-        Authenticated::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
-    door.conversations.limits().count(&caller.principal.user)?;
-    Ok(caller)
+    let session =
+        AuthSession::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
+    door.conversations.limits().count(&session.caller.principal.user)?;
+    Ok(session)
 }
 
 /// Returns the document that the request names.

@@ -10,6 +10,7 @@ use crate::approvals::DecisionError;
 use crate::auth::{AccessEnd, AuthError};
 use crate::rooms::RoomError;
 use crate::store::StoreError;
+use crate::transport::body_guard::BodyEnd;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::ProblemDocument;
 use crate::transport::protocol::server::WireError;
@@ -72,6 +73,18 @@ impl Problem {
     pub(crate) fn too_large() -> Self {
         let detail = "the body is longer than this route takes";
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    }
+
+    /// The body was not read to its end, because the sender's token ended or nothing more came.
+    pub(crate) fn unread(end: BodyEnd) -> Self {
+        match end {
+            BodyEnd::Access(end) => AuthError::from(end).into(),
+            BodyEnd::Stalled => Self::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "request_timeout",
+                "nothing came of the body for too long",
+            ),
+        }
     }
 
     /// Returns the problem of a missing thing, or of one that is hidden from the caller.

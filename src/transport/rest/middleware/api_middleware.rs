@@ -15,10 +15,11 @@ use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::auth_session::Authenticated;
+use super::auth_session::{AuthSession, Authenticated};
 use super::idempotency::{KeysInFlight, once};
 use crate::ids::UserId;
 use crate::permissions::{Action, Principal};
+use crate::transport::body_guard::BodyGuard;
 use crate::transport::rest::HttpState;
 use crate::transport::rest::problem::Problem;
 
@@ -80,14 +81,23 @@ impl ApiMiddleware {
         // Every extractor finds it there, so a token is looked up once.
         parts.extensions.insert(caller.clone());
         let held = self.door.reading.begin(&caller.principal.user);
-        let body = if body.is_end_stream() { body } else { held.of(body) };
+        let (body, guard) = if body.is_end_stream() {
+            (body, None)
+        } else {
+            let session = AuthSession::from_request_parts(&mut parts, &self.door).await?;
+            let guard = BodyGuard::new(session.pass, self.door.clock.clone());
+            (held.of(guard.of(body)), Some(guard))
+        };
         let has_long_answer =
             parts.method == Method::GET && parts.uri.path().starts_with(LONG_ANSWERS);
         let request = Request::from_parts(parts, body);
         let _turn = if has_long_answer { self.turn_to_read(&caller).await? } else { None };
         let limit = bodies.limit_for(&caller.principal);
         let answer = once(&self.door, &self.under_way, &caller, request, next, limit).await;
-        // The reader found the body cut off, and so did nothing.
+        // The reader found the body broken off, and so did nothing.
+        if let Some(end) = guard.and_then(|guard| guard.end()) {
+            return Err(Problem::unread(end));
+        }
         if held.is_refused() { Err(Problem::too_many(BUSY_S)) } else { answer }
     }
 }
