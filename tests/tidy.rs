@@ -153,8 +153,7 @@ const MOST_NAMESAKES: usize = 2;
 /// Names that a trait or a macro asks for, or that every tool has.
 const SHARED_NAMES: [&str; 4] = ["Input", "Error", "Rejection", "Item"];
 /// Names that say nothing about what is inside.
-const EMPTY_NAMES: [&str; 8] =
-    ["utils", "util", "common", "helpers", "helper", "manager", "service", "misc"];
+const EMPTY_NAMES: [&str; 7] = ["utils", "util", "common", "helpers", "helper", "manager", "misc"];
 
 /// A file of the repository.
 struct File {

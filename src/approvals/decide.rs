@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::apply::{AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order};
 use super::policy::cast;
 use super::{
     ApprovalRequest, ApprovalRequirement, ChangeExtent, Decision, DecisionError, DecisionOutcome,
     DecisionRemark, DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
     HunkVerdict, PeopleAsked, Person, PreviewKind, RequestStatus, RequestVerdict, UpdatedPreview,
+};
+use crate::approvals::hunks::apply::{
+    AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order,
 };
 use crate::document::Text;
 use crate::permissions::{Action, Principal};

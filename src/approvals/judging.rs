@@ -6,12 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::HunkEdit;
 use super::preview::changed_units;
 use super::{
     ApprovalRequest, ApprovalRequirement, ApprovalRule, DecisionError, DecisionPolicy, HunkStatus,
     Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
 };
+use crate::approvals::hunks::apply::HunkEdit;
 use crate::document::utf16_len;
 use crate::permissions::Principal;
 

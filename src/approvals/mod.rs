@@ -6,21 +6,18 @@
 //! while people type, `decide` applies a decision, `judging` computes what a decision requires,
 //! `rule` holds the approvals people give in advance, and `report` writes what the model is told.
 
-mod apply;
 mod authorship;
 mod decide;
 mod decision;
-mod duplicate;
 mod execution;
 mod hunk;
+pub mod hunks;
 mod invariants;
 mod judging;
-mod map_to_head;
 mod path_pattern;
 mod person;
 mod policy;
 mod preview;
-mod rebase;
 mod reopen;
 mod report;
 mod request;
@@ -39,13 +36,13 @@ pub use decision::{
 };
 pub use execution::{AnnouncedPreview, ExecutionState, UpdatedPreview};
 pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
+pub use hunks::map_to_head::{ArrivedHunks, ReturnedHunk};
+pub use hunks::rebase::{CommittedUpdate, RebaseOutcome};
 pub use judging::{ChangeExtent, DecisionRequirements};
-pub use map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use path_pattern::{ExcludedPaths, PathPattern};
 pub use person::Person;
 pub use policy::{ApprovalRequirement, DecisionPolicy, ToolPolicy, Vote, VoteCount};
 pub use preview::{Preview, PreviewKind, PreviewStep, PreviewWarning, changed_units, diff_lines};
-pub use rebase::{CommittedUpdate, RebaseOutcome};
 pub use report::ToolReport;
 pub use request::{
     ApprovalRequest, ClosedBy, DecisionRemark, ProposedCall, RequestResolution, RequestStatus,

@@ -11,11 +11,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::DecidedBy;
 use super::{
     ApprovalRequest, Decision, DecisionError, DecisionOutcome, HunkStatus, PathPattern, Person,
     Preview, PreviewKind, RequestStatus, RequestVerdict,
 };
+use crate::approvals::hunks::apply::DecidedBy;
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
 use crate::permissions::{Action, Principal};
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::apply::{AppliedHunks, HunkEdit, in_order};
 use super::{
     ApprovalRequest, ClosedBy, DecisionError, DecisionOutcome, DecisionRequirements, Hunk,
     HunkPart, HunkStatus, PeopleAsked, Person, RequestStatus, TouchedSince,
 };
+use crate::approvals::hunks::apply::{AppliedHunks, HunkEdit, in_order};
 use crate::document::provenance::PlacementOrigin;
 use crate::document::{Text, TextEdit};
 use crate::ids::HunkId;

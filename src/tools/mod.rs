@@ -15,6 +15,7 @@ pub mod registry;
 pub mod workspace;
 
 mod call;
+mod offers;
 mod partial_input;
 mod registered_tool;
 mod schema;
@@ -43,6 +44,7 @@ use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 use crate::workspace::{Workspace, WorkspaceError};
 
 pub use call::{DecidedChange, RewrittenRange, ToolCall, ToolOutcome};
+pub use offers::ToolOffer;
 pub use partial_input::PartialInput;
 pub use pipeline::early_preparation::EarlyPreparation;
 pub use registry::ToolRegistry;

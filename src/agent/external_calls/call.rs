@@ -14,8 +14,8 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::permissions::{Action, Principal};
 use crate::rooms::RoomError;
 use crate::rooms::command::ApprovalMode;
+use crate::tools::ToolOffer;
 use crate::tools::pipeline::inbox_approval;
-use crate::tools::registry::ToolOffer;
 use crate::tools::{
     ApprovalWait, EditableRange, FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext,
     ToolEffect, ToolOutcome, UnreadRanges,

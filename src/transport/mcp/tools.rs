@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::ids::{DocumentId, Version};
 use crate::permissions::{Action, Principal};
 use crate::tools::ToolEffect;
-use crate::tools::registry::ToolOffer;
+use crate::tools::ToolOffer;
 
 /// Subject of a call of a [`ListedTool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

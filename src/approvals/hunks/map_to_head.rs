@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::report::quoted;
-use super::{Hunk, HunkDraft, HunkStatus, ToolReport};
+use crate::approvals::report::quoted;
+use crate::approvals::{Hunk, HunkDraft, HunkStatus, ToolReport};
 use crate::document::{ChangeError, ChangeSet, Text};
 use crate::ids::RequestId;
 
@@ -46,7 +46,7 @@ impl ArrivedHunks {
         let mut text = base.clone();
         for change in updates {
             change.apply(&mut text)?;
-            let update = super::CommittedUpdate::new(change, &text);
+            let update = crate::approvals::CommittedUpdate::new(change, &text);
             for hunk in &mut hunks {
                 hunk.rebase_over(&update);
             }
@@ -85,7 +85,7 @@ impl ReturnedHunk {
     }
 
     /// Formats the change as one line for the model.
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let Self { base, proposed, now } = self;
         format!(
             "- conflicted: you read {}, proposed {}; it now reads {}",

@@ -4,7 +4,7 @@
 //! The result is sent to every editor when it occurs: only the server knows what was accepted and
 //! which request it came from.
 
-use super::{ApprovalRequest, ClosedBy, Hunk, HunkStatus};
+use crate::approvals::{ApprovalRequest, ClosedBy, Hunk, HunkStatus};
 use crate::document::{ChangeSet, Text};
 use crate::ids::HunkId;
 

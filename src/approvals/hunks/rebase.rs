@@ -7,7 +7,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::hunk::{Hunk, HunkPart, HunkStatus};
+use crate::approvals::hunk::{Hunk, HunkPart, HunkStatus};
 use crate::document::{ChangeSet, InsertSide, PositionIndex, Text};
 
 const CHANGED: &str = "Somebody changed these words meanwhile.";
@@ -51,7 +51,7 @@ impl<'a> CommittedUpdate<'a> {
     }
 
     /// Prepares an update from the text before it, where the text after is not available.
-    pub(super) fn from(change: &'a ChangeSet, before: &'a Text) -> Self {
+    pub(crate) fn from(change: &'a ChangeSet, before: &'a Text) -> Self {
         Self::leading_to(change, TextAfter::From(before, OnceCell::new()))
     }
 
@@ -108,7 +108,7 @@ impl Hunk {
         if touched { self.restate() } else { RebaseOutcome::Moved }
     }
 
-    pub(super) fn parts_to_map(&mut self) -> &mut [HunkPart] {
+    pub(crate) fn parts_to_map(&mut self) -> &mut [HunkPart] {
         match self.status {
             HunkStatus::Accepted => &mut self.inverse,
             HunkStatus::Streaming
@@ -121,7 +121,7 @@ impl Hunk {
     }
 
     /// Updates the status of an undecided hunk from its parts.
-    pub(super) fn restate(&mut self) -> RebaseOutcome {
+    pub(crate) fn restate(&mut self) -> RebaseOutcome {
         let (status, reason) = match self.status {
             HunkStatus::Streaming
             | HunkStatus::Obsolete
@@ -139,7 +139,7 @@ impl Hunk {
         if changed { RebaseOutcome::Changed } else { RebaseOutcome::Moved }
     }
 
-    pub(super) fn state_of_parts(&self) -> (HunkStatus, Option<&'static str>) {
+    pub(crate) fn state_of_parts(&self) -> (HunkStatus, Option<&'static str>) {
         let lost = |p: &HunkPart| p.is_gone() || p.is_insertion() && p.conflict;
         if self.parts.iter().all(lost) && self.parts.iter().any(HunkPart::is_gone) {
             (HunkStatus::Obsolete, Some(GONE))

@@ -1,8 +1,8 @@
 //! Conversion of accepted hunks into one change of the text, and its effect on the other hunks.
 
-use super::hunk::{Hunk, HunkPart, HunkStatus};
-use super::policy::Vote;
-use super::{
+use crate::approvals::hunk::{Hunk, HunkPart, HunkStatus};
+use crate::approvals::policy::Vote;
+use crate::approvals::{
     ApprovalRequest, ApprovalRequirement, ClosedBy, CommittedUpdate, DecisionError, Person,
     RebaseOutcome,
 };
@@ -11,7 +11,7 @@ use crate::document::{ChangeError, ChangeSet, Text, TextEdit, utf16_len};
 use crate::ids::{HunkId, RuleId};
 
 /// Person or rule that decides, and the time.
-pub(super) struct DecidedBy {
+pub(crate) struct DecidedBy {
     pub by: Person,
     pub at_ms: u64,
     /// Remembered rule that decides in place of `by`.
@@ -39,7 +39,7 @@ impl DecidedBy {
 
 /// Options for accepting a hunk.
 #[derive(Clone, Copy)]
-pub(super) struct AcceptKind<'a> {
+pub(crate) struct AcceptKind<'a> {
     /// Text to put instead of the proposed words.
     pub text: Option<&'a str>,
     /// `true` to accept although the words were changed.
@@ -49,7 +49,7 @@ pub(super) struct AcceptKind<'a> {
 }
 
 /// An edit and the hunk it comes from, by its index.
-pub(super) struct HunkEdit {
+pub(crate) struct HunkEdit {
     pub index: usize,
     pub edit: TextEdit,
     /// Text in the range now.
@@ -59,7 +59,7 @@ pub(super) struct HunkEdit {
 }
 
 /// Result of applying hunks.
-pub(super) struct AppliedHunks {
+pub(crate) struct AppliedHunks {
     /// Change of the text, if there is one.
     pub changes: Option<ChangeSet>,
     /// Hunks whose place is not the one the general rule gives.
@@ -69,7 +69,7 @@ pub(super) struct AppliedHunks {
 }
 
 /// Returns the edits that accepting a hunk makes; `None` if the text is not what it should be.
-pub(super) fn hunk_edits(
+pub(crate) fn hunk_edits(
     hunks: &[Hunk],
     index: usize,
     taken: AcceptKind,
@@ -140,7 +140,7 @@ fn beside_words(hunks: &[Hunk], this: (usize, usize), at: usize) -> usize {
 /// together.
 ///
 /// Overlaps happen only with force: a hunk in conflict reaches outward, perhaps over its neighbour.
-pub(super) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
+pub(crate) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
     edits.sort_by_key(|e| (e.edit.from, e.edit.to, e.index));
     let overlaps = edits.windows(2).filter(|pair| pair[1].edit.from < pair[0].edit.to);
     let mut indices: Vec<usize> =
@@ -153,7 +153,7 @@ pub(super) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
 impl ApprovalRequest {
     /// Makes one change of sorted edits, maps the other hunks over it and stores the parts that
     /// would undo it.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         &mut self,
         edits: &[HunkEdit],
         text: &Text,
@@ -201,7 +201,7 @@ impl ApprovalRequest {
     ///
     /// Follows the general rule, except for insertions: they keep their order in the proposal,
     /// whichever hunk is accepted first.
-    pub(super) fn rebase_siblings(
+    pub(crate) fn rebase_siblings(
         &mut self,
         edits: &[HunkEdit],
         update: &CommittedUpdate,

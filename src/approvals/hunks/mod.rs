@@ -1,0 +1,6 @@
+//! Hunks of a request: mapped over updates, recognised as already in the text, applied.
+
+pub(crate) mod apply;
+pub(crate) mod duplicate;
+pub(crate) mod map_to_head;
+pub(crate) mod rebase;
