@@ -1,4 +1,4 @@
-/** How a pending change follows the text while people type. Pure; the server does exactly the same (`src/approvals/rebase.rs`). */
+/** How a pending change follows the text while people type. Pure; the server does exactly the same (`src/approvals/hunks/rebase.rs`). */
 import type { ChangeSet, Text } from '@codemirror/state'
 import type { Hunk, HunkStatus, Part } from '../wire/types.ts'
 
