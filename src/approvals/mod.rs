@@ -37,7 +37,7 @@ pub use decision::{
 };
 pub use execution::{AnnouncedPreview, ExecutionState, UpdatedPreview};
 pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
-pub use judging::{ChangeExtent, DecisionRequirements};
+pub use judging::{ChangeExtent, DecisionRequirements, FileRequirements};
 pub use map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use path_pattern::{ExcludedPaths, PathPattern};
 pub use person::Person;

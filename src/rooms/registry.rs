@@ -23,7 +23,10 @@ use super::event::ServerEvent;
 use super::request_index::RequestIndex;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
 use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
+use crate::rooms::persistence::loading;
+use crate::rooms::state::RoomState;
 use crate::rooms::state::text::check_length;
+use crate::rooms::workspace_inbox::InboxPolicies;
 
 /// Longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -52,6 +55,8 @@ pub(super) struct RoomDeps {
     /// Two people who open the same document at once get the same room; nobody waits for another document.
     gates: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
     whereabouts: Mutex<RequestIndex>,
+    /// What the inbox asks for before a file is changed; `None`: nobody has needed it yet.
+    inbox: RwLock<Option<Arc<InboxPolicies>>>,
 }
 
 /// Held while a document is loaded.
@@ -105,6 +110,7 @@ impl RoomRegistry {
             watcher: OnceLock::new(),
             gates: Mutex::default(),
             whereabouts: Mutex::default(),
+            inbox: RwLock::default(),
         }))
     }
 
@@ -367,6 +373,33 @@ impl RoomDeps {
     /// The server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the inbox asks for before a file is changed. Rooms of files [know](Self::know_inbox) it.
+    pub(super) fn inbox(&self) -> Arc<InboxPolicies> {
+        self.inbox.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+
+    /// Takes over what the inbox asks for from now on.
+    pub(super) fn put_inbox(&self, inbox: &RoomState) {
+        let policies = Arc::new(inbox.inbox_policies());
+        *self.inbox.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
+    }
+
+    /// Looks up what the inbox asks for, unless that is known.
+    pub(super) async fn know_inbox(&self) -> Result<(), RoomError> {
+        let is_known = self.inbox.read().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_known {
+            return Ok(());
+        }
+        let found = match loading::load(&self.store, &workspace_inbox::id()).await {
+            Ok(inbox) => inbox.inbox_policies(),
+            Err(RoomError::NoDocument) => InboxPolicies::default(),
+            Err(error) => return Err(error),
+        };
+        let mut known = self.inbox.write().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| Arc::new(found));
+        Ok(())
     }
 
     fn put_settings(&self, settings: ServerSettings) {

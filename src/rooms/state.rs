@@ -44,6 +44,7 @@ use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::state::presence::RoomPresence;
 use crate::rooms::state::request_viewers::RequestViewers;
 use crate::rooms::state::streaming_previews::StreamingPreviews;
+use crate::rooms::workspace_inbox::InboxPolicies;
 
 /// Requests that have ended and are still remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
@@ -54,6 +55,8 @@ pub(crate) struct AppliedAt {
     pub(super) ms: u64,
     /// The server's settings.
     pub(super) server: ServerSettings,
+    /// What the inbox asks for before a file is changed.
+    pub(super) inbox: Arc<InboxPolicies>,
 }
 
 /// A document, its requests and the people in it.
@@ -76,6 +79,8 @@ pub(crate) struct RoomState {
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
     /// How it stands with the file that it is, as it was told last.
     pub(super) file: Option<FileState>,
+    /// The file that it is, from the workspace's top.
+    pub(super) file_path: Option<String>,
     /// What was committed since the newest snapshot.
     pub(super) unsnapshotted: SinceSnapshot,
 }
@@ -118,6 +123,7 @@ impl RoomState {
             presence: RoomPresence::default(),
             clients: HashMap::new(),
             file: None,
+            file_path: None,
             unsnapshotted,
         }
     }
@@ -248,12 +254,17 @@ impl RoomState {
         self.own.in_force(&now.server)
     }
 
-    /// What changes take here, where these settings are in force.
+    /// What changes take here, where these settings are in force: of a file also what the inbox asks for.
     pub(super) fn requirements<'a>(
         &'a self,
         settings: &'a DocumentSettings,
+        now: &'a AppliedAt,
     ) -> DecisionRequirements<'a> {
-        settings.requirements(self.rules.values().map(AsRef::as_ref))
+        let inbox = self.file_path.as_deref().map(|path| now.inbox.of(path));
+        DecisionRequirements {
+            inbox,
+            ..settings.requirements(self.rules.values().map(AsRef::as_ref))
+        }
     }
 
     /// One line of the audit log.
