@@ -42,6 +42,9 @@ pub struct Decision {
     /// The most UTF-16 units that rules for files let the tool change in the document, worked out by the server; `None`: any.
     #[serde(skip)]
     pub most_units: Option<usize>,
+    /// The input that came with an approval that edits nothing: it must be the proposed one.
+    #[serde(skip)]
+    pub sent_back: Option<Value>,
 }
 
 impl Decision {
@@ -58,6 +61,7 @@ impl Decision {
             rule: None,
             revised: None,
             most_units: None,
+            sent_back: None,
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::rule::is_meant;
 use super::{ApprovalRequest, DecisionRequirements, Person, ProposedCall, RuleSubject};
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::{Action, Principal};
@@ -190,7 +191,7 @@ pub struct ToolPolicy {
 impl ToolPolicy {
     /// Whether it speaks of a change. One whose size nobody can tell counts as large.
     fn is_for(&self, matter: &RuleSubject) -> bool {
-        self.tool.as_ref().is_none_or(|tool| *tool == matter.tool)
+        self.tool.as_ref().is_none_or(|tool| is_meant(tool, matter.tool))
             && self.over.is_none_or(|over| matter.units.is_none_or(|units| units > over))
     }
 }
@@ -207,7 +208,11 @@ impl DecisionPolicy {
     pub fn at_most(self, others: &[ToolPolicy]) -> Vec<ApprovalRequirement> {
         let tools = others.iter().map(|other| other.tool.as_ref()).chain([None]);
         let for_tool = |tool: Option<&String>| {
-            let matching = others.iter().filter(|it| it.tool.is_none() || it.tool.as_ref() == tool);
+            let is_for = |it: &&ToolPolicy| {
+                let named = it.tool.as_ref();
+                named.is_none_or(|named| tool.is_some_and(|tool| is_meant(named, tool)))
+            };
+            let matching = others.iter().filter(is_for);
             matching.map(|other| other.policy).chain([self]).collect()
         };
         tools.map(for_tool).collect()
@@ -224,7 +229,7 @@ pub struct Vote {
     /// The text to put there instead of the proposed one (or the input to run instead, as JSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The changed words it may overwrite.
+    /// The changed words it may overwrite (or what tells the content of the file that an edited input would change).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
     /// The remembered rule that gave it in their place.

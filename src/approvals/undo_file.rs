@@ -104,7 +104,7 @@ impl ApprovalRequest {
     /// What the call did is taken back from here on, once, as the file was found. It is judged as it will be applied.
     ///
     /// # Errors
-    /// As [`ApprovalRequest::reversible`], and if so much takes other people.
+    /// As [`ApprovalRequest::reversible`], if so much takes other people, and if a rule denies that other words are overwritten.
     pub fn begin_reversal(
         &mut self,
         who: &Principal,
@@ -114,7 +114,11 @@ impl ApprovalRequest {
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
         let file = self.proposal.preview.file_path.clone();
-        self.consent_for(&ChangeExtent { units: Some(units), file }, who, requirements)?;
+        let extent = ChangeExtent { units: Some(units), file };
+        if forced {
+            self.check_not_denied(&extent, requirements)?;
+        }
+        self.consent_for(&extent, who, requirements)?;
         let by = Person::from(who);
         self.reversal = Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())
