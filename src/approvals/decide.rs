@@ -64,6 +64,7 @@ impl ApprovalRequest {
         self.check_open(&named, now_ms)?;
         let plan = self.plan(decision, &named)?;
         self.check_fresh(decision)?;
+        self.check_shown(decision)?;
         let edits = match &plan {
             DecisionPlan::Run(..) | DecisionPlan::Refuse => Vec::new(),
             DecisionPlan::Hunks(fates) => self.edits(fates, text)?,
@@ -125,7 +126,9 @@ impl ApprovalRequest {
     ) -> Result<(), DecisionError> {
         let is_own = |(index, verdict): &NamedHunk| {
             let text = verdict.text.as_deref().filter(|_| verdict.choice == HunkChoice::Accept);
-            text.is_some_and(|text| normalized(text) != self.hunks[*index].proposed())
+            text.is_some_and(|text| {
+                !self.hunks[*index].would_read(&normalized(text), verdict.force)
+            })
         };
         let types =
             matches!(decision.verdict, RequestVerdict::Edit { .. }) || named.iter().any(is_own);
@@ -290,6 +293,20 @@ impl ApprovalRequest {
         if *seen == current { Ok(()) } else { Err(DecisionError::StalePreview { current }) }
     }
 
+    /// Refuses an edited input that would overwrite another file than people were shown. One that makes a file may.
+    fn check_shown(&self, decision: &Decision) -> Result<(), DecisionError> {
+        let Some(UpdatedPreview { preview, touched: Some(_) }) = &decision.revised else {
+            return Ok(());
+        };
+        let makes_one = preview.data["is_new_file"] == true;
+        if makes_one || preview.file_path == self.proposal.preview.file_path {
+            return Ok(());
+        }
+        let reason = "another file stands there, and nobody was shown what this would overwrite; reject it and say \
+                      which file to change instead";
+        Err(DecisionError::InvalidDecision { reason })
+    }
+
     /// Returns the edits that accepting makes, in order; or the hunks that cannot be accepted like
     /// this.
     fn edits(&self, fates: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
@@ -324,7 +341,9 @@ impl ApprovalRequest {
         moment: &DecidedBy,
     ) -> DecisionOutcome {
         let policy = self.proposal.policy;
-        let vote = moment.vote(input.as_ref().map(Value::to_string), None, consent.beyond(policy));
+        let stands = revised.as_ref().and_then(|fresh| fresh.touched.clone());
+        let text = input.as_ref().map(Value::to_string);
+        let vote = moment.vote(text, stands, consent.beyond(policy));
         let have = cast(&mut self.votes, &vote, policy);
         if have < consent.need() {
             return self.outcome();

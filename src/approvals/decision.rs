@@ -43,6 +43,9 @@ pub struct Decision {
     /// computed by the server; `None`: no limit.
     #[serde(skip)]
     pub most_units: Option<usize>,
+    /// The input that came with an approval that edits nothing: it must be the proposed one.
+    #[serde(skip)]
+    pub sent_back: Option<Value>,
 }
 
 impl Decision {
@@ -59,6 +62,7 @@ impl Decision {
             rule: None,
             revised: None,
             most_units: None,
+            sent_back: None,
         }
     }
 

@@ -4,6 +4,8 @@
 //! once more as it will be applied: with people's own words, with an edited input, on a fresh
 //! preview, and with everything that was accepted of it before. The stricter of both results holds.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::preview::changed_units;
@@ -43,17 +45,63 @@ pub struct DecisionRequirements<'a> {
     pub policies: &'a [ToolPolicy],
     /// Rules in force.
     pub rules: Vec<&'a ApprovalRule>,
+    /// What the inbox asks for besides, of a document that is a workspace file.
+    pub inbox: Option<FileRequirements<'a>>,
 }
+
+/// What the inbox asks for before a workspace file is changed.
+#[derive(Clone, Copy, Debug)]
+pub struct FileRequirements<'a> {
+    /// The file, from the workspace's top.
+    pub path: &'a str,
+    /// Who may decide anything.
+    pub policy: DecisionPolicy,
+    /// Stricter policies for some tools and sizes.
+    pub policies: &'a [ToolPolicy],
+    /// The rules in force.
+    pub rules: &'a [Arc<ApprovalRule>],
+}
+
+/// The tools that change files. Another one that changes the document of a file counts as these too.
+const FILE_TOOLS: [&str; 3] = ["Write", "Edit", "MultiEdit"];
 
 impl DecisionRequirements<'_> {
     /// Returns the requirement for applying `matter`.
     pub fn consent(&self, matter: &RuleSubject) -> ApprovalRequirement {
-        self.policy.of(matter, self.policies)
+        let own = self.policy.of(matter, self.policies);
+        self.inbox.map_or(own, |inbox| own.with(inbox.consent(matter)))
     }
 
     fn denies(&self, matter: &RuleSubject) -> bool {
-        self.rules.iter().any(|rule| rule.effect == RuleEffect::Deny && rule.stops(matter))
+        denies(self.rules.iter().copied(), matter)
+            || self.inbox.is_some_and(|inbox| inbox.denies(matter))
     }
+}
+
+impl FileRequirements<'_> {
+    /// The matter as calls that change the file.
+    fn matters<'m>(&'m self, matter: &RuleSubject<'m>) -> impl Iterator<Item = RuleSubject<'m>> {
+        let &RuleSubject { tool, units, .. } = matter;
+        let is_for_files = FILE_TOOLS.contains(&tool);
+        let others = FILE_TOOLS.into_iter().filter(move |_| !is_for_files);
+        let file = Some(self.path);
+        let of = move |tool| RuleSubject { tool, document: None, file, units };
+        std::iter::once(tool).chain(others).map(of)
+    }
+
+    fn consent(&self, matter: &RuleSubject) -> ApprovalRequirement {
+        let takes = self.matters(matter).map(|matter| self.policy.of(&matter, self.policies));
+        takes.fold(ApprovalRequirement::default(), ApprovalRequirement::with)
+    }
+
+    fn denies(&self, matter: &RuleSubject) -> bool {
+        self.matters(matter).any(|matter| denies(self.rules.iter().map(AsRef::as_ref), &matter))
+    }
+}
+
+/// Whether one of the rules denies a matter.
+fn denies<'r>(mut rules: impl Iterator<Item = &'r ApprovalRule>, matter: &RuleSubject) -> bool {
+    rules.any(|rule| rule.effect == RuleEffect::Deny && rule.stops(matter))
 }
 
 impl ApprovalRequest {
@@ -149,6 +197,18 @@ impl ApprovalRequest {
                 || requirements.denies(&self.matter(extent))
         };
         if is_denied(&proposed) || is_denied(extent) {
+            return Err(DecisionError::NotAllowed { reason: DENIED });
+        }
+        Ok(())
+    }
+
+    /// Refuses to overwrite so much by force where a rule denies it.
+    pub(super) fn check_not_denied(
+        &self,
+        extent: &ChangeExtent,
+        requirements: &DecisionRequirements,
+    ) -> Result<(), DecisionError> {
+        if requirements.denies(&self.matter(extent)) {
             return Err(DecisionError::NotAllowed { reason: DENIED });
         }
         Ok(())

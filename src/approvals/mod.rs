@@ -38,7 +38,7 @@ pub use execution::{AnnouncedPreview, ExecutionState, UpdatedPreview};
 pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
 pub use hunks::map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use hunks::rebase::{CommittedUpdate, RebaseOutcome};
-pub use judging::{ChangeExtent, DecisionRequirements};
+pub use judging::{ChangeExtent, DecisionRequirements, FileRequirements};
 pub use path_pattern::{ExcludedPaths, PathPattern};
 pub use person::Person;
 pub use policy::{ApprovalRequirement, DecisionPolicy, ToolPolicy, Vote, VoteCount};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::rule::is_meant;
 use super::{ApprovalRequest, DecisionRequirements, Person, ProposedCall, RuleSubject};
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::{Action, Principal};
@@ -194,7 +195,7 @@ pub struct ToolPolicy {
 impl ToolPolicy {
     /// Returns `true` if the policy is for this change. A change of unknown size counts as large.
     fn is_for(&self, matter: &RuleSubject) -> bool {
-        self.tool.as_ref().is_none_or(|tool| *tool == matter.tool)
+        self.tool.as_ref().is_none_or(|tool| is_meant(tool, matter.tool))
             && self.over.is_none_or(|over| matter.units.is_none_or(|units| units > over))
     }
 }
@@ -212,7 +213,11 @@ impl DecisionPolicy {
     pub fn at_most(self, others: &[ToolPolicy]) -> Vec<ApprovalRequirement> {
         let tools = others.iter().map(|other| other.tool.as_ref()).chain([None]);
         let for_tool = |tool: Option<&String>| {
-            let matching = others.iter().filter(|it| it.tool.is_none() || it.tool.as_ref() == tool);
+            let is_for = |it: &&ToolPolicy| {
+                let named = it.tool.as_ref();
+                named.is_none_or(|named| tool.is_some_and(|tool| is_meant(named, tool)))
+            };
+            let matching = others.iter().filter(is_for);
             matching.map(|other| other.policy).chain([self]).collect()
         };
         tools.map(for_tool).collect()

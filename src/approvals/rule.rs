@@ -65,6 +65,11 @@ pub const PLAN_TOOL: &str = "ExitPlanMode";
 /// the first stops the second.
 const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
 
+/// Whether a rule or a policy that names one tool means a call of another.
+pub(super) fn is_meant(named: &str, called: &str) -> bool {
+    named == called || (named, called) == SEVERAL_TIMES
+}
+
 /// Scope of an [`ApprovalRule`]. No scope includes another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -171,9 +176,7 @@ impl ApprovalRule {
         let RememberWish { path, .. } = &self.remember;
         self.ended.is_none()
             && self.effect != RuleEffect::Allow
-            && (self.tool == EVERY_TOOL
-                || self.tool == tool
-                || (self.tool.as_str(), tool) == SEVERAL_TIMES)
+            && (self.tool == EVERY_TOOL || is_meant(&self.tool, tool))
             && self.document.as_ref() == document
             && self.over.is_none_or(|over| units.is_none_or(|units| units > over))
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.touches(file)))

@@ -116,7 +116,11 @@ impl ApprovalRequest {
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
         let file = self.proposal.preview.file_path.clone();
-        self.consent_for(&ChangeExtent { units: Some(units), file }, who, requirements)?;
+        let extent = ChangeExtent { units: Some(units), file };
+        if forced {
+            self.check_not_denied(&extent, requirements)?;
+        }
+        self.consent_for(&extent, who, requirements)?;
         let by = Person::from(who);
         self.reversal = Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())

@@ -54,7 +54,11 @@ impl ApprovalRequest {
         let indices = self.accepted(scope.hunks)?;
         self.check_allowed(who)?;
         let edits = self.inverse(&indices, scope.touched, text)?;
-        self.consent_for(&self.reversed_extent(&edits), who, requirements)?;
+        let extent = self.reversed_extent(&edits);
+        if self.inverse(&indices, TouchedPolicy::Refuse, text).is_err() {
+            self.check_not_denied(&extent, requirements)?;
+        }
+        self.consent_for(&extent, who, requirements)?;
         let mut open_again: Vec<HunkId> = Vec::new();
         for &index in &indices {
             self.hunks[index].inverse.clear();

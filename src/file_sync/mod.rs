@@ -20,7 +20,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::ids::{DocumentId, Version};
 use crate::permissions::Principal;
-use crate::rooms::settings::DocumentSettings;
 use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 use crate::store::{FileRecord, Store, StoreError};
 use crate::workspace::{ABSENT, GlobResult, Workspace, WorkspaceError, plain_path};
@@ -242,8 +241,7 @@ impl FileSync {
         let room = self.0.rooms.open(document).await.ok()?;
         let (here, rules) = (room.read().await.ok()?.settings, room.rules().await.ok()?);
         let desk = self.0.rooms.desk().await.ok()?.read().await.ok()?.settings;
-        let usual = DocumentSettings { frozen: Vec::new(), timeout_ms: here.timeout_ms, ..desk };
-        (here != usual || !rules.is_empty()).then_some(room)
+        (here.asks_for_more_than(&desk) || !rules.is_empty()).then_some(room)
     }
 
     /// Writes the changes that the file of a document lacks, if the document has a file and that is

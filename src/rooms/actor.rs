@@ -92,6 +92,11 @@ impl RoomActor {
         document: &DocumentId,
     ) -> Result<(Self, RoomHandle), RoomError> {
         let state = loading::load(&shared.store, document).await?;
+        if state.is_desk() {
+            shared.put_inbox(&state);
+        } else if state.file_path.is_some() {
+            shared.know_inbox().await?;
+        }
         let (sender, inbox) = mpsc::channel(INBOX);
         let unlisted_owner = state.unlisted_owner().cloned();
         let (shown, pulse) = watch::channel(RoomStatus { version: state.version(), people: 0 });
@@ -373,6 +378,10 @@ impl RoomActor {
             return Err(self.take_back(outputs, Arc::new(error)).await);
         }
         failpoint::pass("room.kept");
+        if self.broken.is_none() && self.state.is_desk() {
+            // Before anybody hears that it is done.
+            self.shared.put_inbox(&self.state);
+        }
         for output in outputs {
             match output {
                 TurnEffect::LongAnswer(answer) => {
@@ -471,6 +480,7 @@ impl RoomActor {
     }
 
     pub(super) fn now(&self) -> AppliedAt {
-        AppliedAt { ms: self.shared.clock.now_ms(), server: self.shared.settings() }
+        let (ms, server) = (self.shared.clock.now_ms(), self.shared.settings());
+        AppliedAt { ms, server, inbox: self.shared.inbox() }
     }
 }

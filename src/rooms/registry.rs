@@ -23,7 +23,10 @@ use super::event::ServerEvent;
 use super::request_index::RequestIndex;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
 use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
+use crate::rooms::persistence::loading;
+use crate::rooms::state::RoomState;
 use crate::rooms::state::text::check_length;
+use crate::rooms::workspace_inbox::InboxPolicies;
 
 /// Length of the longest title, in characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -53,6 +56,8 @@ pub(super) struct RoomDeps {
     /// another document.
     gates: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
     whereabouts: Mutex<RequestIndex>,
+    /// What the inbox asks for before a file is changed; `None`: nobody has needed it yet.
+    inbox: RwLock<Option<Arc<InboxPolicies>>>,
 }
 
 /// Lock that is held while a document is loaded.
@@ -106,6 +111,7 @@ impl RoomRegistry {
             watcher: OnceLock::new(),
             gates: Mutex::default(),
             whereabouts: Mutex::default(),
+            inbox: RwLock::default(),
         }))
     }
 
@@ -372,6 +378,33 @@ impl RoomDeps {
     /// Returns the server's settings.
     pub(super) fn settings(&self) -> ServerSettings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the inbox asks for before a file is changed. Rooms of files [know](Self::know_inbox) it.
+    pub(super) fn inbox(&self) -> Arc<InboxPolicies> {
+        self.inbox.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+
+    /// Takes over what the inbox asks for from now on.
+    pub(super) fn put_inbox(&self, inbox: &RoomState) {
+        let policies = Arc::new(inbox.inbox_policies());
+        *self.inbox.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
+    }
+
+    /// Looks up what the inbox asks for, unless that is known.
+    pub(super) async fn know_inbox(&self) -> Result<(), RoomError> {
+        let is_known = self.inbox.read().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_known {
+            return Ok(());
+        }
+        let found = match loading::load(&self.store, &workspace_inbox::id()).await {
+            Ok(inbox) => inbox.inbox_policies(),
+            Err(RoomError::NoDocument) => InboxPolicies::default(),
+            Err(error) => return Err(error),
+        };
+        let mut known = self.inbox.write().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| Arc::new(found));
+        Ok(())
     }
 
     fn put_settings(&self, settings: ServerSettings) {

@@ -198,6 +198,17 @@ impl OwnSettings {
 }
 
 impl DocumentSettings {
+    /// Whether something of it holds that `other` does not say already.
+    pub fn asks_for_more_than(&self, other: &Self) -> bool {
+        let usual = ApprovalRequirement::from(other.policy);
+        let is_news =
+            |it: &ToolPolicy| !other.policies.contains(it) && !usual.includes(it.policy.into());
+        !self.frozen.is_empty()
+            || !usual.includes(self.policy.into())
+            || self.policies.iter().any(is_news)
+            || (self.approvals == ApprovalSwitch::On && other.approvals == ApprovalSwitch::Off)
+    }
+
     /// Returns the requirements for changes under these settings and these rules.
     pub fn requirements<'a>(
         &'a self,
@@ -207,6 +218,7 @@ impl DocumentSettings {
             policy: self.policy,
             policies: &self.policies,
             rules: rules.collect(),
+            inbox: None,
         }
     }
 }

@@ -252,5 +252,5 @@ impl SimulatedTurn {
 }
 
 fn now(ms: u64, server: &ServerSettings) -> AppliedAt {
-    AppliedAt { ms, server: server.clone() }
+    AppliedAt { ms, server: server.clone(), inbox: Arc::default() }
 }

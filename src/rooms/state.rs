@@ -45,6 +45,7 @@ use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::state::presence::RoomPresence;
 use crate::rooms::state::request_viewers::RequestViewers;
 use crate::rooms::state::streaming_previews::StreamingPreviews;
+use crate::rooms::workspace_inbox::InboxPolicies;
 
 /// Number of ended requests that are remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
@@ -55,6 +56,8 @@ pub(crate) struct AppliedAt {
     pub(super) ms: u64,
     /// Settings of the server.
     pub(super) server: ServerSettings,
+    /// What the inbox asks for before a file is changed.
+    pub(super) inbox: Arc<InboxPolicies>,
 }
 
 /// State of a room: a document, its requests and the people in it.
@@ -78,6 +81,8 @@ pub(crate) struct RoomState {
     pub(super) clients: HashMap<ClientId, Option<UserId>>,
     /// State of the document's file, as it was told last.
     pub(super) file: Option<FileState>,
+    /// The file that it is, from the workspace's top.
+    pub(super) file_path: Option<String>,
     /// Updates committed since the newest snapshot.
     pub(super) unsnapshotted: SinceSnapshot,
 }
@@ -120,6 +125,7 @@ impl RoomState {
             presence: RoomPresence::default(),
             clients: HashMap::new(),
             file: None,
+            file_path: None,
             unsnapshotted,
         }
     }
@@ -256,8 +262,13 @@ impl RoomState {
     pub(super) fn requirements<'a>(
         &'a self,
         settings: &'a DocumentSettings,
+        now: &'a AppliedAt,
     ) -> DecisionRequirements<'a> {
-        settings.requirements(self.rules.values().map(AsRef::as_ref))
+        let inbox = self.file_path.as_deref().map(|path| now.inbox.of(path));
+        DecisionRequirements {
+            inbox,
+            ..settings.requirements(self.rules.values().map(AsRef::as_ref))
+        }
     }
 
     /// Creates one entry of the audit log.

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::approvals::{ApprovalRequest, ToolReport, UpdatedPreview};
+use crate::approvals::{
+    ApprovalRequest, ApprovalRule, DecisionPolicy, FileRequirements, ToolPolicy, ToolReport,
+    UpdatedPreview,
+};
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
 use crate::store::{DocumentRecord, StoreOp};
 
@@ -39,7 +42,32 @@ pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
     }
 }
 
+/// What the inbox asks for before a file is changed.
+#[derive(Debug, Default)]
+pub(crate) struct InboxPolicies {
+    policy: DecisionPolicy,
+    policies: Vec<ToolPolicy>,
+    rules: Vec<Arc<ApprovalRule>>,
+}
+
+impl InboxPolicies {
+    /// The same, of the file at `path`.
+    pub(super) fn of<'a>(&'a self, path: &'a str) -> FileRequirements<'a> {
+        let Self { policy, policies, rules } = self;
+        FileRequirements { path, policy: *policy, policies, rules }
+    }
+}
+
 impl RoomState {
+    /// What is asked for here, as documents that are files are told it.
+    pub(super) fn inbox_policies(&self) -> InboxPolicies {
+        InboxPolicies {
+            policy: self.own.policy.unwrap_or_default(),
+            policies: self.own.policies.clone().unwrap_or_default(),
+            rules: self.rules.values().cloned().collect(),
+        }
+    }
+
     /// `true` if this room is the workspace inbox, whose requests have no document.
     pub(super) fn is_desk(&self) -> bool {
         self.id().as_str() == DESK
@@ -91,7 +119,7 @@ pub(super) fn look_again(
     step: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
-    if !request.look_again(fresh, &state.requirements(&state.in_force(now))) {
+    if !request.look_again(fresh, &state.requirements(&state.in_force(now), now)) {
         return Ok(Arc::new(request));
     }
     Ok(changed(state, request, "request.refresh", RequestNews::Preview, now, step))

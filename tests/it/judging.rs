@@ -388,3 +388,95 @@ fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_desk() {
     assert_eq!(owner.text(), START);
     accepts_with(&owner, &request, &"Z".repeat(47)).ok();
 }
+
+#[test]
+fn a_file_that_somebody_has_rewritten_is_not_taken_back_against_a_rule() {
+    let (desk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let rex = desk.person("Rex", Role::Reviewer);
+    let request = written(&desk, &owner, "new");
+    desk.overwrites("a.txt", "A person wrote this.");
+    let deny = json!({"documentId": "desk", "effect": "deny", "tool": "*", "path": "a.txt"});
+    let rule = owner.emit("rules:add", &deny).ok();
+    may_not_undo(&desk, &rex, &request, true);
+    assert_eq!(desk.file("a.txt").as_deref(), Some("A person wrote this."));
+    let rule = rule["rule"]["id"].clone();
+    owner.emit("rules:revoke", &json!({"id": rule})).ok();
+    rex.emit("approval:undo", &json!({"request_id": request.id(), "force": true})).ok();
+    assert_eq!(desk.file("a.txt").as_deref(), Some("old"));
+}
+
+#[test]
+fn an_approval_with_another_input_is_not_taken_for_the_models() {
+    let (desk, owner) = desk_with_limit(&[]);
+    let request = asks_for_a_file(&owner);
+    let with = |content: &str| {
+        let input = json!({"file_path": "a.txt", "content": content});
+        json!({"approved": true, "updated_input": input})
+    };
+    owner.decides(&request, with("mine")).refused_with("invalid_payload");
+    let decision = request.decision(with("mine"));
+    let (_, problem) = posts(&desk, &owner, &format!("{}/decision", request.id()), &decision);
+    assert_eq!(problem["code"], "invalid_request", "{problem}");
+    assert_eq!(desk.file("a.txt"), None);
+    owner.decides(&request, with("short")).ok();
+    desk.file_comes_to_read("a.txt", "short");
+}
+
+#[test]
+fn an_edit_does_not_overwrite_another_file_that_nobody_was_shown() {
+    let (desk, owner) = desk_with_limit(&[("other.txt", "words of a person")]);
+    let request = asks_for_a_file(&owner);
+    writes_instead(&owner, &request, "other.txt", "mine").refused_with("invalid_decision");
+    assert_eq!(desk.file("other.txt").as_deref(), Some("words of a person"));
+    writes_instead(&owner, &request, "new.txt", "mine").ok();
+    desk.file_comes_to_read("new.txt", "mine");
+}
+
+/// A model that rewrites `a.txt`, at a desk where owners decide.
+fn desk_of_owners() -> (Desk, Person, Person) {
+    let input = json!({"file_path": "a.txt", "content": CHANGED});
+    let script = Script::default().answering(".", "Write", &input).closing("Done.");
+    let desk = Desk::plan().script(script).workspace(&[("a.txt", START)]).start();
+    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
+    owner.emit("document:settings", &json!({"documentId": "desk", "policy": "owner"})).ok();
+    (desk, owner, rex)
+}
+
+#[test]
+fn a_file_that_was_opened_once_is_decided_by_the_policy_of_the_desk() {
+    let (desk, owner, rex) = desk_of_owners();
+    owner.opens_file("a.txt");
+    owner.closes();
+    let request = asks_for_a_file(&owner);
+    assert_eq!(request["policies"], json!(["owner"]), "{}", request["document_id"]);
+    rex.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+    assert_eq!(desk.file("a.txt").as_deref(), Some(START));
+    owner.accepts_all(&request);
+    desk.file_comes_to_read("a.txt", CHANGED);
+}
+
+#[test]
+fn a_file_that_is_open_is_decided_by_the_policy_of_the_desk_too() {
+    let (desk, owner, rex) = desk_of_owners();
+    let document = owner.opens_file("a.txt");
+    rex.opens(&document);
+    let request = asks_for_a_file(&owner);
+    assert_eq!(
+        (&request["document_id"], &request["policies"]),
+        (&json!(document), &json!(["owner"]))
+    );
+    rex.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+    owner.accepts_all(&request);
+    desk.file_comes_to_read("a.txt", CHANGED);
+    let undo = json!({"request_id": request.id()});
+    rex.emit("approval:undo", &undo).refused_with("not_allowed");
+    // What the desk asks for counts when it is decided, not only when it is proposed.
+    configure_policy(&owner, "any");
+    rex.emit("approval:undo", &undo).ok();
+    configure_policy(&owner, "owner");
+    rex.decides(&request, json!({"approved": true})).refused_with("not_allowed");
+}
+
+fn configure_policy(owner: &Person, policy: &str) {
+    owner.emit("document:settings", &json!({"documentId": "desk", "policy": policy})).ok();
+}

@@ -47,6 +47,12 @@ impl AgentService {
         let approves =
             matches!(decision.verdict, RequestVerdict::Approve | RequestVerdict::Edit { .. });
         let request = open.into_iter().find(|request| *request.id() == id);
+        let sent_back = decision.sent_back.as_ref().zip(request.as_ref());
+        if sent_back.is_some_and(|(input, request)| *input != request.proposal.input) {
+            let told =
+                "`updated_input` is another one than was proposed; say `decision: edit` to run it";
+            return Err(RoomError::Invalid(told.to_owned()));
+        }
         // The room checks changes of a text, but does not know the rules for files.
         if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {
             let desk = self.desk().await?;

@@ -294,3 +294,109 @@ fn a_rule_made_with_an_edit_is_about_the_file_that_was_approved() {
     assert_eq!(desk.decide(&edit("*.md")).unwrap_err().code(), "invalid_decision");
     desk.decide(&edit("*.txt")).unwrap();
 }
+
+#[test]
+fn the_models_words_over_a_whole_place_are_a_persons_own_where_somebody_typed_between() {
+    let rex = person("rex", Role::Reviewer);
+    let mut desk = ReviewFixture::proposing("He go to store today", "He goes to the store today");
+    assert!(desk.request.hunks[0].parts.len() > 1, "{:?}", desk.request.hunks);
+    desk.types("go| to", " quickly");
+    assert_eq!(desk.request.hunks[0].status, HunkStatus::Pending);
+    let mut decision = forced(desk.id(0), &desk.stands(0));
+    decision.hunks.as_mut().unwrap()[0].text = Some(desk.request.hunks[0].proposed());
+    assert_eq!(decides(&mut desk, &[], &rex, &decision).err(), Some("not_allowed"));
+    let plain = one(desk.id(0), HunkChoice::Accept);
+    decides(&mut desk, &[], &rex, &plain).unwrap();
+    assert_eq!(desk.text(), "He goes quickly to the store today");
+}
+
+#[test]
+fn a_policy_for_edit_is_one_for_several_edits_too() {
+    let policies = [ToolPolicy { tool: Some("Edit".into()), ..over(100, DecisionPolicy::Owner) }];
+    let takes = |tool: &str, units: usize| {
+        let matter = RuleSubject { tool, document: None, file: None, units: Some(units) };
+        asking(&policies).consent(&matter)
+    };
+    assert_eq!(takes("MultiEdit", 101), DecisionPolicy::Owner.into());
+    assert_eq!(takes("MultiEdit", 100), DecisionPolicy::Any.into());
+    assert_eq!(takes("Write", 101), DecisionPolicy::Any.into());
+    let both = [
+        policies[0].clone(),
+        ToolPolicy { tool: Some("MultiEdit".into()), over: None, policy: DecisionPolicy::Two },
+    ];
+    let most = DecisionPolicy::Any.at_most(&both);
+    assert!(most.contains(&[DecisionPolicy::Two, DecisionPolicy::Owner].into_iter().collect()));
+}
+
+#[test]
+fn votes_for_an_edited_call_are_for_the_file_as_it_was() {
+    let mut desk = ReviewFixture::asking(
+        "Write",
+        Preview::diff("a.md", Some("one"), "x", &DiffLimits::default()),
+    )
+    .with_policy(DecisionPolicy::Two);
+    desk.request.proposal.touched = Some("1".to_owned());
+    desk.request.announced = desk.request.preview_hash();
+    let edit = |stands: &str| {
+        let preview = Preview::diff("b.md", None, "y", &DiffLimits::default());
+        Decision {
+            revised: Some(UpdatedPreview { preview, touched: Some(stands.to_owned()) }),
+            ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
+        }
+    };
+    decides(&mut desk, &[], &ann(), &edit("1")).unwrap();
+    let second = decides(&mut desk, &[], &bob(), &edit("2")).unwrap();
+    assert_eq!((second.resolved, second.votes.have), (None, 1));
+    assert!(decides(&mut desk, &[], &ann(), &edit("2")).unwrap().resolved.is_some());
+}
+
+#[test]
+fn an_edited_call_overwrites_no_file_that_nobody_was_shown() {
+    let of = |path: &str| Preview::diff(path, Some("one"), "x", &DiffLimits::default());
+    let mut desk = ReviewFixture::asking("Write", of("a.md"));
+    desk.request.proposal.touched = Some("1".to_owned());
+    desk.request.announced = desk.request.preview_hash();
+    let edit = |path: &str| Decision {
+        revised: Some(UpdatedPreview { preview: of(path), touched: Some("1".to_owned()) }),
+        ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
+    };
+    assert_eq!(decides(&mut desk, &[], &ann(), &edit("b.md")).err(), Some("invalid_decision"));
+    decides(&mut desk, &[], &ann(), &edit("a.md")).unwrap();
+}
+
+fn denying(over: usize, document: Option<&str>) -> ApprovalRule {
+    ApprovalRule {
+        remember: RememberWish {
+            id: "rul_1".into(),
+            scope: RuleScope::Document,
+            path: None,
+            max_units: None,
+        },
+        effect: RuleEffect::Deny,
+        over: Some(over),
+        tool: EVERY_TOOL.to_owned(),
+        session: "ses_1".into(),
+        document: document.map(Into::into),
+        request: None,
+        by: Person::from(&owner()),
+        at_ms: 1,
+        ended: None,
+    }
+}
+
+#[test]
+fn an_undo_by_force_is_denied_by_rules_and_a_plain_one_is_not() {
+    let mut desk = under(&[]);
+    decides(&mut desk, &[], &ann(), &one("req_1.1".into(), HunkChoice::Accept)).unwrap();
+    let rule = denying(0, Some("doc_1"));
+    let requirements =
+        DecisionRequirements { rules: vec![&rule], ..DecisionRequirements::default() };
+    let undo = |desk: &ReviewFixture| {
+        let scope = UndoScope { hunks: None, touched: TouchedPolicy::Overwrite };
+        let undone = desk.request.clone().undo(scope, &ann(), &desk.text, 9, &requirements);
+        undone.map(drop).map_err(|error| error.code())
+    };
+    assert_eq!(undo(&desk), Ok(()), "nobody has touched it");
+    desk.types("The", "Th and more e");
+    assert_eq!(undo(&desk), Err("not_allowed"));
+}

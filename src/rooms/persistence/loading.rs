@@ -72,6 +72,8 @@ async fn load_from(
         let rule = rule?;
         state.rules.insert(rule.id().clone(), Arc::new(rule));
     }
+    let file = store.file(id).await.map_err(RoomError::store)?;
+    state.file_path = file.map(|file| file.path);
     Ok(state)
 }
 

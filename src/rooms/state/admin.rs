@@ -129,7 +129,7 @@ impl RoomState {
         now: &AppliedAt,
         step: &mut TurnEffects,
     ) {
-        let requirements = self.requirements(settings);
+        let requirements = self.requirements(settings, now);
         let other = |request: &&Arc<ApprovalRequest>| {
             request.judge(&requirements) != (request.proposal.policy, request.requires())
         };

@@ -36,7 +36,7 @@ pub(crate) fn decide(
     let mut request = ApprovalRequest::clone(known);
     let held = locked_ranges::hold_back(state, &mut request, decision);
     let settings = state.in_force(now);
-    let requirements = state.requirements(&settings);
+    let requirements = state.requirements(&settings, now);
     let text = state.document.text();
     let mut outcome = request.decide(decision, by, text, now.ms, &requirements)?;
     locked_ranges::let_go(&mut request, &held, &mut outcome);

@@ -34,7 +34,7 @@ pub(crate) fn begin(
     state.exists()?;
     let mut request = ApprovalRequest::clone(state.request(&id).ok_or(RoomError::NoRequest)?);
     let settings = state.in_force(now);
-    let requirements = state.requirements(&settings);
+    let requirements = state.requirements(&settings, now);
     request.set_policy(&requirements);
     let file = &request.proposal.preview.file_path;
     let detail = json!({ "file": file, "found": found.stamp, "force": found.forced });

@@ -187,7 +187,7 @@ fn arrive(
     };
     let clock = RequestTimes { deadline_ms, ..RequestTimes::start(now.ms, settings.timeout_ms) };
     let mut request = ApprovalRequest::open(proposal, arrival, state.version(), clock);
-    request.set_policy(&settings.requirements(std::iter::empty()));
+    request.set_policy(&state.requirements(settings, now));
     for change in missed {
         requests::move_scope(&mut request, change);
     }

@@ -38,7 +38,7 @@ pub(crate) fn undo(
     };
     let scope = UndoScope { hunks: wish.hunks.as_deref(), touched };
     let settings = state.in_force(now);
-    let requirements = state.requirements(&settings);
+    let requirements = state.requirements(&settings, now);
     let outcome = request.undo(scope, by, state.document.text(), now.ms, &requirements)?;
     let hunks = HunkChanges { drop: Vec::new(), put: put(&request, &outcome.put) };
     match &outcome.changes {
@@ -72,7 +72,7 @@ pub(crate) fn reopen(
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
     }
     let again = request.reopen(wish.hunks.as_deref(), by, state.document.text())?;
-    request.restate(&state.requirements(&state.in_force(now)));
+    request.restate(&state.requirements(&state.in_force(now), now));
     let detail = json!({ "hunks": again });
     step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
     tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, step);
@@ -115,6 +115,6 @@ fn current(
         return Err(RoomError::Invalid("the document has just changed; try again".to_owned()));
     }
     let mut request = ApprovalRequest::clone(request);
-    request.set_policy(&state.requirements(&state.in_force(now)));
+    request.set_policy(&state.requirements(&state.in_force(now), now));
     Ok(request)
 }

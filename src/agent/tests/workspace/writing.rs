@@ -38,7 +38,7 @@ async fn a_rejected_file_is_not_written_and_the_reason_reaches_the_model() {
 
 #[tokio::test]
 async fn an_edited_call_runs_as_edited_and_the_model_is_told() {
-    let (mut stage, request) = writing(&[("b.txt", "old")], "a.txt", "new").await;
+    let (mut stage, request) = writing(&[], "a.txt", "new").await;
     let input = json!({"file_path": "b.txt", "content": "mine"});
     stage.decides(&request, edit(input)).await.unwrap();
     stage.result().await;

@@ -43,7 +43,9 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
     }
     let names_hunks = hunks.is_some();
     let said = message.as_deref();
+    let input = updated_input.clone();
     let verdict = verdict(decision.as_deref(), approved, names_hunks, updated_input, said)?;
+    let sent_back = input.filter(|_| verdict == RequestVerdict::Approve);
     let feedback =
         feedback.or(message.filter(|_| !matches!(verdict, RequestVerdict::Respond { .. })));
     let finish = match finish.as_deref() {
@@ -63,6 +65,7 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
         rule: None,
         revised: None,
         most_units: None,
+        sent_back,
     })
 }
 
