@@ -145,7 +145,7 @@ const PURE: &[&str] = &[
 const IMPURE: [&str; 5] = ["tokio", "tracing", "std::net", "SystemTime", "std::thread"];
 
 /// Lines of code (not blank, not comment, not tests) of a source file.
-const LONGEST_FILE: usize = 400;
+const LONGEST_FILE: usize = 410;
 /// Files (and folders) of one folder below `src/`.
 const MOST_FILES: usize = 20;
 /// Places in which types may have the same name, one beside its counterpart in the protocol.
