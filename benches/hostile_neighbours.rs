@@ -3,9 +3,11 @@
 //! Everything is real: the server is its own process, four socket.io clients talk to it over loopback. First a bystander
 //! types alone, which is the control. Then two editors, each in a document of their own, send as fast as they are answered
 //! what costs most: updates of thousands of sections on a version that is long ago, and replacements of a long text. A
-//! viewer reads old versions and lists meanwhile.
+//! viewer asks for old versions, the history and the list meanwhile, also as fast as they are answered.
 //!
 //! Goal: the 99th percentile of the bystander's keystrokes is at most 50 ms worse than in the control of the same run.
+//!
+//! The result names how many rounds of each were answered: without attacks there is nothing to see.
 //!
 //! `cargo bench --bench hostile_neighbours`
 
@@ -18,6 +20,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -42,33 +45,71 @@ fn main() {
     let mut version = 0;
     keystrokes(&mut bystander, &page, &mut version, 100);
     let alone = keystrokes(&mut bystander, &page, &mut version, KEYSTROKES);
-    let (stop, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let hostile: Vec<_> = ["Mallory", "Trudy"]
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut others: Vec<_> = ["Mallory", "Trudy"]
         .map(|name| {
             let client = Client::connect(&server, name, "editor");
-            let (stop, done) = (Arc::clone(&stop), Arc::clone(&done));
-            std::thread::spawn(move || attack(client, &stop, &done))
+            Neighbour::start(&stop, move |stop, done| attack(client, stop, done))
         })
         .into();
-    // Until both are at it.
-    while done.load(Relaxed) < 4 {
+    let (viewer, read) = (Client::connect(&server, "Eve", "viewer"), page.clone());
+    others.push(Neighbour::start(&stop, move |stop, done| browse(viewer, &read, stop, done)));
+    // Until all are at it.
+    while others.iter().any(|it| it.done.load(Relaxed) < 2) {
+        assert!(!others.iter().any(|it| it.thread.is_finished()), "a neighbour has given up");
         std::thread::sleep(PAUSE);
     }
-    let before = done.load(Relaxed);
+    let rounds = || others.iter().map(|it| it.done.load(Relaxed)).collect::<Vec<_>>();
+    let before = rounds();
     let company = keystrokes(&mut bystander, &page, &mut version, KEYSTROKES);
-    let attacks = done.load(Relaxed) - before;
+    let answered: Vec<_> = rounds().iter().zip(before).map(|(now, before)| now - before).collect();
     stop.store(true, Relaxed);
-    for thread in hostile {
-        thread.join().expect("a hostile editor ends in good order");
+    for neighbour in others {
+        neighbour.thread.join().expect("a neighbour ends in good order");
     }
     println!("{:<44} {:>9} {:>9} {:>9}", "a keystroke, milliseconds", "median", "99th", "worst");
     row("alone", &alone);
-    row("with two hostile editors", &company);
+    row("with two hostile editors and a viewer", &company);
     let worse = percentile(&company, 99) - percentile(&alone, 99);
     let verdict = if worse <= GOAL_MS { "met" } else { "MISSED" };
     println!(
-        "\n99th percentile worse by {worse:.1} ms (goal {GOAL_MS:.0} ms: {verdict}); {attacks} attacks answered"
+        "\n99th percentile worse by {worse:.1} ms (goal {GOAL_MS:.0} ms: {verdict}); rounds answered: {} and {} of the \
+         editors, {} of the viewer",
+        answered[0], answered[1], answered[2]
     );
+}
+
+/// A client in a thread of its own, and the rounds of it that were answered.
+struct Neighbour {
+    thread: JoinHandle<()>,
+    done: Arc<AtomicUsize>,
+}
+
+impl Neighbour {
+    fn start(
+        stop: &Arc<AtomicBool>,
+        work: impl FnOnce(&AtomicBool, &AtomicUsize) + Send + 'static,
+    ) -> Self {
+        let (stop, done) = (Arc::clone(stop), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&done);
+        Self { thread: std::thread::spawn(move || work(&stop, &counted)), done }
+    }
+}
+
+/// Reads what costs much until it is told to stop; counts the answers.
+fn browse(mut client: Client, page: &str, stop: &AtomicBool, done: &AtomicUsize) {
+    let opened = client.ask("document:open", &json!({"documentId": page}));
+    let versions = opened["document"]["version"].as_u64().expect("a viewer may read").max(1);
+    let mut version = 0;
+    while !stop.load(Relaxed) {
+        // Far from one another, so that none is near the one before.
+        version = (version + 37) % versions;
+        client.ask("document:at", &json!({"documentId": page, "version": version}));
+        client.ask("document:compare", &json!({"documentId": page, "from": version}));
+        client.ask("document:history", &json!({"documentId": page}));
+        client.ask("document:list", &json!({}));
+        done.fetch_add(1, Relaxed);
+    }
 }
 
 /// Sends what costs much until it is told to stop; counts the answers.
@@ -81,10 +122,8 @@ fn attack(mut client: Client, stop: &AtomicBool, done: &AtomicUsize) {
     };
     let mut version = 0;
     while version < BEHIND {
-        version = client.ask("document:push", &push(version, &everywhere))["version"]
-            .as_u64()
-            .unwrap_or(version);
-        done.store(0, Relaxed);
+        let ack = client.ask("document:push", &push(version, &everywhere));
+        version = ack["version"].as_u64().unwrap_or_else(|| panic!("it is refused: {ack}"));
     }
     while !stop.load(Relaxed) {
         // Moved over two hundred such updates: refused, and what comes before the refusal is what counts.

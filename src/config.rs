@@ -51,6 +51,8 @@ pub struct ServerConfig {
     pub connection_memory: usize,
     /// True if the editor is to be opened in a browser.
     pub open: bool,
+    /// File with prices of models, in addition to the built-in list.
+    pub prices: Option<PathBuf>,
     /// Access to the Messages API.
     pub anthropic: ProviderConfig,
     /// Access to chat completions.
@@ -225,6 +227,7 @@ struct ConfigFile {
     workspace: Option<PathBuf>,
     enable_bash: Option<bool>,
     claude_binary: Option<PathBuf>,
+    prices: Option<PathBuf>,
     #[serde(alias = "allowed-host")]
     allowed_hosts: Option<Vec<String>>,
     connection_memory: Option<u32>,
@@ -270,6 +273,7 @@ impl ServerConfig {
                 args.connection_memory.or(file.connection_memory).unwrap_or(1024),
             )?,
             open: args.open || file.open.unwrap_or(false),
+            prices: args.prices.or(file.prices),
             anthropic,
             openai,
             claude,

@@ -22,8 +22,7 @@ mod armed {
         "agent.asked",
         // The model's calls are complete and not stored.
         "agent.answering",
-        // The calls are stored, with the request that the first of them may have become; the run
-        // does not know.
+        // The calls are stored, and none of them is made.
         "agent.answered",
         // The change of a call is computed and not proposed.
         "tools.proposing",

@@ -1,19 +1,25 @@
-//! Copydesk: a document server where every change an AI wants is held, shown as a diff, and applied only when a person says so.
+//! Copydesk: a document server where every change an AI wants is held, shown as a diff, and applied
+//! only when a person says so.
 //!
-//! The modules in reading order; each may use only what stands above it (`tests/tidy.rs` has the table):
+//! The modules in reading order; each may use only what stands above it (`tests/tidy.rs` has the
+//! table):
 //!
 //! 1. [`ids`], [`permissions`]: identifiers, roles and what each role may do.
-//! 2. [`document`]: text and change sets (pure). [`approvals`]: approval requests and decisions (pure).
+//! 2. [`document`]: text and change sets (pure). [`approvals`]: approval requests and decisions
+//!    (pure).
 //! 3. [`store`]: the database. [`auth`]: tokens and the people behind them.
 //! 4. [`rooms`]: one actor for each open document. [`cpu_pool`]: threads for long work.
-//! 5. [`check`]: verifies every invariant of a data directory. `processes`: child processes and their supervisor.
-//!    [`workspace`]: files below one folder. [`file_sync`]: workspace files that are open as documents.
-//! 6. [`llm`]: models. [`tools`]: what a model may do, and the approval pipeline. [`agent`]: runs and conversations.
-//! 7. [`export`]: documents as files for other programs (pure). [`connections`]: memory held for connections, and how
-//!    they end. [`transport`]: socket.io, REST, the Messages API, MCP, and the types they share.
+//! 5. [`check`]: verifies every invariant of a data directory. `processes`: child processes and
+//!    their supervisor. [`workspace`]: files below one folder. [`file_sync`]: workspace files that
+//!    are open as documents.
+//! 6. [`llm`]: models. [`tools`]: what a model may do, and the approval pipeline. [`agent`]: runs
+//!    and conversations.
+//! 7. [`export`]: documents as files for other programs (pure). [`api`]: what a person may see and
+//!    do, for all transports. [`connections`]: memory held for connections, and how they end.
+//!    [`transport`]: socket.io, REST, the Messages API, MCP, and the types they share.
 //!    [`webhooks`]: deliveries to addresses outside.
-//! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`], [`server`]: options and
-//!    composition. [`failpoint`]: where tests let the process end.
+//! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`],
+//!    [`server`]: options and composition. [`failpoint`]: where tests let the process end.
 
 pub mod ids;
 pub mod permissions;
@@ -38,6 +44,8 @@ pub mod connections;
 pub mod agent;
 pub mod llm;
 pub mod tools;
+
+pub mod api;
 
 pub mod webhooks;
 

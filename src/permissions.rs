@@ -66,12 +66,23 @@ pub fn shown_name(text: &str) -> Option<String> {
     let is_shown = |c: &char| !c.is_control() && !is_invisible(*c);
     let name: String = text.chars().filter(is_shown).collect::<String>().trim().to_owned();
     let name: String = name.chars().take(LONGEST_NAME).collect();
-    (!name.is_empty()).then_some(name)
+    // Joiners alone show nothing.
+    name.chars().any(|c| !is_joiner(c) && !c.is_whitespace()).then_some(name)
 }
 
-/// `true` for marks of direction and of width zero. The joiners within words and emoji stay.
+/// `true` for characters that show nothing or move what is beside them: marks of direction and of
+/// width zero, soft hyphens, separators of lines, fillers, and tags. Joiners stay.
 fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// `true` for what joins letters of words and parts of emoji.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
 /// Person as the server knows them: the holder of a token.
@@ -226,6 +237,14 @@ mod tests {
         assert_eq!([shown_name(""), shown_name(" \u{7} ")], [None, None]);
         assert_eq!(shown_name("\u{202e}anA\u{200b}"), Some("anA".to_owned()));
         assert_eq!(shown_name("👩\u{200d}🚀"), Some("👩\u{200d}🚀".to_owned()));
+        assert_eq!(shown_name("❤\u{fe0f}"), Some("❤\u{fe0f}".to_owned()));
+        for hidden in
+            "\u{61c}\u{ad}\u{2028}\u{2029}\u{2066}\u{2069}\u{34f}\u{3164}\u{e0041}".chars()
+        {
+            assert_eq!(shown_name(&format!("An{hidden}a")).as_deref(), Some("Ana"), "{hidden:?}");
+            assert_eq!(shown_name(&hidden.to_string()), None, "{hidden:?}");
+        }
+        assert_eq!(shown_name("\u{200d}\u{fe0f} \u{200c}"), None);
     }
 
     #[test]

@@ -27,11 +27,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::{AgentService, BypassPolicy};
+use crate::api::webhooks::{AddressPolicy, WebhookOutbox};
+use crate::api::{Application, ApplicationOptions, HeardRuns, StoredAnswers, export_input};
 use crate::auth::{Authenticator, TokenSecret, owner_secret};
 use crate::cli::{Command, CommandLine, ExportArgs};
 use crate::config::ServerConfig;
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
-use crate::export::{ExportFormat, ExportInput};
 use crate::failpoint;
 use crate::file_sync::FileSync;
 use crate::ids::DocumentId;
@@ -39,12 +40,12 @@ use crate::ids::MemberId;
 use crate::rooms::clock::WallClock;
 use crate::rooms::event::{RoomEvent, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink};
-use crate::rooms::{ExportSnapshot, NewDocument, RoomRegistry, credits};
+use crate::rooms::{ExportSnapshot, NewDocument, RoomRegistry};
 use crate::store::{Store, StoreAccess, StoreOp};
 use crate::transport::rest::middleware::guard::AllowedHosts;
 use crate::transport::socketio::{SocketRegistry, SocketState};
 use crate::transport::{mcp, rest, socketio};
-use crate::webhooks::{AddressPolicy, DeliveryWorker};
+use crate::webhooks::DeliveryWorker;
 
 /// Maximum time of the shutdown before the process ends anyway; everything acknowledged is durable
 /// by then.
@@ -129,23 +130,26 @@ async fn serve(config: ServerConfig) -> Result<()> {
         .await
         .with_context(|| format!("cannot listen on {}", config.listen))?;
     let bound = listener.local_addr()?;
-    let house = Server::build(&config).await?;
+    let app = Server::build(&config).await?;
     failpoint::pass("app.opened");
-    house.welcome().await?;
-    house.agents.resume().await?;
-    let agents = house.agents.clone();
+    app.welcome().await?;
+    app.agents.resume().await?;
+    let agents = app.agents.clone();
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
-    tokio::spawn(async move { agents.look_around().await });
-    let (router, io) = house.doors(&config, bound);
-    announce(&config, bound, &house.secret)?;
+    tokio::spawn(async move { agents.list_provider_models().await });
+    let (router, io) = app.apps(&config, bound);
+    announce(&config, bound, &app.secret)?;
 
     let stop = CancellationToken::new();
-    let accepting = serving::serve(listener, router, house.connections.clone(), stop.clone());
+    let accepting = serving::serve(listener, router, app.connections.clone(), stop.clone());
     let accepting = tokio::spawn(accepting);
-    let supervision = tokio::spawn(house.connections.clone().supervise());
-    let watch =
-        tokio::spawn(watch_tokens(house.auth.clone(), house.rooms.clone(), house.clock.clone()));
-    let courier = DeliveryWorker::new(house.store.clone(), house.clock.clone(), reach(&config));
+    let supervision = tokio::spawn(app.connections.clone().supervise());
+    let watch = tokio::spawn(watch_tokens(app.auth.clone(), app.rooms.clone(), app.clock.clone()));
+    let courier = DeliveryWorker::new(
+        WebhookOutbox::new(app.store.clone()),
+        app.clock.clone(),
+        address_policy(&config),
+    );
     let courier = tokio::spawn(courier.run(stop.clone()));
     stop_signal().await?;
     tracing::info!("stopping");
@@ -153,7 +157,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     // Interrupted deliveries are sent again at the next start.
     courier.await.ok();
     watch.abort();
-    if tokio::time::timeout(SHUTDOWN_LIMIT, house.close(&io)).await.is_err() {
+    if tokio::time::timeout(SHUTDOWN_LIMIT, app.close(&io)).await.is_err() {
         tracing::warn!("the shutdown took too long; what was acknowledged is durable");
     }
     let abort = accepting.abort_handle();
@@ -186,19 +190,19 @@ struct Server {
 struct EventFanOut(SocketRegistry, mcp::DocumentChanges);
 
 impl EventSink for EventFanOut {
-    fn ready(&self, document: &DocumentId, event: &RoomEvent) -> EncodedEvent {
-        self.0.ready(document, event)
+    fn encode(&self, document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
+        self.0.encode(document, event)
     }
 
-    fn tell(
+    fn notify(
         &self,
         document: &DocumentId,
         members: &[MemberId],
         event: &RoomEvent,
-        ready: &EncodedEvent,
+        encoded: Option<&EncodedEvent>,
     ) {
-        self.0.tell(document, members, event, ready);
-        self.1.tell(document, members, event, ready);
+        self.0.notify(document, members, event, encoded);
+        self.1.notify(document, members, event, encoded);
     }
 
     fn announce(&self, news: &ServerEvent) {
@@ -218,10 +222,10 @@ impl Server {
         };
         auth.set_owner(&secret, clock.now_ms()).await?;
         let settings = settings::started_with(config);
-        let sockets = SocketRegistry::new(store.clone(), clock.clone());
+        let sockets = SocketRegistry::new(HeardRuns::new(store.clone(), clock.clone()));
         let changes = mcp::DocumentChanges::default();
-        let outlet = Arc::new(EventFanOut(sockets.clone(), changes.clone()));
-        let rooms = RoomRegistry::new(store.clone(), outlet, settings, clock.clone());
+        let sink = Arc::new(EventFanOut(sockets.clone(), changes.clone()));
+        let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
         let models = models::models(config)?;
         settings::recall(&rooms, config, &models).await?;
         let bypass =
@@ -241,8 +245,10 @@ impl Server {
             bypass,
             clock.clone(),
         );
-        let (conversations, workers) =
-            (rest::Conversations::open(store.clone()).await?, TaskTracker::new());
+        let (conversations, workers) = (
+            rest::Conversations::open(StoredAnswers::new(store.clone())).await?,
+            TaskTracker::new(),
+        );
         let no_sessions = CancellationToken::new();
         let connections = ConnectionRegistry::new(ConnectionLimits {
             memory: config.connection_memory,
@@ -280,20 +286,16 @@ impl Server {
         Ok(self.store.commit(welcomed).await?)
     }
 
-    fn doors(&self, config: &ServerConfig, bound: SocketAddr) -> (Router, SocketIo) {
-        let inside = rest::router(self.http_door(config)).merge(mcp::router(self.mcp_door(config)));
+    fn apps(&self, config: &ServerConfig, bound: SocketAddr) -> (Router, SocketIo) {
+        let api = self.application(config);
+        let inside = rest::router(self.http_state(api.clone()));
+        let inside = inside.merge(mcp::router(self.mcp_state(api.clone())));
         let (outside, io) = sockets::around(inside);
         socketio::register(
             &io,
             SocketState {
-                store: self.store.clone(),
-                auth: self.auth.clone(),
-                rooms: self.rooms.clone(),
-                agents: self.agents.clone(),
-                files: self.files.clone(),
+                api,
                 sockets: self.sockets.clone(),
-                clock: self.clock.clone(),
-                everyone: config.no_auth.then(Authenticator::owner),
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),
                 tasks: self.workers.clone(),
@@ -307,30 +309,32 @@ impl Server {
         (router, io)
     }
 
-    fn http_door(&self, config: &ServerConfig) -> rest::HttpState {
+    fn application(&self, config: &ServerConfig) -> Application {
+        Application::new(
+            self.store.clone(),
+            self.auth.clone(),
+            self.rooms.clone(),
+            self.agents.clone(),
+            self.files.clone(),
+            self.clock.clone(),
+            ApplicationOptions {
+                everyone: config.no_auth.then(Authenticator::owner),
+                address_policy: address_policy(config),
+            },
+        )
+    }
+
+    fn http_state(&self, api: Application) -> rest::HttpState {
         rest::HttpState {
-            store: self.store.clone(),
-            auth: self.auth.clone(),
-            rooms: self.rooms.clone(),
-            agents: self.agents.clone(),
+            api,
             conversations: self.conversations.clone(),
             reading: rest::BodyQuota::new(self.connections.accounts().clone()),
-            files: self.files.clone(),
-            readiness: rest::Readiness::default(),
-            clock: self.clock.clone(),
-            reach: reach(config),
-            everyone: config.no_auth.then(Authenticator::owner),
         }
     }
 
-    fn mcp_door(&self, config: &ServerConfig) -> mcp::McpState {
+    fn mcp_state(&self, api: Application) -> mcp::McpState {
         mcp::McpState {
-            store: self.store.clone(),
-            auth: self.auth.clone(),
-            rooms: self.rooms.clone(),
-            agents: self.agents.clone(),
-            clock: self.clock.clone(),
-            everyone: config.no_auth.then(Authenticator::owner),
+            api,
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
@@ -360,7 +364,7 @@ impl Server {
 }
 
 /// Returns the [`AddressPolicy`] for the addresses of webhooks.
-fn reach(config: &ServerConfig) -> AddressPolicy {
+fn address_policy(config: &ServerConfig) -> AddressPolicy {
     if config.allow_private_webhooks { AddressPolicy::Everywhere } else { AddressPolicy::Public }
 }
 
@@ -415,7 +419,11 @@ async fn visit(data: Option<PathBuf>) -> Result<Store> {
 async fn export(args: ExportArgs) -> Result<()> {
     let store = visit(args.data).await?;
     let id = DocumentId::from(args.document);
-    let manuscript = manuscript(&store, &id, args.format.into()).await;
+    let exported = async {
+        let snapshot = ExportSnapshot::stored(&store, &id).await?;
+        export_input(&store, &id, snapshot, args.format.into()).await
+    };
+    let manuscript = exported.await;
     store.close().await;
     let manuscript = manuscript.with_context(|| format!("cannot export {id}"))?;
     let content = manuscript.export(args.format.into())?;
@@ -432,20 +440,6 @@ async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(content)?;
     Ok(out.flush()?)
-}
-
-/// Returns the [`ExportInput`] of a document: everything that its exported file holds.
-async fn manuscript(store: &Store, id: &DocumentId, format: ExportFormat) -> Result<ExportInput> {
-    let ExportSnapshot { title, version, text, requests } =
-        ExportSnapshot::stored(store, id).await?;
-    let credits = match format {
-        ExportFormat::Json => credits(store, id, version, 0..text.len()).await?,
-        ExportFormat::Markdown
-        | ExportFormat::Html
-        | ExportFormat::Docx
-        | ExportFormat::CriticMarkup => Vec::new(),
-    };
-    Ok(ExportInput { id: id.clone(), title, version, text, requests, credits })
 }
 
 /// Waits for SIGTERM or SIGINT.

@@ -36,21 +36,21 @@ fn everybody_sees_whose_words_are_and_goes_back_to_an_old_version() {
 }
 
 #[test]
-fn work_in_a_folder_waits_at_the_desk_for_everybody_who_may_decide() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/desk.json");
-    tell("desk", &format!("script:{}", script.display()));
+fn work_in_a_folder_waits_in_the_inbox_for_everybody_who_may_decide() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/inbox.json");
+    tell("inbox", &format!("script:{}", script.display()));
 }
 
 #[test]
-fn words_at_the_desk_outlive_what_others_decide_and_a_rule_decides_the_next_file() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/errands.json");
-    tell("errands", &format!("script:{}", script.display()));
+fn words_in_the_inbox_outlive_what_others_decide_and_a_rule_decides_the_next_file() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/inbox-decisions.json");
+    tell("inbox-decisions", &format!("script:{}", script.display()));
 }
 
 #[test]
-fn what_was_done_at_the_desk_is_taken_back_and_what_was_refused_comes_back_from_its_bin() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/desk-back.json");
-    tell("desk-back", &format!("script:{}", script.display()));
+fn what_was_done_in_the_inbox_is_undone_and_what_was_refused_comes_back_from_its_bin() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/inbox-undo.json");
+    tell("inbox-undo", &format!("script:{}", script.display()));
 }
 
 #[test]

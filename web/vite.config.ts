@@ -25,7 +25,10 @@ export default defineConfig({
         // An app change must not make everybody fetch the editor again.
         codeSplitting: {
           groups: [
-            { name: 'editor', test: /node_modules[\\/](@codemirror|@lezer|style-mod|w3c-keyname|crelt|@marijn)/ },
+            {
+              name: 'editor',
+              test: /node_modules[\\/](@codemirror|@lezer|style-mod|w3c-keyname|crelt|@marijn)/,
+            },
             { name: 'vendor', test: /node_modules/ },
           ],
         },

@@ -27,10 +27,7 @@ pub use crate::rooms::settings::PermissionMode;
 pub use crate::tools::SafeTools;
 pub use conversation::fork::ConversationFork;
 pub use conversation::history::HistoryPage;
-pub use external_calls::call::{
-    CallEvent, CallRequest, CallResult, CallSource, ClientConnection, DedupKey, ExternalCall,
-    KeyIssuer,
-};
+pub use external_calls::call::{CallEvent, CallRequest, CallResult, CallSource, ExternalCall};
 pub use external_calls::waiters::CallHandle;
 #[cfg(test)]
 pub use external_calls::waiters::StagedCall;

@@ -21,9 +21,9 @@ impl AgentService {
     }
 
     /// Returns the permission modes that a person's runs may name.
-    pub fn modes(&self, asker: &Principal, document: Option<&DocumentId>) -> Vec<String> {
+    pub fn modes(&self, asker: &Principal, document: Option<&DocumentId>) -> Vec<PermissionMode> {
         let may = |mode: &PermissionMode| self.check_mode(*mode, asker, document).is_ok();
-        PermissionMode::ALL.into_iter().filter(may).map(|mode| mode.to_string()).collect()
+        PermissionMode::ALL.into_iter().filter(may).collect()
     }
 
     /// Returns the permission mode of runs that name none: the server's, if the person may have it,

@@ -68,7 +68,7 @@ impl ModelCatalog {
 
     /// Asks the providers for their models. Those that do not answer keep the names they were
     /// given.
-    pub async fn look_around(&self) {
+    pub async fn list_provider_models(&self) {
         let lists = self.asked.iter().enumerate().map(|(index, (own, model))| async move {
             match timeout(LIST_PATIENCE, model.list()).await {
                 Ok(Ok(mut names)) => {
@@ -195,7 +195,7 @@ mod tests {
         let away = Arc::new(ModelListing("anthropic:c", Err(ModelError::CutOff)));
         let models = ModelCatalog::new(first, [away as Arc<dyn Model>]);
         assert_eq!(models.names(), ["openai:b", "anthropic:c"]);
-        models.look_around().await;
+        models.list_provider_models().await;
         assert_eq!(models.names(), ["openai:b", "openai:a", "anthropic:c"]);
     }
 

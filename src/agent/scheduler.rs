@@ -63,7 +63,7 @@ impl QueuedRun {
 /// All runs that are not over.
 #[derive(Debug, Default)]
 pub struct RunQueues {
-    lanes: HashMap<QueueKey, ConversationQueue>,
+    queues: HashMap<QueueKey, ConversationQueue>,
     live: HashMap<(SessionId, RunId), LiveRun>,
 }
 
@@ -93,7 +93,7 @@ pub enum QueueSlot {
     UnderWay,
 }
 
-/// Result of [`RunQueues::seize`].
+/// Result of [`RunQueues::lock_idle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConversationLock {
     /// The conversation is locked.
@@ -123,11 +123,11 @@ impl RunQueues {
     ///
     /// # Errors
     /// [`AskError::Busy`] if a run is at work or waits.
-    pub fn seize(&mut self, key: &QueueKey) -> Result<ConversationLock, AskError> {
+    pub fn lock_idle(&mut self, key: &QueueKey) -> Result<ConversationLock, AskError> {
         if self.live.values().any(|live| live.key == *key) {
             return Err(AskError::Busy);
         }
-        let lane = self.lanes.entry(key.clone()).or_default();
+        let lane = self.queues.entry(key.clone()).or_default();
         if !lane.is_idle() {
             return Ok(ConversationLock::NotYet);
         }
@@ -158,19 +158,19 @@ impl RunQueues {
         if ask.outside().is_none() && theirs.count() >= RUNS_LIMIT {
             return Err(AskError::TooManyRuns { limit: RUNS_LIMIT });
         }
-        let lane = self.lanes.entry(QueueKey::of(run)).or_default();
+        let lane = self.queues.entry(QueueKey::of(run)).or_default();
         if lane.waiting.len() + lane.reserved >= QUEUE_LIMIT {
             return Err(AskError::QueueFull { limit: QUEUE_LIMIT });
         }
         lane.reserved += 1;
-        self.introduce(run, cancel.clone());
+        self.register(run, cancel.clone());
         Ok(QueueSlot::Reserved(cancel))
     }
 
     /// Releases the reserved place of a run that could not be stored.
     pub fn give_up(&mut self, run: &Run) {
         let key = QueueKey::of(run);
-        if let Some(lane) = self.lanes.get_mut(&key) {
+        if let Some(lane) = self.queues.get_mut(&key) {
             lane.reserved -= 1;
         }
         self.done(&run.ask.session, &run.ask.run);
@@ -179,22 +179,22 @@ impl RunQueues {
 
     /// Enters a run into its reserved place.
     pub fn enter(&mut self, job: QueuedRun) -> WorkerNeed {
-        let lane = self.lanes.entry(job.key()).or_default();
+        let lane = self.queues.entry(job.key()).or_default();
         lane.reserved -= 1;
         lane.enter(job)
     }
 
     /// Enters a run of an earlier process; limits do not apply.
-    pub fn enter_again(&mut self, run: Run) -> WorkerNeed {
+    pub fn requeue(&mut self, run: Run) -> WorkerNeed {
         let cancel = CancellationToken::new();
-        self.introduce(&run, cancel.clone());
+        self.register(&run, cancel.clone());
         let job = QueuedRun { run, cancel };
-        self.lanes.entry(job.key()).or_default().enter(job)
+        self.queues.entry(job.key()).or_default().enter(job)
     }
 
     /// Returns the next run of a queue; `None` ends its worker.
     pub fn next(&mut self, key: &QueueKey) -> Option<QueuedRun> {
-        let lane = self.lanes.get_mut(key)?;
+        let lane = self.queues.get_mut(key)?;
         let job = lane.waiting.pop_front();
         lane.working = job.is_some();
         self.tidy(key);
@@ -229,7 +229,7 @@ impl RunQueues {
             live.cancel.cancel();
         }
         let mut unbegun = Vec::new();
-        for lane in self.lanes.values_mut() {
+        for lane in self.queues.values_mut() {
             let (stopped, waiting) =
                 lane.waiting.drain(..).partition(|job| job.cancel.is_cancelled());
             lane.waiting = waiting;
@@ -238,7 +238,7 @@ impl RunQueues {
         Ok(unbegun)
     }
 
-    fn introduce(&mut self, run: &Run, cancel: CancellationToken) {
+    fn register(&mut self, run: &Run, cancel: CancellationToken) {
         let ask = &run.ask;
         let (requester, prompt) = (ask.principal.clone(), ask.prompt.clone());
         let key = QueueKey::of(run);
@@ -247,8 +247,8 @@ impl RunQueues {
     }
 
     fn tidy(&mut self, key: &QueueKey) {
-        if self.lanes.get(key).is_some_and(ConversationQueue::is_idle) {
-            self.lanes.remove(key);
+        if self.queues.get(key).is_some_and(ConversationQueue::is_idle) {
+            self.queues.remove(key);
         }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct AgentDeps {
     queues: Mutex<RunQueues>,
     snapshots: Mutex<ShownDocuments>,
     /// Callers that wait for external calls.
-    pub ears: CallWaiters,
+    pub call_waiters: CallWaiters,
     /// Lock held while a call is recognised and begun.
     pub recognising: tokio::sync::Mutex<()>,
     /// Lock held while a request is proposed again.
@@ -110,7 +110,7 @@ impl AgentService {
             bypass,
             queues: Mutex::default(),
             snapshots: Mutex::default(),
-            ears: CallWaiters::default(),
+            call_waiters: CallWaiters::default(),
             recognising: tokio::sync::Mutex::default(),
             repeating: tokio::sync::Mutex::default(),
             private: tokio::sync::Mutex::default(),
@@ -150,8 +150,8 @@ impl AgentService {
     }
 
     /// Asks the providers for their models; takes as long as they do.
-    pub async fn look_around(&self) {
-        self.shared.models.look_around().await;
+    pub async fn list_provider_models(&self) {
+        self.shared.models.list_provider_models().await;
     }
 
     /// Accepts a question. Returns as soon as it is stored. From then on the run ends with exactly
@@ -190,7 +190,7 @@ impl AgentService {
         }
         let key = QueueKey::of(&run);
         let worker = self.shared.queues().enter(QueuedRun { run, cancel: cancel.clone() });
-        self.employ(worker, key);
+        self.spawn_worker(worker, key);
         Ok(cancel)
     }
 
@@ -222,8 +222,8 @@ impl AgentService {
             match Run::read(record) {
                 Ok(run) => {
                     let key = QueueKey::of(&run);
-                    let worker = self.shared.queues().enter_again(run);
-                    self.employ(worker, key);
+                    let worker = self.shared.queues().requeue(run);
+                    self.spawn_worker(worker, key);
                     failpoint::pass("agent.resuming");
                     count += 1;
                 }
@@ -281,14 +281,14 @@ impl AgentService {
     }
 
     /// Spawns work that is completed even if its caller is gone; a stop of the server waits for it.
-    pub(super) fn see_through<T: Send + 'static>(
+    pub(super) fn spawn_tracked<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
         self.shared.tasks.spawn(work)
     }
 
-    pub(super) fn employ(&self, worker: WorkerNeed, key: QueueKey) {
+    pub(super) fn spawn_worker(&self, worker: WorkerNeed, key: QueueKey) {
         if worker == WorkerNeed::Needed {
             let shared = Arc::clone(&self.shared);
             self.shared.tasks.spawn(async move { shared.work(&key).await });
@@ -314,7 +314,7 @@ impl AgentDeps {
 
     async fn run(&self, job: &mut QueuedRun) -> RunEnd {
         // A run that panics must not end the session's other runs, and still owes its answer.
-        let end = AssertUnwindSafe(executor::drive(self, job)).catch_unwind().await;
+        let end = AssertUnwindSafe(executor::execute_run(self, job)).catch_unwind().await;
         end.unwrap_or_else(|_| RunEnd::error("internal", "The run failed unexpectedly"))
     }
 
@@ -340,7 +340,7 @@ impl AgentDeps {
         failpoint::pass("agent.ended");
         self.ended.send_modify(|count| *count += 1);
         self.queues().done(&ask.session, &ask.run);
-        self.ears.tell(ask, || called(&run, &said, end.message.clone()));
+        self.call_waiters.notify(ask, || called(&run, &said, end.message.clone()));
         said.push(entry);
         let room = match self.room(&run).await {
             // The document is gone, but the session still waits for its answer.
@@ -348,7 +348,7 @@ impl AgentDeps {
             opened => opened,
         };
         match room {
-            Ok(room) => self.say_end(&self.voice(&run, room), &run, &said, &end).await,
+            Ok(room) => self.say_end(&self.run_events(&run, room), &run, &said, &end).await,
             Err(error) => {
                 tracing::error!(run = %ask.run, %error, "nobody can be told that a run ended");
             }
@@ -371,16 +371,22 @@ impl AgentDeps {
         Ok(self.store.commit(batch).await?)
     }
 
-    async fn say_end(&self, voice: &RunEvents, run: &Run, said: &[TranscriptEntry], end: &RunEnd) {
+    async fn say_end(
+        &self,
+        run_events: &RunEvents,
+        run: &Run,
+        said: &[TranscriptEntry],
+        end: &RunEnd,
+    ) {
         let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
-        voice.room.unsketch(StreamingPreviewScope::OfRun(session, name)).await;
-        let now = voice.room.read().await.ok();
-        voice.show(AgentObject::result(end.kind.as_str(), &end.message, &run.spent)).await;
+        run_events.room.end_previews(StreamingPreviewScope::OfRun(session, name)).await;
+        let now = run_events.room.read().await.ok();
+        run_events.show(AgentObject::result(end.kind.as_str(), &end.message, &run.spent)).await;
         match &run.ask.kind {
-            AskKind::Ask => voice.respond(response(said, now.as_ref())).await,
+            AskKind::Ask => run_events.respond(response(said, now.as_ref())).await,
             AskKind::Run | AskKind::Call(_) => {}
         }
-        voice.over().await;
+        run_events.over().await;
     }
 
     /// Returns the room of a run's document, shared or private.
@@ -392,12 +398,12 @@ impl AgentDeps {
     }
 
     /// Returns the workspace inbox: the room of requests without a document.
-    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
-        self.rooms.desk().await
+    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
+        self.rooms.workspace_inbox().await
     }
 
     /// Returns the publisher of a run's events in `room`.
-    pub fn voice(&self, run: &Run, room: RoomHandle) -> RunEvents {
+    pub fn run_events(&self, run: &Run, room: RoomHandle) -> RunEvents {
         let AgentRequest { session, run, document, .. } = &run.ask;
         let (session, run, document) = (session.clone(), run.clone(), document.clone());
         RunEvents { room, session, run, clock: self.clock.clone(), document }

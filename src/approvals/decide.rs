@@ -1,4 +1,4 @@
-//! Application of a decision: all of it, or nothing and the reason.
+//! Judgement of a decision: what it changes, or the reason why nothing is. The room applies it.
 
 use std::collections::HashMap;
 
@@ -67,26 +67,28 @@ impl ApprovalRequest {
         self.check_shown(decision)?;
         let edits = match &plan {
             DecisionPlan::Run(..) | DecisionPlan::Refuse => Vec::new(),
-            DecisionPlan::Hunks(fates) => self.edits(fates, text)?,
+            DecisionPlan::Hunks(hunk_plans) => self.edits(hunk_plans, text)?,
         };
-        let consent = match self.extent_of(&plan, &edits) {
+        let requirement = match self.extent_of(&plan, &edits) {
             Some(extent) => {
                 self.check_denied(&extent, decision.most_units, requirements)?;
-                self.consent_for(&extent, who, requirements)?
+                self.requirement_for(&extent, who, requirements)?
             }
             None => self.proposal.policy,
         };
         let rule = decision.rule.clone();
-        let moment = DecidedBy { by: Person::from(who), at_ms: now_ms, rule };
+        let decided_by = DecidedBy { by: Person::from(who), at_ms: now_ms, rule };
         let mut outcome = match plan {
-            DecisionPlan::Run(input, revised) => self.run(input, revised, consent, &moment),
-            DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &moment),
-            DecisionPlan::Hunks(fates) => self.take(fates, edits, text, consent, &moment)?,
+            DecisionPlan::Run(input, revised) => self.run(input, revised, requirement, &decided_by),
+            DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &decided_by),
+            DecisionPlan::Hunks(hunk_plans) => {
+                self.take(hunk_plans, edits, text, requirement, &decided_by)?
+            }
         };
-        self.restate(requirements);
+        self.update_required(requirements);
         outcome.votes = self.votes();
-        self.remark(decision, &moment);
-        outcome.rule = decision.remember.clone().map(|wish| self.rule(wish, &moment));
+        self.remark(decision, &decided_by);
+        outcome.rule = decision.remember.clone().map(|wish| self.rule(wish, &decided_by));
         Ok(outcome)
     }
 
@@ -145,8 +147,9 @@ impl ApprovalRequest {
             DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.preview)),
             DecisionPlan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
             DecisionPlan::Refuse => None,
-            DecisionPlan::Hunks(fates) => {
-                let accepted = || fates.iter().filter(|fate| fate.choice == HunkChoice::Accept);
+            DecisionPlan::Hunks(hunk_plans) => {
+                let accepted =
+                    || hunk_plans.iter().filter(|hunk_plan| hunk_plan.choice == HunkChoice::Accept);
                 let with_text = |index| accepted().any(|it| it.index == index && it.text.is_some());
                 accepted().next().map(|_| self.extent_with(edits, with_text))
             }
@@ -231,11 +234,11 @@ impl ApprovalRequest {
             }
             (_, Some(_)) => decision.finish,
         };
-        self.fates(named, rest).map(DecisionPlan::Hunks)
+        self.hunk_plans(named, rest).map(DecisionPlan::Hunks)
     }
 
     /// Plans each hunk: as named, or as the rest.
-    fn fates(
+    fn hunk_plans(
         &self,
         named: &[NamedHunk],
         rest: Option<FinishRest>,
@@ -244,7 +247,7 @@ impl ApprovalRequest {
         if named.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return invalid("a change is named twice");
         }
-        let mut fates = Vec::new();
+        let mut hunk_plans = Vec::new();
         let mut named = named.iter().peekable();
         for (index, hunk) in self.hunks.iter().enumerate() {
             let verdict = named.next_if(|(named, _)| *named == index).map(|(_, verdict)| *verdict);
@@ -267,10 +270,10 @@ impl ApprovalRequest {
             }
             // The model's own words are no edit, whoever sends them back.
             let text = text.filter(|text| !hunk.would_read(text, force));
-            fates.push(HunkPlan { index, choice, text, force, seen });
+            hunk_plans.push(HunkPlan { index, choice, text, force, seen });
         }
         match rest {
-            _ if !fates.is_empty() => Ok(fates),
+            _ if !hunk_plans.is_empty() => Ok(hunk_plans),
             Some(FinishRest::Accept) => {
                 // Every open hunk is in conflict.
                 let open = self.hunks.iter().filter(|h| h.status.is_open());
@@ -293,7 +296,8 @@ impl ApprovalRequest {
         if *seen == current { Ok(()) } else { Err(DecisionError::StalePreview { current }) }
     }
 
-    /// Refuses an edited input that would overwrite another file than people were shown. One that makes a file may.
+    /// Refuses an edited input that would overwrite another file than people were shown. One that
+    /// makes a file may.
     fn check_shown(&self, decision: &Decision) -> Result<(), DecisionError> {
         let Some(UpdatedPreview { preview, touched: Some(_) }) = &decision.revised else {
             return Ok(());
@@ -309,17 +313,17 @@ impl ApprovalRequest {
 
     /// Returns the edits that accepting makes, in order; or the hunks that cannot be accepted like
     /// this.
-    fn edits(&self, fates: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
+    fn edits(&self, hunk_plans: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
         let mut edits = Vec::new();
         let mut conflicts = Vec::new();
-        for fate in fates.iter().filter(|f| f.choice == HunkChoice::Accept) {
-            let hunk = &self.hunks[fate.index];
+        for hunk_plan in hunk_plans.iter().filter(|f| f.choice == HunkChoice::Accept) {
+            let hunk = &self.hunks[hunk_plan.index];
             let taken = AcceptKind {
-                text: fate.text.as_deref(),
-                force: fate.force,
-                seen: fate.seen.as_deref(),
+                text: hunk_plan.text.as_deref(),
+                force: hunk_plan.force,
+                seen: hunk_plan.seen.as_deref(),
             };
-            match hunk_edits(&self.hunks, fate.index, taken, text) {
+            match hunk_edits(&self.hunks, hunk_plan.index, taken, text) {
                 Some(found) => edits.extend(found),
                 None => conflicts.push(hunk.id.clone()),
             }
@@ -337,51 +341,52 @@ impl ApprovalRequest {
         &mut self,
         input: Option<Value>,
         revised: Option<UpdatedPreview>,
-        consent: ApprovalRequirement,
-        moment: &DecidedBy,
+        requirement: ApprovalRequirement,
+        decided_by: &DecidedBy,
     ) -> DecisionOutcome {
         let policy = self.proposal.policy;
         let stands = revised.as_ref().and_then(|fresh| fresh.touched.clone());
         let text = input.as_ref().map(Value::to_string);
-        let vote = moment.vote(text, stands, consent.beyond(policy));
+        let vote = decided_by.vote(text, stands, requirement.beyond(policy));
         let have = cast(&mut self.votes, &vote, policy);
-        if have < consent.need() {
+        if have < requirement.need() {
             return self.outcome();
         }
         self.edited_input = input;
         if let Some(fresh) = revised {
             self.take_over(fresh);
         }
-        self.close(RequestStatus::Approved, moment)
+        self.close(RequestStatus::Approved, decided_by)
     }
 
-    fn close(&mut self, status: RequestStatus, moment: &DecidedBy) -> DecisionOutcome {
+    fn close(&mut self, status: RequestStatus, decided_by: &DecidedBy) -> DecisionOutcome {
         self.status = status;
-        self.closed = Some(moment.closed());
+        self.closed = Some(decided_by.closed());
         DecisionOutcome { resolved: Some(status), ..self.outcome() }
     }
 
     /// Carries out a checked plan; votes that are not enough yet leave their hunks open.
     fn take(
         &mut self,
-        fates: Vec<HunkPlan>,
+        hunk_plans: Vec<HunkPlan>,
         mut edits: Vec<HunkEdit>,
         text: &Text,
-        consent: ApprovalRequirement,
-        moment: &DecidedBy,
+        requirement: ApprovalRequirement,
+        decided_by: &DecidedBy,
     ) -> Result<DecisionOutcome, DecisionError> {
         let policy = self.proposal.policy;
-        let under = consent.beyond(policy);
+        let under = requirement.beyond(policy);
         let mut decided = Vec::new();
-        for fate in fates {
-            let hunk = &mut self.hunks[fate.index];
-            let forced_over = fate.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
-            let status = match fate.choice {
+        for hunk_plan in hunk_plans {
+            let hunk = &mut self.hunks[hunk_plan.index];
+            let forced_over =
+                hunk_plan.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
+            let status = match hunk_plan.choice {
                 HunkChoice::Reject => HunkStatus::Rejected,
                 HunkChoice::Accept => {
-                    let vote = moment.vote(fate.text.clone(), forced_over.clone(), under);
-                    if cast(&mut hunk.votes, &vote, policy) < consent.need() {
-                        edits.retain(|e| e.index != fate.index);
+                    let vote = decided_by.vote(hunk_plan.text.clone(), forced_over.clone(), under);
+                    if cast(&mut hunk.votes, &vote, policy) < requirement.need() {
+                        edits.retain(|e| e.index != hunk_plan.index);
                         continue;
                     }
                     HunkStatus::Accepted
@@ -390,16 +395,16 @@ impl ApprovalRequest {
             hunk.status = status;
             hunk.reason = None;
             hunk.decided = Some(HunkDecision {
-                by: moment.by.clone(),
-                at_ms: moment.at_ms,
-                text: fate.text,
+                by: decided_by.by.clone(),
+                at_ms: decided_by.at_ms,
+                text: hunk_plan.text,
                 forced_over,
-                rule: moment.rule.clone(),
+                rule: decided_by.rule.clone(),
             });
             decided.push(hunk.id.clone());
         }
         let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
-        let resolved = self.settle(moment.closed());
+        let resolved = self.settle(decided_by.closed());
         Ok(DecisionOutcome { changes, placed, decided, put, resolved, ..self.outcome() })
     }
 
@@ -416,11 +421,11 @@ impl ApprovalRequest {
         }
     }
 
-    fn remark(&mut self, decision: &Decision, moment: &DecidedBy) {
+    fn remark(&mut self, decision: &Decision, decided_by: &DecidedBy) {
         if decision.feedback.is_some() || decision.note.is_some() {
             self.remarks.push(DecisionRemark {
-                by: moment.by.clone(),
-                at_ms: moment.at_ms,
+                by: decided_by.by.clone(),
+                at_ms: decided_by.at_ms,
                 feedback: decision.feedback.clone(),
                 note: decision.note.clone(),
             });

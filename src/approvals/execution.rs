@@ -49,7 +49,7 @@ pub struct UpdatedPreview {
 impl ApprovalRequest {
     /// Replaces the preview by the current one and updates the requirement. Returns `true` if the
     /// preview differs from the one before; the votes for that one are cleared.
-    pub fn look_again(
+    pub fn refresh_preview(
         &mut self,
         fresh: UpdatedPreview,
         requirements: &DecisionRequirements,
@@ -59,7 +59,7 @@ impl ApprovalRequest {
         }
         self.take_over(fresh);
         self.votes.clear();
-        self.restate(requirements);
+        self.update_required(requirements);
         true
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DraftPart, HunkDraft, Person, Vote};
+use super::{DraftPart, HunkDraft, HunkReason, Person, Vote};
 use crate::document::provenance::FormerPlace;
 use crate::document::{PositionError, Text};
 use crate::ids::{HunkId, RequestId, RuleId};
@@ -117,9 +117,9 @@ pub struct Hunk {
     pub parts: Vec<HunkPart>,
     /// Current status.
     pub status: HunkStatus,
-    /// Reason for the status, for people.
+    /// Reason for the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<HunkReason>,
     /// Explanation that the model gives for this change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,

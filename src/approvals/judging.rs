@@ -62,14 +62,15 @@ pub struct FileRequirements<'a> {
     pub rules: &'a [Arc<ApprovalRule>],
 }
 
-/// The tools that change files. Another one that changes the document of a file counts as these too.
+/// The tools that change files. Another one that changes the document of a file counts as these
+/// too.
 const FILE_TOOLS: [&str; 3] = ["Write", "Edit", "MultiEdit"];
 
 impl DecisionRequirements<'_> {
     /// Returns the requirement for applying `matter`.
-    pub fn consent(&self, matter: &RuleSubject) -> ApprovalRequirement {
+    pub fn requirement_of(&self, matter: &RuleSubject) -> ApprovalRequirement {
         let own = self.policy.of(matter, self.policies);
-        self.inbox.map_or(own, |inbox| own.with(inbox.consent(matter)))
+        self.inbox.map_or(own, |inbox| own.with(inbox.requirement_of(matter)))
     }
 
     fn denies(&self, matter: &RuleSubject) -> bool {
@@ -89,7 +90,7 @@ impl FileRequirements<'_> {
         std::iter::once(tool).chain(others).map(of)
     }
 
-    fn consent(&self, matter: &RuleSubject) -> ApprovalRequirement {
+    fn requirement_of(&self, matter: &RuleSubject) -> ApprovalRequirement {
         let takes = self.matters(matter).map(|matter| self.policy.of(&matter, self.policies));
         takes.fold(ApprovalRequirement::default(), ApprovalRequirement::with)
     }
@@ -219,17 +220,17 @@ impl ApprovalRequest {
     ///
     /// # Errors
     /// [`DecisionError::NotAllowed`] if the requirement does not admit `who`.
-    pub(super) fn consent_for(
+    pub(super) fn requirement_for(
         &self,
         extent: &ChangeExtent,
         who: &Principal,
         requirements: &DecisionRequirements,
     ) -> Result<ApprovalRequirement, DecisionError> {
-        let takes = requirements.consent(&self.matter(extent));
-        let consent = self.proposal.policy.with(takes);
+        let takes = requirements.requirement_of(&self.matter(extent));
+        let requirement_of = self.proposal.policy.with(takes);
         let requester = &self.proposal.requester.user;
-        if consent.admits(who, requester, self.proposal.document.as_ref()) {
-            Ok(consent)
+        if requirement_of.admits(who, requester, self.proposal.document.as_ref()) {
+            Ok(requirement_of)
         } else {
             let reason = if takes.admits(who, &"".into(), self.proposal.document.as_ref()) {
                 "as it would be applied this is so large that somebody else than whoever asked must decide it"
@@ -247,13 +248,13 @@ impl ApprovalRequest {
         requirements: &DecisionRequirements,
     ) -> (ApprovalRequirement, ApprovalRequirement) {
         let (proposed, standing) = (self.proposed_extent(), self.standing_extent());
-        let policy = requirements.consent(&self.matter(&proposed));
-        (policy, policy.with(requirements.consent(&self.matter(&standing))))
+        let policy = requirements.requirement_of(&self.matter(&proposed));
+        (policy, policy.with(requirements.requirement_of(&self.matter(&standing))))
     }
 
     /// Updates the requirement for accepting everything that is open, after a part of the request
     /// was decided or changed.
-    pub fn restate(&mut self, requirements: &DecisionRequirements) {
+    pub fn update_required(&mut self, requirements: &DecisionRequirements) {
         (_, self.required) = self.judge(requirements);
     }
 

@@ -36,6 +36,7 @@ pub use decision::{
 };
 pub use execution::{AnnouncedPreview, ExecutionState, UpdatedPreview};
 pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
+pub use hunks::hunk_reason::HunkReason;
 pub use hunks::map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use hunks::rebase::{CommittedUpdate, RebaseOutcome};
 pub use judging::{ChangeExtent, DecisionRequirements, FileRequirements};

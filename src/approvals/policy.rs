@@ -37,13 +37,6 @@ impl DecisionPolicy {
             Self::Owner => "owner",
         }
     }
-
-    /// Returns the policy with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Any, Self::NotRequester, Self::Two, Self::Owner]
-            .into_iter()
-            .find(|policy| policy.as_str() == name)
-    }
 }
 
 /// Requirement for deciding one request: every [`DecisionPolicy`] that applies to it, together.
@@ -321,7 +314,7 @@ impl ApprovalRequest {
 
     /// Removes the votes of people who may no longer decide, and returns these people. A decision
     /// that was already made stays.
-    pub fn keep_votes(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
+    pub fn remove_votes_except(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
         let lost = self.lost_voters(people);
         self.votes.retain(|vote| !lost.contains(&vote.by.user));
         for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {

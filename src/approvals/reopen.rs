@@ -79,7 +79,7 @@ impl ApprovalRequest {
         hunk.status = HunkStatus::Pending;
         hunk.decided = None;
         hunk.votes.clear();
-        hunk.restate();
+        hunk.update_required();
         Some(hunk)
     }
 

@@ -215,16 +215,6 @@ pub enum UnaskedReason {
     ApprovalsOff,
 }
 
-impl UnaskedReason {
-    /// Returns the name used on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Bypass => "bypass",
-            Self::ApprovalsOff => "approvals_off",
-        }
-    }
-}
-
 impl ClosedBy {
     /// Returns the end by a person who decided or took the request back themselves; `None`: no
     /// person.

@@ -35,20 +35,6 @@ pub enum RuleEffect {
 }
 
 impl RuleEffect {
-    /// Returns the name used on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-
-    /// Returns the effect with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|effect| effect.as_str() == name)
-    }
-
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     fn is_allow(&self) -> bool {
         *self == Self::Allow

@@ -120,7 +120,7 @@ impl ApprovalRequest {
         if forced {
             self.check_not_denied(&extent, requirements)?;
         }
-        self.consent_for(&extent, who, requirements)?;
+        self.requirement_for(&extent, who, requirements)?;
         let by = Person::from(who);
         self.reversal = Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())

@@ -58,7 +58,7 @@ impl ApprovalRequest {
         if self.inverse(&indices, TouchedPolicy::Refuse, text).is_err() {
             self.check_not_denied(&extent, requirements)?;
         }
-        self.consent_for(&extent, who, requirements)?;
+        self.requirement_for(&extent, who, requirements)?;
         let mut open_again: Vec<HunkId> = Vec::new();
         for &index in &indices {
             self.hunks[index].inverse.clear();
@@ -76,7 +76,7 @@ impl ApprovalRequest {
         }
         open_again.extend(put);
         self.open_again();
-        self.restate(requirements);
+        self.update_required(requirements);
         // A hunk that was forced over deleted words has nothing to change once it is undone.
         let resolved = self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         let votes = self.votes();
@@ -235,6 +235,6 @@ impl Hunk {
         self.status = HunkStatus::Pending;
         self.decided = None;
         self.votes.clear();
-        self.restate();
+        self.update_required();
     }
 }

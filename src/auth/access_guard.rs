@@ -108,6 +108,11 @@ impl AccessGuard {
         self.standing.why.get().map_or(Ok(()), |why| Err(*why))
     }
 
+    /// Returns `true` if the access is known to have ended.
+    pub fn has_ended(&self) -> bool {
+        self.standing.over.is_cancelled()
+    }
+
     /// Waits until the access ends; returns the reason.
     pub async fn ended(&self) -> AccessEnd {
         self.standing.over.cancelled().await;

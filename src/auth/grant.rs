@@ -24,18 +24,14 @@ impl TokenGrant {
     /// duration such as `7d`, or `never`, which is also the meaning of `None`.
     ///
     /// # Errors
-    /// [`AuthError::UnknownRole`], [`AuthError::Nameless`] or [`AuthError::Expiry`].
+    /// [`AuthError::Nameless`] or [`AuthError::Expiry`].
     pub fn read(
-        role: &str,
+        role: Role,
         name: &str,
         document: Option<String>,
         expires_in: Option<&str>,
         now_ms: u64,
     ) -> Result<Self, AuthError> {
-        let role = Role::parse(role).ok_or_else(|| {
-            // Cut short, because the error message quotes it.
-            AuthError::UnknownRole(role.chars().take(40).collect())
-        })?;
         let name = shown_name(name).ok_or(AuthError::Nameless)?;
         let expires_ms = match expires_in {
             Some(text) => parse_expiry(text, now_ms)?,

@@ -30,7 +30,7 @@ pub use access_guard::{AccessEnd, AccessGuard, ended};
 pub use expiry::{ExpiryError, parse_expiry};
 pub use grant::TokenGrant;
 pub use owner::{kept_owner_secret, owner_secret};
-pub use people::{deciders, holders, may_still, provided};
+pub use people::{deciders, holders, may_still};
 pub use token::TokenSecret;
 
 use access_guard::AccessGuards;
@@ -74,9 +74,6 @@ pub enum AuthError {
     /// The holder of the token has no name.
     #[error("a token needs the name of its holder: 1 to 80 characters")]
     Nameless,
-    /// There is no such role.
-    #[error("there is no role {0:?}; there are owner, editor, reviewer and viewer")]
-    UnknownRole(String),
     /// The lifetime of the token could not be read.
     #[error(transparent)]
     Expiry(#[from] ExpiryError),

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::access_guard;
 use crate::ids::{DocumentId, UserId};
-use crate::permissions::{Action, Principal, Role};
-use crate::store::{RequiredRight, Store, StoreError, StoreOp, TokenRecord};
+use crate::permissions::{Action, Principal};
+use crate::store::{Store, StoreError, TokenRecord};
 
 /// Returns the holders of all tokens that are valid at `now_ms`; once for each token.
 pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
@@ -49,17 +49,4 @@ pub async fn may_still(
 ) -> Result<bool, StoreError> {
     let tokens = store.tokens_of(user).await?;
     Ok(good(tokens, now_ms).any(|holder| holder.may(action, document)))
-}
-
-/// Returns the check of [`may_still`] as a condition of a batch, which is tested when the batch is
-/// written.
-pub fn provided(
-    user: &UserId,
-    action: Action,
-    document: Option<&DocumentId>,
-    now_ms: u64,
-) -> StoreOp {
-    let (user, document) = (user.clone(), document.cloned());
-    let roles = Role::ALL.into_iter().filter(|role| role.may(action)).collect();
-    StoreOp::Provided(RequiredRight { user, roles, document, now_ms })
 }

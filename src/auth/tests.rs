@@ -311,48 +311,6 @@ async fn only_people_with_a_good_token_could_decide_and_may_go_on() {
 }
 
 #[tokio::test]
-async fn what_is_kept_on_condition_of_a_right_needs_exactly_that_right() {
-    let auth = with_document("doc_a").await;
-    let (here, there) = (DocumentId::from("doc_a"), DocumentId::from("doc_b"));
-    let mut people = vec![UserId::from("usr_nobody")];
-    for role in Role::ALL {
-        let bound = (role != Role::Owner).then(|| here.clone());
-        for (document, expires_ms) in [(None, Some(NOW + 10)), (bound, None)] {
-            let grant = TokenGrant { document, expires_ms, ..grant(role) };
-            let issued = auth.issue(grant, &Authenticator::owner().user, NOW).await.unwrap();
-            people.push(issued.principal.user);
-        }
-    }
-    let revoked = auth.issue(grant(Role::Owner), &Authenticator::owner().user, NOW).await.unwrap();
-    auth.revoke(&revoked.token, &Authenticator::owner().user, NOW).await.unwrap();
-    people.push(revoked.principal.user);
-    let (mut held, mut tried) = (0, 0);
-    for user in &people {
-        for action in [Action::Read, Action::Decide, Action::Ask, Action::Bypass] {
-            for document in [None, Some(&here), Some(&there)] {
-                for now_ms in [NOW + 9, NOW + 10] {
-                    let may = may_still(&auth.store, user, action, document, now_ms).await.unwrap();
-                    tried += 1;
-                    let key = format!("written {tried}");
-                    let write = StoreOp::PutSetting { key: key.clone(), value: String::new() };
-                    let provided = provided(user, action, document, now_ms);
-                    // It holds for all of the batch, wherever it stands.
-                    let batch = WriteBatch::from(write).with(provided);
-                    match auth.store.commit(batch).await {
-                        Ok(()) => held += 1,
-                        Err(StoreError::NotAllowed(who)) => assert!(!may && who == *user),
-                        Err(error) => panic!("{error}"),
-                    }
-                    let kept = auth.store.setting(&key).await.unwrap();
-                    assert_eq!(kept.is_some(), may, "{user} {action:?} {document:?} {now_ms}");
-                }
-            }
-        }
-    }
-    assert!(held > 20 && held < tried - 20, "{held} of {tried}");
-}
-
-#[tokio::test]
 async fn there_are_never_more_tokens_than_people_can_look_through() {
     let auth = auth().await;
     let (issued, _) = admitted(&auth, None).await;
@@ -370,19 +328,16 @@ async fn there_are_never_more_tokens_than_people_can_look_through() {
 
 #[test]
 fn a_wish_for_a_token_is_read_strictly() {
-    let read = |role: &str, name: &str, expires: Option<&str>| {
+    let read = |role: Role, name: &str, expires: Option<&str>| {
         TokenGrant::read(role, name, None, expires, NOW).map_err(|error| error.to_string())
     };
-    let good = read("reviewer", " Bo\n", Some("1s")).unwrap();
+    let good = read(Role::Reviewer, " Bo\n", Some("1s")).unwrap();
     assert_eq!((good.role, good.name.as_str()), (Role::Reviewer, "Bo"));
     assert_eq!(good.expires_ms, Some(NOW + 1_000));
-    assert_eq!(read("owner", "Bo", Some("never")).unwrap().expires_ms, None);
-    for (role, name, expires) in
-        [("king", "Bo", None), ("", "Bo", None), ("editor", " ", None), ("editor", "Bo", Some("x"))]
-    {
-        assert!(read(role, name, expires).is_err(), "{role} {name} {expires:?}");
+    assert_eq!(read(Role::Owner, "Bo", Some("never")).unwrap().expires_ms, None);
+    for (name, expires) in [(" ", None), ("Bo", Some("x"))] {
+        assert!(read(Role::Editor, name, expires).is_err(), "{name} {expires:?}");
     }
-    assert!(read(&"x".repeat(10_000), "Bo", None).unwrap_err().len() < 200);
 }
 
 #[tokio::test]

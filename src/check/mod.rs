@@ -127,7 +127,7 @@ pub async fn report(store: &Store) -> Result<CheckReport, StoreError> {
         versions.insert(document.id.clone(), document.version);
         known.push(document.id);
     }
-    requests.homeless(&known, &mut report);
+    requests.check_orphans(&known, &mut report);
     files::files(&mut at, &versions, &mut report).await;
     access::tokens(&mut at, &known, &mut report).await;
     rules::check(&mut at, about_rules.as_deref(), &requests, &known, &mut report).await;

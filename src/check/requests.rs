@@ -138,7 +138,7 @@ impl CheckedRequests {
     }
 
     /// Reports requests about documents that do not exist.
-    pub(super) fn homeless(&self, documents: &[DocumentId], report: &mut CheckReport) {
+    pub(super) fn check_orphans(&self, documents: &[DocumentId], report: &mut CheckReport) {
         for (document, requests) in &self.by_document {
             if documents.contains(document) {
                 continue;

@@ -83,7 +83,7 @@ impl StdioBridge {
     ///
     /// # Errors
     /// [`ClientError`] with the reason.
-    pub async fn knock(&self) -> Result<(), ClientError> {
+    pub async fn check_access(&self) -> Result<(), ClientError> {
         // Without a session there is nothing to delete, but only an admitted caller is told so.
         let answer = self.client.send_any(self.request(Method::DELETE, None)).await?;
         match answer.status() {

@@ -3,19 +3,30 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 use crate::ids::UserId;
 use crate::permissions::{Action, Principal};
 
+use super::kept_buffers::KeptBytes;
+use super::pace::MessagePace;
 use super::session::ClientSession;
-use super::transport::ConnectionTransport;
+use super::transport::{ConnectionTransport, TooManyConnections};
+use super::{EndReason, MESSAGE_BYTES};
 
 /// Bytes that may wait to be sent to one person, over all connections, beyond the largest message
 /// among them.
 pub(super) const OUTGOING_BYTES: usize = 18 * 1024 * 1024;
+/// Bytes of events that may wait to be sent to one person for a moment: somebody pastes a long
+/// text, and everybody who reads with this token is sent it at once.
+const SURGE_BYTES: usize = 32 * 1024 * 1024 + MESSAGE_BYTES;
+/// Time for which more than [`OUTGOING_BYTES`] may wait, and after which a client that was sent
+/// nothing counts as one that does not read.
+const SURGE: Duration = Duration::from_secs(2);
 /// Bytes waiting to be sent to one person above which nothing large is prepared for them.
 const BUSY_BYTES: usize = 14 * 1024 * 1024;
 /// Bytes of incomplete messages of one person: two of the largest.
@@ -27,10 +38,6 @@ const BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Limit for incomplete messages, waiting messages and bodies, each, of a person who may only read,
 /// in bytes.
 const READER_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes of buffers that connections of one person keep after their largest messages.
-const KEPT_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of such buffers for a person who may only read.
-const READER_KEPT_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes that arrive from everybody who has not shown a token.
 const UNKNOWN_BYTES: usize = 16 * 1024 * 1024;
 /// Long answers over HTTP that are prepared for one person at once.
@@ -47,6 +54,8 @@ struct AccountsShared {
     /// Bytes that may be held in all accounts together.
     ceiling: usize,
     held: AtomicUsize,
+    /// Bytes of the buffers of all connections, which are counted apart: their clients make room.
+    kept: KeptBytes,
     people: Mutex<HashMap<UserId, Arc<PersonAccount>>>,
 }
 
@@ -61,11 +70,17 @@ pub struct PersonAccount {
     waiting: AtomicUsize,
     bodies: AtomicUsize,
     outgoing: AtomicUsize,
-    /// Buffers that stay as large as their largest message was, until their connection ends.
-    kept: AtomicUsize,
+    /// Bytes of the buffers of this person's connections.
+    pub(super) kept: KeptBytes,
     /// Largest message since nothing waited to be sent, in bytes.
     largest: AtomicUsize,
+    /// Time since which more waits to be sent than may wait for longer than a moment.
+    surge: Mutex<Option<Instant>>,
+    /// Pace of the messages of all clients.
+    pace: Mutex<MessagePace>,
     sessions: Mutex<Vec<Weak<ClientSession>>>,
+    /// Connections over which this person made the last HTTP request, the first first.
+    connections: Mutex<Vec<Weak<ConnectionTransport>>>,
     /// Permits for answers over HTTP that may be long.
     turns: Arc<Semaphore>,
 }
@@ -109,6 +124,7 @@ impl MemoryAccounts {
         Self(Arc::new(AccountsShared {
             ceiling,
             held: AtomicUsize::new(0),
+            kept: KeptBytes::default(),
             people: Mutex::default(),
         }))
     }
@@ -147,9 +163,20 @@ impl MemoryAccounts {
 
     /// Returns the connected client with the most unsent bytes.
     pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
-        let people: Vec<_> = lock(&self.0.people).values().cloned().collect();
+        let people = self.people();
         let largest = people.iter().filter_map(|person| person.largest_session());
         largest.max_by_key(|session| session.waiting_bytes())
+    }
+
+    /// Ends clients that do not read, of people for whom too much waits for too long.
+    pub(super) fn end_surges(&self, now: Instant) {
+        for person in self.people() {
+            person.end_surge(now);
+        }
+    }
+
+    fn people(&self) -> Vec<Arc<PersonAccount>> {
+        lock(&self.0.people).values().cloned().collect()
     }
 }
 
@@ -173,9 +200,12 @@ impl PersonAccount {
             waiting: AtomicUsize::new(0),
             bodies: AtomicUsize::new(0),
             outgoing: AtomicUsize::new(0),
-            kept: AtomicUsize::new(0),
+            kept: KeptBytes::default(),
             largest: AtomicUsize::new(0),
+            surge: Mutex::default(),
+            pace: Mutex::new(MessagePace::of_person()),
             sessions: Mutex::default(),
+            connections: Mutex::default(),
             turns: Arc::new(Semaphore::new(LONG_ANSWERS)),
         }
     }
@@ -231,7 +261,7 @@ impl PersonAccount {
     }
 
     fn hold(self: &Arc<Self>, purpose: HeldFor, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.add(purpose, bytes)?;
+        self.add(purpose, bytes, self.limit(purpose, bytes))?;
         Ok(HeldBytes { account: Arc::clone(self), purpose, bytes })
     }
 
@@ -258,10 +288,9 @@ impl PersonAccount {
         }
     }
 
-    fn add(&self, purpose: HeldFor, bytes: usize) -> Result<(), NoRoom> {
+    fn add(&self, purpose: HeldFor, bytes: usize, limit: usize) -> Result<(), NoRoom> {
         let counter = self.counter(purpose);
-        add_within(counter, bytes, self.limit(purpose, bytes))
-            .map_err(|AccountFull| NoRoom::Person)?;
+        add_within(counter, bytes, limit).map_err(|AccountFull| NoRoom::Person)?;
         if let Err(full) = self.shared.add(bytes) {
             counter.fetch_sub(bytes, Ordering::Relaxed);
             return Err(full);
@@ -280,9 +309,44 @@ impl PersonAccount {
         self.shared.remove(bytes);
     }
 
-    /// Counts a message for one of this person's clients.
+    /// Counts a message for one of this person's clients. For a moment, more may wait than for
+    /// longer; see [`PersonAccount::end_surge`].
     pub(super) fn queue(&self, bytes: usize) -> Result<(), NoRoom> {
-        self.add(HeldFor::Outgoing, bytes)
+        let limit = self.limit(HeldFor::Outgoing, bytes).max(SURGE_BYTES);
+        self.add(HeldFor::Outgoing, bytes, limit)
+    }
+
+    /// If more than [`OUTGOING_BYTES`] wait for longer than a moment, ends clients to which nothing
+    /// was sent meanwhile, the slowest first.
+    fn end_surge(&self, now: Instant) {
+        let mut surge = lock(&self.surge);
+        if !self.is_surging() {
+            *surge = None;
+            return;
+        }
+        let since = *surge.get_or_insert(now);
+        drop(surge);
+        if now.saturating_duration_since(since) < SURGE {
+            return;
+        }
+        let stalled = |it: Arc<ClientSession>| Some((it.waits_since(now)?, it));
+        let mut waiting: Vec<_> = self.live_sessions().into_iter().filter_map(stalled).collect();
+        waiting.retain(|(time, _)| *time >= SURGE);
+        waiting.sort_by_key(|(time, session)| (*time, session.waiting_bytes()));
+        while let Some((_, slowest)) = waiting.pop().filter(|_| self.is_surging()) {
+            slowest.end(EndReason::TooSlow);
+        }
+    }
+
+    fn is_surging(&self) -> bool {
+        let largest = self.largest.load(Ordering::Relaxed);
+        self.outgoing.load(Ordering::Relaxed).saturating_sub(largest) > OUTGOING_BYTES
+    }
+
+    /// Counts messages of one of this person's clients; returns the time to wait before more are
+    /// read.
+    pub(super) fn pace(&self, messages: u32, now: Instant) -> Duration {
+        lock(&self.pace).take(messages, now)
     }
 
     /// Removes a message counted by [`PersonAccount::queue`] that was sent.
@@ -303,36 +367,79 @@ impl PersonAccount {
         self.shared.remove(bytes);
     }
 
-    /// Counts bytes that a connection keeps in addition. Returns `true` if the person's connections
-    /// then keep too much, not counting `of_one` bytes of this connection.
-    pub(super) fn keep(&self, more: usize, of_one: usize) -> bool {
-        let kept = self.kept.fetch_add(more, Ordering::Relaxed) + more;
-        self.shared.held.fetch_add(more, Ordering::Relaxed);
-        let limit = if self.only_reads() { READER_KEPT_BYTES } else { KEPT_BYTES };
-        kept.saturating_sub(of_one) > limit
-    }
-
-    /// Removes the kept bytes of a connection that ends.
-    pub(super) fn keep_no_more(&self, bytes: usize) {
-        self.kept.fetch_sub(bytes, Ordering::Relaxed);
-        self.shared.remove(bytes);
-    }
-
-    /// Returns the other client of this person whose connection keeps the most, of those with
-    /// nothing to send.
-    pub(super) fn idle_session(&self, except: &ClientSession) -> Option<Arc<ClientSession>> {
-        let live = self.live_sessions();
-        let others = live.into_iter().filter(|it| !std::ptr::eq(Arc::as_ptr(it), except));
-        let idle = others.filter(|it| it.waiting_bytes() == 0 && it.kept_bytes() > 0);
-        idle.max_by_key(|session| session.kept_bytes())
-    }
-
     /// Adds a client of this person; returns the number of clients.
     pub(super) fn join(&self, session: &Arc<ClientSession>) -> usize {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|known| known.upgrade().is_some_and(|it| !it.is_ended()));
         sessions.push(Arc::downgrade(session));
         sessions.len()
+    }
+
+    /// Adds a connection over which this person makes HTTP requests. The oldest idle one makes room
+    /// if there are `most`, beside one for each client without a WebSocket.
+    ///
+    /// # Errors
+    /// [`TooManyConnections`] if all of them are in use.
+    pub(super) fn add_connection(
+        &self,
+        added: &Arc<ConnectionTransport>,
+        most: usize,
+    ) -> Result<(), TooManyConnections> {
+        let polling = self.live_sessions().iter().filter(|it| it.is_polling()).count();
+        let mut connections = lock(&self.connections);
+        let live: Vec<_> = connections.iter().filter_map(Weak::upgrade).collect();
+        let mut live: Vec<_> = live.into_iter().filter(|it| it.is_http_of(self)).collect();
+        let mut idle = None;
+        if live.len() >= most + polling {
+            let at = live.iter().position(|it| !it.is_answering()).ok_or(TooManyConnections)?;
+            idle = Some(live.remove(at));
+        }
+        live.push(Arc::clone(added));
+        *connections = live.iter().map(Arc::downgrade).collect();
+        drop(connections);
+        if let Some(idle) = idle {
+            idle.end(EndReason::TooManyOfPerson);
+        }
+        Ok(())
+    }
+
+    /// Ends the connections over which this person made the last HTTP request and that are idle.
+    pub(super) fn end_idle_connections(&self) {
+        let live: Vec<_> = lock(&self.connections).iter().filter_map(Weak::upgrade).collect();
+        for idle in live.iter().filter(|it| it.is_http_of(self) && !it.is_answering()) {
+            idle.end(EndReason::AccessEnded);
+        }
+    }
+
+    /// Counts bytes that the buffers of a connection keep in addition. Returns `true` if those of
+    /// all connections keep more than a quarter of the memory for connections.
+    pub(super) fn all_keep_too_much(&self, more: usize) -> bool {
+        self.shared.kept.add(more) > self.shared.ceiling / 4
+    }
+
+    /// Removes the kept bytes of a connection that ends.
+    pub(super) fn keep_no_more(&self, bytes: usize) {
+        self.kept.remove(bytes);
+        self.shared.kept.remove(bytes);
+    }
+
+    /// Returns the other client of this person whose connection keeps the most, those with nothing
+    /// to send first.
+    pub(super) fn largest_keeper(&self, except: &ClientSession) -> Option<Arc<ClientSession>> {
+        let others = self.live_sessions().into_iter();
+        let others = others.filter(|it| !std::ptr::eq(Arc::as_ptr(it), except));
+        let keepers = others.filter(|it| it.kept.get() > 0);
+        keepers.max_by_key(|session| (session.waiting_bytes() == 0, session.kept.get()))
+    }
+
+    /// Returns the largest keeper of the person whose connections keep the most.
+    pub(super) fn largest_keeper_of_all(
+        &self,
+        except: &ClientSession,
+    ) -> Option<Arc<ClientSession>> {
+        let mut people: Vec<_> = lock(&self.shared.people).values().cloned().collect();
+        people.sort_by_key(|person| std::cmp::Reverse(person.kept.get()));
+        people.iter().find_map(|person| person.largest_keeper(except))
     }
 
     /// Returns the client of this person with the most unsent bytes.
@@ -357,7 +464,7 @@ impl HeldBytes {
     /// # Errors
     /// [`NoRoom`] if the person or the server would hold too much.
     pub fn grow(&mut self, more: usize) -> Result<(), NoRoom> {
-        self.account.add(self.purpose, more)?;
+        self.account.add(self.purpose, more, self.account.limit(self.purpose, more))?;
         self.bytes += more;
         Ok(())
     }
@@ -366,34 +473,6 @@ impl HeldBytes {
 impl Drop for HeldBytes {
     fn drop(&mut self) {
         self.account.remove(self.purpose, self.bytes);
-    }
-}
-
-/// Person who makes an HTTP request, once known; kept in the request's extensions.
-#[derive(Clone, Debug)]
-pub struct RequestOwner {
-    accounts: MemoryAccounts,
-    transport: Option<Arc<ConnectionTransport>>,
-    account: Arc<OnceLock<Arc<PersonAccount>>>,
-}
-
-impl RequestOwner {
-    /// Returns the owner of a request over this connection, who is not known yet.
-    pub fn unknown(accounts: MemoryAccounts, transport: Option<Arc<ConnectionTransport>>) -> Self {
-        Self { accounts, transport, account: Arc::default() }
-    }
-
-    /// Sets the person whose token the request has shown.
-    pub fn is(&self, principal: &Principal) {
-        self.account.get_or_init(|| self.accounts.of(principal));
-        if let Some(transport) = &self.transport {
-            transport.become_known();
-        }
-    }
-
-    /// Returns the account of the person, once known.
-    pub fn account(&self) -> Option<&Arc<PersonAccount>> {
-        self.account.get()
     }
 }
 

@@ -1,9 +1,13 @@
 //! HTTP request, as it came over a connection.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::ids::TokenId;
+use crate::permissions::Principal;
+
+use super::account::{MemoryAccounts, PersonAccount};
 use super::session::ClientSession;
-use super::transport::{ConnectionTransport, RequestTurn};
+use super::transport::{ConnectionAccess, ConnectionTransport, RequestTurn, TooManyConnections};
 
 /// Connection of a request, which counts as being answered until this is dropped; kept in the
 /// request's extensions.
@@ -45,5 +49,45 @@ impl CarriedConnection {
 impl Drop for CarriedConnection {
     fn drop(&mut self) {
         self.session.detach(&self.arrival.transport);
+    }
+}
+
+/// Person who makes an HTTP request, once known; kept in the request's extensions.
+#[derive(Clone, Debug)]
+pub struct RequestOwner {
+    accounts: MemoryAccounts,
+    transport: Arc<ConnectionTransport>,
+    account: Arc<OnceLock<Arc<PersonAccount>>>,
+}
+
+impl RequestOwner {
+    /// Returns the owner of a request over this connection, who is not known yet.
+    pub fn unknown(accounts: MemoryAccounts, transport: Arc<ConnectionTransport>) -> Self {
+        Self { accounts, transport, account: Arc::default() }
+    }
+
+    /// Sets the person whose token the request has shown.
+    ///
+    /// # Errors
+    /// [`TooManyConnections`] if the person has as many connections as one person may have, and
+    /// all are in use.
+    pub fn is(&self, principal: &Principal) -> Result<(), TooManyConnections> {
+        let account = self.account.get_or_init(|| self.accounts.of(principal));
+        self.transport.belong_to(account)
+    }
+
+    /// Returns `true` if the connection ends with the access of this token.
+    pub fn ends_with(&self, token: &TokenId) -> bool {
+        self.transport.ends_with(token)
+    }
+
+    /// Ends the connection with the access of the last request over it.
+    pub fn end_with(&self, token: TokenId, access: Arc<dyn ConnectionAccess>) {
+        self.transport.end_with(token, access);
+    }
+
+    /// Returns the account of the person, once known.
+    pub fn account(&self) -> Option<&Arc<PersonAccount>> {
+        self.account.get()
     }
 }

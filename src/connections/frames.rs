@@ -18,8 +18,10 @@ pub(super) enum FrameKind {
     Binary,
     /// The peer closes the connection.
     Close,
-    /// Ping, pong, or a kind that is not defined.
-    Other,
+    /// Ping or pong.
+    Heartbeat,
+    /// A kind that is not defined.
+    Undefined,
 }
 
 /// A frame whose header is complete.
@@ -69,18 +71,29 @@ impl FrameObserver {
         Self { header: [0; LONGEST_HEADER], known: 0, current: None }
     }
 
-    /// Follows `bytes`, and calls `tell` for each event, in order.
-    pub(super) fn observe(&mut self, mut bytes: &[u8], mut tell: impl FnMut(FrameEvent)) {
+    /// Follows `bytes`, and calls `tell` for each event, in order, until so many frames have
+    /// ended. Returns the number of bytes up to there.
+    pub(super) fn observe(
+        &mut self,
+        all: &[u8],
+        most_frames: u32,
+        mut tell: impl FnMut(FrameEvent),
+    ) -> usize {
+        let (mut bytes, mut frames) = (all, 0);
         loop {
             if let Some(current) = &mut self.current {
                 bytes = current.pass(bytes, &mut tell);
                 if current.passed < current.frame.length {
-                    return;
+                    return all.len();
                 }
                 tell(FrameEvent::Ended(current.frame));
                 self.current = None;
+                frames += 1;
+                if frames == most_frames {
+                    return all.len() - bytes.len();
+                }
             }
-            let [first, rest @ ..] = bytes else { return };
+            let [first, rest @ ..] = bytes else { return all.len() };
             bytes = rest;
             self.header[self.known] = *first;
             self.known += 1;
@@ -113,7 +126,8 @@ impl CurrentFrame {
             1 => FrameKind::Text,
             2 => FrameKind::Binary,
             8 => FrameKind::Close,
-            _ => FrameKind::Other,
+            9 | 10 => FrameKind::Heartbeat,
+            _ => FrameKind::Undefined,
         };
         let is_final = first & 0x80 != 0;
         Self {
@@ -157,7 +171,7 @@ fn header_length(begun: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::FrameKind::{Close, Continuation, Other, Text};
+    use super::FrameKind::{Close, Continuation, Heartbeat, Text};
     use super::*;
 
     /// A frame as it stands on the wire.
@@ -184,7 +198,7 @@ mod tests {
     fn observed(pieces: &[&[u8]]) -> Vec<FrameEvent> {
         let (mut observer, mut told) = (FrameObserver::new(), Vec::new());
         for piece in pieces {
-            observer.observe(piece, |it| told.push(it));
+            observer.observe(piece, u32::MAX, |it| told.push(it));
         }
         told
     }
@@ -240,7 +254,7 @@ mod tests {
         let expected = [
             (Text, false, 1),
             (Continuation, false, 300),
-            (Other, true, 4),
+            (Heartbeat, true, 4),
             (Continuation, true, 0),
             (Text, true, 2),
             (Close, true, 2),
@@ -251,6 +265,16 @@ mod tests {
         }
         let single: Vec<&[u8]> = bytes.chunks(1).collect();
         assert_eq!(observed(&single), whole);
+    }
+
+    #[test]
+    fn so_many_frames_are_followed_at_once_and_no_more() {
+        let bytes = frame(0x81, Some(MASK), b"42").repeat(5);
+        let (mut observer, mut told) = (FrameObserver::new(), Vec::new());
+        let passed = observer.observe(&bytes, 3, |it| told.push(it));
+        assert_eq!((passed, ended(&told).len()), (bytes.len() / 5 * 3, 3));
+        assert_eq!(observer.observe(&bytes[passed..], 3, |it| told.push(it)), bytes.len() / 5 * 2);
+        assert_eq!(told, observed(&[&bytes]));
     }
 
     #[test]

@@ -10,24 +10,28 @@
 mod account;
 mod arrival;
 mod frames;
+mod kept_buffers;
+mod pace;
 mod registry;
 mod session;
 mod stream;
 mod transport;
+mod unknown;
 
-pub use account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount, RequestOwner};
-pub use arrival::{CarriedConnection, ConnectionArrival};
+pub use account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
+pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
 pub use session::{ClientSession, QueueOverflow};
 pub use stream::ObservedStream;
-pub use transport::ConnectionTransport;
+pub use transport::{ConnectionAccess, ConnectionTransport, TooManyConnections};
 
 /// Largest message of a client, in bytes: the longest document as JSON, and some more.
 pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 /// Largest message of a person who may only read, in bytes.
 const READER_MESSAGE_BYTES: usize = 256 * 1024;
-/// Largest message of a client that has not shown a token yet, in bytes.
-pub const UNKNOWN_MESSAGE_BYTES: usize = 64 * 1024;
+/// Largest message of a client that has not shown a token yet, in bytes: long enough that one with
+/// a senseless name is told so.
+pub const UNKNOWN_MESSAGE_BYTES: usize = 128 * 1024;
 
 /// Reason why the server ended a [`ConnectionTransport`] or a [`ClientSession`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +40,8 @@ pub enum EndReason {
     Closed,
     /// More waits to be sent than one connection or one person may leave unread.
     TooSlow,
-    /// This person's connections keep too much memory after large messages, and nothing is sent
-    /// over this one.
+    /// This person's connections, or all of them, keep too much memory after long messages, and
+    /// this one keeps the most.
     KeepsTooMuch,
     /// The server holds as much as it may, and this connection holds the most.
     ServerFull,
@@ -55,6 +59,12 @@ pub enum EndReason {
     Protocol,
     /// More arrives at once than this person may send.
     ArrivingTooMuch,
+    /// Messages come faster than they are read, for too long.
+    Flood,
+    /// The token that the last request over this connection has shown is no longer valid.
+    AccessEnded,
+    /// A newer connection of the same person needs the place, and this one is idle.
+    TooManyOfPerson,
     /// A newer connection needs the place, and this one has not shown a token.
     TooManyUnknown,
     /// The server stops.

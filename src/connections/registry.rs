@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,10 @@ use crate::permissions::Principal;
 
 use super::EndReason;
 use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
+use super::pace::MessagePace;
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
+use super::unknown::UnknownTable;
 
 /// Largest number of connections that have not shown a token.
 const UNKNOWN_CONNECTIONS: usize = 1_024;
@@ -22,6 +24,9 @@ const UNKNOWN_CONNECTIONS: usize = 1_024;
 const UNKNOWN_OF_ADDRESS: usize = 256;
 /// Largest number of polling clients that have not shown a token.
 const UNKNOWN_SESSIONS: usize = 1_024;
+/// Largest number of HTTP connections of one person, beside those of clients that poll: two for
+/// each MCP session of a person, and some more.
+const HTTP_OF_PERSON: usize = 256;
 /// Largest number of clients of one person.
 const CLIENTS_OF_PERSON: usize = 1_024;
 /// Largest number of connections if the system sets no limit.
@@ -55,18 +60,20 @@ struct RegistryState {
     /// Clients by the name of their engine.io session: all that poll, others once they have shown a
     /// token.
     sessions: Mutex<HashMap<String, Weak<ClientSession>>>,
-    unknown_sessions: AtomicUsize,
+    /// Polling clients that have not shown a token.
+    unknown_sessions: Mutex<UnknownTable<ClientSession>>,
+    /// Pace of new polling clients; locked by whoever is next.
+    handshakes: tokio::sync::Mutex<MessagePace>,
 }
 
 #[derive(Debug, Default)]
 struct TransportTable {
     all: BTreeMap<u64, Weak<ConnectionTransport>>,
-    /// Connections that have not shown a token, the oldest first, and their addresses.
-    unknown: BTreeMap<u64, IpAddr>,
-    by_address: HashMap<IpAddr, usize>,
+    /// Connections that have not shown a token.
+    unknown: UnknownTable<ConnectionTransport>,
 }
 
-/// Refusal of a [`ClientSession`]: a person, or everybody without a token, has too many.
+/// Refusal of a [`ClientSession`]: its person has too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are too many connections already")]
 pub struct TooManySessions;
@@ -88,7 +95,16 @@ pub(super) struct SessionPlace {
 
 /// Place among the clients that have not shown a token, freed on drop.
 #[derive(Debug)]
-pub(super) struct UnknownPlace(Arc<RegistryState>);
+pub(super) struct UnknownPlace {
+    registry: Arc<RegistryState>,
+    number: u64,
+}
+
+/// Connection or client that holds bytes without having shown a token.
+enum UnknownHolder {
+    Connection(Arc<ConnectionTransport>),
+    Client(Arc<ClientSession>),
+}
 
 impl ConnectionRegistry {
     /// Returns an empty registry.
@@ -105,7 +121,8 @@ impl ConnectionRegistry {
             numbers: AtomicU64::new(0),
             transports: Mutex::default(),
             sessions: Mutex::default(),
-            unknown_sessions: AtomicUsize::new(0),
+            unknown_sessions: Mutex::default(),
+            handshakes: tokio::sync::Mutex::new(MessagePace::of_handshakes()),
         }))
     }
 
@@ -114,26 +131,27 @@ impl ConnectionRegistry {
         &self.0.accounts
     }
 
-    /// Registers an accepted connection. The oldest ones without a token make room for it; if all
-    /// have shown one and the limit is reached, the new connection is ended itself.
+    /// Registers an accepted connection. The oldest without a token makes room for it, of the
+    /// address that has most; if all have shown one and the limit is reached, the new connection is
+    /// ended itself.
     pub fn accept(&self, peer: IpAddr) -> Arc<ConnectionTransport> {
-        let number = self.0.numbers.fetch_add(1, Ordering::Relaxed);
+        let number = self.0.next_number();
         let peer = network(peer);
         let place = TransportPlace { registry: Arc::clone(&self.0), number, peer };
         let transport = Arc::new(ConnectionTransport::new(place));
         let mut transports = self.0.transports();
         let crowded = transports.all.len() >= self.0.most;
         let unknown = transports.unknown.len() >= self.0.most_unknown;
-        let here = transports.by_address.get(&peer).copied().unwrap_or_default();
+        let here = transports.unknown.count_of(peer);
         let leaving = if here >= UNKNOWN_OF_ADDRESS && !peer.is_loopback() {
-            transports.oldest_unknown(Some(peer))
+            transports.unknown.take_oldest_from(peer)
         } else if crowded || unknown {
-            transports.oldest_unknown(None)
+            transports.unknown.take_oldest_of_most()
         } else {
             None
         };
         transports.all.insert(number, Arc::downgrade(&transport));
-        transports.add_unknown(number, peer);
+        transports.unknown.add(number, peer, Arc::downgrade(&transport));
         drop(transports);
         match leaving {
             Some(oldest) => oldest.end(EndReason::TooManyUnknown),
@@ -143,17 +161,35 @@ impl ConnectionRegistry {
         transport
     }
 
-    /// Returns a new polling client, to be named by [`ConnectionRegistry::name`].
-    ///
-    /// # Errors
-    /// [`TooManySessions`] if there are too many clients that have not shown a token.
-    pub fn polling_client(&self) -> Result<Arc<ClientSession>, TooManySessions> {
-        let add = |count: usize| (count < UNKNOWN_SESSIONS).then_some(count + 1);
-        let counter = &self.0.unknown_sessions;
-        counter
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
-            .map_err(|_| TooManySessions)?;
-        Ok(ClientSession::new(Some(UnknownPlace(Arc::clone(&self.0)))))
+    /// Waits until one more polling client may begin, in the order of arrival.
+    pub async fn turn_to_poll(&self) {
+        let mut handshakes = self.0.handshakes.lock().await;
+        let wait = handshakes.take(1, tokio::time::Instant::now());
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Returns a new polling client, to be named by [`ConnectionRegistry::name`], and the name of
+    /// the one that made room for it, if there were too many without a token: the oldest of the
+    /// address that has most.
+    pub fn polling_client(
+        &self,
+        transport: &ConnectionTransport,
+    ) -> (Arc<ClientSession>, Option<String>) {
+        let number = self.0.next_number();
+        let place = UnknownPlace { registry: Arc::clone(&self.0), number };
+        let client = ClientSession::new(Some(place));
+        let mut unknown = self.0.unknown_sessions();
+        let is_full = unknown.len() >= UNKNOWN_SESSIONS;
+        let leaving = if is_full { unknown.take_oldest_of_most() } else { None };
+        unknown.add(number, transport.peer(), Arc::downgrade(&client));
+        drop(unknown);
+        let left = leaving.and_then(|oldest| {
+            oldest.end(EndReason::TooManyUnknown);
+            oldest.name()
+        });
+        (client, left)
     }
 
     /// Returns a new client whose connection becomes a WebSocket.
@@ -192,10 +228,11 @@ impl ConnectionRegistry {
         self.0.sessions().get(name).and_then(Weak::upgrade)
     }
 
-    /// Holds bytes sent without a token. The oldest connections without a token make room for them.
+    /// Holds bytes that came without a token. Those who hold most without a token make room for
+    /// them.
     ///
     /// # Errors
-    /// [`NoRoom`] if no such connection is left to end.
+    /// [`NoRoom`] if nobody without a token holds anything.
     pub fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.0.hold_unknown(bytes)
     }
@@ -205,10 +242,10 @@ impl ConnectionRegistry {
         self.0.accounts.largest_session()
     }
 
-    /// Ends the oldest connection that has not shown a token, after a connection could not be
-    /// accepted.
+    /// Ends the oldest connection that has not shown a token, of the address that has most, after a
+    /// connection could not be accepted.
     pub fn make_place(&self) {
-        let oldest = self.0.transports().oldest_unknown(None);
+        let oldest = self.0.transports().unknown.take_oldest_of_most();
         if let Some(oldest) = oldest {
             oldest.end(EndReason::TooManyUnknown);
         }
@@ -231,6 +268,7 @@ impl ConnectionRegistry {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
+            self.0.accounts.end_surges(tokio::time::Instant::now());
             let now_ms = self.0.now_ms();
             for transport in self.0.every_transport() {
                 if let Some(reason) = transport.overdue(now_ms) {
@@ -244,6 +282,14 @@ impl ConnectionRegistry {
 impl RegistryState {
     fn now_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn unknown_sessions(&self) -> MutexGuard<'_, UnknownTable<ClientSession>> {
+        self.unknown_sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn transports(&self) -> MutexGuard<'_, TransportTable> {
@@ -261,49 +307,50 @@ impl RegistryState {
         self.transports().all.values().filter_map(Weak::upgrade).collect()
     }
 
-    /// Holds bytes sent without a token; ends the oldest connections without a token until there is
-    /// room.
+    /// Holds bytes that came without a token; ends those who hold most without a token until there
+    /// is room.
     fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
         loop {
-            let full = match self.unknown.arrive(bytes) {
+            match self.unknown.arrive(bytes) {
                 Ok(held) => return Ok(held),
-                Err(full) => full,
-            };
-            let oldest = self.transports().oldest_unknown(None);
-            let Some(oldest) = oldest else { return Err(full) };
-            oldest.end(EndReason::TooManyUnknown);
+                Err(full) => self.largest_unknown().ok_or(full)?.end(),
+            }
         }
+    }
+
+    /// Returns who holds most without a token, of the address that holds most.
+    fn largest_unknown(&self) -> Option<UnknownHolder> {
+        let (connections, clients) =
+            (self.transports().unknown.live(), self.unknown_sessions().live());
+        let connections =
+            connections.into_iter().map(|(peer, it)| (peer, UnknownHolder::Connection(it)));
+        let clients = clients.into_iter().map(|(peer, it)| (peer, UnknownHolder::Client(it)));
+        let mut holders: Vec<_> =
+            connections.chain(clients).map(|(peer, it)| (it.bytes(), peer, it)).collect();
+        holders.retain(|(bytes, ..)| *bytes > 0);
+        let mut by_address: HashMap<IpAddr, usize> = HashMap::new();
+        for (bytes, peer, _) in &holders {
+            *by_address.entry(*peer).or_default() += bytes;
+        }
+        let key = |(bytes, peer, _): &(usize, IpAddr, UnknownHolder)| {
+            (by_address.get(peer).copied(), *peer, *bytes)
+        };
+        holders.into_iter().max_by_key(key).map(|(.., holder)| holder)
     }
 }
 
-impl TransportTable {
-    fn add_unknown(&mut self, number: u64, peer: IpAddr) {
-        if self.unknown.insert(number, peer).is_none() {
-            *self.by_address.entry(peer).or_default() += 1;
+impl UnknownHolder {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Connection(transport) => transport.unknown_bytes(),
+            Self::Client(session) => session.early_bytes(),
         }
     }
 
-    fn remove_unknown(&mut self, number: u64) {
-        let Some(peer) = self.unknown.remove(&number) else { return };
-        if let Some(count) = self.by_address.get_mut(&peer) {
-            *count -= 1;
-            if *count == 0 {
-                self.by_address.remove(&peer);
-            }
-        }
-    }
-
-    /// Returns the oldest connection that has not shown a token, from one address or any, and
-    /// removes it from the count.
-    fn oldest_unknown(&mut self, from: Option<IpAddr>) -> Option<Arc<ConnectionTransport>> {
-        loop {
-            let mut unknown = self.unknown.iter();
-            let fits = |(_, peer): &(&u64, &IpAddr)| from.is_none_or(|from| **peer == from);
-            let number = *unknown.find(fits)?.0;
-            self.remove_unknown(number);
-            if let Some(transport) = self.all.get(&number).and_then(Weak::upgrade) {
-                return Some(transport);
-            }
+    fn end(&self) {
+        match self {
+            Self::Connection(transport) => transport.end(EndReason::TooManyUnknown),
+            Self::Client(session) => session.end(EndReason::TooManyUnknown),
         }
     }
 }
@@ -318,11 +365,21 @@ impl TransportPlace {
     }
 
     pub(super) fn become_known(&self) {
-        self.registry.transports().remove_unknown(self.number);
+        self.registry.transports().unknown.remove(self.number);
     }
 
     pub(super) fn become_unknown(&self) {
-        self.registry.transports().add_unknown(self.number, self.peer);
+        let mut transports = self.registry.transports();
+        if let Some(transport) = transports.all.get(&self.number).cloned() {
+            transports.unknown.add(self.number, self.peer, transport);
+        }
+    }
+
+    /// Returns the number of HTTP connections that one person may have, beside those of clients
+    /// that poll.
+    pub(super) fn http_of_person(&self) -> usize {
+        // Few enough that one person keeps nobody else out.
+        HTTP_OF_PERSON.min(self.registry.most / 4)
     }
 
     pub(super) fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
@@ -334,11 +391,16 @@ impl Drop for TransportPlace {
     fn drop(&mut self) {
         let mut transports = self.registry.transports();
         transports.all.remove(&self.number);
-        transports.remove_unknown(self.number);
+        transports.unknown.remove(self.number);
     }
 }
 
 impl SessionPlace {
+    /// Returns the name of the client's engine.io session.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Drops this place without its entry, because another place has that name.
     pub(super) fn keep_entry(mut self) {
         self.name.clear();
@@ -353,7 +415,7 @@ impl Drop for SessionPlace {
 
 impl Drop for UnknownPlace {
     fn drop(&mut self) {
-        self.0.unknown_sessions.fetch_sub(1, Ordering::Relaxed);
+        self.registry.unknown_sessions().remove(self.number);
     }
 }
 
@@ -365,5 +427,155 @@ fn network(peer: IpAddr) -> IpAddr {
             IpAddr::V6((address.to_bits() >> 64 << 64).into())
         }
         address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connections::{ConnectionAccess, ConnectionArrival, RequestOwner};
+    use crate::ids::TokenId;
+    use crate::permissions::Role;
+
+    fn connections(open_files: usize) -> ConnectionRegistry {
+        ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: Some(open_files) })
+    }
+
+    fn person(name: &str) -> Principal {
+        let user = name.into();
+        Principal { user, name: name.to_owned(), role: Role::Viewer, document: None }
+    }
+
+    fn address(last: u8) -> IpAddr {
+        [192, 0, 2, last].into()
+    }
+
+    /// A request of this person over a new connection.
+    fn request(
+        connections: &ConnectionRegistry,
+        name: &str,
+    ) -> (Arc<ConnectionTransport>, ConnectionArrival, bool) {
+        let transport = connections.accept(address(1));
+        let arrival = ConnectionArrival::begin(&transport);
+        let owner = RequestOwner::unknown(connections.accounts().clone(), Arc::clone(&transport));
+        let is_taken = owner.is(&person(name)).is_ok();
+        (transport, arrival, is_taken)
+    }
+
+    #[test]
+    fn the_oldest_idle_http_connection_of_a_person_makes_room_for_the_next() {
+        let connections = connections(256);
+        let most = 256 / 4 * 3 / 4;
+        let mut kept: Vec<_> = (0..most).map(|_| request(&connections, "eve")).collect();
+        assert!(kept.iter().all(|(.., is_taken)| *is_taken));
+        assert!(!request(&connections, "eve").2, "all are in use");
+        assert!(request(&connections, "ana").2, "nobody else is concerned");
+        let (idle, answered, _) = kept.remove(3);
+        drop(answered);
+        assert!(!idle.is_ended());
+        let newest = request(&connections, "eve");
+        assert!(newest.2 && idle.is_ended());
+        assert!(kept.iter().all(|(transport, ..)| !transport.is_ended()));
+    }
+
+    #[test]
+    fn clients_that_poll_have_connections_of_their_own() {
+        let connections = connections(256);
+        let eve = connections.accounts().of(&person("eve"));
+        let clients: Vec<_> = (0..60_u8)
+            .map(|number| {
+                let handshake = connections.accept(address(number));
+                let (client, _) = connections.polling_client(&handshake);
+                connections.admit(&client, number.to_string(), &person("eve")).unwrap();
+                client
+            })
+            .collect();
+        let polls: Vec<_> = clients
+            .iter()
+            .map(|_| {
+                let transport = connections.accept(address(1));
+                let arrival = ConnectionArrival::begin(&transport);
+                (transport.belong_to(&eve), transport, arrival)
+            })
+            .collect();
+        assert!(polls.iter().all(|(taken, ..)| taken.is_ok()));
+    }
+
+    #[derive(Debug)]
+    struct Ended(bool);
+
+    impl ConnectionAccess for Ended {
+        fn has_ended(&self) -> bool {
+            self.0
+        }
+    }
+
+    #[test]
+    fn an_idle_http_connection_ends_with_the_token_that_it_has_shown() {
+        let connections = connections(1024);
+        for (has_ended, expected) in [(false, None), (true, Some(EndReason::AccessEnded))] {
+            let (transport, answering, _) = request(&connections, "eve");
+            transport.end_with(TokenId::from("tok_1"), Arc::new(Ended(has_ended)));
+            assert_eq!(transport.overdue(1_000), None, "there is an answer to wait for");
+            drop(answering);
+            assert_eq!(transport.overdue(1_500), expected);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_not_waited_for_for_ever_once_the_token_has_ended() {
+        let connections = connections(1024);
+        let (transport, _answering, _) = request(&connections, "eve");
+        transport.end_with(TokenId::from("tok_1"), Arc::new(Ended(true)));
+        assert_eq!([transport.overdue(1_000), transport.overdue(10_000)], [None, None]);
+        assert_eq!(transport.overdue(12_000), Some(EndReason::AccessEnded));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn polling_clients_begin_one_after_the_other_once_there_are_many() {
+        let (connections, began) = (connections(65_536), tokio::time::Instant::now());
+        for _ in 0..1_024 {
+            connections.turn_to_poll().await;
+        }
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        for _ in 0..256 {
+            connections.turn_to_poll().await;
+        }
+        let took = began.elapsed();
+        assert!((Duration::from_millis(900)..Duration::from_secs(2)).contains(&took), "{took:?}");
+    }
+
+    #[test]
+    fn polling_clients_of_one_address_keep_nobody_out() {
+        let connections = connections(65_536);
+        let (busy, other) = (connections.accept(address(1)), connections.accept(address(2)));
+        let honest = connections.polling_client(&other);
+        let clients: Vec<_> = (0..UNKNOWN_SESSIONS + 10)
+            .map(|number| {
+                let (client, left) = connections.polling_client(&busy);
+                connections.name(&client, number.to_string());
+                (client, left)
+            })
+            .collect();
+        let left: Vec<_> = clients.iter().filter_map(|(_, left)| left.clone()).collect();
+        let oldest: Vec<_> = (0..11).map(|number| number.to_string()).collect();
+        assert_eq!(left, oldest);
+        assert!(clients[..11].iter().all(|(client, _)| client.is_ended()));
+        assert!(clients[11..].iter().all(|(client, _)| !client.is_ended()));
+        assert!(!honest.0.is_ended());
+    }
+
+    #[test]
+    fn whoever_holds_most_without_a_token_makes_room() {
+        let connections = connections(65_536);
+        let honest = connections.accept(address(2));
+        honest.count_head(20_000).unwrap();
+        let many: Vec<_> = (0..1_000).map(|_| connections.accept([127, 0, 0, 1].into())).collect();
+        for sender in &many[1..] {
+            sender.count_head(60_000).unwrap();
+        }
+        let ended = many.iter().filter(|it| it.is_ended()).count();
+        assert!((700..800).contains(&ended), "16 MB are held: {ended} ended");
+        assert!(!honest.is_ended() && !many[0].is_ended(), "they hold less");
     }
 }

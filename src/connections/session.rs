@@ -2,13 +2,17 @@
 //! end.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::account::{HeldBytes, NoRoom, PersonAccount};
+use super::kept_buffers::KeptBytes;
+use super::pace::MessagePace;
 use super::registry::{SessionPlace, UnknownPlace};
 use super::transport::ConnectionTransport;
 use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES};
@@ -23,6 +27,8 @@ const MESSAGE_OVERHEAD: usize = 160;
 const LAST_MESSAGES: Duration = Duration::from_millis(700);
 /// Time for the packet after the last message.
 const LAST_PACKET: Duration = Duration::from_millis(50);
+/// Bytes that a client may send before it has shown a token: one message and the headers of frames.
+const EARLY_BYTES: usize = UNKNOWN_MESSAGE_BYTES + 1024;
 /// Number of messages a client may send before it has shown a token.
 const MESSAGES_BEFORE_TOKEN: u32 = 16;
 
@@ -36,13 +42,16 @@ pub struct ClientSession {
     person: OnceLock<Arc<PersonAccount>>,
     /// Messages that it sent before it showed a token.
     early: Mutex<EarlyWrites>,
+    /// Pace of its messages.
+    pace: Mutex<MessagePace>,
+    /// `true` while its transport is long polling.
+    is_polling: AtomicBool,
     /// Cancelled when it ends.
     ended: CancellationToken,
     /// Cancelled when the server ends it against its will.
     cut: CancellationToken,
-    /// Bytes of buffers that its connections keep after their largest messages; `None` once it has
-    /// ended.
-    kept: Mutex<Option<usize>>,
+    /// Bytes of the buffers of its connections.
+    pub(super) kept: KeptBytes,
     /// Connections that carry it now.
     transports: Mutex<Vec<Weak<ConnectionTransport>>>,
     /// Entry under its name in the registry.
@@ -61,6 +70,8 @@ struct OutgoingQueue {
     largest: usize,
     /// Unsent bytes, set at the end: messages that still wait are not sent.
     given_up: Option<usize>,
+    /// Time at which a message was last sent, or first had to wait.
+    moved: Option<Instant>,
 }
 
 /// Messages of a client that has not shown a token. They are counted until the token comes, for
@@ -88,13 +99,15 @@ impl ClientSession {
     /// Returns a client that has not shown a token.
     pub(super) fn new(unknown: Option<UnknownPlace>) -> Arc<Self> {
         Arc::new(Self {
+            pace: Mutex::new(MessagePace::of_client()),
+            is_polling: AtomicBool::new(unknown.is_some()),
             queue: Mutex::default(),
             sent: Notify::new(),
             person: OnceLock::new(),
             early: Mutex::default(),
             ended: CancellationToken::new(),
             cut: CancellationToken::new(),
-            kept: Mutex::new(Some(0)),
+            kept: KeptBytes::default(),
             transports: Mutex::default(),
             place: Mutex::default(),
             unknown: Mutex::new(unknown),
@@ -127,6 +140,37 @@ impl ClientSession {
         self.person.get()
     }
 
+    /// Returns the name of its engine.io session, once known.
+    pub(super) fn name(&self) -> Option<String> {
+        lock(&self.place).as_ref().map(|place| place.name().to_owned())
+    }
+
+    /// Returns `true` while its transport is long polling.
+    pub(super) fn is_polling(&self) -> bool {
+        self.is_polling.load(Ordering::Relaxed)
+    }
+
+    /// Records that its transport is a WebSocket from now on.
+    pub(super) fn become_websocket(&self) {
+        self.is_polling.store(false, Ordering::Relaxed);
+    }
+
+    /// Counts messages that the client has sent; returns the time to wait before more are read.
+    ///
+    /// # Errors
+    /// [`EndReason::Flood`] if they come too fast for too long.
+    pub fn pace(&self, messages: u32) -> Result<Duration, EndReason> {
+        let now = Instant::now();
+        let mut pace = lock(&self.pace);
+        let wait = pace.take(messages, now);
+        if pace.is_flood(now) {
+            return Err(EndReason::Flood);
+        }
+        drop(pace);
+        let of_person = self.person().map(|person| person.pace(messages, now));
+        Ok(wait.max(of_person.unwrap_or_default()))
+    }
+
     /// Returns the longest message this client may send, in bytes.
     pub fn message_limit(&self) -> usize {
         match self.person() {
@@ -143,7 +187,7 @@ impl ClientSession {
         early.messages <= MESSAGES_BEFORE_TOKEN
     }
 
-    /// Counts bytes that were sent before a token was shown. `count` holds them in the account of
+    /// Counts bytes that came before a token was shown. `count` holds them in the account of
     /// everybody without a token.
     ///
     /// # Errors
@@ -157,13 +201,18 @@ impl ClientSession {
         // too.
         let held = lock(&self.early).held.take();
         let before = held.as_ref().map_or(0, HeldBytes::bytes);
-        if before.saturating_add(bytes) > UNKNOWN_MESSAGE_BYTES {
+        if before.saturating_add(bytes) > EARLY_BYTES {
             return Err(NoRoom::Person);
         }
         drop(held);
         let held = count(before + bytes)?;
         lock(&self.early).held = Some(held);
         Ok(())
+    }
+
+    /// Returns the bytes that came before a token was shown.
+    pub(super) fn early_bytes(&self) -> usize {
+        lock(&self.early).held.as_ref().map_or(0, HeldBytes::bytes)
     }
 
     /// Counts a message of `length` bytes before it is handed over to be sent.
@@ -185,6 +234,9 @@ impl ClientSession {
             NoRoom::Person => QueueOverflow::Person,
             NoRoom::Server => QueueOverflow::Server,
         })?;
+        if queue.bytes == 0 {
+            queue.moved = Some(Instant::now());
+        }
         queue.lengths.push_back(bytes);
         queue.bytes += bytes;
         queue.largest = largest;
@@ -199,6 +251,7 @@ impl ClientSession {
         }
         let Some(bytes) = queue.lengths.pop_front() else { return };
         queue.bytes -= bytes;
+        queue.moved = Some(Instant::now());
         if queue.bytes == 0 {
             queue.largest = 0;
             self.sent.notify_waiters();
@@ -214,32 +267,22 @@ impl ClientSession {
         lock(&self.queue).bytes
     }
 
+    /// Returns the time for which messages wait and nothing was sent; `None` if nothing waits.
+    pub(super) fn waits_since(&self, now: Instant) -> Option<Duration> {
+        let queue = lock(&self.queue);
+        let moved = queue.moved.filter(|_| queue.bytes > 0)?;
+        drop(queue);
+        let written = self.transports().iter().map(|it| it.since_written()).min();
+        let waits = now.saturating_duration_since(moved);
+        Some(written.map_or(waits, |written| waits.min(written)))
+    }
+
     /// Returns `true` if so much waits to be sent that nothing large should be prepared for this
     /// client.
     pub fn is_busy(&self) -> bool {
         let queue = lock(&self.queue);
         queue.bytes.saturating_sub(queue.largest) >= BUSY_BYTES
             || self.person().is_some_and(|person| person.is_busy())
-    }
-
-    /// Counts bytes that a buffer of its connection keeps in addition. If the person's connections
-    /// keep too much, ends another one with nothing to send: its client reconnects and gets what it
-    /// missed, with small buffers.
-    pub(super) fn keep(&self, more: usize) {
-        let Some(person) = self.person() else { return };
-        let mut kept = lock(&self.kept);
-        let Some(bytes) = &mut *kept else { return };
-        *bytes += more;
-        let is_too_much = person.keep(more, *bytes);
-        drop(kept);
-        if is_too_much && let Some(idle) = person.idle_session(self) {
-            idle.end(EndReason::KeepsTooMuch);
-        }
-    }
-
-    /// Returns the bytes of buffers that its connections keep.
-    pub(super) fn kept_bytes(&self) -> usize {
-        lock(&self.kept).unwrap_or_default()
     }
 
     /// Returns the client to end so that this one may be sent `length` bytes more: another one of
@@ -250,14 +293,23 @@ impl ClientSession {
         (largest.waiting_bytes() > own).then_some(largest)
     }
 
+    /// Ends the HTTP connections of its person that are idle, long polling's among them.
+    pub fn end_idle_connections(&self) {
+        if let Some(person) = self.person() {
+            person.end_idle_connections();
+        }
+    }
+
+    /// Counts the buffers of its connections no more.
+    fn stop_keeping(&self) {
+        if let Some(person) = self.person() {
+            person.keep_no_more(self.kept.take());
+        }
+    }
+
     /// Ends the client: its connections end at once, and waiting messages are not sent.
     pub fn end(&self, reason: EndReason) {
-        let mut queue = lock(&self.queue);
-        if queue.given_up.is_none() {
-            let bytes = queue.bytes;
-            queue.given_up = Some(bytes);
-            queue.bytes = 0;
-            drop(queue);
+        if let Some(bytes) = self.give_up() {
             if let Some(person) = self.person() {
                 person.given_up(bytes);
             }
@@ -266,17 +318,27 @@ impl ClientSession {
                 self.cut.cancel();
             }
         }
-        let kept = lock(&self.kept).take();
-        if let (Some(bytes), Some(person)) = (kept, self.person()) {
-            person.keep_no_more(bytes);
-        }
+        // Before its connections end: nobody chooses it again to make room. No lock is held here,
+        // because a connection that ends calls this again.
+        self.ended.cancel();
+        self.stop_keeping();
         // No longer counted, so that a caller that ends it to make room finds the room.
         lock(&self.early).held = None;
         for transport in self.transports() {
             transport.end(reason);
         }
-        self.ended.cancel();
         self.sent.notify_waiters();
+    }
+
+    /// Gives up the messages that wait; returns their bytes, the first time.
+    fn give_up(&self) -> Option<usize> {
+        let mut queue = lock(&self.queue);
+        if queue.given_up.is_some() {
+            return None;
+        }
+        let bytes = std::mem::take(&mut queue.bytes);
+        queue.given_up = Some(bytes);
+        Some(bytes)
     }
 
     /// Ends the client once everything is sent, or a moment later if its peer does not read.
@@ -334,10 +396,9 @@ impl ClientSession {
 
 impl Drop for ClientSession {
     fn drop(&mut self) {
+        self.stop_keeping();
         let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(person) = self.person.get() else { return };
-        let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
-        person.keep_no_more(kept.take().unwrap_or_default());
         match queue.given_up {
             Some(bytes) => person.freed(bytes),
             None => person.sent(queue.bytes),
@@ -389,12 +450,10 @@ mod tests {
         let connections = connections();
         let clients = [client(&connections, "a"), client(&connections, "b")];
         let healthy = client(&connections, "c");
-        for slow in &clients {
-            slow.queue(1).unwrap();
-            slow.queue(SESSION_BYTES / 2).unwrap();
-        }
-        clients[0].queue(SESSION_BYTES / 2 - 1_000).unwrap();
-        assert_eq!(healthy.queue(SESSION_BYTES / 2), Err(QueueOverflow::Person));
+        let mut filling = clients.iter().cycle();
+        while filling.next().is_some_and(|slow| slow.queue(SESSION_BYTES / 2).is_ok()) {}
+        clients[0].queue(1_000).ok();
+        assert_eq!(healthy.queue(2 * SESSION_BYTES), Err(QueueOverflow::Person));
         let slower = healthy.slower_sibling(100).expect("there is one");
         assert!(Arc::ptr_eq(&slower, &clients[0]));
         slower.end(EndReason::TooSlow);
@@ -408,11 +467,61 @@ mod tests {
     }
 
     #[test]
+    fn a_client_with_several_connections_ends_with_all_of_them() {
+        let connections = connections();
+        let session = client(&connections, "a");
+        let transports: Vec<_> =
+            (0..3).map(|_| connections.accept(std::net::Ipv4Addr::LOCALHOST.into())).collect();
+        for transport in &transports {
+            transport.carry(&session);
+        }
+        session.end(EndReason::TooSlow);
+        assert!(session.is_ended() && transports.iter().all(|it| it.is_ended()));
+        session.end(EndReason::Closed);
+    }
+
+    #[test]
+    fn forty_readers_may_be_sent_a_long_text_at_once_and_those_who_do_not_read_it_leave() {
+        let connections = connections();
+        let readers: Vec<_> =
+            (0..40).map(|number| client(&connections, &number.to_string())).collect();
+        let ended = || readers.iter().filter(|it| it.is_ended()).count();
+        for reader in &readers {
+            assert_eq!(reader.queue(1 << 20), Ok(()));
+        }
+        let (accounts, now) = (connections.accounts(), Instant::now());
+        accounts.end_surges(now);
+        accounts.end_surges(now + Duration::from_secs(1));
+        assert_eq!(ended(), 0, "they have a moment");
+        // Ten have read half of it, later than the others began to wait.
+        std::thread::sleep(Duration::from_millis(2));
+        for reader in &readers[..10] {
+            reader.queue(1 << 20).unwrap();
+            reader.message_sent();
+        }
+        accounts.end_surges(now + Duration::from_secs(3));
+        let unread = readers.iter().map(|it| it.waiting_bytes()).sum::<usize>();
+        assert!((1..=30).contains(&ended()), "{}", ended());
+        assert!(readers[..10].iter().all(|it| !it.is_ended()), "the slowest leave first");
+        assert!(unread <= 20 << 20, "{unread}");
+    }
+
+    #[test]
+    fn for_no_moment_more_waits_than_a_surge_may_be() {
+        let connections = connections();
+        let readers: Vec<_> =
+            (0..100).map(|number| client(&connections, &number.to_string())).collect();
+        let taken = readers.iter().take_while(|it| it.queue(1 << 20).is_ok()).count();
+        assert!((40..=64).contains(&taken), "{taken}");
+    }
+
+    #[test]
     fn whoever_is_unknown_says_little() {
         let connections = connections();
         let session = connections.websocket_client();
         let count = |bytes| connections.hold_unknown(bytes);
-        assert_eq!(session.hold_early(UNKNOWN_MESSAGE_BYTES, count), Ok(()));
+        assert_eq!(session.hold_early(EARLY_BYTES, count), Ok(()));
+        assert_eq!(session.early_bytes(), EARLY_BYTES);
         assert_eq!(session.hold_early(1, count), Err(NoRoom::Person));
         assert_eq!(session.queue(1), Err(QueueOverflow::Ended));
         let allowed = (0..100).filter(|_| session.may_send_early()).count();

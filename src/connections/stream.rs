@@ -7,18 +7,22 @@ use std::task::{Context, Poll, ready};
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
 
 use super::EndReason;
 use super::account::HeldBytes;
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
+use super::kept_buffers::KeptBuffer;
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
 
 /// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection
 /// hold it.
 const SMALL_MESSAGE_BYTES: u64 = 4 * 1024;
-/// Largest buffer, in bytes, that is not counted as kept.
-const SMALL_BUFFER_BYTES: u64 = 64 * 1024;
+/// Longest payload of a frame that is no part of a message (RFC 6455, section 5.5).
+const CONTROL_BYTES: u64 = 125;
+/// Frames that are handed over before other tasks have a turn.
+const FRAMES_AT_ONCE: u32 = 64;
 
 /// Stream that can be ended by its [`ConnectionTransport`], and reports to it the bytes that pass.
 ///
@@ -30,25 +34,13 @@ pub struct ObservedStream<S> {
     transport: Arc<ConnectionTransport>,
     incoming: IncomingSide,
     outgoing: OutgoingSide,
-    /// Bytes that were read, but not handed over: they follow the end of a head.
+    /// Bytes that were read, but not handed over: they follow the end of a head, or many frames.
     kept: BytesMut,
-}
-
-/// Buffer of the WebSocket, which stays as large as its largest frame was.
-#[derive(Debug, Default)]
-struct ReadBuffer {
-    bytes: usize,
-}
-
-impl ReadBuffer {
-    /// Grows the buffer for a frame of this length.
-    fn grow(&mut self, session: &ClientSession, length: u64) {
-        let bytes = usize::try_from(length).unwrap_or(usize::MAX);
-        if length > SMALL_BUFFER_BYTES && bytes > self.bytes {
-            session.keep(bytes - self.bytes);
-            self.bytes = bytes;
-        }
-    }
+    /// `true` if other tasks have a turn before the next read.
+    yields: bool,
+    /// Wait before the next read, because messages come too fast. Meanwhile the system's buffers
+    /// fill, and the peer has to wait.
+    pause: Option<Pin<Box<Sleep>>>,
 }
 
 #[derive(Debug)]
@@ -62,7 +54,7 @@ enum OutgoingSide {
     Http,
     /// Answer that switches the protocol.
     Switching(HeadEnd),
-    Frames(FrameObserver, ReadBuffer),
+    Frames(FrameObserver, KeptBuffer),
 }
 
 /// Search for the empty line at the end of a head. A line may end with a line feed alone; empty
@@ -98,7 +90,7 @@ impl HeadEnd {
 struct IncomingFrames {
     observer: FrameObserver,
     message: IncomingMessage,
-    buffer: ReadBuffer,
+    buffer: KeptBuffer,
 }
 
 /// Message that is arriving.
@@ -117,13 +109,21 @@ impl IncomingFrames {
         Self {
             observer: FrameObserver::new(),
             message: IncomingMessage::new(),
-            buffer: ReadBuffer::default(),
+            buffer: KeptBuffer::default(),
         }
     }
 
-    fn pass(&mut self, transport: &ConnectionTransport, bytes: &[u8]) -> Result<(), EndReason> {
-        let (message, buffer, mut result) = (&mut self.message, &mut self.buffer, Ok(()));
-        self.observer.observe(bytes, |it| {
+    /// Follows bytes up to the end of the last frame that may be handed over at once; returns the
+    /// number of bytes and of frames.
+    fn pass(
+        &mut self,
+        transport: &ConnectionTransport,
+        bytes: &[u8],
+    ) -> Result<(usize, u32), EndReason> {
+        let (message, buffer) = (&mut self.message, &mut self.buffer);
+        let (mut frames, mut result) = (0, Ok(()));
+        let passed = self.observer.observe(bytes, FRAMES_AT_ONCE, |it| {
+            frames += u32::from(matches!(it, FrameEvent::Ended(_)));
             if result.is_ok() {
                 result = message.follow(transport, it);
             }
@@ -133,7 +133,12 @@ impl IncomingFrames {
                 buffer.grow(session, frame.length);
             }
         });
-        result
+        result?;
+        if let Some(session) = transport.session().filter(|it| it.person().is_none()) {
+            let hold = |bytes| transport.hold_unknown(bytes);
+            session.hold_early(passed, hold).map_err(|_| EndReason::ArrivingTooMuch)?;
+        }
+        Ok((passed, frames))
     }
 }
 
@@ -152,6 +157,9 @@ impl IncomingMessage {
             FrameEvent::Recognised(frame) => self.recognise(transport, frame),
             FrameEvent::Ended(frame) => {
                 if is_data(frame.kind) && frame.is_final {
+                    if self.kind == FrameKind::Text && self.length == 1 && is_upgrade(frame) {
+                        transport.complete_probe();
+                    }
                     *self = Self::new();
                 }
                 Ok(())
@@ -168,7 +176,8 @@ impl IncomingMessage {
         match frame.kind {
             FrameKind::Text | FrameKind::Binary => self.kind = frame.kind,
             FrameKind::Continuation => {}
-            FrameKind::Close | FrameKind::Other => return Ok(()),
+            FrameKind::Close | FrameKind::Heartbeat => return control(transport, frame),
+            FrameKind::Undefined => return Err(EndReason::Protocol),
         }
         self.length = self.length.saturating_add(frame.length);
         // Until the switch is agreed to, the message has no client.
@@ -177,10 +186,8 @@ impl IncomingMessage {
             return Err(EndReason::MessageTooLarge);
         }
         let held = match (&mut self.held, session.person()) {
-            (_, None) => {
-                let hold = |bytes| transport.hold_unknown(bytes);
-                session.hold_early(frame.length as usize, hold)
-            }
+            // Counted as it comes.
+            (_, None) => Ok(()),
             (_, Some(_)) if self.length <= SMALL_MESSAGE_BYTES => Ok(()),
             (Some(held), Some(_)) => held.grow(self.length as usize - held.bytes()),
             (None, Some(person)) => {
@@ -211,6 +218,24 @@ impl IncomingMessage {
     }
 }
 
+/// Checks a frame that is no part of a message. It is buffered whole, and so is never long.
+fn control(transport: &ConnectionTransport, frame: FrameHeader) -> Result<(), EndReason> {
+    if frame.length > CONTROL_BYTES || !frame.is_final {
+        return Err(EndReason::Protocol);
+    }
+    match transport.session() {
+        Some(session) if session.person().is_none() && !session.may_send_early() => {
+            Err(EndReason::Protocol)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns `true` if a frame of one byte is the packet by which a client gives up long polling.
+fn is_upgrade(frame: FrameHeader) -> bool {
+    frame.length == 1 && frame.beginning[0] == b'5'
+}
+
 fn is_data(kind: FrameKind) -> bool {
     matches!(kind, FrameKind::Text | FrameKind::Binary | FrameKind::Continuation)
 }
@@ -225,7 +250,8 @@ impl<S> ObservedStream<S> {
     /// Wraps a stream of this connection.
     pub fn new(inner: S, transport: Arc<ConnectionTransport>) -> Self {
         let incoming = IncomingSide::Http(HeadEnd::default());
-        Self { inner, transport, incoming, outgoing: OutgoingSide::Http, kept: BytesMut::new() }
+        let (outgoing, kept) = (OutgoingSide::Http, BytesMut::new());
+        Self { inner, transport, incoming, outgoing, kept, yields: false, pause: None }
     }
 
     /// Returns how many of the bytes that were read may be handed over.
@@ -247,8 +273,13 @@ impl<S> ObservedStream<S> {
                 Ok(admitted)
             }
             IncomingSide::Frames(frames) => {
-                frames.pass(&self.transport, bytes)?;
-                Ok(bytes.len())
+                let (passed, frames) = frames.pass(&self.transport, bytes)?;
+                self.yields = frames == FRAMES_AT_ONCE;
+                if let Some(session) = self.transport.session() {
+                    let wait = session.pace(frames)?;
+                    self.pause = (!wait.is_zero()).then(|| Box::pin(tokio::time::sleep(wait)));
+                }
+                Ok(passed)
             }
         }
     }
@@ -266,17 +297,17 @@ impl<S> ObservedStream<S> {
         if let OutgoingSide::Switching(head) = &mut self.outgoing {
             let Some(end) = head.find(bytes) else { return };
             bytes = &bytes[end..];
-            self.outgoing = OutgoingSide::Frames(FrameObserver::new(), ReadBuffer::default());
+            self.outgoing = OutgoingSide::Frames(FrameObserver::new(), KeptBuffer::default());
         }
         if let (OutgoingSide::Frames(observer, buffer), Some(session)) =
             (&mut self.outgoing, self.transport.session())
         {
-            observer.observe(bytes, |it| sent(session, buffer, it));
+            observer.observe(bytes, u32::MAX, |it| sent(session, buffer, it));
         }
     }
 }
 
-fn sent(session: &ClientSession, buffer: &mut ReadBuffer, observed: FrameEvent) {
+fn sent(session: &ClientSession, buffer: &mut KeptBuffer, observed: FrameEvent) {
     match observed {
         FrameEvent::Begun(frame) => buffer.grow(session, frame.length),
         FrameEvent::Ended(frame) if is_counted(frame) => session.message_sent(),
@@ -295,11 +326,25 @@ impl<S> Drop for ObservedStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> ObservedStream<S> {
+    /// Waits until more may be read.
+    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if std::mem::take(&mut self.yields) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if let Some(pause) = &mut self.pause {
+            ready!(pause.as_mut().poll(context));
+            self.pause = None;
+        }
+        Poll::Ready(())
+    }
+
     fn poll_observed_read(
         &mut self,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        ready!(self.poll_turn(context));
         let before = buffer.filled().len();
         if self.kept.is_empty() {
             ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
@@ -524,16 +569,109 @@ mod tests {
         assert!(session.is_ended());
     }
 
-    #[tokio::test]
-    async fn a_viewers_connections_keep_few_large_buffers() {
-        let connections =
-            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
-        let sessions: Vec<_> = (0..12).map(|_| connections.websocket_client()).collect();
-        for (number, session) in sessions.iter().enumerate() {
-            connections.admit(session, number.to_string(), &person(Role::Viewer)).unwrap();
-            session.keep(1 << 20);
+    /// The header of a frame with a mask of zeroes and this length.
+    fn header(first: u8, length: u64) -> Vec<u8> {
+        match u8::try_from(length) {
+            Ok(length @ 0..126) => vec![first, 0x80 + length, 0, 0, 0, 0],
+            _ => [&[first, 0xff], length.to_be_bytes().as_slice(), &[0; 4]].concat(),
         }
-        let ended = sessions.iter().filter(|session| session.is_ended()).count();
-        assert_eq!((ended, sessions[11].is_ended()), (3, false));
+    }
+
+    /// A WebSocket whose client has shown a token of this role, or none.
+    async fn websocket(
+        role: Option<Role>,
+    ) -> (Arc<ConnectionTransport>, ObservedStream<DuplexStream>, DuplexStream) {
+        let (connections, transport, mut stream, mut client) = connection();
+        client.write_all(HEAD).await.unwrap();
+        assert_eq!(stream.read(&mut [0; 1024]).await.unwrap(), HEAD.len());
+        drop(ConnectionArrival::begin(&transport));
+        transport.expect_frames();
+        let session = connections.websocket_client();
+        transport.carry(&session);
+        if let Some(role) = role {
+            connections.admit(&session, "name".to_owned(), &person(role)).unwrap();
+        }
+        (transport, stream, client)
+    }
+
+    #[tokio::test]
+    async fn frames_that_are_no_message_are_short_and_whole() {
+        for (frame, is_refused) in [
+            (header(0x89, 125), false),
+            (header(0x8a, 0), false),
+            (header(0x88, 2), false),
+            (header(0x89, 126), true),
+            (header(0x8a, 30_000_000), true),
+            (header(0x88, 30_000_000), true),
+            (header(0x09, 1), true),
+            (header(0x83, 1), true),
+            (header(0x8b, 1), true),
+        ] {
+            for role in [None, Some(Role::Editor)] {
+                let (transport, mut stream, mut client) = websocket(role).await;
+                client.write_all(&frame).await.unwrap();
+                assert_eq!(stream.read(&mut [0; 1024]).await.is_err(), is_refused, "{frame:?}");
+                assert_eq!(transport.is_ended(), is_refused, "{frame:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn other_tasks_have_a_turn_between_many_frames() {
+        let (_transport, mut stream, mut client) = websocket(Some(Role::Viewer)).await;
+        let frame = message("42[\"a\"]");
+        client.write_all(&frame.repeat(150)).await.unwrap();
+        let mut buffer = vec![0; 64 * 1024];
+        for frames in [64, 64, 22] {
+            assert_eq!(stream.read(&mut buffer).await.unwrap(), frames * frame.len());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_never_stops_is_read_slowly_and_then_ended() {
+        let (transport, mut stream, mut client) = websocket(Some(Role::Viewer)).await;
+        let began = tokio::time::Instant::now();
+        let frames = message("42[\"a\"]").repeat(64);
+        let mut buffer = vec![0; 64 * 1024];
+        let mut read = 0_u32;
+        while client.write_all(&frames).await.is_ok() && stream.read(&mut buffer).await.is_ok() {
+            read += 64;
+            assert!(read < 200_000, "it may go on");
+        }
+        assert!(transport.is_ended());
+        assert!(began.elapsed() > std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+    }
+
+    #[tokio::test]
+    async fn bytes_without_a_token_count_when_they_have_come() {
+        let (transport, mut stream, mut client) = websocket(None).await;
+        client.write_all(&header(0x81, 60_000)).await.unwrap();
+        let announced = stream.read(&mut [0; 1024]).await.unwrap();
+        assert_eq!(transport.unknown_bytes(), announced);
+        client.write_all(&[b'x'; 500]).await.unwrap();
+        assert_eq!(stream.read(&mut [0; 1024]).await.unwrap(), 500);
+        assert_eq!(transport.unknown_bytes(), announced + 500);
+    }
+
+    #[tokio::test]
+    async fn a_probe_that_ends_leaves_its_client_to_long_polling() {
+        for packets in [&["2probe"][..], &["2probe", "5"]] {
+            let (connections, transport, mut stream, mut client) = connection();
+            let polling = connections.accept([127, 0, 0, 1].into());
+            let (session, _) = connections.polling_client(&polling);
+            connections.admit(&session, "name".to_owned(), &person(Role::Viewer)).unwrap();
+            client.write_all(HEAD).await.unwrap();
+            let mut buffer = [0; 1024];
+            assert_eq!(stream.read(&mut buffer).await.unwrap(), HEAD.len());
+            transport.expect_frames();
+            transport.carry(&session);
+            for packet in packets {
+                client.write_all(&message(packet)).await.unwrap();
+                assert!(stream.read(&mut buffer).await.unwrap() > packet.len());
+            }
+            drop(stream);
+            assert!(transport.is_ended());
+            assert_eq!(session.is_ended(), packets.len() == 2, "{packets:?}");
+        }
     }
 }

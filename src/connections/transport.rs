@@ -2,14 +2,16 @@
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
 
+use crate::ids::TokenId;
+
 use super::EndReason;
-use super::account::{HeldBytes, NoRoom};
+use super::account::{HeldBytes, NoRoom, PersonAccount};
 use super::registry::TransportPlace;
 use super::session::ClientSession;
 
@@ -21,8 +23,22 @@ const UNKNOWN_REQUEST: Duration = Duration::from_secs(30);
 const IDLE: Duration = Duration::from_mins(2);
 /// Longest silence of a WebSocket: the heartbeat asks every 25 seconds and waits 20 for the answer.
 const SILENCE: Duration = Duration::from_secs(46);
-/// Longest time during which a peer accepts no bytes.
-const STALL: Duration = Duration::from_secs(30);
+/// Longest time during which a peer accepts no bytes. A reader that is slow, but reads, empties a
+/// part of the system's buffer in less.
+const STALL: Duration = Duration::from_mins(1);
+/// Time for the answers to requests that were made before their token ended.
+const LAST_ANSWERS_MS: u64 = 10_000;
+
+/// Access of a token, with which idle connections end.
+pub trait ConnectionAccess: std::fmt::Debug + Send + Sync {
+    /// Returns `true` if the token is no longer valid.
+    fn has_ended(&self) -> bool;
+}
+
+/// Refusal of an HTTP request: its person has too many connections, and all are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too many connections of one person are in use")]
+pub struct TooManyConnections;
 
 /// Accepted TCP connection.
 #[derive(Debug)]
@@ -38,6 +54,14 @@ pub struct ConnectionTransport {
     has_head: AtomicBool,
     /// Client it carries, once it is a WebSocket.
     session: OnceLock<Arc<ClientSession>>,
+    /// `true` while the client it is to carry still has its other transport, long polling.
+    is_probe: AtomicBool,
+    /// Person who made the last HTTP request.
+    owner: Mutex<Option<Arc<PersonAccount>>>,
+    /// Token of the last HTTP request, and its access.
+    access: Mutex<Option<(TokenId, Arc<dyn ConnectionAccess>)>>,
+    /// Time at which the access was found to have ended, in ms; 0 if it has not.
+    access_ended_ms: AtomicU64,
     /// Number of requests that are being answered.
     requests: AtomicU32,
     /// Bytes of a request's head, before a token was shown.
@@ -68,6 +92,10 @@ impl ConnectionTransport {
             is_known: AtomicBool::new(false),
             has_head: AtomicBool::new(false),
             session: OnceLock::new(),
+            is_probe: AtomicBool::new(false),
+            owner: Mutex::default(),
+            access: Mutex::default(),
+            access_ended_ms: AtomicU64::new(0),
             requests: AtomicU32::new(0),
             head: Mutex::default(),
             read_ms: AtomicU64::new(now_ms),
@@ -94,8 +122,10 @@ impl ConnectionTransport {
         self.take_head();
         self.reader.wake();
         self.writer.wake();
-        if let Some(session) = self.session.get() {
-            session.end(reason);
+        match self.session.get() {
+            Some(session) if self.is_probe() => session.detach(self),
+            Some(session) => session.end(reason),
+            None => {}
         }
     }
 
@@ -110,6 +140,40 @@ impl ConnectionTransport {
             self.place.become_known();
             self.take_head();
         }
+    }
+
+    /// Makes this a connection of the person who makes a request over it.
+    ///
+    /// # Errors
+    /// [`TooManyConnections`] if the person has as many as one person may have, and all are in use.
+    pub fn belong_to(
+        self: &Arc<Self>,
+        person: &Arc<PersonAccount>,
+    ) -> Result<(), TooManyConnections> {
+        if !self.is_http_of(person) {
+            person.add_connection(self, self.place.http_of_person())?;
+            *lock(&self.owner) = Some(Arc::clone(person));
+        }
+        self.become_known();
+        Ok(())
+    }
+
+    /// Returns `true` if this person made the last HTTP request over it.
+    pub(super) fn is_http_of(&self, person: &PersonAccount) -> bool {
+        let owner = lock(&self.owner);
+        let is_owner = owner.as_ref().is_some_and(|it| std::ptr::eq(Arc::as_ptr(it), person));
+        is_owner && !self.is_upgraded() && !self.is_ended()
+    }
+
+    /// Returns `true` if it ends with the access of this token.
+    pub(super) fn ends_with(&self, token: &TokenId) -> bool {
+        lock(&self.access).as_ref().is_some_and(|(known, _)| known == token)
+    }
+
+    /// Ends it with the access of this token.
+    pub(super) fn end_with(&self, token: TokenId, access: Arc<dyn ConnectionAccess>) {
+        *lock(&self.access) = Some((token, access));
+        self.access_ended_ms.store(0, Ordering::Relaxed);
     }
 
     /// Returns `true` if a token was shown.
@@ -155,13 +219,38 @@ impl ConnectionTransport {
         self.is_upgraded.load(Ordering::Acquire)
     }
 
-    /// Carries this client from now on, as a WebSocket.
+    /// Carries this client from now on, as a WebSocket; called when the switch is agreed to.
+    ///
+    /// A client that began with long polling keeps that until it asks for the other transport: if
+    /// this one ends before, the client does not.
     pub fn carry(self: &Arc<Self>, session: &Arc<ClientSession>) {
-        if self.session.set(Arc::clone(session)).is_ok() {
-            session.attach(self);
-            if session.person().is_some() {
-                self.become_known();
-            }
+        self.is_probe.store(session.is_polling(), Ordering::Release);
+        if self.session.set(Arc::clone(session)).is_err() {
+            return;
+        }
+        session.attach(self);
+        if !self.is_probe() {
+            session.become_websocket();
+        }
+        if session.person().is_some() {
+            self.become_known();
+        }
+        if self.is_ended() && !self.is_probe() {
+            session.end(EndReason::Closed);
+        }
+    }
+
+    /// Returns `true` while the client it carries could still go on by long polling.
+    pub(super) fn is_probe(&self) -> bool {
+        self.is_probe.load(Ordering::Acquire)
+    }
+
+    /// Records that the client has asked for this transport in place of long polling.
+    pub(super) fn complete_probe(&self) {
+        if self.is_probe.swap(false, Ordering::AcqRel)
+            && let Some(session) = self.session.get()
+        {
+            session.become_websocket();
         }
     }
 
@@ -184,12 +273,18 @@ impl ConnectionTransport {
         // too.
         let before = self.take_head().map_or(0, |held| held.bytes());
         let held = self.hold_unknown(before + bytes)?;
-        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        *lock(&self.head) = Some(held);
         Ok(())
     }
 
     fn take_head(&self) -> Option<HeldBytes> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.head).take()
+    }
+
+    /// Returns the bytes that are held without a token having been shown.
+    pub(super) fn unknown_bytes(&self) -> usize {
+        let head = lock(&self.head).as_ref().map_or(0, HeldBytes::bytes);
+        head + self.session.get().map_or(0, |session| session.early_bytes())
     }
 
     /// Stores the waker to call when the connection ends while a read waits.
@@ -211,6 +306,12 @@ impl ConnectionTransport {
     pub(super) fn has_written(&self) {
         self.written_ms.store(self.place.now_ms(), Ordering::Relaxed);
         self.stalled_ms.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns the time since the last write.
+    pub(super) fn since_written(&self) -> Duration {
+        let written_ms = self.written_ms.load(Ordering::Relaxed);
+        Duration::from_millis(self.place.now_ms().saturating_sub(written_ms))
     }
 
     /// Records that nothing can be written now.
@@ -237,6 +338,9 @@ impl ConnectionTransport {
                 (turn > UNKNOWN_PATIENCE).then_some(EndReason::HandshakeTimeout)
             };
         }
+        if self.is_after_access(now_ms) {
+            return Some(EndReason::AccessEnded);
+        }
         let quiet = turn.min(since(&self.written_ms));
         let patience = match (self.requests.load(Ordering::Relaxed), self.is_known()) {
             (0, false) => UNKNOWN_PATIENCE,
@@ -247,6 +351,30 @@ impl ConnectionTransport {
         };
         (quiet > patience).then_some(EndReason::Idle)
     }
+}
+
+impl ConnectionTransport {
+    /// Returns `true` if the access of the last request has ended and no answer is to be waited
+    /// for.
+    fn is_after_access(&self, now_ms: u64) -> bool {
+        let has_ended = lock(&self.access).as_ref().is_some_and(|(_, access)| access.has_ended());
+        if !has_ended {
+            return false;
+        }
+        let since_ms = match self.access_ended_ms.load(Ordering::Relaxed) {
+            0 => {
+                self.access_ended_ms.store(now_ms.max(1), Ordering::Relaxed);
+                now_ms
+            }
+            since_ms => since_ms,
+        };
+        !self.is_answering() || now_ms.saturating_sub(since_ms) > LAST_ANSWERS_MS
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The value is consistent between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for RequestTurn {

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::text::{PositionError, Text, normalize_breaks, utf16_len};
+use super::text::{ChangedRange, PositionError, Text, normalize_breaks, utf16_len};
 
 /// Limits on a [`ChangeSet`]; a client beyond them is refused, not served slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,21 +105,6 @@ pub struct TextEdit {
     pub to: usize,
     /// New text; its line breaks are normalised.
     pub insert: String,
-}
-
-/// A changed range of a [`ChangeSet`], in the old text (`a`) and in the new text (`b`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChangedRange<'a> {
-    /// Start in the old text.
-    pub from_a: usize,
-    /// End in the old text.
-    pub to_a: usize,
-    /// Start in the new text.
-    pub from_b: usize,
-    /// End in the new text.
-    pub to_b: usize,
-    /// Text of the new range.
-    pub insert: &'a str,
 }
 
 /// A change from one text to another, as sections over the whole old text.

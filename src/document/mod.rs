@@ -12,18 +12,19 @@ pub mod diff;
 mod json;
 mod json_reader;
 mod log;
+mod map_options;
 mod position_index;
 pub mod provenance;
 mod rebase;
 mod text;
 mod transform;
 
-pub use change_set::{ChangeError, ChangeLimits, ChangeSet, ChangedRange, TextEdit};
+pub use change_set::{ChangeError, ChangeLimits, ChangeSet, TextEdit};
 pub use log::TailLimits;
+pub use map_options::{InsertSide, MapMode, MapOrder, RangeTouch};
 pub use position_index::PositionIndex;
 pub use rebase::RebaseBudget;
-pub use text::{PositionError, Text, utf16_len};
-pub use transform::{InsertSide, MapMode, MapOrder, RangeTouch};
+pub use text::{ChangedRange, PositionError, Text, utf16_len};
 
 use crate::ids::{ClientId, Version};
 use json::TypedChange;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::change_set::{ChangeSet, KEEP};
-use super::transform::InsertSide;
+use super::map_options::InsertSide;
 
 /// Sections between two marks: a lookup walks at most so many and finds the mark by binary search.
 const SPACING: usize = 32;

@@ -7,7 +7,7 @@
 
 use super::change_set::{ChangeError, ChangeLimits, ChangeSet};
 use super::log::LoggedUpdate;
-use super::transform::MapOrder;
+use super::map_options::MapOrder;
 use super::{IncomingUpdate, PushError};
 
 /// Budget for the work that one push may cause by being behind.

@@ -60,7 +60,8 @@ fn an_older_push_is_rebased() {
 
 #[test]
 fn missed_updates_are_taken_one_at_a_time() {
-    // With the missed updates composed, as CodeMirror's own server part does, this ends as "YX world".
+    // With the missed updates composed, as CodeMirror's own server part does, this ends as "YX
+    // world".
     let mut document = document("hello world");
     push(&mut document, 0, &[("a", "[[5],6]")]).unwrap();
     push(&mut document, 0, &[("b", r#"[5,[0,"X"],6]"#)]).unwrap();

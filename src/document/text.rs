@@ -8,7 +8,21 @@ use ropey::Rope;
 use ropey::str_utils::char_to_byte_idx;
 use sha2::{Digest, Sha256};
 
-use super::change_set::ChangedRange;
+/// Changed range of a [`ChangeSet`](super::ChangeSet), in the old text (`a`) and in the new text
+/// (`b`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangedRange<'a> {
+    /// Start in the old text.
+    pub from_a: usize,
+    /// End in the old text.
+    pub to_a: usize,
+    /// Start in the new text.
+    pub from_b: usize,
+    /// End in the new text.
+    pub to_b: usize,
+    /// Text of the new range.
+    pub insert: &'a str,
+}
 
 /// A position that cannot be used with a [`Text`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::time::rfc3339 as time;
 use super::{ExportError, ExportInput};
 use crate::approvals::{
-    ApprovalRequest, ApprovalRule, AuthorSpan, Hunk, HunkPart, PathPattern, Person, RememberWish,
-    SpanAuthor as Writer,
+    ApprovalRequest, ApprovalRule, AuthorSpan, Hunk, HunkPart, HunkReason, PathPattern, Person,
+    RememberWish, SpanAuthor as Writer,
 };
 use crate::ids::HunkId;
 
@@ -128,7 +128,7 @@ struct JsonWords<'a> {
 
 /// Returns the content of the file, indented for people, with a line break at its end.
 pub(super) fn write(manuscript: &ExportInput) -> Result<Vec<u8>, ExportError> {
-    let ExportInput { id, title, version, text, requests, credits } = manuscript;
+    let ExportInput { id, title, version, text, requests, author_spans } = manuscript;
     let document = JsonDocument {
         copydesk_export: SHAPE,
         id: id.as_str(),
@@ -137,7 +137,7 @@ pub(super) fn write(manuscript: &ExportInput) -> Result<Vec<u8>, ExportError> {
         hash: text.hash(),
         text: text.to_string(),
         requests: requests.iter().map(asked).collect(),
-        provenance: credits.iter().map(span).collect(),
+        provenance: author_spans.iter().map(span).collect(),
     };
     let mut bytes = serde_json::to_vec_pretty(&document)?;
     bytes.push(b'\n');
@@ -201,7 +201,7 @@ fn change(hunk: &Hunk) -> JsonChange<'_> {
     JsonChange {
         id: hunk.id.as_str(),
         status: hunk.status.as_str(),
-        reason: hunk.reason.as_deref(),
+        reason: hunk.reason.as_ref().map(HunkReason::as_str),
         explanation: hunk.explanation.as_deref(),
         decided: hunk.decided.as_ref().map(|decision| JsonDecision {
             by: author(&decision.by),

@@ -113,7 +113,7 @@ pub struct ExportInput {
     /// Requests that people can still decide, oldest first.
     pub requests: Vec<Arc<ApprovalRequest>>,
     /// Provenance of the text; only JSON contains it, so for other formats it may be empty.
-    pub credits: Vec<AuthorSpan>,
+    pub author_spans: Vec<AuthorSpan>,
 }
 
 impl ExportInput {

@@ -54,7 +54,7 @@ pub(super) fn manuscript(text: &str, requests: Vec<ApprovalRequest>) -> ExportIn
         version: Version(7),
         text: Text::new(text),
         requests: requests.into_iter().map(Arc::new).collect(),
-        credits: Vec::new(),
+        author_spans: Vec::new(),
     }
 }
 
@@ -71,11 +71,12 @@ pub(super) fn lamp() -> ExportInput {
         text.replace("sleeped before", "went to bed before").replace("none.", "none at all.");
     assert!(fixed != text && told != text);
     let requests = vec![request(1, "Ana", text, &fixed), request(2, "Ben", text, &told)];
-    ExportInput { credits: credits(utf16_len(text)), ..manuscript(text, requests) }
+    ExportInput { author_spans: author_spans(utf16_len(text)), ..manuscript(text, requests) }
 }
 
-/// Some words that Ana typed, some that an AI wrote for her, in a text of `len` units that Ben began.
-fn credits(len: usize) -> Vec<AuthorSpan> {
+/// Some words that Ana typed, some that an AI wrote for her, in a text of `len` units that Ben
+/// began.
+fn author_spans(len: usize) -> Vec<AuthorSpan> {
     let person = |name: &str| Person { user: format!("usr_{name}").into(), name: name.to_owned() };
     let ai = AiCredit {
         requester: person("Ana"),

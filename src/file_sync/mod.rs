@@ -128,7 +128,7 @@ impl FileSync {
         let shared = &self.0;
         let path = plain_path(path)?;
         let _passed = shared.opening.lock().await;
-        let found = shared.look(&path).await?;
+        let found = shared.read_if_exists(&path).await?;
         if let Some(copy) = shared.copy_at(&path) {
             let room = shared.rooms.open(copy.document()).await;
             // A room stays open for a moment after its document was deleted.
@@ -171,22 +171,22 @@ impl FileSync {
     }
 
     /// Lists at most `most` text files that could be opened and whose paths contain the words
-    /// `wanted`; only those after the path `after`.
+    /// `pattern`; only those after the path `after`.
     ///
     /// # Errors
     /// [`FileSyncError::LongPattern`], and [`FileSyncError::Workspace`] when the workspace cannot
     /// be read.
     pub async fn list(
         &self,
-        wanted: String,
+        pattern: String,
         after: Option<String>,
         most: usize,
     ) -> Result<GlobResult, FileSyncError> {
-        if wanted.len() > LONGEST_PATTERN {
+        if pattern.len() > LONGEST_PATTERN {
             return Err(FileSyncError::LongPattern);
         }
         let workspace = self.0.workspace.clone();
-        let found = blocking(move || workspace.texts(&wanted, after.as_deref(), most)).await?;
+        let found = blocking(move || workspace.texts(&pattern, after.as_deref(), most)).await?;
         found.map_err(Into::into)
     }
 
@@ -202,7 +202,7 @@ impl FileSync {
 
     /// Returns the room of a file whose text must be read and written there: people have it open,
     /// it has changes that the file lacks, or it has settings of its own.
-    pub async fn live(&self, path: &str) -> Option<RoomHandle> {
+    pub async fn open_room(&self, path: &str) -> Option<RoomHandle> {
         let copy = self.0.copy_at(&plain_path(path).ok()?)?;
         let room = self.live_room(&copy).await?;
         // Recent changes by other programs are merged before the text is used.
@@ -218,7 +218,7 @@ impl FileSync {
         let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
         for copy in copies {
             let Some(room) = self.0.rooms.opened(copy.document()) else { continue };
-            if room.pulse().version != copy.agreed() || copy.looks_changed(&self.0).await {
+            if room.room_status().version != copy.agreed() || copy.looks_changed(&self.0).await {
                 copy.sync(&self.0, &room).await;
             }
         }
@@ -226,8 +226,8 @@ impl FileSync {
 
     async fn live_room(&self, copy: &SyncedFile) -> Option<RoomHandle> {
         let is_open = self.0.rooms.opened(copy.document()).is_some_and(|room| {
-            let pulse = room.pulse();
-            pulse.people > 0 || pulse.version != copy.agreed()
+            let room_status = room.room_status();
+            room_status.people > 0 || room_status.version != copy.agreed()
         });
         if is_open || copy.is_behind() {
             return self.0.rooms.open(copy.document()).await.ok();
@@ -240,8 +240,9 @@ impl FileSync {
     async fn guarded(&self, document: &DocumentId) -> Option<RoomHandle> {
         let room = self.0.rooms.open(document).await.ok()?;
         let (here, rules) = (room.read().await.ok()?.settings, room.rules().await.ok()?);
-        let desk = self.0.rooms.desk().await.ok()?.read().await.ok()?.settings;
-        (here.asks_for_more_than(&desk) || !rules.is_empty()).then_some(room)
+        let workspace_inbox =
+            self.0.rooms.workspace_inbox().await.ok()?.read().await.ok()?.settings;
+        (here.asks_for_more_than(&workspace_inbox) || !rules.is_empty()).then_some(room)
     }
 
     /// Writes the changes that the file of a document lacks, if the document has a file and that is
@@ -284,9 +285,12 @@ impl FileSyncDeps {
         copies.by_document.remove(copy.document());
     }
 
-    async fn look(&self, path: &str) -> Result<Option<crate::workspace::TextFile>, FileSyncError> {
+    async fn read_if_exists(
+        &self,
+        path: &str,
+    ) -> Result<Option<crate::workspace::TextFile>, FileSyncError> {
         let (workspace, path) = (self.workspace.clone(), path.to_owned());
-        Ok(blocking(move || workspace.look(&path)).await??)
+        Ok(blocking(move || workspace.read_if_exists(&path)).await??)
     }
 }
 

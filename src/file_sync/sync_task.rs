@@ -37,12 +37,12 @@ pub(super) async fn watch(
 
 /// Synchronises one file as long as its room is open, without keeping the room open.
 async fn keep(shared: Arc<FileSyncDeps>, copy: Arc<SyncedFile>, room: WeakRoomHandle) {
-    let mut pulse = room.pulse();
+    let mut room_status = room.room_status();
     loop {
         let Some(open) = room.upgrade() else { break };
         copy.sync(&shared, &open).await;
         drop(open);
-        if wait(&shared, &copy, &mut pulse).await.is_none() {
+        if wait(&shared, &copy, &mut room_status).await.is_none() {
             break;
         }
     }
@@ -53,14 +53,14 @@ async fn keep(shared: Arc<FileSyncDeps>, copy: Arc<SyncedFile>, room: WeakRoomHa
 async fn wait(
     shared: &FileSyncDeps,
     copy: &SyncedFile,
-    pulse: &mut watch::Receiver<RoomStatus>,
+    room_status: &mut watch::Receiver<RoomStatus>,
 ) -> Option<()> {
     loop {
-        let before = *pulse.borrow_and_update();
+        let before = *room_status.borrow_and_update();
         tokio::select! {
-            changed = pulse.changed() => {
+            changed = room_status.changed() => {
                 changed.ok()?;
-                let now = *pulse.borrow_and_update();
+                let now = *room_status.borrow_and_update();
                 if now.version != before.version {
                     tokio::time::sleep(DELAY).await;
                     return Some(());

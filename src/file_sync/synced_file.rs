@@ -40,7 +40,7 @@ struct SyncState {
     /// Text of the file when both last agreed, if it is loaded.
     text: Option<Text>,
     /// Status that was reported last.
-    told: Option<FileStatus>,
+    reported: Option<FileStatus>,
     /// Metadata of the file when it was read, if a later change would show in them.
     seen: FileLook,
 }
@@ -84,7 +84,12 @@ impl SyncedFile {
             path: record.path.clone(),
             agreed: AtomicU64::new(record.version.0),
             behind: AtomicBool::new(true),
-            state: Mutex::new(SyncState { record, text: None, told: None, seen: FileLook::Unsure }),
+            state: Mutex::new(SyncState {
+                record,
+                text: None,
+                reported: None,
+                seen: FileLook::Unsure,
+            }),
         }
     }
 
@@ -120,13 +125,13 @@ impl SyncedFile {
     /// Returns `true` if the file may have changed since it was read.
     pub(super) async fn looks_changed(&self, shared: &FileSyncDeps) -> bool {
         let seen = self.state.lock().await.seen;
-        seen == FileLook::Unsure || self.glance(shared).await != seen
+        seen == FileLook::Unsure || self.file_meta(shared).await != seen
     }
 
-    async fn glance(&self, shared: &FileSyncDeps) -> FileLook {
+    async fn file_meta(&self, shared: &FileSyncDeps) -> FileLook {
         let (workspace, path) = (shared.workspace.clone(), self.path.clone());
-        match blocking(move || workspace.glance(&path)).await {
-            Ok(Some(glance)) => FileLook::There(glance),
+        match blocking(move || workspace.file_meta(&path)).await {
+            Ok(Some(file_meta)) => FileLook::There(file_meta),
             Ok(None) => FileLook::Gone,
             Err(_) => FileLook::Unsure,
         }
@@ -137,12 +142,12 @@ impl SyncedFile {
         let mut merged: Option<MergedChanges> = None;
         let mut came = FileStatus::Failed("the file changes all the time".to_owned());
         for _ in 0..ATTEMPTS {
-            let glance = self.glance(shared).await;
+            let file_meta = self.file_meta(shared).await;
             state.seen = FileLook::Unsure;
             match self.attempt(shared, source, &mut state, &mut merged).await {
                 Ok(SyncOutcome::Again) => {}
                 Ok(SyncOutcome::To(status)) => {
-                    state.seen = match glance {
+                    state.seen = match file_meta {
                         FileLook::There(it) if !it.is_settled() => FileLook::Unsure,
                         sure => sure,
                     };
@@ -159,7 +164,7 @@ impl SyncedFile {
         }
         self.agreed.store(state.record.version.0, Ordering::Relaxed);
         self.behind.store(matches!(came, FileStatus::Failed(_)), Ordering::Relaxed);
-        self.tell(source, &mut state, came, merged).await;
+        self.notify(source, &mut state, came, merged).await;
     }
 
     /// Reads file and document once, and synchronises them.
@@ -170,7 +175,7 @@ impl SyncedFile {
         state: &mut SyncState,
         merged: &mut Option<MergedChanges>,
     ) -> Result<SyncOutcome, FileSyncError> {
-        let found = shared.look(&self.path).await?;
+        let found = shared.read_if_exists(&self.path).await?;
         let under_way = state.record.writing.clone();
         if let (Some(file), Some((version, stamp))) = (&found, under_way)
             && file.stamp == stamp
@@ -187,7 +192,11 @@ impl SyncedFile {
                 };
                 if state.record.stamp != ABSENT {
                     tokio::time::sleep(PIECES).await;
-                    if shared.look(&self.path).await?.is_none_or(|now| now.stamp != file.stamp) {
+                    if shared
+                        .read_if_exists(&self.path)
+                        .await?
+                        .is_none_or(|now| now.stamp != file.stamp)
+                    {
                         return Ok(SyncOutcome::Again);
                     }
                 }
@@ -321,7 +330,7 @@ impl SyncedFile {
     }
 
     /// Reports the status to the room, which tells people what is new to them.
-    async fn tell(
+    async fn notify(
         &self,
         source: TextSource<'_>,
         state: &mut SyncState,
@@ -330,13 +339,13 @@ impl SyncedFile {
     ) {
         let TextSource::Room(room) = source else { return };
         if let FileStatus::Failed(reason) = &status
-            && state.told.as_ref() != Some(&status)
+            && state.reported.as_ref() != Some(&status)
         {
             tracing::warn!(room.id = %self.document, reason, "a file does not follow its document");
         }
-        state.told = Some(status.clone());
+        state.reported = Some(status.clone());
         let (path, version) = (self.path.clone(), state.record.version);
-        room.tell_file(FileState { path, status, version, merged }).await;
+        room.notify_file(FileState { path, status, version, merged }).await;
     }
 }
 

@@ -22,7 +22,7 @@ use super::{FileSync, FileSyncError};
 struct SilentSink;
 
 impl EventSink for SilentSink {
-    fn tell(&self, _: &DocumentId, _: &[MemberId], _: &RoomEvent, _: &EncodedEvent) {}
+    fn notify(&self, _: &DocumentId, _: &[MemberId], _: &RoomEvent, _: Option<&EncodedEvent>) {}
 }
 
 struct FileSyncFixture {
@@ -105,80 +105,81 @@ async fn text(room: &RoomHandle) -> String {
 
 #[tokio::test]
 async fn what_is_written_with_nobody_in_the_room_reaches_the_file() {
-    let house = FileSyncFixture::with("one\n").await;
-    let room = house.opens().await;
+    let app = FileSyncFixture::with("one\n").await;
+    let room = app.opens().await;
     writes(&room, r#"[[3,"two"],1]"#).await;
-    house.comes_to_read("two\n").await;
+    app.comes_to_read("two\n").await;
 }
 
 #[tokio::test]
 async fn a_stop_writes_what_was_typed_a_moment_ago() {
-    let mut house = FileSyncFixture::with("one\n").await;
-    let room = house.opens().await;
+    let mut app = FileSyncFixture::with("one\n").await;
+    let room = app.opens().await;
     writes(&room, r#"[[3,"two"],1]"#).await;
     drop(room);
-    house.restarts().await;
-    assert_eq!(house.reads().as_deref(), Some("two\n"));
+    app.restarts().await;
+    assert_eq!(app.reads().as_deref(), Some("two\n"));
 }
 
 #[tokio::test]
 async fn what_came_together_is_not_taken_in_again() {
-    let house = FileSyncFixture::with("one two three\n").await;
-    let room = house.opens().await;
-    // Changed in the file, and typed by somebody who does not see that yet: the same whenever the file's keeper looks.
+    let app = FileSyncFixture::with("one two three\n").await;
+    let room = app.opens().await;
+    // Changed in the file, and typed by somebody who does not see that yet: the same whenever the
+    // file's keeper looks.
     let base = room.read().await.unwrap().version;
-    house.overwrites("one two 3\n");
+    app.overwrites("one two 3\n");
     writes_on(&room, base, r#"[[3,"1"],11]"#).await;
-    house.files.open("a.md", &owner()).await.unwrap();
+    app.files.open("a.md", &owner()).await.unwrap();
     assert_eq!(
-        (text(&room).await.as_str(), house.reads().as_deref()),
+        (text(&room).await.as_str(), app.reads().as_deref()),
         ("1 two 3\n", Some("1 two 3\n"))
     );
-    house.overwrites("1 two 3\nfour\n");
-    house.files.open("a.md", &owner()).await.unwrap();
+    app.overwrites("1 two 3\nfour\n");
+    app.files.open("a.md", &owner()).await.unwrap();
     assert_eq!(text(&room).await, "1 two 3\nfour\n");
 }
 
 #[tokio::test]
 async fn two_people_who_open_a_file_at_once_get_one_document() {
-    let house = FileSyncFixture::with("one\n").await;
+    let app = FileSyncFixture::with("one\n").await;
     let by = owner();
-    let (one, two) = tokio::join!(house.files.open("a.md", &by), house.files.open("./a.md", &by));
+    let (one, two) = tokio::join!(app.files.open("a.md", &by), app.files.open("./a.md", &by));
     assert_eq!(one.unwrap(), two.unwrap());
 }
 
 #[tokio::test]
 async fn a_file_is_live_while_it_has_not_got_what_people_wrote() {
-    let house = FileSyncFixture::with("one\n").await;
-    let room = house.opens().await;
-    assert!(house.files.live("a.md").await.is_none(), "nobody is there, and all is written");
+    let app = FileSyncFixture::with("one\n").await;
+    let room = app.opens().await;
+    assert!(app.files.open_room("a.md").await.is_none(), "nobody is there, and all is written");
     room.open(JoiningMember { id: "ana".into(), principal: owner() }, None).await.unwrap();
-    assert!(house.files.live("a.md").await.is_some());
+    assert!(app.files.open_room("a.md").await.is_some());
     room.leave("ana".into()).await;
     room.read().await.unwrap();
-    assert!(house.files.live("a.md").await.is_none());
+    assert!(app.files.open_room("a.md").await.is_none());
     writes(&room, r#"[[3,"two"],1]"#).await;
-    let is_live = house.files.live("a.md").await.is_some();
-    assert!(is_live || house.reads().as_deref() == Some("two\n"));
-    house.comes_to_read("two\n").await;
+    let is_live = app.files.open_room("a.md").await.is_some();
+    assert!(is_live || app.reads().as_deref() == Some("two\n"));
+    app.comes_to_read("two\n").await;
 }
 
 #[tokio::test]
 async fn a_text_that_no_file_can_have_stays_in_the_document() {
-    let house = FileSyncFixture::with("one\n").await;
-    let room = house.opens().await;
+    let app = FileSyncFixture::with("one\n").await;
+    let room = app.opens().await;
     writes(&room, r#"[[3,"a\u0000b"],1]"#).await;
-    house.files.settle(room.document()).await;
-    assert_eq!(house.reads().as_deref(), Some("one\n"));
-    assert!(house.files.live("a.md").await.is_some(), "its words are there alone");
+    app.files.settle(room.document()).await;
+    assert_eq!(app.reads().as_deref(), Some("one\n"));
+    assert!(app.files.open_room("a.md").await.is_some(), "its words are there alone");
     writes(&room, r#"[[3,"two"],1]"#).await;
-    house.comes_to_read("two\n").await;
+    app.comes_to_read("two\n").await;
 }
 
 #[tokio::test]
 async fn a_file_that_became_something_else_cannot_be_opened() {
-    let house = FileSyncFixture::with("one\n").await;
-    house.opens().await;
-    std::fs::write(house.folder.path().join("a.md"), [0xff, 0xfe]).unwrap();
-    assert!(matches!(house.files.open("a.md", &owner()).await, Err(FileSyncError::Workspace(_))));
+    let app = FileSyncFixture::with("one\n").await;
+    app.opens().await;
+    std::fs::write(app.folder.path().join("a.md"), [0xff, 0xfe]).unwrap();
+    assert!(matches!(app.files.open("a.md", &owner()).await, Err(FileSyncError::Workspace(_))));
 }

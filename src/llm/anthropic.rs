@@ -57,7 +57,7 @@ struct AnthropicApi {
     /// not know that field.
     eager: AtomicBool,
     /// Models that accept fewer output tokens here than the price list says.
-    modest: Mutex<HashSet<String>>,
+    lower_limit_models: Mutex<HashSet<String>>,
 }
 
 impl AnthropicModel {
@@ -71,10 +71,17 @@ impl AnthropicModel {
         let client = transport::client(Some(&api_key))?;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
         let (name, base) = (format!("anthropic:{model}"), format!("{base}/v1"));
-        let (eager, modest) = (true.into(), Mutex::default());
+        let (eager, lower_limit_models) = (true.into(), Mutex::default());
         Ok(Self {
             name,
-            api: Arc::new(AnthropicApi { client, base, model, patience, eager, modest }),
+            api: Arc::new(AnthropicApi {
+                client,
+                base,
+                model,
+                patience,
+                eager,
+                lower_limit_models,
+            }),
         })
     }
 }
@@ -90,10 +97,10 @@ impl Model for AnthropicModel {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let api = Arc::clone(&self.api);
-        delta_stream::answer(cancel, |outlet| async move {
+        delta_stream::answer(cancel, |sink| async move {
             let patience = api.patience.within(request.tries);
             let body = RequestBytes::of(&api.body(request));
-            retry::persist(patience, &outlet, || api.ask(&body, &outlet)).await
+            retry::persist(patience, &sink, || api.ask(&body, &sink)).await
         })
     }
 
@@ -124,7 +131,7 @@ struct RequestBytes {
 impl RequestBytes {
     fn of(request: &Value) -> Self {
         let model = request["model"].as_str().unwrap_or_default().to_owned();
-        let listed = prices::most_output(&model);
+        let listed = prices::max_output(&model);
         let is_list_limit = listed > DEFAULT_MAX_TOKENS && request["max_tokens"] == listed;
         let all = request["tools"].as_array();
         let is_eager = all.is_some_and(|all| all.iter().any(|tool| tool.get(EAGER).is_some()));
@@ -188,7 +195,7 @@ impl AnthropicApi {
         names::tidy(&mut messages);
         let system_block = ContentBlock::Text { text: system, cache_control: caching.system };
         MessagesRequest {
-            max_tokens: if max_tokens == 0 { self.most_output(&model) } else { max_tokens },
+            max_tokens: if max_tokens == 0 { self.max_output(&model) } else { max_tokens },
             model,
             system: Some(system_block)
                 .filter(|block| block.as_text() != Some(""))
@@ -229,13 +236,13 @@ impl AnthropicApi {
     async fn ask(
         &self,
         body: &RequestBytes,
-        outlet: &DeltaSink,
+        sink: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         let mut body = body.clone();
         loop {
-            let end = self.try_once(&body, outlet).await;
+            let end = self.try_once(&body, sink).await;
             let Err(ModelError::Api { status: Some(400), message, .. }) = &end else { return end };
-            let Some(simpler) = self.without_what(&body, message) else { return end };
+            let Some(simpler) = self.without_refused_field(&body, message) else { return end };
             tracing::info!(message, "the server is asked again without what it does not take");
             body = simpler;
         }
@@ -243,13 +250,13 @@ impl AnthropicApi {
 
     /// Returns the request to try after an error of status 400 with the text `message`, or `None`
     /// if the error is about something else. A limit that holds for every request is remembered.
-    fn without_what(&self, body: &RequestBytes, message: &str) -> Option<RequestBytes> {
+    fn without_refused_field(&self, body: &RequestBytes, message: &str) -> Option<RequestBytes> {
         if message.contains("max_tokens") && body.is_list_limit {
             // The server allows fewer tokens than the price list says, or fewer after a long
             // conversation: "input length and `max_tokens` exceed context limit: 188240 + 64000 >
             // 200000".
             if !message.contains("context") {
-                self.modest().insert(body.model.clone());
+                self.lower_limit_models().insert(body.model.clone());
             }
             return Some(body.with(|body| body["max_tokens"] = json!(DEFAULT_MAX_TOKENS)));
         }
@@ -265,20 +272,24 @@ impl AnthropicApi {
     }
 
     /// Returns the largest number of output tokens that `model` can be asked for here.
-    fn most_output(&self, model: &str) -> u32 {
-        let listed = prices::most_output(model);
-        if self.modest().contains(model) { listed.min(DEFAULT_MAX_TOKENS) } else { listed }
+    fn max_output(&self, model: &str) -> u32 {
+        let listed = prices::max_output(model);
+        if self.lower_limit_models().contains(model) {
+            listed.min(DEFAULT_MAX_TOKENS)
+        } else {
+            listed
+        }
     }
 
-    fn modest(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn lower_limit_models(&self) -> MutexGuard<'_, HashSet<String>> {
         // A set of names is whole between any two statements.
-        self.modest.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lower_limit_models.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn try_once(
         &self,
         body: &RequestBytes,
-        outlet: &DeltaSink,
+        sink: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         let request = versioned(self.client.post(format!("{}/messages", self.base)))
             .header("content-type", "application/json")
@@ -290,7 +301,7 @@ impl AnthropicApi {
             return Err(ModelError::Malformed { message });
         }
         let request_id = opened.request_id.clone();
-        let answer = messages_stream::read(opened.bytes(), outlet).await;
+        let answer = messages_stream::read(opened.bytes(), sink).await;
         delta_stream::log(&request_id, &body.model, &answer);
         answer
     }

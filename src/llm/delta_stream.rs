@@ -18,7 +18,7 @@ use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 pub(super) struct DeltaSink {
     sender: mpsc::Sender<AnswerDelta>,
     /// `true` if a delta was sent since the start or the last [`AnswerDelta::Reset`].
-    told: AtomicBool,
+    has_sent: AtomicBool,
     used: Arc<TryUsage>,
 }
 
@@ -56,13 +56,13 @@ impl DeltaSink {
     /// Waits until the channel has room, and sends the delta. A reader that is gone is no error:
     /// the work is about to be dropped.
     pub(super) async fn send(&self, delta: AnswerDelta) {
-        self.told.store(true, Ordering::Relaxed);
+        self.has_sent.store(true, Ordering::Relaxed);
         self.sender.send(delta).await.ok();
     }
 
     /// Sends [`AnswerDelta::Reset`] if any delta was sent before it.
-    pub(super) async fn take_back(&self) {
-        if self.told.swap(false, Ordering::Relaxed) {
+    pub(super) async fn send_reset(&self) {
+        if self.has_sent.swap(false, Ordering::Relaxed) {
             self.sender.send(AnswerDelta::Reset).await.ok();
         }
     }
@@ -83,8 +83,8 @@ where
 {
     let (sender, receiver) = mpsc::channel(OUTLET_CAPACITY);
     let used = Arc::<TryUsage>::default();
-    let outlet = DeltaSink { sender, told: AtomicBool::new(false), used: Arc::clone(&used) };
-    let work = Box::pin(work(outlet));
+    let sink = DeltaSink { sender, has_sent: AtomicBool::new(false), used: Arc::clone(&used) };
+    let work = Box::pin(work(sink));
     Box::pin(stream::unfold(Some(RunningCall { work, receiver, cancel, used }), next))
 }
 
@@ -139,7 +139,7 @@ pub(super) struct DeltaPace {
 }
 
 /// Sends blocks of text and calls as if they were being written; other blocks make no delta.
-pub(super) async fn play(blocks: &[ContentBlock], pace: DeltaPace, outlet: &DeltaSink) {
+pub(super) async fn play(blocks: &[ContentBlock], pace: DeltaPace, sink: &DeltaSink) {
     for (index, block) in blocks.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|index| blocks.get(index));
         let mut is_next = before.is_some_and(|before| before.as_text().is_some());
@@ -150,17 +150,15 @@ pub(super) async fn play(blocks: &[ContentBlock], pace: DeltaPace, outlet: &Delt
                     let next = std::mem::take(&mut is_next);
                     let delta =
                         if next { AnswerDelta::NextText(piece) } else { AnswerDelta::Text(piece) };
-                    outlet.send(delta).await;
+                    sink.send(delta).await;
                 }
             }
             ContentBlock::ToolUse { id, name, input } => {
                 pause(pace.delay).await;
-                outlet
-                    .send(AnswerDelta::ToolUse { index, id: id.clone(), name: name.clone() })
-                    .await;
+                sink.send(AnswerDelta::ToolUse { index, id: id.clone(), name: name.clone() }).await;
                 for partial_json in pieces(&input.to_string(), pace.chunk_chars) {
                     pause(pace.delay).await;
-                    outlet.send(AnswerDelta::ToolInput { index, partial_json }).await;
+                    sink.send(AnswerDelta::ToolInput { index, partial_json }).await;
                 }
             }
             ContentBlock::ToolResult { .. }

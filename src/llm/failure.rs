@@ -92,7 +92,7 @@ impl FailureKind {
 /// Maps a provider's error to a [`FailureKind`]. Providers agree on statuses more than on words,
 /// and in the middle of a stream there are only words.
 fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) -> FailureKind {
-    let says = |words: &[&str]| words.iter().any(|word| kind.contains(word));
+    let mentions = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     let too_long =
         ["too long", "maximum context", "context length", "context window", "exceed_context"];
     let is_long = too_long.iter().any(|words| message.contains(words) || kind.contains(words));
@@ -100,28 +100,28 @@ fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) 
         Some(401 | 403) => FailureKind::Unauthorized,
         Some(402) => FailureKind::Spent,
         Some(413) => FailureKind::TooLarge,
-        _ if says(&["tools_not_supported"]) => FailureKind::WithoutTools,
+        _ if mentions(&["tools_not_supported"]) => FailureKind::WithoutTools,
         // Ollama's words.
         Some(400) if message.contains("does not support tools") => FailureKind::WithoutTools,
-        _ if says(&["authentication", "permission", "invalid_api_key"]) => {
+        _ if mentions(&["authentication", "permission", "invalid_api_key"]) => {
             FailureKind::Unauthorized
         }
-        _ if says(&["billing", "insufficient_quota"]) => FailureKind::Spent,
-        _ if says(&["request_too_large", "context_length"]) => FailureKind::TooLarge,
+        _ if mentions(&["billing", "insufficient_quota"]) => FailureKind::Spent,
+        _ if mentions(&["request_too_large", "context_length"]) => FailureKind::TooLarge,
         Some(400 | 422) | None if is_long => FailureKind::TooLarge,
         // A limit that does not pass by waiting is one of money.
         Some(429) if !retryable => FailureKind::Spent,
         Some(429) => FailureKind::RateLimited,
-        _ if says(&["rate_limit"]) && !retryable => FailureKind::Spent,
-        _ if says(&["rate_limit"]) => FailureKind::RateLimited,
+        _ if mentions(&["rate_limit"]) && !retryable => FailureKind::Spent,
+        _ if mentions(&["rate_limit"]) => FailureKind::RateLimited,
         Some(503 | 529) => FailureKind::Overloaded,
-        _ if says(&["overloaded", "unavailable"]) => FailureKind::Overloaded,
+        _ if mentions(&["overloaded", "unavailable"]) => FailureKind::Overloaded,
         Some(404) => FailureKind::Unknown,
-        _ if says(&["not_found"]) => FailureKind::Unknown,
+        _ if mentions(&["not_found"]) => FailureKind::Unknown,
         Some(408 | 502 | 504) => FailureKind::Unreachable,
-        _ if says(&["timeout"]) => FailureKind::Unreachable,
+        _ if mentions(&["timeout"]) => FailureKind::Unreachable,
         Some(400..=499) => FailureKind::Refused,
-        _ if says(&["invalid_request"]) => FailureKind::Refused,
+        _ if mentions(&["invalid_request"]) => FailureKind::Refused,
         _ => FailureKind::Other,
     }
 }

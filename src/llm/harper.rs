@@ -48,27 +48,27 @@ impl Model for HarperModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
-        delta_stream::answer(cancel, |outlet| respond(request, outlet))
+        delta_stream::answer(cancel, |sink| respond(request, sink))
     }
 }
 
-async fn respond(request: ModelRequest, outlet: DeltaSink) -> Result<AssistantMessage, ModelError> {
+async fn respond(request: ModelRequest, sink: DeltaSink) -> Result<AssistantMessage, ModelError> {
     let content = if let Some(outcomes) = request.tool_results() {
         closing(&request, &outcomes)
     } else {
         let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
         let make = move || EditPlan::make(prompt(&request), request.document.as_ref());
         // A panic of the checker on strange text ends this run only.
-        let plan = tokio::task::spawn_blocking(make).await.map_err(|_| stumbled())?;
+        let plan = tokio::task::spawn_blocking(make).await.map_err(|_| checker_failed())?;
         opening(plan, &offered)
     };
     let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
     let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
-    delta_stream::play(&content, PACE, &outlet).await;
+    delta_stream::play(&content, PACE, &sink).await;
     Ok(delta_stream::complete(content, stop_reason, TokenUsage::default(), NAME.into()))
 }
 
-fn stumbled() -> ModelError {
+fn checker_failed() -> ModelError {
     ModelError::Internal { message: "the grammar checker stumbled over this text".into() }
 }
 
@@ -117,9 +117,9 @@ fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
 /// Builds one sentence for each [`ToolResultView`] of a decided call.
 fn closing(request: &ModelRequest, outcomes: &[ToolResultView]) -> Vec<ContentBlock> {
     let blocks = || request.messages.iter().flat_map(|message| &message.content);
-    let tool = |wanted: &str| {
+    let tool = |call_id: &str| {
         blocks().find_map(|block| match block {
-            ContentBlock::ToolUse { id, name, .. } if id == wanted => Some(name.as_str()),
+            ContentBlock::ToolUse { id, name, .. } if id == call_id => Some(name.as_str()),
             _ => None,
         })
     };

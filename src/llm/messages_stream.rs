@@ -26,7 +26,7 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 /// Fails if the stream breaks, ends early, is too long, or does not follow the protocol.
 pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
-    outlet: &DeltaSink,
+    sink: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
     let mut bytes = std::pin::pin!(bytes);
     let mut left = MAX_ANSWER_BYTES;
@@ -38,11 +38,11 @@ pub(super) async fn read(
         let mut events = Vec::new();
         let fed = splitter.feed(&piece, &mut events);
         for event in &events {
-            let heard = reader.event(event)?;
-            outlet.uses(reader.model(), reader.usage());
-            match heard {
+            let step = reader.event(event)?;
+            sink.uses(reader.model(), reader.usage());
+            match step {
                 Some(AnswerDelta::Done(message)) => return Ok(message),
-                Some(delta) => outlet.send(delta).await,
+                Some(delta) => sink.send(delta).await,
                 None => {}
             }
         }

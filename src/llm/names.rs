@@ -71,7 +71,7 @@ mod tests {
             messages.push(ChatMessage::results(vec![ContentBlock::tool_result(*id, "ok")]));
         }
         tidy(&mut messages);
-        let mut told = Vec::new();
+        let mut renamed = Vec::new();
         for pair in messages.chunks(2) {
             let (
                 ContentBlock::ToolUse { id, name, .. },
@@ -80,16 +80,17 @@ mod tests {
             else {
                 panic!("{pair:?}")
             };
-            told.push((id.clone(), name.clone(), tool_use_id.clone()));
+            renamed.push((id.clone(), name.clone(), tool_use_id.clone()));
         }
-        told
+        renamed
     }
 
     #[test]
     fn identifiers_that_come_again_are_told_apart_with_their_results() {
-        let told = tidied(&[("call_0", "a"), ("call_0", "b"), ("call_0_2", "c"), ("call_0", "d")]);
+        let renamed =
+            tidied(&[("call_0", "a"), ("call_0", "b"), ("call_0_2", "c"), ("call_0", "d")]);
         let ids: Vec<_> =
-            told.iter().map(|(id, _, result)| (id.as_str(), result.as_str())).collect();
+            renamed.iter().map(|(id, _, result)| (id.as_str(), result.as_str())).collect();
         let same = |id| (id, id);
         assert_eq!(ids, ["call_0", "call_0_2", "call_0_2_2", "call_0_3"].map(same));
     }
@@ -113,12 +114,15 @@ mod tests {
     #[test]
     fn names_are_letters_digits_and_two_signs_and_not_too_long() {
         let long = "x".repeat(3_000);
-        let told = tidied(&[("functions.read:0", "files/read näher"), (&long, &long), (&long, "")]);
-        assert_eq!(told[0].0, "functions_read_0");
-        assert_eq!(told[0].1, "files_read_n_her");
-        assert_eq!((told[1].0.len(), told[1].1.len()), (LONGEST_ID, LONGEST_TOOL));
-        assert_eq!((told[2].0.len(), told[2].1.as_str()), (LONGEST_ID, "_"));
-        assert!(told[2].0.ends_with("xx_2") && told.iter().all(|(id, _, result)| id == result));
+        let renamed =
+            tidied(&[("functions.read:0", "files/read näher"), (&long, &long), (&long, "")]);
+        assert_eq!(renamed[0].0, "functions_read_0");
+        assert_eq!(renamed[0].1, "files_read_n_her");
+        assert_eq!((renamed[1].0.len(), renamed[1].1.len()), (LONGEST_ID, LONGEST_TOOL));
+        assert_eq!((renamed[2].0.len(), renamed[2].1.as_str()), (LONGEST_ID, "_"));
+        assert!(
+            renamed[2].0.ends_with("xx_2") && renamed.iter().all(|(id, _, result)| id == result)
+        );
         let usual = ("toolu_01A-b".to_owned(), "Read".to_owned(), "toolu_01A-b".to_owned());
         assert_eq!(tidied(&[("toolu_01A-b", "Read")]), [usual]);
     }

@@ -134,9 +134,9 @@ impl Model for OpenAiModel {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let api = Arc::clone(&self.api);
-        delta_stream::answer(cancel, |outlet| async move {
+        delta_stream::answer(cancel, |sink| async move {
             let patience = api.patience.within(request.tries);
-            retry::persist(patience, &outlet, || api.ask(&request, &outlet)).await
+            retry::persist(patience, &sink, || api.ask(&request, &sink)).await
         })
     }
 
@@ -151,7 +151,7 @@ impl OpenAiApi {
     async fn ask(
         &self,
         request: &ModelRequest,
-        outlet: &DeltaSink,
+        sink: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         let model = if request.model.is_empty() { self.model().await? } else { &request.model };
         loop {
@@ -159,14 +159,14 @@ impl OpenAiApi {
             let body = request::body(request, model, spoken);
             let learn = |is_thinking| self.learn(model, ServerDialect { is_thinking, ..spoken });
             let thoughts = UnopenedThoughts { begun: spoken.is_thinking, learn: &learn };
-            let end = self.try_once(&body, model, thoughts, outlet).await;
+            let end = self.try_once(&body, model, thoughts, sink).await;
             let Err(ModelError::Api { status: Some(400 | 422), message, .. }) = &end else {
                 return end;
             };
             if body.has_tools() && spoken.is_without_tools(message) {
                 return Err(errors::no_tools(model));
             }
-            let Some(simpler) = spoken.without_what(message) else { return end };
+            let Some(simpler) = spoken.without_refused_field(message) else { return end };
             tracing::info!(message, "the server is asked again without what it does not take");
             self.learn(model, simpler);
         }
@@ -177,16 +177,16 @@ impl OpenAiApi {
         body: &CompletionBody<'_>,
         model: &str,
         thoughts: UnopenedThoughts<'_>,
-        outlet: &DeltaSink,
+        sink: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         let url = format!("{}/chat/completions", self.base);
         let opened = transport::send(self.client.post(url).json(body), errors::read).await?;
         let request_id = opened.request_id.clone();
         let answer = match opened.content_type().as_str() {
-            "text/event-stream" => stream::read(opened.bytes(), model, thoughts, outlet).await,
+            "text/event-stream" => stream::read(opened.bytes(), model, thoughts, sink).await,
             // Some gateways answer in one piece even if a stream was requested.
             "application/json" => {
-                stream::read_whole(opened.json().await?, model, thoughts, outlet).await
+                stream::read_whole(opened.json().await?, model, thoughts, sink).await
             }
             kind => {
                 let message = format!("{kind} instead of a stream of events");

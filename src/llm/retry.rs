@@ -41,7 +41,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// The error of the last try.
 pub(super) async fn persist<F, W>(
     patience: RetryPolicy,
-    outlet: &DeltaSink,
+    sink: &DeltaSink,
     mut try_once: F,
 ) -> Result<AssistantMessage, ModelError>
 where
@@ -56,9 +56,9 @@ where
         };
         let Some(pause) = patience.pause(&error, attempt, chance()) else { return Err(error) };
         tracing::warn!(%error, attempt, pause_ms = pause.as_millis(), "asking the model again");
-        outlet.lose().await;
+        sink.lose().await;
         tokio::time::sleep(pause).await;
-        outlet.take_back().await;
+        sink.send_reset().await;
         attempt += 1;
     }
 }

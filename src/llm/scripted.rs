@@ -64,9 +64,9 @@ impl Model for ScriptedModel {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let (run, name) = (Arc::clone(&self.run), self.name.clone());
-        delta_stream::answer(cancel, |outlet| async move {
+        delta_stream::answer(cancel, |sink| async move {
             let index = run.take_turn(&request)?;
-            play(&run.script.turns[index], name, &outlet).await
+            play(&run.script.turns[index], name, &sink).await
         })
     }
 }
@@ -101,7 +101,7 @@ impl ScriptTurn {
             && self
                 .tool_result
                 .as_ref()
-                .is_none_or(|told| results.is_some_and(|r| told.is_match(r)))
+                .is_none_or(|pattern| results.is_some_and(|r| pattern.is_match(r)))
             && self.system.as_ref().is_none_or(|system| system.is_match(&request.system))
     }
 }
@@ -109,10 +109,10 @@ impl ScriptTurn {
 async fn play(
     turn: &ScriptTurn,
     model: String,
-    outlet: &DeltaSink,
+    sink: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
     let blocks: Vec<ContentBlock> = turn.content.iter().map(mint).collect();
-    delta_stream::play(&blocks, turn.pace, outlet).await;
+    delta_stream::play(&blocks, turn.pace, sink).await;
     match &turn.ending {
         TurnEnd::Stop(reason) => {
             Ok(delta_stream::complete(blocks, reason.clone(), TokenUsage::default(), model))

@@ -67,12 +67,12 @@ impl RecordedAnswer {
 }
 
 /// Collects the answer of `model`.
-pub(super) async fn hear(model: &dyn Model, request: ModelRequest) -> RecordedAnswer {
-    hear_out(model.stream(request, CancellationToken::new())).await
+pub(super) async fn collect_answer(model: &dyn Model, request: ModelRequest) -> RecordedAnswer {
+    collect_stream(model.stream(request, CancellationToken::new())).await
 }
 
 /// Collects a stream, which must have no item after its last one.
-pub(super) async fn hear_out(
+pub(super) async fn collect_stream(
     mut stream: BoxStream<'_, Result<AnswerDelta, ModelError>>,
 ) -> RecordedAnswer {
     let (mut deltas, mut lost) = (Vec::new(), Vec::new());
@@ -105,11 +105,11 @@ pub(super) fn asks(prompt: &str) -> ModelRequest {
     }
 }
 
-/// Builds the next request, after the calls in the answer `said` got `result` (an error when it
+/// Builds the next request, after the calls in the answer `reply` got `result` (an error when it
 /// starts with `!`).
-pub(super) fn told(
+pub(super) fn with_results(
     mut request: ModelRequest,
-    said: &AssistantMessage,
+    reply: &AssistantMessage,
     result: &str,
 ) -> ModelRequest {
     let answer = |block: &ContentBlock| match (block, result.strip_prefix('!')) {
@@ -117,8 +117,8 @@ pub(super) fn told(
         (ContentBlock::ToolUse { id, .. }, None) => Some(ContentBlock::tool_result(id, result)),
         _ => None,
     };
-    let results = said.content.iter().filter_map(answer).collect();
-    request.messages.push(ChatMessage::assistant(said.content.clone()));
+    let results = reply.content.iter().filter_map(answer).collect();
+    request.messages.push(ChatMessage::assistant(reply.content.clone()));
     request.messages.push(ChatMessage::results(results));
     request.prompt = None;
     request
@@ -150,7 +150,7 @@ fn tool(name: &str) -> ToolDefinition {
 pub(super) struct MockProvider {
     /// Address of the provider, without a path.
     pub(super) url: String,
-    heard: JoinHandle<Vec<RecordedRequest>>,
+    requests: JoinHandle<Vec<RecordedRequest>>,
 }
 
 /// One request as it arrived.
@@ -165,7 +165,7 @@ impl MockProvider {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let mut answers: VecDeque<_> = answers.into_iter().collect();
-        let heard = tokio::spawn(async move {
+        let requests = tokio::spawn(async move {
             let mut asked = Vec::new();
             while let Some(answer) = answers.pop_front() {
                 let (mut socket, _) = listener.accept().await.expect("a connection");
@@ -174,12 +174,12 @@ impl MockProvider {
             }
             asked
         });
-        Self { url, heard }
+        Self { url, requests }
     }
 
     /// Returns the requests, after every prepared answer was given.
     pub(super) async fn asked(self) -> Vec<RecordedRequest> {
-        self.heard.await.expect("the provider ran")
+        self.requests.await.expect("the provider ran")
     }
 }
 

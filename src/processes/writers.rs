@@ -5,9 +5,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest search through `/proc`; on a machine with very many open files the answer is then "unknown".
+/// The longest search through `/proc`; on a machine with very many open files the answer is then
+/// "unknown".
 const LONGEST_SEARCH: Duration = Duration::from_secs(1);
-/// The owner's write permission of an entry in `/proc/PID/fd`: the descriptor was opened for writing.
+/// The owner's write permission of an entry in `/proc/PID/fd`: the descriptor was opened for
+/// writing.
 const OPENED_FOR_WRITING: u32 = 0o200;
 
 /// File as the kernel identifies it, and its present name.
@@ -23,8 +25,8 @@ pub struct OpenFile<'a> {
 
 /// Whether a process holds the file open for writing; `None`: that could not be found out in time.
 ///
-/// Where there is no `/proc`, nobody is seen.
-/// Sees the processes that this one may look at: those of the same user, and all of them if it runs as root.
+/// Where there is no `/proc`, nobody is seen. Sees the processes that this one may look at: those
+/// of the same user, and all of them if it runs as root.
 pub fn is_open_for_writing(file: OpenFile<'_>) -> Option<bool> {
     let until = Instant::now() + LONGEST_SEARCH;
     let Ok(processes) = fs::read_dir("/proc") else { return Some(false) };

@@ -4,6 +4,7 @@
 //! anything before it is durable. If a turn cannot be stored, every command of the turn gets the
 //! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
+pub(crate) mod commit;
 pub(crate) mod long_work;
 pub(crate) mod queries;
 pub(crate) mod recovery;
@@ -16,20 +17,17 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 use crate::approvals::ApprovalRequirement;
-use crate::cpu_pool;
-use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::store::StoreError;
 
 use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
-use super::event::RoomEvent;
 use super::registry::RoomDeps;
 use super::room_status::RoomStatus;
 use super::state::{AppliedAt, RoomState};
 use super::{RoomError, RoomHandle};
-use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::persistence::loading;
-use crate::rooms::state::{deadlines, proposals, requests, text};
+use crate::rooms::state::{deadlines, proposals, text};
 
 /// Number of commands that may wait; a sender waits when the inbox is full.
 const INBOX: usize = 1_024;
@@ -58,7 +56,7 @@ pub(super) struct RoomActor {
     /// Connections outside of the document that are told of a request too.
     pub(super) witnesses: HashMap<RequestId, Vec<MemberId>>,
     /// Status that is visible from outside.
-    pub(super) pulse: watch::Sender<RoomStatus>,
+    pub(super) room_status: watch::Sender<RoomStatus>,
 }
 
 /// Reason for which the room acts.
@@ -92,16 +90,17 @@ impl RoomActor {
         document: &DocumentId,
     ) -> Result<(Self, RoomHandle), RoomError> {
         let state = loading::load(&shared.store, document).await?;
-        if state.is_desk() {
+        if state.is_workspace_inbox() {
             shared.put_inbox(&state);
         } else if state.file_path.is_some() {
             shared.know_inbox().await?;
         }
         let (sender, inbox) = mpsc::channel(INBOX);
         let unlisted_owner = state.unlisted_owner().cloned();
-        let (shown, pulse) = watch::channel(RoomStatus { version: state.version(), people: 0 });
+        let (shown, room_status) =
+            watch::channel(RoomStatus { version: state.version(), people: 0 });
         let handle =
-            RoomHandle { document: document.clone(), unlisted_owner, inbox: sender, pulse };
+            RoomHandle { document: document.clone(), unlisted_owner, inbox: sender, room_status };
         let driver = Self {
             shared: Arc::clone(shared),
             inbox,
@@ -111,7 +110,7 @@ impl RoomActor {
             audience: Vec::new(),
             waiters: HashMap::new(),
             witnesses: HashMap::new(),
-            pulse: shown,
+            room_status: shown,
         };
         Ok((driver, handle))
     }
@@ -156,38 +155,38 @@ impl RoomActor {
 
     /// Applies what is waiting, stores it, then tells and answers.
     async fn turn(&mut self, first: Option<RoomCommand>) {
-        let mut step = TurnEffects::default();
+        let mut effects = TurnEffects::default();
         if self.broken.is_some() {
             self.reload().await;
         }
         if self.broken.is_none() {
             let now = self.now();
-            deadlines::expire(&mut self.state, &now, &mut step);
+            deadlines::expire(&mut self.state, &now, &mut effects);
         }
         let (mut next, mut taken) = (first, 0);
         while let Some(command) = next.take() {
-            self.take(command, &mut step).await;
+            self.take(command, &mut effects).await;
             taken += 1;
             if taken < TURN {
                 next = self.inbox.try_recv().ok();
             }
         }
         // The next turn tries again what could not be stored.
-        self.keep(step).await.ok();
+        self.commit(effects).await.ok();
     }
 
     /// Applies a command, or refuses it.
-    async fn take(&mut self, command: RoomCommand, step: &mut TurnEffects) {
+    async fn take(&mut self, command: RoomCommand, effects: &mut TurnEffects) {
         if let Some(error) = self.broken.clone() {
             return self.refuse(command, error);
         }
         let counts = self.counts_votes(&command);
-        let ready = match self.fetch(self.need(&command), step).await {
-            Ok(()) if counts => self.recount(step).await,
+        let ready = match self.fetch(self.need(&command), effects).await {
+            Ok(()) if counts => self.recount(effects).await,
             ready => ready,
         };
         match ready {
-            Ok(()) => self.apply(command, step).await,
+            Ok(()) => self.apply(command, effects).await,
             Err(error) => command.refuse(error),
         }
     }
@@ -200,7 +199,7 @@ impl RoomActor {
                 self.state.presence.leave(&member);
                 self.audience.retain(|other| *other != member);
             }
-            RoomCommand::Say(said) => self.say(said),
+            RoomCommand::Say(said) => self.publish(said),
             command => command.refuse(RoomError::Store(error)),
         }
     }
@@ -234,29 +233,33 @@ impl RoomActor {
     }
 
     /// Fetches what a command needs from the store.
-    async fn fetch(&mut self, need: StoreQuery, step: &mut TurnEffects) -> Result<(), RoomError> {
+    async fn fetch(
+        &mut self,
+        need: StoreQuery,
+        effects: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
         match need {
             StoreQuery::Nothing => Ok(()),
             StoreQuery::Owners(clients) => self.recognise(clients).await,
-            StoreQuery::Request(id, positions) => self.recall(&id, positions, step).await,
+            StoreQuery::Request(id, positions) => self.recall(&id, positions, effects).await,
             StoreQuery::People(consents) => {
                 let now_ms = self.shared.clock.now_ms();
                 let (store, id) = (&self.shared.store, self.state.id());
                 loading::check_people(store, id, &consents, now_ms).await
             }
-            StoreQuery::Rules => self.end_rules_of_old_sessions(step).await,
-            StoreQuery::Rule(id) => self.check_in_force(&id, step).await,
+            StoreQuery::Rules => self.end_rules_of_old_sessions(effects).await,
+            StoreQuery::Rule(id) => self.check_in_force(&id, effects).await,
         }
     }
 
     /// Lets the state apply a command.
-    async fn apply(&mut self, command: RoomCommand, step: &mut TurnEffects) {
+    async fn apply(&mut self, command: RoomCommand, effects: &mut TurnEffects) {
         match command {
-            RoomCommand::Await(request, reply) => self.register(request, reply, step).await,
-            RoomCommand::Witness(request, members) => self.witness(request, members, step),
+            RoomCommand::Await(request, reply) => self.register(request, reply, effects).await,
+            RoomCommand::Witness(request, members) => self.witness(request, members, effects),
             RoomCommand::Open(member, since, reply) => {
                 let older = match since {
-                    Some(since) => self.older(since, step).await,
+                    Some(since) => self.older(since, effects).await,
                     None => Ok(None),
                 };
                 let older = match older {
@@ -265,178 +268,31 @@ impl RoomActor {
                     Err(_) => None,
                     Ok(older) => older,
                 };
-                self.state.open(member, since, older, reply, &self.now(), step);
+                self.state.open(member, since, older, reply, &self.now(), effects);
             }
-            RoomCommand::Propose(new, None, reply) => {
-                let result = self.propose(*new, step).await;
-                step.answer(reply, result);
-            }
-            RoomCommand::Propose(new, Some(preface), reply) => {
-                self.propose_after(*preface, *new, reply, step).await;
+            RoomCommand::Propose(new, reply) => {
+                let result = self.propose(*new, effects).await;
+                effects.answer(reply, result);
             }
             RoomCommand::Configure(configure, by, reply) => {
-                let result = self.configure(*configure, &by, step).await;
-                step.answer(reply, result);
+                let result = self.configure(*configure, &by, effects).await;
+                effects.answer(reply, result);
             }
-            RoomCommand::Sketch(sketch, reply) => {
-                let result = self.sketch(*sketch, step).await;
-                step.answer(reply, result);
+            RoomCommand::ShowPreview(streaming_preview, reply) => {
+                let result = self.streaming_preview(*streaming_preview, effects).await;
+                effects.answer(reply, result);
             }
             RoomCommand::CatchUp(since, causes, reply) => {
-                let older = self.older(since, step).await;
+                let older = self.older(since, effects).await;
                 let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
                 let caught = self.catch_up(missed, causes).await;
-                step.answer(reply, self.state.exists().and(caught));
+                effects.answer(reply, self.state.exists().and(caught));
             }
             RoomCommand::Push(push, reply) => {
-                let result = self.push(push, step).await;
-                step.answer(reply, result);
+                let result = self.push(push, effects).await;
+                effects.answer(reply, result);
             }
-            command => self.carry_out_command(command, step).await,
-        }
-    }
-
-    /// Makes sure that the state has the request a command is about, if there is one.
-    async fn recall(
-        &mut self,
-        id: &RequestId,
-        positions: PositionsOf,
-        step: &mut TurnEffects,
-    ) -> Result<(), RoomError> {
-        if self.state.open.contains_key(id) {
-            return Ok(());
-        }
-        let known = self.state.request(id).cloned();
-        if known.is_some() && positions == PositionsOf::AsTheyWere {
-            return Ok(());
-        }
-        // Mapping the request reads the log from the store, so all of it must be there.
-        if positions == PositionsOf::OfToday {
-            self.flush(step).await?;
-        }
-        let found = match known {
-            Some(known) => Ok(Arc::unwrap_or_clone(known)),
-            None => loading::request(&self.shared.store, &self.state, id).await,
-        };
-        let mut found = match found {
-            Ok(found) => found,
-            // The state refuses the command itself, or creates the request.
-            Err(RoomError::NoRequest) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        if positions == PositionsOf::OfToday {
-            found = loading::caught_up(&self.shared.store, &self.state, found).await?;
-        }
-        self.state.remember(Arc::new(found));
-        Ok(())
-    }
-
-    /// Answers when the request has ended; at once if it already has.
-    pub(super) async fn register(
-        &mut self,
-        request: RequestId,
-        reply: ReplySender<ResolvedRequest>,
-        step: &mut TurnEffects,
-    ) {
-        if self.state.open.contains_key(&request) {
-            self.waiters.entry(request).or_default().push(reply);
-            return;
-        }
-        let found = match self.state.request(&request) {
-            Some(known) => Ok(Arc::clone(known)),
-            None => loading::request(&self.shared.store, &self.state, &request).await.map(Arc::new),
-        };
-        let settled = found.and_then(|request| {
-            requests::settled(&self.state, &request, &self.now()).ok_or(RoomError::NoRequest)
-        });
-        step.answer(reply, settled);
-    }
-
-    /// Stores the effects of this turn so far, and announces them.
-    pub(super) async fn flush(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
-        if step.is_empty() { Ok(()) } else { self.keep(std::mem::take(step)).await }
-    }
-
-    /// Stores, then tells and answers. If storing fails, nothing is told, and the state goes back
-    /// to what is durable.
-    async fn keep(&mut self, mut step: TurnEffects) -> Result<(), RoomError> {
-        if self.broken.is_none() {
-            self.snapshot(false, &mut step).await;
-        }
-        let (batch, outputs) = step.into_parts();
-        failpoint::pass("room.keeping");
-        let heard = !batch.is_empty() && !self.audience.is_empty();
-        let (told, untold) = if heard { (outputs, Vec::new()) } else { (Vec::new(), outputs) };
-        let ready = self.make_ready(told);
-        let (kept, ready) = tokio::join!(self.shared.store.commit(batch), ready);
-        let outputs = match ready {
-            Ok(told) if heard => told,
-            Ok(_) => untold,
-            Err(lost) => return Err(self.start_again(lost).await),
-        };
-        if let Err(error) = kept {
-            return Err(self.take_back(outputs, Arc::new(error)).await);
-        }
-        failpoint::pass("room.kept");
-        if self.broken.is_none() && self.state.is_desk() {
-            // Before anybody hears that it is done.
-            self.shared.put_inbox(&self.state);
-        }
-        for output in outputs {
-            match output {
-                TurnEffect::LongAnswer(answer) => {
-                    let room = self.state.id().to_string();
-                    // A lost answer reports that itself.
-                    cpu_pool::run(&room, move || answer(Ok(()))).await.ok();
-                }
-                TurnEffect::TellOne(one, event) => self.tell_one(one, event).await,
-                output => self.carry_out(output),
-            }
-        }
-        self.state.forget_clients();
-        failpoint::pass("room.told");
-        if self.broken.is_none() {
-            self.told = self.state.version();
-        }
-        self.beat();
-        Ok(())
-    }
-
-    pub(super) fn carry_out(&mut self, output: TurnEffect) {
-        match output {
-            TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answer(Ok(())),
-            TurnEffect::Leave(member) => self.audience.retain(|other| *other != member),
-            TurnEffect::Say(said) => self.say(said),
-            TurnEffect::Resolved(settled) => {
-                let waiting = self.waiters.remove(&settled.resolution.request);
-                for reply in waiting.into_iter().flatten() {
-                    reply.send(Ok(ResolvedRequest::clone(&settled)));
-                }
-            }
-            TurnEffect::Tell(event, ready) => {
-                if let RoomEvent::Requested(request) = &event {
-                    let document = request.proposal.document.as_ref();
-                    self.shared.whereabouts().note(request.id(), document);
-                }
-                self.tell_ready(&self.audience, &event, &ready);
-                self.tell_witnesses(&event, &ready);
-            }
-            TurnEffect::TellOthers(one, event) => {
-                // The order of the audience does not matter, so the one can be moved to its end.
-                let at = self.audience.iter().position(|member| *member == one);
-                let others = at.map_or(self.audience.len(), |at| {
-                    let last = self.audience.len() - 1;
-                    self.audience.swap(at, last);
-                    last
-                });
-                self.tell(&self.audience[..others], &event);
-            }
-            TurnEffect::TellOne(one, event) => self.tell(&[one], &event),
-            TurnEffect::Join(member) => {
-                if !self.audience.contains(&member) {
-                    self.audience.push(member);
-                }
-            }
+            command => self.apply_to_state(command, effects).await,
         }
     }
 
@@ -471,10 +327,10 @@ impl RoomActor {
         if self.broken.is_some() {
             return;
         }
-        let (mut step, now) = (TurnEffects::default(), self.now());
-        deadlines::stop_looking(&mut self.state, &now, &mut step);
-        self.snapshot(true, &mut step).await;
-        if let Err(error) = self.shared.store.commit(step.into_parts().0).await {
+        let (mut effects, now) = (TurnEffects::default(), self.now());
+        deadlines::stop_looking(&mut self.state, &now, &mut effects);
+        self.snapshot(true, &mut effects).await;
+        if let Err(error) = self.shared.store.commit(effects.into_parts().0).await {
             tracing::warn!(%error, "a snapshot could not be kept; the log has everything");
         }
     }

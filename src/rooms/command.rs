@@ -14,7 +14,6 @@ use crate::ids::{
     ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, UserId, Version,
 };
 use crate::permissions::Principal;
-use crate::store::WriteBatch;
 
 use super::RoomError;
 use super::event::{CaretPosition, PeerInfo, RunEvent};
@@ -33,11 +32,11 @@ pub enum RoomCommand {
     /// Move of a caret; not answered.
     Move(MemberId, CaretPosition),
     /// Proposal of a change, to be held for people to decide.
-    Propose(Box<NewApprovalRequest>, Option<Box<CommitPrefix>>, ReplySender<ProposalOutcome>),
+    Propose(Box<NewApprovalRequest>, ReplySender<ProposalOutcome>),
     /// Display of what the model has written so far of a change it may propose.
-    Sketch(Box<StreamingPreview>, ReplySender<()>),
+    ShowPreview(Box<StreamingPreview>, ReplySender<()>),
     /// End of streaming previews that lead to no request; not answered.
-    Unsketch(StreamingPreviewScope),
+    EndPreviews(StreamingPreviewScope),
     /// Wait for the resolution of a request; answered at once if it is already resolved.
     Await(RequestId, ReplySender<ResolvedRequest>),
     /// Decision about a request.
@@ -59,7 +58,7 @@ pub enum RoomCommand {
     /// End of a rule.
     Revoke(RuleId, Principal, ReplySender<()>),
     /// New preview of an open request.
-    LookAgain(RequestId, Box<UpdatedPreview>, ReplySender<Arc<ApprovalRequest>>),
+    RefreshPreview(RequestId, Box<UpdatedPreview>, ReplySender<Arc<ApprovalRequest>>),
     /// Start of an approved call; granted once.
     Begin(RequestId, ReplySender<Arc<ApprovalRequest>>),
     /// Result of an approved call.
@@ -127,7 +126,7 @@ impl RoomCommand {
             | Self::Focus(request, ..)
             | Self::Extend(request, ..)
             | Self::Withdraw(request, ..)
-            | Self::LookAgain(request, ..)
+            | Self::RefreshPreview(request, ..)
             | Self::Begin(request, ..)
             | Self::Done(request, ..)
             | Self::EndUndo(request, ..)
@@ -140,8 +139,8 @@ impl RoomCommand {
             | Self::Leave(..)
             | Self::Push(..)
             | Self::Move(..)
-            | Self::Sketch(..)
-            | Self::Unsketch(..)
+            | Self::ShowPreview(..)
+            | Self::EndPreviews(..)
             | Self::Await(..)
             | Self::Rules(..)
             | Self::AddRule(..)
@@ -179,7 +178,7 @@ impl RoomCommand {
         match self {
             Self::Leave(..)
             | Self::Move(..)
-            | Self::Unsketch(..)
+            | Self::EndPreviews(..)
             | Self::Witness(..)
             | Self::Say(..)
             | Self::TellFile(..)
@@ -194,14 +193,14 @@ impl RoomCommand {
             | Self::Extend(.., reply)
             | Self::Withdraw(.., reply)
             | Self::Undo(.., reply)
-            | Self::LookAgain(.., reply)
+            | Self::RefreshPreview(.., reply)
             | Self::Begin(.., reply)
             | Self::Done(.., reply)
             | Self::BeginUndo(.., reply)
             | Self::EndUndo(.., reply)
             | Self::Repeated(.., reply)
             | Self::Reopen(.., reply) => reply.send(Err(error)),
-            Self::Sketch(_, reply)
+            Self::ShowPreview(_, reply)
             | Self::Rename(.., reply)
             | Self::Delete(.., reply)
             | Self::Revoke(.., reply)
@@ -348,7 +347,7 @@ pub struct NewApprovalRequest {
     /// Transport through which the call came.
     pub source: String,
     /// Mode that says whether a person must decide.
-    pub gate: ApprovalMode,
+    pub approval_mode: ApprovalMode,
     /// Time at which an outside caller gives up, in milliseconds since 1970; `None`: the caller
     /// does not give up.
     pub deadline_ms: Option<u64>,
@@ -358,21 +357,8 @@ pub struct NewApprovalRequest {
     pub again_of: Option<RequestId>,
 }
 
-/// Operations and events that come before a request, in one transaction: the answer of the model
-/// that makes the call. They are stored and told also if nothing comes of the request; if they
-/// cannot be stored, nothing is.
-#[derive(Debug)]
-pub struct CommitPrefix {
-    /// Operations to store.
-    pub batch: WriteBatch,
-    /// Events that everyone in the document is told afterwards.
-    pub said: Vec<RunEvent>,
-    /// Reply for when both are done.
-    pub kept: ReplySender<()>,
-}
-
-/// Change that the model is still writing; see [`RoomCommand::Sketch`]. People see it; nobody can
-/// decide it, and it is not stored.
+/// Change that the model is still writing; see [`RoomCommand::ShowPreview`]. People see it; nobody
+/// can decide it, and it is not stored.
 #[derive(Clone, Debug)]
 pub struct StreamingPreview {
     /// Identifier that its request will have.
@@ -399,7 +385,7 @@ pub struct StreamingPreview {
     pub hunks: Vec<HunkDraft>,
 }
 
-/// Selection of streaming previews; see [`RoomCommand::Unsketch`].
+/// Selection of streaming previews; see [`RoomCommand::EndPreviews`].
 #[derive(Clone, Debug)]
 pub enum StreamingPreviewScope {
     /// The preview of this request.
@@ -515,7 +501,7 @@ pub struct OpenedDocument {
     /// Requests people can still decide.
     pub requests: Vec<Arc<ApprovalRequest>>,
     /// Changes the model is writing, with their hunks so far in positions of the newest version.
-    pub sketches: Vec<(Arc<StreamingPreview>, Vec<Hunk>)>,
+    pub streaming_previews: Vec<(Arc<StreamingPreview>, Vec<Hunk>)>,
     /// Connections in the document.
     pub peers: Vec<PeerInfo>,
 }

@@ -41,11 +41,11 @@ impl RoomRegistry {
     /// # Errors
     /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if nothing could be
     /// stored.
-    pub async fn found(&self, founding: NewDocumentFromRequest) -> Result<(), RoomError> {
+    pub async fn found(&self, new_document: NewDocumentFromRequest) -> Result<(), RoomError> {
         let now_ms = self.now_ms();
-        let text = Text::new(&founding.text);
+        let text = Text::new(&new_document.text);
         check_length(text.len())?;
-        let NewDocumentFromRequest { id, title, request, requester, approver, .. } = &founding;
+        let NewDocumentFromRequest { id, title, request, requester, approver, .. } = &new_document;
         let record = DocumentRecord {
             id: id.clone(),
             title: title.clone(),
@@ -67,12 +67,12 @@ impl RoomRegistry {
                 detail: json!({ "title": title, "approver": approver.as_ref().map(|it| &it.user) }),
             }));
         if !text.is_empty() {
-            batch.extend(first_update(&founding, &text, now_ms)?);
+            batch.extend(first_update(&new_document, &text, now_ms)?);
         }
         let version = Version(u64::from(!text.is_empty()));
         match self.store().commit(batch).await {
             Ok(()) => {
-                let NewDocumentFromRequest { id, title, .. } = founding;
+                let NewDocumentFromRequest { id, title, .. } = new_document;
                 self.announce(&ServerEvent::Created { id, title, version });
                 Ok(())
             }
@@ -84,7 +84,7 @@ impl RoomRegistry {
 
 /// Returns the update that inserts the text, and its provenance.
 fn first_update(
-    founding: &NewDocumentFromRequest,
+    new_document: &NewDocumentFromRequest,
     text: &Text,
     at_ms: u64,
 ) -> Result<[StoreOp; 2], RoomError> {
@@ -97,7 +97,7 @@ fn first_update(
         approver,
         rule,
         edited,
-    } = founding;
+    } = new_document;
     let edit = TextEdit { from: 0, to: 0, insert: text.to_string() };
     let change =
         ChangeSet::of(0, &[edit]).map_err(|source| RoomError::BadUpdate { index: 0, source })?;

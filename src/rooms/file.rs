@@ -91,7 +91,7 @@ pub(super) fn merge(
     state: &mut RoomState,
     merge: FileMerge,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<MergeOutcome, RoomError> {
     state.exists()?;
     let FileMerge { read, base, ours, theirs, disk, mut record } = merge;
@@ -108,28 +108,28 @@ pub(super) fn merge(
             origin: None,
             placements: None,
         };
-        state.commit(&woven.change, &author, HunkChanges::default(), now, step)?;
+        state.commit(&woven.change, &author, HunkChanges::default(), now, effects)?;
     }
     if !woven.kept.is_empty() {
         // The file is about to be overwritten, so the words it had are logged.
         let kept: Vec<_> = woven.kept.iter().map(told).collect();
         let detail = json!({ "path": record.path, "version": state.version(), "kept": kept });
-        step.keep(state.audit("document.file_conflict", DISK, None, detail, now));
+        effects.keep(state.audit("document.file_conflict", DISK, None, detail, now));
     }
     record.version = state.version();
     record.disk = (disk != *state.document.text()).then(|| disk.to_string());
-    step.keep(StoreOp::PutFile(record.clone()));
+    effects.keep(StoreOp::PutFile(record.clone()));
     let text = state.document.text().clone();
     Ok(MergeOutcome { record, text, kept: woven.kept, is_changed })
 }
 
 /// Tells everyone the state of the document's file, if it changed; people who join later are told
 /// when they join.
-pub(super) fn tell(state: &mut RoomState, news: FileState, step: &mut TurnEffects) {
+pub(super) fn notify(state: &mut RoomState, news: FileState, effects: &mut TurnEffects) {
     let standing = Some(FileState { merged: None, ..news.clone() });
     if news.merged.is_some() || state.file != standing {
         state.file = standing;
-        step.tell(RoomEvent::File(news));
+        effects.notify(RoomEvent::File(news));
     }
 }
 

@@ -43,10 +43,10 @@ use crate::permissions::Principal;
 use crate::store::{Store, StoreError};
 
 use command::{
-    CommitPrefix, DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument,
-    OriginRequests, ProposalOutcome, ProposeAgain, PushRequest, ReplySender, ResolvedRequest,
-    RoomCommand, SettingsChange, SnapshotWithUpdates, StreamingPreview, StreamingPreviewScope,
-    UndoChange, UndoFileChange, ViewerChange,
+    DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument, OriginRequests,
+    ProposalOutcome, ProposeAgain, PushRequest, ReplySender, ResolvedRequest, RoomCommand,
+    SettingsChange, SnapshotWithUpdates, StreamingPreview, StreamingPreviewScope, UndoChange,
+    UndoFileChange, ViewerChange,
 };
 use event::{CaretPosition, RunEvent};
 use file::{FileMerge, FileState, MergeOutcome};
@@ -56,7 +56,7 @@ pub use create_from_request::NewDocumentFromRequest;
 pub use event_sink::{EncodedEvent, EventSink};
 pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};
-pub use persistence::provenance::{credits, placements};
+pub use persistence::provenance::{author_spans, placements};
 pub use registry::{DocumentReaders, LONGEST_TITLE, NewDocument, RoomRegistry};
 pub use room_status::{RoomStatus, WeakRoomHandle};
 pub use workspace_inbox::DESK;
@@ -145,7 +145,6 @@ impl RoomError {
             // Somebody else wrote to the document; once the client has that update, it can try
             // again.
             StoreError::Conflict { .. } => Self::Resync,
-            StoreError::NotAllowed(_) => Self::NotAllowed,
             _ => Self::Store(error),
         }
     }
@@ -164,7 +163,7 @@ pub struct RoomHandle {
     document: DocumentId,
     unlisted_owner: Option<SessionId>,
     inbox: mpsc::Sender<RoomCommand>,
-    pulse: watch::Receiver<RoomStatus>,
+    room_status: watch::Receiver<RoomStatus>,
 }
 
 impl RoomHandle {
@@ -218,29 +217,22 @@ impl RoomHandle {
 
     /// Holds a proposed change for people to decide.
     pub async fn propose(&self, request: NewApprovalRequest) -> Result<ProposalOutcome, RoomError> {
-        self.propose_after(None, request).await
-    }
-
-    /// Proposes a change, and stores and announces `preface` before it, in one transaction.
-    pub async fn propose_after(
-        &self,
-        preface: Option<CommitPrefix>,
-        request: NewApprovalRequest,
-    ) -> Result<ProposalOutcome, RoomError> {
-        let preface = preface.map(Box::new);
-        self.ask(|reply| RoomCommand::Propose(Box::new(request), preface, reply)).await
+        self.ask(|reply| RoomCommand::Propose(Box::new(request), reply)).await
     }
 
     /// Shows what the model has written so far of a change it may propose. Returns once people have
     /// been told.
-    pub async fn sketch(&self, sketch: StreamingPreview) -> Result<(), RoomError> {
-        self.ask(|reply| RoomCommand::Sketch(Box::new(sketch), reply)).await
+    pub async fn streaming_preview(
+        &self,
+        streaming_preview: StreamingPreview,
+    ) -> Result<(), RoomError> {
+        self.ask(|reply| RoomCommand::ShowPreview(Box::new(streaming_preview), reply)).await
     }
 
     /// Ends streaming previews that lead to no request. Previews that have become a request are
     /// unaffected.
-    pub async fn unsketch(&self, sketches: StreamingPreviewScope) {
-        self.send(RoomCommand::Unsketch(sketches)).await;
+    pub async fn end_previews(&self, streaming_previews: StreamingPreviewScope) {
+        self.send(RoomCommand::EndPreviews(streaming_previews)).await;
     }
 
     /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
@@ -326,12 +318,12 @@ impl RoomHandle {
 
     /// Updates the preview of an open request. People are told if it differs from what they were
     /// shown.
-    pub async fn look_again(
+    pub async fn refresh_preview(
         &self,
         request: RequestId,
         fresh: UpdatedPreview,
     ) -> Result<Arc<ApprovalRequest>, RoomError> {
-        self.ask(|reply| RoomCommand::LookAgain(request, Box::new(fresh), reply)).await
+        self.ask(|reply| RoomCommand::RefreshPreview(request, Box::new(fresh), reply)).await
     }
 
     /// Begins an approved call. Granted once; durable when this returns.
@@ -392,7 +384,7 @@ impl RoomHandle {
 
     /// Tells everyone in the document its settings in force, after the server's settings have
     /// changed.
-    pub(super) async fn tell_settings(&self) -> Result<(), RoomError> {
+    pub(super) async fn notify_settings(&self) -> Result<(), RoomError> {
         self.ask(RoomCommand::TellSettings).await
     }
 
@@ -456,7 +448,7 @@ impl RoomHandle {
     }
 
     /// Tells everyone the state of the document's file.
-    pub async fn tell_file(&self, news: FileState) {
+    pub async fn notify_file(&self, news: FileState) {
         self.send(RoomCommand::TellFile(Box::new(news))).await;
     }
 
@@ -476,7 +468,7 @@ impl RoomHandle {
     }
 
     /// Tells everyone an event of a run.
-    pub async fn say(&self, said: RunEvent) {
+    pub async fn publish(&self, said: RunEvent) {
         self.send(RoomCommand::Say(said)).await;
     }
 

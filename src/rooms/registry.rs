@@ -42,7 +42,7 @@ pub struct RoomRegistry(Arc<RoomDeps>);
 /// Dependencies that every room shares.
 pub(super) struct RoomDeps {
     pub(super) store: Store,
-    pub(super) outlet: Arc<dyn EventSink>,
+    pub(super) sink: Arc<dyn EventSink>,
     pub(super) clock: WallClock,
     pub(super) stopping: CancellationToken,
     settings: RwLock<ServerSettings>,
@@ -54,8 +54,8 @@ pub(super) struct RoomDeps {
     watcher: OnceLock<mpsc::UnboundedSender<WeakRoomHandle>>,
     /// Locks by document: two people who open a document at once get one room, and nobody waits for
     /// another document.
-    gates: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
-    whereabouts: Mutex<RequestIndex>,
+    loading_locks: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
+    request_index: Mutex<RequestIndex>,
     /// What the inbox asks for before a file is changed; `None`: nobody has needed it yet.
     inbox: RwLock<Option<Arc<InboxPolicies>>>,
 }
@@ -95,13 +95,13 @@ impl RoomRegistry {
     /// Creates a registry without open rooms. Events of all rooms leave through `outlet`.
     pub fn new(
         store: Store,
-        outlet: Arc<dyn EventSink>,
+        sink: Arc<dyn EventSink>,
         settings: ServerSettings,
         clock: WallClock,
     ) -> Self {
         Self(Arc::new(RoomDeps {
             store,
-            outlet,
+            sink,
             clock,
             stopping: CancellationToken::new(),
             settings: RwLock::new(settings.clone()),
@@ -109,8 +109,8 @@ impl RoomRegistry {
             tasks: TaskTracker::new(),
             open: Mutex::default(),
             watcher: OnceLock::new(),
-            gates: Mutex::default(),
-            whereabouts: Mutex::default(),
+            loading_locks: Mutex::default(),
+            request_index: Mutex::default(),
             inbox: RwLock::default(),
         }))
     }
@@ -120,8 +120,8 @@ impl RoomRegistry {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
-        let gate = self.0.gate(document);
-        let _passed = gate.lock().await;
+        let loading_lock = self.0.loading_lock(document);
+        let _passed = loading_lock.lock().await;
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
@@ -154,18 +154,18 @@ impl RoomRegistry {
 
     /// Returns the document that a request is about; `None` if it is in the workspace inbox.
     pub async fn document_of(&self, request: &RequestId) -> Result<Option<DocumentId>, RoomError> {
-        if let Some(known) = self.0.whereabouts().of(request) {
+        if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
         }
         let record = self.0.store.request(request).await.map_err(RoomError::store)?;
         let document = record.ok_or(RoomError::NoRequest)?.document;
-        self.0.whereabouts().note(request, document.as_ref());
+        self.0.request_index().note(request, document.as_ref());
         Ok(document)
     }
 
     /// Returns the workspace inbox, the room of requests without a document; creates it when it is
     /// first needed.
-    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
+    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
         match self.open(&workspace_inbox::id()).await {
             Err(RoomError::NoDocument) => {}
             opened => return opened,
@@ -277,7 +277,7 @@ impl RoomRegistry {
 
     /// Tells every connection that may know of the event.
     pub(super) fn announce(&self, news: &ServerEvent) {
-        self.0.outlet.announce(news);
+        self.0.sink.announce(news);
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -348,7 +348,7 @@ impl RoomRegistry {
         let rooms: Vec<_> = self.0.open().values().cloned().collect();
         for room in rooms {
             // A room that is closing has nobody to tell.
-            room.tell_settings().await.ok();
+            room.notify_settings().await.ok();
         }
         Ok(())
     }
@@ -380,7 +380,8 @@ impl RoomDeps {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the inbox asks for before a file is changed. Rooms of files [know](Self::know_inbox) it.
+    /// What the inbox asks for before a file is changed. Rooms of files [know](Self::know_inbox)
+    /// it.
     pub(super) fn inbox(&self) -> Arc<InboxPolicies> {
         self.inbox.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
@@ -417,8 +418,8 @@ impl RoomDeps {
     }
 
     /// Locks the index from requests to documents.
-    pub(super) fn whereabouts(&self) -> MutexGuard<'_, RequestIndex> {
-        self.whereabouts.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn request_index(&self) -> MutexGuard<'_, RequestIndex> {
+        self.request_index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the room of a document, if it is open and its task is alive.
@@ -426,11 +427,11 @@ impl RoomDeps {
         self.open().get(document).filter(|room| room.is_open()).cloned()
     }
 
-    fn gate(&self, document: &DocumentId) -> Arc<LoadingLock> {
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+    fn loading_lock(&self, document: &DocumentId) -> Arc<LoadingLock> {
+        let mut loading_locks = self.loading_locks.lock().unwrap_or_else(PoisonError::into_inner);
         // Locks that nobody holds any more are removed.
-        gates.retain(|_, gate| Arc::strong_count(gate) > 1);
-        Arc::clone(gates.entry(document.clone()).or_default())
+        loading_locks.retain(|_, loading_lock| Arc::strong_count(loading_lock) > 1);
+        Arc::clone(loading_locks.entry(document.clone()).or_default())
     }
 }
 

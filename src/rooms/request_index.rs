@@ -1,38 +1,33 @@
 //! Index from requests to their documents. A request never changes its document, so the newest ones
 //! need not be looked up in the store each time somebody decides.
 
-use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroUsize;
+
+use lru::LruCache;
 
 use crate::ids::{DocumentId, RequestId};
 
 /// Number of requests that are remembered; others are looked up.
-const REMEMBERED: usize = 4_096;
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();
 
-/// Documents of the newest requests.
-#[derive(Default)]
-pub(super) struct RequestIndex {
-    known: HashMap<RequestId, Option<DocumentId>>,
-    /// Known requests, oldest first.
-    order: VecDeque<RequestId>,
+/// Documents of the newest requests; `None` is the workspace inbox.
+pub(super) struct RequestIndex(LruCache<RequestId, Option<DocumentId>>);
+
+impl Default for RequestIndex {
+    fn default() -> Self {
+        Self(LruCache::new(REMEMBERED))
+    }
 }
 
 impl RequestIndex {
-    /// Remembers a request; `None` is the workspace inbox.
+    /// Remembers a request.
     pub(super) fn note(&mut self, request: &RequestId, document: Option<&DocumentId>) {
-        if self.known.insert(request.clone(), document.cloned()).is_some() {
-            return;
-        }
-        self.order.push_back(request.clone());
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
-        }
+        self.0.put(request.clone(), document.cloned());
     }
 
     /// Returns the document of a request, if the request is remembered.
-    pub(super) fn of(&self, request: &RequestId) -> Option<&Option<DocumentId>> {
-        self.known.get(request)
+    pub(super) fn of(&mut self, request: &RequestId) -> Option<&Option<DocumentId>> {
+        self.0.get(request)
     }
 }
 
@@ -47,11 +42,10 @@ mod tests {
         known.note(&id(0), None);
         known.note(&id(0), None);
         assert_eq!(known.of(&id(0)), Some(&None));
-        for n in 1..=REMEMBERED {
+        for n in 1..=REMEMBERED.get() {
             known.note(&id(n), Some(&"doc_a".into()));
         }
         assert_eq!(known.of(&id(0)), None);
         assert_eq!(known.of(&id(1)), Some(&Some("doc_a".into())));
-        assert_eq!(known.known.len(), known.order.len());
     }
 }

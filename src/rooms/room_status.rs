@@ -8,7 +8,7 @@ use super::RoomHandle;
 use super::actor::RoomActor;
 use super::command::RoomCommand;
 
-/// Status of a room, after everything was stored and told; see [`RoomHandle::pulse()`].
+/// Status of a room, after everything was stored and told; see [`RoomHandle::room_status()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomStatus {
     /// Newest durable version.
@@ -23,7 +23,7 @@ pub struct WeakRoomHandle {
     document: DocumentId,
     unlisted_owner: Option<SessionId>,
     inbox: mpsc::WeakSender<RoomCommand>,
-    pulse: watch::Receiver<RoomStatus>,
+    room_status: watch::Receiver<RoomStatus>,
 }
 
 impl RoomHandle {
@@ -33,13 +33,13 @@ impl RoomHandle {
             document: self.document.clone(),
             unlisted_owner: self.unlisted_owner.clone(),
             inbox: self.inbox.downgrade(),
-            pulse: self.pulse.clone(),
+            room_status: self.room_status.clone(),
         }
     }
 
     /// Returns the room's status.
-    pub fn pulse(&self) -> RoomStatus {
-        *self.pulse.borrow()
+    pub fn room_status(&self) -> RoomStatus {
+        *self.room_status.borrow()
     }
 }
 
@@ -55,20 +55,20 @@ impl WeakRoomHandle {
             document: self.document.clone(),
             unlisted_owner: self.unlisted_owner.clone(),
             inbox: self.inbox.upgrade()?,
-            pulse: self.pulse.clone(),
+            room_status: self.room_status.clone(),
         })
     }
 
     /// Returns a receiver of the [`RoomStatus`] and its changes; ends with the room.
-    pub fn pulse(&self) -> watch::Receiver<RoomStatus> {
-        self.pulse.clone()
+    pub fn room_status(&self) -> watch::Receiver<RoomStatus> {
+        self.room_status.clone()
     }
 }
 
 impl RoomActor {
     /// Publishes the durable status to watchers.
-    pub(super) fn beat(&self) {
+    pub(super) fn publish_status(&self) {
         let now = RoomStatus { version: self.told, people: self.audience.len() };
-        self.pulse.send_if_modified(|pulse| std::mem::replace(pulse, now) != now);
+        self.room_status.send_if_modified(|room_status| std::mem::replace(room_status, now) != now);
     }
 }

@@ -24,7 +24,7 @@ use crate::rooms::state::{deadlines, proposals};
 /// State of a room, and the effects of the current turn so far.
 pub struct SimulatedRoom {
     state: RoomState,
-    step: TurnEffects,
+    effects: TurnEffects,
 }
 
 /// Effects of a turn; none of them is stored or told yet.
@@ -65,7 +65,7 @@ impl SimulatedRoom {
             let rule = rule?;
             state.rules.insert(rule.id().clone(), Arc::new(rule));
         }
-        Ok(Self { state, step: TurnEffects::default() })
+        Ok(Self { state, effects: TurnEffects::default() })
     }
 
     /// Returns the oldest version that stored positions are of; `newest` if none is older.
@@ -82,7 +82,7 @@ impl SimulatedRoom {
     /// people stay.
     pub fn reload(&mut self, fresh: Self, now_ms: u64, server: &ServerSettings) {
         self.state.replace_with(fresh.state);
-        self.step = TurnEffects::default();
+        self.effects = TurnEffects::default();
         deadlines::agree_with_focus(&mut self.state, &now(now_ms, server));
     }
 
@@ -96,31 +96,28 @@ impl SimulatedRoom {
         now_ms: u64,
         server: &ServerSettings,
     ) {
-        let Self { state, step } = self;
+        let Self { state, effects } = self;
         let now = now(now_ms, server);
         match command {
             RoomCommand::Open(member, since, reply) => {
-                state.open(member, since, Some(older), reply, &now, step);
+                state.open(member, since, Some(older), reply, &now, effects);
             }
-            RoomCommand::Propose(new, preface, reply) => {
-                if let Some(preface) = preface {
-                    step.begin_with(*preface);
-                }
-                let result = proposals::propose(state, *new, Some(older), people, &now, step);
-                step.answer(reply, result);
+            RoomCommand::Propose(new, reply) => {
+                let result = proposals::propose(state, *new, Some(older), people, &now, effects);
+                effects.answer(reply, result);
             }
-            command => state.apply(command, &now, step),
+            command => state.apply(command, &now, effects),
         }
     }
 
     /// Ends requests that nobody decided in time.
     pub fn expire(&mut self, now_ms: u64, server: &ServerSettings) {
-        deadlines::expire(&mut self.state, &now(now_ms, server), &mut self.step);
+        deadlines::expire(&mut self.state, &now(now_ms, server), &mut self.effects);
     }
 
     /// Adds a snapshot to the turn.
     pub fn snapshot(&mut self) {
-        self.state.snapshot(&mut self.step);
+        self.state.snapshot(&mut self.effects);
     }
 
     /// Remembers an ended request, mapped from the version of `text` over the updates since. No
@@ -150,7 +147,7 @@ impl SimulatedRoom {
 
     /// Returns the effects of the turn, and begins the next one.
     pub fn turn(&mut self) -> SimulatedTurn {
-        let (batch, outputs) = std::mem::take(&mut self.step).into_parts();
+        let (batch, outputs) = std::mem::take(&mut self.effects).into_parts();
         SimulatedTurn { batch, outputs }
     }
 
@@ -222,19 +219,19 @@ impl SimulatedRoom {
 
 impl SimulatedTurn {
     /// Completes a turn whose batch was stored: people are told and commands answered, in order.
-    pub fn kept(self, mut tell: impl FnMut(SimulatedOutput)) {
+    pub fn kept(self, mut notify: impl FnMut(SimulatedOutput)) {
         for output in self.outputs {
             match output {
                 TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answer(Ok(())),
-                TurnEffect::Tell(event, _) => tell(SimulatedOutput::All(event)),
+                TurnEffect::Tell(event, _) => notify(SimulatedOutput::All(event)),
                 TurnEffect::Say(said) => {
-                    tell(SimulatedOutput::All(RoomEvent::Said(Arc::new(said))));
+                    notify(SimulatedOutput::All(RoomEvent::Said(Arc::new(said))));
                 }
-                TurnEffect::TellOthers(one, event) => tell(SimulatedOutput::Others(one, event)),
-                TurnEffect::TellOne(one, event) => tell(SimulatedOutput::One(one, event)),
-                TurnEffect::Join(member) => tell(SimulatedOutput::Joined(member)),
-                TurnEffect::Leave(member) => tell(SimulatedOutput::Left(member)),
-                TurnEffect::Resolved(settled) => tell(SimulatedOutput::Ended(settled)),
+                TurnEffect::TellOthers(one, event) => notify(SimulatedOutput::Others(one, event)),
+                TurnEffect::TellOne(one, event) => notify(SimulatedOutput::One(one, event)),
+                TurnEffect::Join(member) => notify(SimulatedOutput::Joined(member)),
+                TurnEffect::Leave(member) => notify(SimulatedOutput::Left(member)),
+                TurnEffect::Resolved(settled) => notify(SimulatedOutput::Ended(settled)),
             }
         }
     }

@@ -74,7 +74,7 @@ pub(crate) struct RoomState {
     /// Rules in force, oldest first.
     pub(super) rules: BTreeMap<RuleId, Arc<ApprovalRule>>,
     /// Changes the model is still writing.
-    pub(super) sketches: StreamingPreviews,
+    pub(super) streaming_previews: StreamingPreviews,
     pub(super) focuses: RequestViewers,
     pub(super) presence: RoomPresence,
     /// Owners of the editor instances that were looked up; `None`: nobody's yet.
@@ -120,7 +120,7 @@ impl RoomState {
             open,
             ended: VecDeque::new(),
             rules: BTreeMap::new(),
-            sketches: StreamingPreviews::default(),
+            streaming_previews: StreamingPreviews::default(),
             focuses: RequestViewers::default(),
             presence: RoomPresence::default(),
             clients: HashMap::new(),
@@ -170,27 +170,29 @@ impl RoomState {
         older: Option<Vec<Arc<Update>>>,
         reply: ReplySender<OpenedDocument>,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) {
         if let Err(error) = self.exists() {
-            return step.answer(reply, Err(error));
+            return effects.answer(reply, Err(error));
         }
         let id = member.id.clone();
         let is_news = self.presence.enter(member);
-        step.then(TurnEffect::Join(id.clone()));
+        effects.then(TurnEffect::Join(id.clone()));
         let requests: Vec<_> = self.open.values().cloned().collect();
         for request in &requests {
-            step.then(TurnEffect::TellOne(id.clone(), RoomEvent::Requested(Arc::clone(request))));
+            effects
+                .then(TurnEffect::TellOne(id.clone(), RoomEvent::Requested(Arc::clone(request))));
         }
         let opened = OpenedDocument {
             content: self.content(since, older, now),
             client: ClientId::generate(),
             requests,
-            sketches: self.sketches.shown(),
+            streaming_previews: self.streaming_previews.shown(),
             peers: self.presence.peers().to_vec(),
         };
         if is_news {
-            step.then(TurnEffect::TellOthers(id, RoomEvent::Peers(self.presence.peers().to_vec())));
+            effects
+                .then(TurnEffect::TellOthers(id, RoomEvent::Peers(self.presence.peers().to_vec())));
         }
         let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
         let units = match &opened.content {
@@ -200,9 +202,9 @@ impl RoomState {
             }
         };
         if is_long_answer(units, hunks) {
-            step.answer_long(reply, Ok(opened));
+            effects.answer_long(reply, Ok(opened));
         } else {
-            step.answer(reply, Ok(opened));
+            effects.answer(reply, Ok(opened));
         }
     }
 
@@ -224,19 +226,19 @@ impl RoomState {
     }
 
     /// Lets a connection out.
-    pub(super) fn leave(&mut self, member: &MemberId, now: &AppliedAt, step: &mut TurnEffects) {
-        step.then(TurnEffect::Leave(member.clone()));
+    pub(super) fn leave(&mut self, member: &MemberId, now: &AppliedAt, effects: &mut TurnEffects) {
+        effects.then(TurnEffect::Leave(member.clone()));
         if self.presence.leave(member) {
-            step.tell(RoomEvent::Peers(self.presence.peers().to_vec()));
+            effects.notify(RoomEvent::Peers(self.presence.peers().to_vec()));
         }
-        deadlines::look_away_from_all(self, member, now, step);
+        deadlines::stop_viewing_all(self, member, now, effects);
     }
 
     /// Moves a connection's caret.
-    fn place(&mut self, member: &MemberId, caret: CaretPosition, step: &mut TurnEffects) {
+    fn place(&mut self, member: &MemberId, caret: CaretPosition, effects: &mut TurnEffects) {
         let version = self.version();
         if self.presence.place(member, caret, version, self.document.text()) {
-            step.then(TurnEffect::TellOthers(
+            effects.then(TurnEffect::TellOthers(
                 member.clone(),
                 RoomEvent::Caret(member.clone(), caret),
             ));
@@ -305,74 +307,84 @@ impl RoomState {
     }
 
     /// Applies a command that needs nothing more from the store.
-    pub(super) fn apply(&mut self, command: RoomCommand, now: &AppliedAt, step: &mut TurnEffects) {
+    pub(super) fn apply(
+        &mut self,
+        command: RoomCommand,
+        now: &AppliedAt,
+        effects: &mut TurnEffects,
+    ) {
         let words_are_frozen = !self.own.frozen.is_empty();
         // Carets and events of runs are frequent, and change no words.
         let only_tells =
             matches!(command, RoomCommand::Move(..) | RoomCommand::Say(_) | RoomCommand::Read(_));
-        self.carry_out(command, now, step);
+        self.apply_to_document(command, now, effects);
         if words_are_frozen && !only_tells {
-            locked_ranges::say_why(self, step);
+            locked_ranges::update_lock_reasons(self, effects);
         }
     }
 
-    fn carry_out(&mut self, command: RoomCommand, now: &AppliedAt, step: &mut TurnEffects) {
+    fn apply_to_document(
+        &mut self,
+        command: RoomCommand,
+        now: &AppliedAt,
+        effects: &mut TurnEffects,
+    ) {
         match command {
-            RoomCommand::Leave(member) => self.leave(&member, now, step),
-            RoomCommand::Move(member, caret) => self.place(&member, caret, step),
-            RoomCommand::Unsketch(sketches) => streaming_previews::end(self, &sketches, step),
-            RoomCommand::TellFile(news) => file::tell(self, *news, step),
+            RoomCommand::Leave(member) => self.leave(&member, now, effects),
+            RoomCommand::Move(member, caret) => self.place(&member, caret, effects),
+            RoomCommand::EndPreviews(scope) => streaming_previews::end(self, &scope, effects),
+            RoomCommand::TellFile(news) => file::notify(self, *news, effects),
             RoomCommand::Merge(merge, reply) => {
-                let result = file::merge(self, *merge, now, step);
-                step.answer(reply, result);
+                let result = file::merge(self, *merge, now, effects);
+                effects.answer(reply, result);
             }
-            RoomCommand::People(reply) => step.answer(reply, Ok(self.presence.peers().to_vec())),
-            RoomCommand::Say(said) => step.then(TurnEffect::Say(said)),
+            RoomCommand::People(reply) => effects.answer(reply, Ok(self.presence.peers().to_vec())),
+            RoomCommand::Say(said) => effects.then(TurnEffect::Say(said)),
             RoomCommand::Read(reply) => {
                 let reading = self.exists().map(|()| self.reading(now));
-                step.answer(reply, reading);
+                effects.answer(reply, reading);
             }
             RoomCommand::Requests(reply) => {
-                step.answer(reply, Ok(self.open.values().cloned().collect()));
+                effects.answer(reply, Ok(self.open.values().cloned().collect()));
             }
             RoomCommand::Rules(reply) => {
                 let rules = self.exists().map(|()| self.rules.values().cloned().collect());
-                step.answer(reply, rules);
+                effects.answer(reply, rules);
             }
             RoomCommand::AddRule(new, by, reply) => {
-                let result = rules::add(self, *new, &by, now, step);
-                step.answer(reply, result);
+                let result = rules::add(self, *new, &by, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::Revoke(rule, by, reply) => {
-                let result = rules::revoke(self, &rule, &by, now, step);
-                step.answer(reply, result);
+                let result = rules::revoke(self, &rule, &by, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::Push(push, reply) => {
-                let result = self.push(&push, crate::rooms::state::text::REBASING, now, step);
-                step.answer(reply, result);
+                let result = self.push(&push, crate::rooms::state::text::REBASING, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::Rename(..)
             | RoomCommand::Configure(..)
             | RoomCommand::TellSettings(..)
             | RoomCommand::Delete(..)
             | RoomCommand::Replace(..)
-            | RoomCommand::Restore(..) => self.administer(command, now, step),
+            | RoomCommand::Restore(..) => self.administer(command, now, effects),
             RoomCommand::Decide(..)
             | RoomCommand::Focus(..)
             | RoomCommand::Extend(..)
             | RoomCommand::Withdraw(..)
             | RoomCommand::Undo(..)
-            | RoomCommand::LookAgain(..)
+            | RoomCommand::RefreshPreview(..)
             | RoomCommand::Begin(..)
             | RoomCommand::Done(..)
             | RoomCommand::BeginUndo(..)
             | RoomCommand::EndUndo(..)
             | RoomCommand::Repeated(..)
-            | RoomCommand::Reopen(..) => requests::apply(self, command, now, step),
+            | RoomCommand::Reopen(..) => requests::apply(self, command, now, effects),
             // The actor handles these, with what it fetched for them.
             RoomCommand::Open(..)
             | RoomCommand::Propose(..)
-            | RoomCommand::Sketch(..)
+            | RoomCommand::ShowPreview(..)
             | RoomCommand::CatchUp(..)
             | RoomCommand::Await(..)
             | RoomCommand::Witness(..)

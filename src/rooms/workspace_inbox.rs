@@ -17,7 +17,7 @@ use super::RoomError;
 use super::event::{RequestNews, RoomEvent};
 use super::state::{AppliedAt, RoomState};
 use crate::rooms::actor::turn_effects::TurnEffects;
-use crate::rooms::state::requests::{open_request, place, record, tell_news};
+use crate::rooms::state::requests::{notify_news, open_request, place, record};
 
 /// Identifier under which the store has the workspace inbox and its settings. No generated
 /// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
@@ -69,13 +69,13 @@ impl RoomState {
     }
 
     /// `true` if this room is the workspace inbox, whose requests have no document.
-    pub(super) fn is_desk(&self) -> bool {
+    pub(super) fn is_workspace_inbox(&self) -> bool {
         self.id().as_str() == DESK
     }
 
     /// Returns the document that requests of this room are about.
     pub(super) fn about(&self) -> Option<DocumentId> {
-        (!self.is_desk()).then(|| self.id().clone())
+        (!self.is_workspace_inbox()).then(|| self.id().clone())
     }
 
     /// Returns those of `members` who are told an event. In a document all are; in the workspace
@@ -86,7 +86,7 @@ impl RoomState {
         members: &'m [MemberId],
         event: &RoomEvent,
     ) -> Cow<'m, [MemberId]> {
-        if !self.is_desk() {
+        if !self.is_workspace_inbox() {
             return Cow::Borrowed(members);
         }
         let request = match event {
@@ -111,18 +111,18 @@ impl RoomState {
 
 /// Updates the preview of an open request. If it differs, everyone is told, with the new
 /// requirements.
-pub(super) fn look_again(
+pub(super) fn refresh_preview(
     state: &mut RoomState,
     id: &RequestId,
     fresh: UpdatedPreview,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
-    if !request.look_again(fresh, &state.requirements(&state.in_force(now), now)) {
+    if !request.refresh_preview(fresh, &state.requirements(&state.in_force(now), now)) {
         return Ok(Arc::new(request));
     }
-    Ok(changed(state, request, "request.refresh", RequestNews::Preview, now, step))
+    Ok(changed(state, request, "request.refresh", RequestNews::Preview, now, effects))
 }
 
 /// Begins an approved call: from here on it is never begun again.
@@ -130,13 +130,13 @@ pub(super) fn begin(
     state: &mut RoomState,
     id: &RequestId,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     request.begin(now.ms)?;
     let request = Arc::new(request);
-    step.keep(audit(state, &request, "request.begin", now));
-    step.keep(record(state, &request));
+    effects.keep(audit(state, &request, "request.begin", now));
+    effects.keep(record(state, &request));
     place(state, Arc::clone(&request));
     Ok(request)
 }
@@ -147,13 +147,13 @@ pub(super) fn done(
     id: &RequestId,
     report: ToolReport,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     if !request.done(report, now.ms) {
         return Ok(Arc::new(request));
     }
-    Ok(changed(state, request, "request.done", RequestNews::Result, now, step))
+    Ok(changed(state, request, "request.done", RequestNews::Result, now, effects))
 }
 
 fn changed(
@@ -162,10 +162,10 @@ fn changed(
     action: &str,
     news: RequestNews,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
-    step.keep(audit(state, &request, action, now));
-    retell(state, request, news, step)
+    effects.keep(audit(state, &request, action, now));
+    retell(state, request, news, effects)
 }
 
 /// Stores and announces a request that has ended and about which there is news.
@@ -173,12 +173,12 @@ pub(super) fn retell(
     state: &mut RoomState,
     request: ApprovalRequest,
     news: RequestNews,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
-    step.keep(record(state, &request));
+    effects.keep(record(state, &request));
     place(state, Arc::clone(&request));
-    tell_news(state, &request, news, step);
+    notify_news(state, &request, news, effects);
     request
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
     let client = ServerClient::patient(&args.url, token.as_deref())?;
     let (out, mut lines_out) = mpsc::unbounded_channel();
     let bridge = StdioBridge::new(client, args.timeout_ms.filter(|it| *it > 0), out)?;
-    bridge.knock().await?;
+    bridge.check_access().await?;
     let mut lines = InputLines::of_input();
     let mut signal = std::pin::pin!(stop_signal());
     let ended = loop {

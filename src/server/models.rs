@@ -8,10 +8,13 @@ use crate::agent::ModelCatalog;
 use crate::config::{ModelChoice, ProviderConfig, ServerConfig};
 use crate::llm::harper::HarperModel;
 use crate::llm::scripted::ScriptedModel;
-use crate::llm::{Model, RetryPolicy, anthropic, openai};
+use crate::llm::{Model, RetryPolicy, anthropic, openai, prices};
 
 /// Returns the [`ModelCatalog`] of models that can be asked, the default first.
 pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
+    if let Some(path) = &config.prices {
+        prices::add_file(path)?;
+    }
     let mut models = Vec::new();
     for choice in &config.models {
         models.push(match choice {

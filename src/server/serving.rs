@@ -31,6 +31,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[cfg(target_os = "linux")]
 const TCP_USER_TIMEOUT_MS: u32 = 30_000;
 
+/// Buffer of the system for what is sent over a connection, in bytes; the system doubles it. With a
+/// larger one, a reader that is slow looks like one that does not read: nothing can be written
+/// until a third of the buffer is empty.
+const SEND_BUFFER_BYTES: usize = 128 * 1024;
+
 /// Accepts connections for the [`ConnectionRegistry`] until `stop`; then waits until all requests
 /// in progress are answered.
 pub(super) async fn serve(
@@ -79,6 +84,7 @@ async fn answer(
 ) {
     // Without it, small frames wait for the acknowledgement of earlier ones.
     stream.set_nodelay(true).ok();
+    rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES).ok();
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(&stream, TCP_USER_TIMEOUT_MS).ok();
     let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&transport)));

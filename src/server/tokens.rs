@@ -8,9 +8,11 @@ use jiff::Timestamp;
 use crate::auth::{Authenticator, TokenGrant};
 use crate::cli::TokenArgs;
 use crate::client::ServerClient;
+use crate::permissions::Role;
 use crate::rooms::clock::WallClock;
 use crate::transport::protocol::client::IssueToken;
 use crate::transport::protocol::convert;
+use crate::transport::protocol::names::TokenStatus;
 use crate::transport::protocol::server::TokenLine;
 
 use super::visit;
@@ -63,14 +65,14 @@ async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
         return Ok(String::new());
     }
     let IssueToken { role, name, document_id, expires_in } = wish(args);
-    let grant = TokenGrant::read(&role, &name, document_id, expires_in.as_deref(), now_ms)?;
+    let grant = TokenGrant::read(role.into(), &name, document_id, expires_in.as_deref(), now_ms)?;
     Ok(format!("{}\n", auth.issue(grant, &owner, now_ms).await?.secret.expose()))
 }
 
 fn wish(args: &TokenArgs) -> IssueToken {
     IssueToken {
         // The command line requires both where they are needed.
-        role: args.role.map(|role| role.as_str().to_owned()).unwrap_or_default(),
+        role: args.role.map_or(Role::Viewer, Role::from).into(),
         name: args.name.clone().unwrap_or_default(),
         document_id: args.document.clone(),
         expires_in: args.expires.clone(),
@@ -88,8 +90,8 @@ fn table(tokens: &[TokenLine]) -> String {
         };
         [
             token.id.clone(),
-            token.role.clone(),
-            token.status.clone(),
+            Role::from(token.role).as_str().to_owned(),
+            status_name(token.status).to_owned(),
             token.document_id.clone().unwrap_or_else(|| "all".to_owned()),
             maybe(&token.expires_at, "never"),
             maybe(&token.last_used_at, "-"),
@@ -103,6 +105,14 @@ fn table(tokens: &[TokenLine]) -> String {
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     rows.iter().map(line).collect()
+}
+
+fn status_name(status: TokenStatus) -> &'static str {
+    match status {
+        TokenStatus::Active => "active",
+        TokenStatus::Expired => "expired",
+        TokenStatus::Revoked => "revoked",
+    }
 }
 
 /// Formats a time like `2026-11-20T14:05Z`: a token's seconds do not matter.

@@ -1,30 +1,16 @@
 //! Answers to programs that were not shown everything, kept for a while under the key of the
 //! conversation.
 
-use serde_json::Value;
 use sqlx::{QueryBuilder, Sqlite};
 
 use crate::ids::UserId;
 
-use super::{Store, StoreError};
+use super::{AnswerRecord, Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Largest number of keys in one statement.
 const TOGETHER: usize = 500;
-
-/// Stored answer to a program of the Messages API, read by [`Store::answers`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct AnswerRecord {
-    /// Person whose program was answered.
-    pub user: UserId,
-    /// Key of the conversation up to the answer.
-    pub key: String,
-    /// Time of the last use, in ms.
-    pub used_ms: u64,
-    /// Contents that the program was not shown.
-    pub body: Value,
-}
 
 impl Store {
     /// Returns the answers to a person's programs under `keys` that were used at `since_ms` or

@@ -11,8 +11,8 @@ use super::records::{
     SessionRecord, TokenRecord,
 };
 use super::{
-    RequiredRight, StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live,
-    provenance, updates, webhooks,
+    StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live, provenance,
+    settings, updates, webhooks,
 };
 use crate::store::queries::snapshots;
 use crate::store::sqlite::rows::int;
@@ -144,7 +144,6 @@ async fn one<'a>(
         StoreOp::PutRun(record) => put_run(script, record),
         StoreOp::RunHeard { session, run, at_ms } => run_heard(script, session, run, *at_ms),
         StoreOp::Audit(entry) => audit::append(script, &mut known.head, entry),
-        StoreOp::Provided(standing) => provided(script, standing),
         StoreOp::PutToken(record) => put_token(script, record),
         StoreOp::RevokeToken { token, at_ms } => revoke_token(script, token, *at_ms),
         StoreOp::UseToken { token, at_ms } => use_token(script, token, *at_ms),
@@ -166,7 +165,7 @@ async fn one<'a>(
         StoreOp::Settle { seq, hook, at_ms, outcome } => {
             webhooks::settle(script, *seq, hook, *at_ms, outcome);
         }
-        StoreOp::PutSetting { key, value } => put_setting(script, key, value),
+        StoreOp::PutSetting { key, value } => settings::put(script, key, value),
     }
     Ok(())
 }
@@ -353,25 +352,6 @@ fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
         .bind(record.revoked_ms.map(int));
 }
 
-fn provided<'a>(script: &mut StatementBatch<'a>, standing: &'a RequiredRight) {
-    let RequiredRight { user, roles, document, now_ms } = standing;
-    let names: Vec<_> = (4..4 + roles.len()).map(|number| format!("${number}")).collect();
-    let condition = format!(
-        "EXISTS (SELECT 1 FROM tokens WHERE user_id = $1 AND revoked_ms IS NULL
-           AND (expires_ms IS NULL OR expires_ms > $2)
-           AND (document IS NULL OR document = $3) AND role IN ({}))",
-        names.join(", ")
-    );
-    script
-        .only_if(&condition, RowExpectation::BeAllowed { user })
-        .bind(user.as_str())
-        .bind(int(*now_ms))
-        .bind(document.as_ref().map(DocumentId::as_str));
-    for role in roles {
-        script.bind(role.as_str());
-    }
-}
-
 fn revoke_token<'a>(script: &mut StatementBatch<'a>, token: &'a TokenId, at_ms: u64) {
     script
         .run("UPDATE tokens SET revoked_ms = COALESCE(revoked_ms, $2) WHERE id = $1")
@@ -385,14 +365,4 @@ fn use_token(script: &mut StatementBatch<'_>, token: &TokenId, at_ms: u64) {
         .run("UPDATE tokens SET used_ms = $2 WHERE id = $1")
         .bind(token.as_str())
         .bind(int(at_ms));
-}
-
-pub(super) fn put_setting(script: &mut StatementBatch<'_>, key: &str, value: &str) {
-    script
-        .run(
-            "INSERT INTO settings (key, value) VALUES ($1, $2)
-         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        )
-        .bind(key)
-        .bind(value);
 }

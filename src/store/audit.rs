@@ -15,7 +15,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
-use super::{Store, StoreError, apply};
+use super::{Store, StoreError, settings};
 use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
@@ -63,7 +63,7 @@ pub(super) fn append(script: &mut StatementBatch<'_>, head: &mut AuditHead, entr
 
 /// Stores how far the log reaches.
 pub(super) fn note_head(script: &mut StatementBatch<'_>, head: &AuditHead) {
-    apply::put_setting(script, HEAD, &format!("{} {}", head.seq, head.hash));
+    settings::put(script, HEAD, &format!("{} {}", head.seq, head.hash));
 }
 
 /// Reads the end of the log.

@@ -92,8 +92,8 @@ fn sync_file(path: &Path) -> Result<(), StoreError> {
     synced.and_then(|file| file.sync_all()).map_err(StoreError::file(path))
 }
 
-/// Returns the database that a restore has put aside, if it was interrupted before it put another in
-/// its place.
+/// Returns the database that a restore has put aside, if it was interrupted before it put another
+/// in its place.
 pub(super) fn interrupted_restore(database: &Path) -> Option<PathBuf> {
     let prefix = format!("{}.replaced-", database.file_name()?.to_str()?);
     let entries = fs::read_dir(database.parent()?).ok()?;
@@ -155,7 +155,8 @@ fn put_aside(database: &Path) -> Result<Option<PathBuf>, StoreError> {
 
 /// Renames a database and the files that belong to it.
 fn rename_with_journals(from: &Path, to: &Path) -> Result<(), StoreError> {
-    // What is not yet folded into the database goes with it: beside another one it would damage that.
+    // What is not yet folded into the database goes with it: beside another one it would damage
+    // that.
     for journal in ["-wal", "-shm", "-journal"] {
         let (old, new) = (with_suffix(from, journal), with_suffix(to, journal));
         match fs::rename(&old, &new) {

@@ -5,15 +5,12 @@ use serde_json::Value;
 use crate::ids::{
     ClientId, DocumentId, RequestId, RunId, SessionId, TokenId, UserId, Version, WebhookId,
 };
-use crate::permissions::Role;
 
-use super::answers::AnswerRecord;
-use super::idempotency::IdempotencyRecord;
 use super::records::{
-    AuditEntry, DecisionRecord, DocumentRecord, FileRecord, MessageRecord, RequestRecord,
-    RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
+    AnswerRecord, AuditEntry, DecisionRecord, DocumentRecord, FileRecord, IdempotencyRecord,
+    MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
-use super::webhooks::{DeliveryOutcome, WebhookRecord};
+use super::webhook_records::{DeliveryOutcome, WebhookRecord};
 
 /// One write operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,9 +116,6 @@ pub enum StoreOp {
     Audit(AuditEntry),
     /// Stores a new token, or its new state.
     PutToken(TokenRecord),
-    /// Writes nothing; the batch fails as [`NotAllowed`](super::StoreError::NotAllowed) unless the
-    /// right holds when the batch is written.
-    Provided(RequiredRight),
     /// Revokes a token; revoking twice keeps the first time.
     RevokeToken {
         /// Token; an unknown one fails as [`Missing`](super::StoreError::Missing).
@@ -201,20 +195,6 @@ pub enum StoreOp {
         /// The value.
         value: String,
     },
-}
-
-/// Condition of a batch: a person holds a valid token that reaches something and has one of these
-/// roles.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequiredRight {
-    /// Person who must hold the token.
-    pub user: UserId,
-    /// Roles that suffice.
-    pub roles: Vec<Role>,
-    /// Document that the token must reach; `None`: the server as a whole.
-    pub document: Option<DocumentId>,
-    /// Time at which the token must be valid, in milliseconds since the epoch.
-    pub now_ms: u64,
 }
 
 /// Writes ([`StoreOp`]) that take effect together or not at all, in order.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::ids::{ClientId, DocumentId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, Version};
 
 /// Reason why something was not stored or could not be read. A batch that failed left nothing
 /// behind.
@@ -44,9 +44,6 @@ pub enum StoreError {
         /// The editor instance.
         client: ClientId,
     },
-    /// The batch was made for a person who may not do that any more.
-    #[error("{0} may not do that any more")]
-    NotAllowed(UserId),
     /// Another server uses the data directory.
     #[error("{} is in use by another copydesk server{}; stop it, or use another --data directory",
         path.display(), process.map(|id| format!(" (process {id})")).unwrap_or_default())]

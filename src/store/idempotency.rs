@@ -5,24 +5,9 @@ use serde_json::Value;
 
 use crate::ids::UserId;
 
-use super::{Store, StoreError};
+use super::{IdempotencyRecord, Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
-
-/// Write that named an idempotency key, read by [`Store::once`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct IdempotencyRecord {
-    /// Person whose key it is.
-    pub user: UserId,
-    /// Key chosen by the client.
-    pub key: String,
-    /// SHA-256 over the request, as lower-case hex.
-    pub fingerprint: String,
-    /// Time of the beginning, in ms.
-    pub at_ms: u64,
-    /// Answer; `None`: the write was begun, and its outcome is unknown.
-    pub answer: Option<Value>,
-}
 
 impl Store {
     /// Returns the record of a key, however old; the caller decides if it is too old to count.

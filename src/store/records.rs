@@ -2,6 +2,7 @@
 //!
 //! Times are milliseconds since the Unix epoch (UTC) and end in `_ms`.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::{
@@ -300,4 +301,55 @@ pub struct AuditRecord {
     pub prev_hash: String,
     /// SHA-256 over `prev_hash` and this record, as lower-case hex.
     pub hash: String,
+}
+
+/// Stored answer to a program of the Messages API, read by
+/// [`Store::answers`](super::Store::answers).
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerRecord {
+    /// Person whose program was answered.
+    pub user: UserId,
+    /// Key of the conversation up to the answer.
+    pub key: String,
+    /// Time of the last use, in ms.
+    pub used_ms: u64,
+    /// Contents that the program was not shown.
+    pub body: Value,
+}
+
+/// Write that named an idempotency key, read by [`Store::once`](super::Store::once).
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdempotencyRecord {
+    /// Person whose key it is.
+    pub user: UserId,
+    /// Key chosen by the client.
+    pub key: String,
+    /// SHA-256 over the request, as lower-case hex.
+    pub fingerprint: String,
+    /// Time of the beginning, in ms.
+    pub at_ms: u64,
+    /// Answer; `None`: the write was begun, and its outcome is unknown.
+    pub answer: Option<Value>,
+}
+
+/// Place of an entry in the transcripts of all sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptCursor {
+    /// Time of the entry, in ms.
+    pub at_ms: u64,
+    /// Session it belongs to.
+    pub session: String,
+    /// Place in the transcript of that session.
+    pub seq: u64,
+}
+
+/// Size of a [`MessageRecord`], without its contents, which may be long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntrySize {
+    /// Place in the transcript.
+    pub seq: u64,
+    /// Role of the speaker, as in [`MessageRecord::role`].
+    pub role: String,
+    /// Bytes of its contents.
+    pub bytes: u64,
 }

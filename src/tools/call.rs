@@ -7,7 +7,9 @@ use crate::ids::{DocumentId, RequestId, Version};
 use crate::llm::messages_api::ContentBlock;
 
 use super::Tool as _;
-use crate::tools::document::str_replace_based_edit_tool::StrReplaceBasedEditTool;
+use crate::tools::document::str_replace_based_edit_tool::{
+    StrReplaceBasedEditTool, other_document,
+};
 
 /// Call of a tool, as the model made it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +40,7 @@ impl ToolCall {
     /// it is written.
     pub fn elsewhere(&self) -> Option<DocumentId> {
         let named = self.input.get("document_id").map(|id| id.as_str().unwrap_or_default().into());
-        let target = || StrReplaceBasedEditTool::target(&self.input);
+        let target = || other_document(&self.input);
         named.or_else(|| (self.name == StrReplaceBasedEditTool::NAME).then(target).flatten())
     }
 

@@ -36,9 +36,9 @@ pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
     let ProposalResult { resolution, applied, as_proposed: _, now, range, explanation, proposed } =
         verdict;
     let proposed = proposed.as_ref().map(ToString::to_string);
-    let shown = context.shown.as_ref().unwrap_or(now);
+    let shown = context.view.latest.as_ref().unwrap_or(now);
     let DocumentNews { text: note, unread } =
-        news(shown, &context.still_unread, now, proposed.as_deref(), context.telling());
+        news(shown, &context.view.latest_unread, now, proposed.as_deref(), context.change_note());
     let change = DecidedChange {
         request: resolution.request.clone(),
         status: resolution.status.as_str().to_owned(),
@@ -67,12 +67,12 @@ pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
 
 /// Adds the present text of the document to a refusal, if it changed since the model last saw it.
 pub async fn refresh(context: &ToolContext, finished: &mut FinishedCall) {
-    let Some(shown) = &context.shown else { return };
+    let Some(shown) = &context.view.latest else { return };
     // A room that cannot be read now reports that when it is needed.
     let Ok(now) = context.room.read().await else { return };
     if now.version != shown.version {
         let DocumentNews { text, unread } =
-            news(shown, &context.still_unread, &now, None, context.telling());
+            news(shown, &context.view.latest_unread, &now, None, context.change_note());
         finished.outcome.note = Some(text);
         finished.unread = unread;
         finished.now = Some(now);
@@ -86,13 +86,13 @@ pub fn read(
     now: &DocumentSnapshot,
     (from, to): (usize, usize),
 ) -> (Option<String>, UnreadRanges) {
-    let (text, mut unread) = match &context.shown {
+    let (text, mut unread) = match &context.view.latest {
         Some(shown) if shown.version != now.version => {
             let DocumentNews { text, unread } =
-                news(shown, &context.still_unread, now, None, context.telling());
+                news(shown, &context.view.latest_unread, now, None, context.change_note());
             (Some(text), unread)
         }
-        Some(_) => (None, context.still_unread.clone()),
+        Some(_) => (None, context.view.latest_unread.clone()),
         None => (None, UnreadRanges::all(now.text.len())),
     };
     unread.read(from, to);
@@ -106,16 +106,16 @@ pub fn read_alone(
     now: &DocumentSnapshot,
     (from, to): (usize, usize),
 ) -> UnreadRanges {
-    let mut unread = match &context.shown {
+    let mut unread = match &context.view.latest {
         Some(shown) if shown.version != now.version => {
             let since = since(shown, now);
-            let mut unread = context.still_unread.moved(&since);
+            let mut unread = context.view.latest_unread.moved(&since);
             for passage in &since {
                 unread.add(passage.new.start, passage.new.end);
             }
             unread
         }
-        Some(_) => context.still_unread.clone(),
+        Some(_) => context.view.latest_unread.clone(),
         None => UnreadRanges::all(now.text.len()),
     };
     unread.read(from, to);
@@ -185,7 +185,7 @@ pub fn news(
         return DocumentNews { text, unread };
     }
     let apart = proposed.map(|proposed| passages(proposed, &after, &limits));
-    let (told, of) = match apart {
+    let (changed, of) = match apart {
         // For a long rewrite, the changes that people made to it are the shorter note; the rest are
         // the model's own words.
         Some(apart) if size(&since) > NOTE_LIMIT && size(&apart) < size(&since) => {
@@ -196,7 +196,7 @@ pub fn news(
     };
     let mut text =
         format!("The document is now at version {version}, {} UTF-16 units long.", now.text.len());
-    tell(&told, of, now, tag, &mut unread, &mut text);
+    tell(&changed, of, now, tag, &mut unread, &mut text);
     if !unread.is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(
@@ -364,11 +364,11 @@ mod tests {
         let text = |first: &str| format!("{first}\n\nKept.\n\n{long}");
         let before = reading("One.\n\nKept.\n\nThree");
         let now = DocumentSnapshot { version: Version(1), ..reading(&text("One!")) };
-        let DocumentNews { text: told, unread } =
+        let DocumentNews { text: note, unread } =
             news(&before, &UnreadRanges::default(), &now, None, K9);
         let first = "Units 3 to 4 of what you last saw are now units 3 to 4 and read (data):";
-        assert!(told.contains(first) && told.contains("you have not read them"));
-        assert!(utf16_len(&told) < NOTE_LIMIT + 1_000);
+        assert!(note.contains(first) && note.contains("you have not read them"));
+        assert!(utf16_len(&note) < NOTE_LIMIT + 1_000);
         let end = now.text.len();
         assert!(!unread.touches(0, 14) && unread.touches(end - 2, end));
         // Nothing of that is forgotten later on.

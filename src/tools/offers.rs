@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::llm::messages_api::ToolDefinition;
 
-use super::registered_tool::RegisteredTool;
+use super::dyn_tool::DynTool;
 use super::{StreamedField, ToolContext, ToolEffect, ToolRegistry, ToolScope};
 
 /// Tool as it is offered to outside callers ([`ToolRegistry::offers`]).
@@ -15,70 +15,74 @@ pub struct ToolOffer {
     /// Effect on the world.
     pub effect: ToolEffect,
     /// Kind of conversation that the tool needs.
-    pub ground: ToolScope,
+    pub scope: ToolScope,
 }
 
 impl ToolRegistry {
     /// Returns the definitions of the tools for a kind of conversation outside of plan mode. The
     /// order is always the same, because the prompt cache depends on it.
-    pub fn definitions(&self, ground: ToolScope) -> Vec<ToolDefinition> {
-        self.offered(ground).map(RegisteredTool::definition).collect()
+    pub fn definitions(&self, scope: ToolScope) -> Vec<ToolDefinition> {
+        self.offered(scope).map(|tool| tool.spec().definition()).collect()
     }
 
     /// Returns every tool that works on this server, for outside callers.
     pub fn offers(&self) -> Vec<ToolOffer> {
         // A plan belongs to a run, and an outside caller has none.
-        let works = |tool: &&RegisteredTool| {
-            (self.workspace.is_some() || tool.ground != ToolScope::Workspace)
-                && tool.effect != ToolEffect::Plans
+        let works = |tool: &&dyn DynTool| {
+            (self.workspace.is_some() || tool.spec().scope != ToolScope::Workspace)
+                && tool.spec().effect != ToolEffect::Plans
         };
-        let offer = |tool: &RegisteredTool| ToolOffer {
-            definition: tool.definition(),
-            effect: tool.effect,
-            ground: tool.ground,
+        let offer = |tool: &dyn DynTool| ToolOffer {
+            definition: tool.spec().definition(),
+            effect: tool.spec().effect,
+            scope: tool.spec().scope,
         };
-        self.tools.iter().filter(works).map(offer).collect()
+        self.tools.iter().map(AsRef::as_ref).filter(works).map(offer).collect()
     }
 
     /// Returns the effect of a tool; `None` if there is no tool of this name.
     pub fn effect(&self, tool: &str) -> Option<ToolEffect> {
-        self.tools.iter().find(|known| known.name == tool).map(|tool| tool.effect)
+        self.find(tool).map(|tool| tool.spec().effect)
     }
 
     /// Returns the tool that proposes a plan, for runs in plan mode: its definition, and its name
     /// and occasion for the prompt.
     pub fn planning(&self) -> Option<(ToolDefinition, (&'static str, &'static str))> {
-        let tool = self.tools.iter().find(|tool| tool.effect == ToolEffect::Plans)?;
-        Some((tool.definition(), (tool.name, tool.when)))
+        let tool = self.tools.iter().find(|tool| tool.spec().effect == ToolEffect::Plans)?;
+        Some((tool.spec().definition(), (tool.spec().name, tool.spec().when)))
     }
 
     /// Returns name and occasion of each tool in [`ToolRegistry::definitions`], for the prompt.
-    pub fn occasions(&self, ground: ToolScope) -> Vec<(&'static str, &'static str)> {
-        self.offered(ground).map(|tool| (tool.name, tool.when)).collect()
+    pub fn occasions(&self, scope: ToolScope) -> Vec<(&'static str, &'static str)> {
+        self.offered(scope).map(|tool| (tool.spec().name, tool.spec().when)).collect()
     }
 
-    pub(super) fn offered(&self, ground: ToolScope) -> impl Iterator<Item = &RegisteredTool> {
-        let tools = self.tools.iter().filter(|tool| tool.effect != ToolEffect::Plans);
-        tools.filter(move |tool| match ground {
-            ToolScope::Document => tool.ground != ToolScope::Workspace,
-            ToolScope::Conversation => tool.ground == ToolScope::Conversation,
-            ToolScope::Workspace => tool.ground != ToolScope::Document,
+    pub(super) fn offered(&self, scope: ToolScope) -> impl Iterator<Item = &dyn DynTool> {
+        let tools = self
+            .tools
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(|tool: &&dyn DynTool| tool.spec().effect != ToolEffect::Plans);
+        tools.filter(move |tool| match scope {
+            ToolScope::Document => tool.spec().scope != ToolScope::Workspace,
+            ToolScope::Conversation => tool.spec().scope == ToolScope::Conversation,
+            ToolScope::Workspace => tool.spec().scope != ToolScope::Document,
         })
     }
 
     /// Returns the field of a tool's input that people can watch while the model writes it.
-    pub fn writes(&self, tool: &str) -> Option<StreamedField> {
-        self.tools.iter().find(|known| known.name == tool)?.writes
+    pub fn streamed_field(&self, tool: &str) -> Option<StreamedField> {
+        self.find(tool)?.spec().streams
     }
 
     /// Returns the range that a call is about, if `input` already contains it.
-    pub fn scope(
+    pub fn edited_range(
         &self,
         context: &ToolContext,
         tool: &str,
         input: &Value,
     ) -> Option<(usize, usize)> {
-        let tool = self.tools.iter().find(|known| known.name == tool)?;
-        (tool.scope)(context, input)
+        let tool = self.find(tool)?;
+        tool.edited_range(context, input)
     }
 }

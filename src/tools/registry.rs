@@ -9,13 +9,13 @@ use crate::permissions::Action;
 use crate::rooms::command::{OriginRequests, SnapshotWithUpdates};
 use crate::workspace::Workspace;
 
+use super::dyn_tool::{DynTool, boxed};
 use super::pipeline::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
-use super::registered_tool::RegisteredTool;
 use super::schema::expected;
 use super::{
-    ActionPreview, DocumentProposal, EarlyPreparation, FinishedCall, PlanMode, PreparedCall,
-    ReplacedText, SafeTools, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError, ToolOutcome,
-    ToolScope, document_updates,
+    ActionPreview, DocumentProposal, FinishedCall, PlanMode, PreparedCall, ReplacedText, SafeTools,
+    Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError, ToolOutcome, ToolScope,
+    document_updates,
 };
 use crate::tools::conversation::exit_plan_mode::ExitPlanMode;
 use crate::tools::conversation::respond_conversation_only::RespondConversationOnly;
@@ -42,33 +42,33 @@ use crate::tools::workspace::read::ReadTool;
 use crate::tools::workspace::write::WriteTool;
 
 /// Returns all tools, one line each.
-fn all() -> Vec<RegisteredTool> {
+fn all() -> Vec<Box<dyn DynTool>> {
     vec![
-        RegisteredTool::of::<UpdateFullDocument>(),
-        RegisteredTool::of::<UpdateSelection>(),
-        RegisteredTool::of::<InsertAtCursor>(),
-        RegisteredTool::of::<FindAndReplace>(),
-        RegisteredTool::of::<SuggestImprovements>(),
-        RegisteredTool::of::<StrReplaceBasedEditTool>(),
-        RegisteredTool::of::<ReadDocument>(),
-        RegisteredTool::of::<ListDocuments>(),
-        RegisteredTool::of::<UpdateDocumentById>(),
-        RegisteredTool::of::<CreateNewDocument>(),
-        RegisteredTool::of::<RespondConversationOnly>(),
-        RegisteredTool::of::<ReadTool>(),
-        RegisteredTool::of::<GlobTool>(),
-        RegisteredTool::of::<GrepTool>(),
-        RegisteredTool::of::<WriteTool>(),
-        RegisteredTool::of::<EditTool>(),
-        RegisteredTool::of::<MultiEdit>(),
-        RegisteredTool::of::<ExitPlanMode>(),
+        boxed(UpdateFullDocument),
+        boxed(UpdateSelection),
+        boxed(InsertAtCursor),
+        boxed(FindAndReplace),
+        boxed(SuggestImprovements),
+        boxed(StrReplaceBasedEditTool),
+        boxed(ReadDocument),
+        boxed(ListDocuments),
+        boxed(UpdateDocumentById),
+        boxed(CreateNewDocument),
+        boxed(RespondConversationOnly),
+        boxed(ReadTool),
+        boxed(GlobTool),
+        boxed(GrepTool),
+        boxed(WriteTool),
+        boxed(EditTool),
+        boxed(MultiEdit),
+        boxed(ExitPlanMode),
     ]
 }
 
 /// Tools of a server, and the approval step that their calls pass.
 #[derive(Debug)]
 pub struct ToolRegistry {
-    pub(super) tools: Vec<RegisteredTool>,
+    pub(super) tools: Vec<Box<dyn DynTool>>,
     hooks: HookLists,
     pub(super) workspace: Option<Workspace>,
     pub(super) files: Option<FileSync>,
@@ -107,7 +107,14 @@ impl ToolRegistry {
     #[cfg(unix)]
     #[must_use]
     pub fn with_commands(mut self) -> Self {
-        self.tools.push(RegisteredTool::of::<BashTool>());
+        self.tools.push(boxed(BashTool));
+        self
+    }
+
+    /// Adds a tool that is not part of this crate.
+    #[must_use]
+    pub fn with_tool(mut self, tool: impl Tool) -> Self {
+        self.tools.push(boxed(tool));
         self
     }
 
@@ -124,48 +131,44 @@ impl ToolRegistry {
         call: &ToolCall,
         cancel: &CancellationToken,
     ) -> FinishedCall {
-        self.call_with(context, call, None, cancel).await
-    }
-
-    /// Runs a call through the approval step, with its preparation if that was made before.
-    pub async fn call_with(
-        &self,
-        context: &ToolContext,
-        call: &ToolCall,
-        ahead: Option<EarlyPreparation>,
-        cancel: &CancellationToken,
-    ) -> FinishedCall {
-        let finished = match self.enter(context, call).await {
-            Ok(context) => match self.admit(&context, call, ahead, cancel).await {
-                Ok(finished) => cross_document::discreet(&context, finished),
+        let finished = match self.context_in_target_room(context, call).await {
+            Ok(context) => match self.approve_and_run(&context, call, cancel).await {
+                Ok(finished) => cross_document::redact(&context, finished),
                 Err(error) => {
-                    let refused = open_file::told(&context, refused(&context, &error).await, None);
-                    cross_document::discreet(&context, refused)
+                    let refused = open_file::complete_outcome(
+                        &context,
+                        refused(&context, &error).await,
+                        None,
+                    );
+                    cross_document::redact(&context, refused)
                 }
             },
             Err(error) => refused(context, &error).await,
         };
-        self.sign_off(context, call, finished)
+        self.run_post_hooks(context, call, finished)
     }
 
     /// Returns the context of the call in the room of the document or open file that it names.
-    async fn enter(
+    async fn context_in_target_room(
         &self,
         context: &ToolContext,
         call: &ToolCall,
     ) -> Result<ToolContext, ToolError> {
         let tool = self.called(context, &call.name)?;
-        self.permit(tool, context, call)?;
+        self.check_allowed(tool, context, call)?;
         if let Some((files, path)) = self.named_file(tool, context, &call.input)
-            && let Some(room) = files.live(&path).await
+            && let Some(room) = files.open_room(&path).await
         {
-            return open_file::enter(context, files, &path, room, tool.effect).await;
+            return open_file::enter(context, files, &path, room, tool.spec().effect).await;
         }
-        let other = cross_document::enter(context, (tool.target)(&call.input), tool.effect).await;
-        let other = other.map_err(|error| match ((tool.missing)(context, &call.input), error) {
-            (Some(told), ToolError::NoSuchDocument(_)) => ToolError::Denied(told),
-            (_, error) => error,
-        })?;
+        let other =
+            cross_document::enter(context, tool.target(&call.input).document(), tool.spec().effect)
+                .await;
+        let other =
+            other.map_err(|error| match (tool.not_found_message(context, &call.input), error) {
+                (Some(message), ToolError::NoSuchDocument(_)) => ToolError::Denied(message),
+                (_, error) => error,
+            })?;
         let context = other.unwrap_or_else(|| context.clone());
         self.may_read(tool, &context, call).await?;
         Ok(context)
@@ -173,23 +176,27 @@ impl ToolRegistry {
 
     /// Checks if a call of this tool may be made at all in the present plan mode and by this
     /// person.
-    fn permit(
+    fn check_allowed(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         call: &ToolCall,
     ) -> Result<(), ToolError> {
-        match (tool.effect, context.plan) {
-            (ToolEffect::Plans, PlanMode::Off) => return Err(self.unknown_here(context, tool.name)),
+        match (tool.spec().effect, context.environment.plan) {
+            (ToolEffect::Plans, PlanMode::Off) => {
+                return Err(self.unknown_here(context, tool.spec().name));
+            }
             (ToolEffect::Plans, PlanMode::Approved) => return Err(ToolError::PlanApproved),
-            (effect, PlanMode::Planning) if effect.changes() && !(tool.only_looks)(&call.input) => {
-                return Err(ToolError::NoPlan(tool.name));
+            (effect, PlanMode::Planning) if effect.changes() && !tool.only_reads(&call.input) => {
+                return Err(ToolError::NoPlan(tool.spec().name));
             }
             _ => {}
         }
-        if tool.effect == ToolEffect::Creates && !context.requester.may(Action::Create, None) {
-            let told = "The person who asks may not create documents";
-            return Err(ToolError::Denied(told.into()));
+        if tool.spec().effect == ToolEffect::Creates
+            && !context.call.requester.may(Action::Create, None)
+        {
+            let reason = "The person who asks may not create documents";
+            return Err(ToolError::Denied(reason.into()));
         }
         Ok(())
     }
@@ -202,161 +209,153 @@ impl ToolRegistry {
         call: &ToolCall,
         cancel: &CancellationToken,
     ) -> Option<FinishedCall> {
-        let tool = self.tools.iter().find(|tool| tool.name == call.name)?;
-        if let Some(finished) = self.resume_live(tool, context, call, cancel).await {
-            return Some(self.sign_off(context, call, finished));
+        let tool = self.find(&call.name)?;
+        if let Some(finished) = self.resume_in_file_room(tool, context, call, cancel).await {
+            return Some(self.run_post_hooks(context, call, finished));
         }
-        if tool.ground == ToolScope::Workspace || tool.effect.concludes() {
-            let finished = match inbox_approval::resume(context, tool.effect, cancel).await? {
+        if tool.spec().scope == ToolScope::Workspace || tool.spec().effect.concludes() {
+            let finished = match inbox_approval::resume(context, tool.spec().effect, cancel).await?
+            {
                 Ok(settled) => {
-                    self.carry_out(tool, context, settled, AskerState::BeforeRestart, cancel).await
+                    self.execute_approved(tool, context, settled, AskerState::BeforeRestart, cancel)
+                        .await
                 }
                 Err(error) => refused(context, &error).await,
             };
-            return Some(self.sign_off(context, call, finished));
+            return Some(self.run_post_hooks(context, call, finished));
         }
         // If the other document cannot be opened any more, the call is made again, and reports
         // that.
-        let entered = self.enter(context, call).await.ok()?;
-        let scope = (tool.scope)(&entered, &call.input);
+        let entered = self.context_in_target_room(context, call).await.ok()?;
+        let scope = tool.edited_range(&entered, &call.input);
         let finished = match approval::resume(&entered, call, scope, cancel).await? {
-            Ok(verdict) => (tool.finish)(&entered, &verdict),
+            Ok(verdict) => document_updates::report(&entered, &verdict),
             Err(error) => refused(&entered, &error).await,
         };
-        Some(self.sign_off(context, call, cross_document::discreet(&entered, finished)))
+        Some(self.run_post_hooks(context, call, cross_document::redact(&entered, finished)))
     }
 
     /// Runs a call through the approval step in the room to which it belongs.
-    async fn admit(
+    async fn approve_and_run(
         &self,
         context: &ToolContext,
         call: &ToolCall,
-        ahead: Option<EarlyPreparation>,
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, ToolError> {
         let tool = self.called(context, &call.name)?;
         // On the heap: a call waits long, and the future that awaits it would be large otherwise.
-        match Box::pin(self.disclose(tool, context, call, cancel)).await? {
+        match Box::pin(self.ask_to_disclose(tool, context, call, cancel)).await? {
             Some(refused) => Ok(refused),
-            None => Box::pin(self.gate(tool, context, call, ahead, cancel)).await,
+            None => Box::pin(self.run_with_approval(tool, context, call, cancel)).await,
         }
     }
 
-    async fn gate(
+    async fn run_with_approval(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         call: &ToolCall,
-        ahead: Option<EarlyPreparation>,
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, ToolError> {
         // The arguments that a model wrote may be no JSON at all; nobody is asked about that.
         if !call.input.is_object() {
             let reason = "invalid JSON arguments".to_owned();
-            let expected = expected(&tool.schema);
-            return Err(ToolError::Input { tool: tool.name, reason, expected });
+            let expected = expected(&tool.spec().schema);
+            return Err(ToolError::Input { tool: tool.spec().name, reason, expected });
         }
-        if tool.ground == ToolScope::Workspace && context.workspace.is_none() {
+        if tool.spec().scope == ToolScope::Workspace && context.environment.workspace.is_none() {
             return Err(self.unknown_here(context, &call.name));
         }
-        let asks = context.safe_tools == SafeTools::Ask;
-        if tool.effect == ToolEffect::Reads
+        let asks = context.environment.safe_tools == SafeTools::Ask;
+        if tool.spec().effect == ToolEffect::Reads
             && (asks || inbox_approval::is_ruled(context, call).await?)
         {
             self.check(tool, context, &call.input)?;
-            let preview = inbox_approval::looking(&call.input);
+            let preview = inbox_approval::read_preview(&call.input);
             let intent = ActionPreview { preview, touched: None };
             return self.ask_inbox(tool, context, call, intent, cancel).await;
         }
-        let prepared = match ahead {
-            Some(EarlyPreparation(prepared)) => prepared?,
-            None => self.prepare(tool, context, &call.input).await?,
-        };
-        match (tool.effect, prepared) {
+        match (tool.spec().effect, self.prepare(tool, context, &call.input).await?) {
             // An answer is less than a proposal, so it is allowed.
             (
                 ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes,
                 PreparedCall::Answer(answer),
-            ) => Ok(open_file::told(context, answer.into(), None)),
-            (ToolEffect::Acts, PreparedCall::Propose(mut proposal)) if context.live.is_some() => {
-                let told = proposal.told.take();
-                self.look_over(tool, context, &proposal).await?;
-                let gate = inbox_approval::gate_of_file(context, call, &proposal.hunks).await?;
-                let context = &ToolContext { gate, ..context.clone() };
-                open_file::tell_desk(context, call).await;
-                let verdict = approval::ask(context, call, None, proposal, cancel).await?;
-                let finished = (tool.finish)(context, &verdict);
-                Ok(open_file::told(context, finished, Some((&verdict, told))))
+            ) => Ok(open_file::complete_outcome(context, answer.into(), None)),
+            (ToolEffect::Acts, PreparedCall::Propose(proposal)) if context.open_file.is_some() => {
+                self.check_proposal(tool, context, &proposal).await?;
+                open_file::ask(context, call, proposal, cancel).await
             }
             (
                 ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
                 PreparedCall::Act(intent),
             ) => self.ask_inbox(tool, context, call, intent, cancel).await,
             (ToolEffect::Proposes, PreparedCall::Propose(proposal)) => {
-                self.look_over(tool, context, &proposal).await?;
-                let gate = self.gate_of(tool, context, call, &proposal.hunks).await?;
-                let scope = (tool.scope)(context, &call.input);
-                let asking = &ToolContext { gate, ..context.clone() };
+                self.check_proposal(tool, context, &proposal).await?;
+                let run_with_approval =
+                    self.approval_mode_for(tool, context, call, &proposal.hunks).await?;
+                let scope = tool.edited_range(context, &call.input);
+                let asking = &context.with_approval_mode(run_with_approval);
                 let verdict = approval::ask(asking, call, scope, proposal, cancel).await?;
-                Ok((tool.finish)(context, &verdict))
+                Ok(document_updates::report(context, &verdict))
             }
             (_, PreparedCall::Propose(_))
             | (ToolEffect::Safe | ToolEffect::Reads | ToolEffect::Proposes, PreparedCall::Act(_))
             | (
                 ToolEffect::Acts | ToolEffect::Plans | ToolEffect::Creates,
                 PreparedCall::Answer(_),
-            ) => Err(ToolError::Effect(tool.name)),
+            ) => Err(ToolError::Effect(tool.spec().name)),
         }
     }
 
     /// Asks people in the workspace inbox, and executes the call if they approve it.
     async fn ask_inbox(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         call: &ToolCall,
         intent: ActionPreview,
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, ToolError> {
-        let settled = inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
-        Ok(self.carry_out(tool, context, settled, AskerState::Now, cancel).await)
+        let settled =
+            inbox_approval::ask(context, tool.spec().effect, call, intent, cancel).await?;
+        Ok(self.execute_approved(tool, context, settled, AskerState::Now, cancel).await)
     }
 
     /// Prepares a call, after the hooks and the tool have checked its input.
     pub(super) async fn prepare(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         input: &Value,
     ) -> Result<PreparedCall, ToolError> {
         self.check(tool, context, input)?;
-        (tool.prepare)(context.clone(), input.clone()).await
+        tool.prepare(context.clone(), input).await
     }
 
     /// Checks an input with the hooks and the tool.
     pub(super) fn check(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         input: &Value,
     ) -> Result<(), ToolError> {
-        let text = context.base.as_ref().map(|reading| &reading.text);
-        let subject = CallInput { schema: &tool.schema, input, text };
+        let text = context.view.base.as_ref().map(|reading| &reading.text);
+        let subject = CallInput { schema: &tool.spec().schema, input, text };
         for hook in self.hooks.before {
-            pipeline::ask(|| hook(&subject))?;
+            pipeline::run_hook(|| hook(&subject))?;
         }
-        (tool.check)(input)
+        tool.check(input)
     }
 
     /// Runs the hooks that check a proposal.
-    async fn look_over(
+    async fn check_proposal(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         proposal: &DocumentProposal,
     ) -> Result<(), ToolError> {
         let base = context.document()?;
-        let is_newest = context.room.pulse().version == base.version;
+        let is_newest = context.room.room_status().version == base.version;
         // If nothing was frozen when the text was read, the room itself checks passages that were
         // frozen since.
         let caught_up = if is_newest && base.settings.frozen.is_empty() {
@@ -364,24 +363,24 @@ impl ToolRegistry {
         } else {
             // Only proposals for the whole text are compared with earlier proposals
             // (`tools/pipeline/unread.rs`).
-            let is_whole = tool.takes == ReplacedText::TheRest;
+            let is_whole = tool.spec().replaces == ReplacedText::Document;
             let causes = if is_whole { OriginRequests::Named } else { OriginRequests::LeftOut };
             context.room.catch_up(base.version, causes).await?
         };
         let outlook = CallOutlook {
             proposal,
             base,
-            unread: &context.unread,
-            takes: tool.takes,
+            unread: &context.view.base_unread,
+            replaces: tool.spec().replaces,
             reads_with: context.reads_with(),
             caught_up: &caught_up,
-            allowed: context.allowed,
-            session: &context.session,
+            allowed: context.view.editable,
+            session: &context.call.session,
         };
-        self.hooks.proposed.iter().try_for_each(|hook| pipeline::ask(|| hook(&outlook)))
+        self.hooks.proposed.iter().try_for_each(|hook| pipeline::run_hook(|| hook(&outlook)))
     }
 
-    fn sign_off(
+    fn run_post_hooks(
         &self,
         context: &ToolContext,
         call: &ToolCall,
@@ -390,9 +389,9 @@ impl ToolRegistry {
         finished.outcome.tool_use_id.clone_from(&call.id);
         let activity = CompletedCall {
             call,
-            session: &context.session,
-            run: &context.run,
-            at_ms: context.clock.now_ms(),
+            session: &context.call.session,
+            run: &context.call.run,
+            at_ms: context.environment.clock.now_ms(),
         };
         for hook in self.hooks.after {
             hook(&activity, &mut finished);
@@ -402,8 +401,8 @@ impl ToolRegistry {
 }
 
 impl From<ToolAnswer> for FinishedCall {
-    fn from(ToolAnswer { text, note, of, now, unread, said }: ToolAnswer) -> Self {
-        let mut outcome = ToolOutcome { text, note, of, said, ..ToolOutcome::default() };
+    fn from(ToolAnswer { text, note, of, now, unread, response }: ToolAnswer) -> Self {
+        let mut outcome = ToolOutcome { text, note, of, said: response, ..ToolOutcome::default() };
         outcome.about.insert("updateType".into(), "none".into());
         Self { outcome, now, unread, ..Self::default() }
     }
@@ -454,14 +453,14 @@ mod tests {
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {
-                    "new_text": {"type": "string", "description": "The text that replaces the range."},
+                    "new_text": {"type": "string", "description": "Text that replaces the range."},
                     "selection_range": {
                         "type": "object",
-                        "description": "The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.",
+                        "description": "Range to replace, in UTF-16 code units of the document as shown; an empty range inserts.",
                         "additionalProperties": false,
                         "properties": {
-                            "start": {"type": "integer", "minimum": 0, "description": "First unit."},
-                            "end": {"type": "integer", "minimum": 0, "description": "One past the last unit."},
+                            "start": {"type": "integer", "minimum": 0, "description": "First code unit."},
+                            "end": {"type": "integer", "minimum": 0, "description": "Code unit after the last one."},
                         },
                         "required": ["start", "end"],
                     },

@@ -74,10 +74,10 @@ fn fields(schema: &Value, depth: SchemaDepth) -> String {
 
 /// Returns the kind of a value. The line says elsewhere if it is optional, so `null` is left out.
 fn kind(schema: &Value, depth: SchemaDepth) -> String {
-    let is_told = |name: &&str| *name != "null";
+    let is_listed = |name: &&str| *name != "null";
     let name = match &schema["type"] {
         Value::String(name) => Some(name.as_str()),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).find(is_told),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find(is_listed),
         _ => None,
     };
     match (name, depth) {
@@ -169,16 +169,16 @@ mod tests {
             Down,
         }
         let piece = "{all (boolean, optional), at (integer, required), deep (array, required)}";
-        let told = format!(
+        let fields = format!(
             "mode (literal | regex, optional), piece (object {piece}, optional), range (array, optional), \
              title (string, optional), way (up | down, required), words (array of {piece}, required)"
         );
-        let mut told: Vec<_> = told.split(", ").collect();
+        let mut fields: Vec<_> = fields.split(", ").collect();
         let line = expected(&schema::<Input>());
         let mut line: Vec<_> = line.split(", ").collect();
         // In whatever order the fields are listed.
-        told.sort_unstable();
+        fields.sort_unstable();
         line.sort_unstable();
-        assert_eq!(line, told);
+        assert_eq!(line, fields);
     }
 }

@@ -12,9 +12,9 @@ use super::ToolError;
 /// A half-open range of UTF-16 code units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct TextRange {
-    /// First unit.
+    /// First code unit.
     pub start: usize,
-    /// One past the last unit.
+    /// Code unit after the last one.
     pub end: usize,
 }
 

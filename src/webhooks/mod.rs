@@ -6,9 +6,7 @@
 //! together with all later deliveries that have waited as long. Rooms never wait for deliveries. A
 //! receiver may get a delivery twice, with an equal `webhook-id`.
 
-mod address;
 mod sending;
-mod signature;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,12 +15,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::api::webhooks::{AddressPolicy, DeliveryOutcome, WebhookDelivery, WebhookOutbox};
 use crate::ids::WebhookId;
 use crate::rooms::clock::WallClock;
-use crate::store::{DeliveryOutcome, Store, StoreError, StoreOp, WebhookDelivery};
-
-pub use address::{AddressError, AddressPolicy, WebhookAddress};
-pub use signature::{SecretError, SigningSecret};
 
 /// Time after the first attempt at which a delivery is given up, in ms.
 const PATIENCE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -34,28 +29,30 @@ const RETRY: Duration = Duration::from_secs(5);
 /// Task that sends each [`WebhookDelivery`] in the outbox.
 #[derive(Clone, Debug)]
 pub struct DeliveryWorker {
-    store: Store,
+    outbox: WebhookOutbox,
     clock: WallClock,
-    reach: AddressPolicy,
+    address_policy: AddressPolicy,
 }
 
 impl DeliveryWorker {
     /// Returns a worker that sends nothing yet.
-    pub fn new(store: Store, clock: WallClock, reach: AddressPolicy) -> Self {
-        Self { store, clock, reach }
+    pub fn new(outbox: WebhookOutbox, clock: WallClock, address_policy: AddressPolicy) -> Self {
+        Self { outbox, clock, address_policy }
     }
 
     /// Sends until `stop` fires; a delivery interrupted by that is sent again at the next start.
     pub async fn run(self, stop: CancellationToken) {
         let courier = Arc::new(self);
-        let mut changes = courier.store.outbox_changes();
+        let mut changes = courier.outbox.changes();
         let mut on_the_way: HashSet<WebhookId> = HashSet::new();
-        let mut trips: JoinSet<WebhookId> = JoinSet::new();
+        let mut in_flight: JoinSet<WebhookId> = JoinSet::new();
         loop {
             changes.mark_unchanged();
-            let pause = match courier.store.deliveries().await {
-                Ok(deliveries) => courier.dispatch(deliveries, &mut on_the_way, &mut trips),
-                Err(StoreError::Closed) => return,
+            let pause = match courier.outbox.deliveries().await {
+                Ok(Some(deliveries)) => {
+                    courier.dispatch(deliveries, &mut on_the_way, &mut in_flight)
+                }
+                Ok(None) => return,
                 Err(error) => {
                     tracing::warn!(%error, "the outbox could not be read");
                     Some(RETRY)
@@ -64,13 +61,13 @@ impl DeliveryWorker {
             tokio::select! {
                 () = stop.cancelled() => return,
                 heard = changes.changed() => if heard.is_err() { return },
-                Some(done) = trips.join_next() => match done {
+                Some(done) = in_flight.join_next() => match done {
                     Ok(hook) => { on_the_way.remove(&hook); }
                     // The failed delivery is unknown; all deliveries on the way are sent again.
                     Err(error) => {
                         tracing::error!(%error, "a delivery failed unexpectedly");
-                        trips.abort_all();
-                        while trips.join_next().await.is_some() {}
+                        in_flight.abort_all();
+                        while in_flight.join_next().await.is_some() {}
                         on_the_way.clear();
                         tokio::time::sleep(RETRY).await;
                     }
@@ -86,7 +83,7 @@ impl DeliveryWorker {
         self: &Arc<Self>,
         deliveries: Vec<WebhookDelivery>,
         on_the_way: &mut HashSet<WebhookId>,
-        trips: &mut JoinSet<WebhookId>,
+        in_flight: &mut JoinSet<WebhookId>,
     ) -> Option<Duration> {
         let now_ms = self.clock.now_ms();
         let mut pause: Option<u64> = None;
@@ -102,7 +99,7 @@ impl DeliveryWorker {
             }
             on_the_way.insert(hook.clone());
             let courier = Arc::clone(self);
-            trips.spawn(async move {
+            in_flight.spawn(async move {
                 courier.deliver(delivery).await;
                 hook
             });
@@ -111,7 +108,7 @@ impl DeliveryWorker {
     }
 
     async fn deliver(&self, delivery: WebhookDelivery) {
-        let sent = sending::send(&delivery, self.reach, self.clock.now_ms()).await;
+        let sent = sending::send(&delivery, self.address_policy, self.clock.now_ms()).await;
         let at_ms = self.clock.now_ms();
         let outcome = match sent {
             Ok(()) => DeliveryOutcome::Delivered,
@@ -120,8 +117,8 @@ impl DeliveryWorker {
         if let DeliveryOutcome::GivenUp { error, .. } = &outcome {
             tracing::warn!(webhook = %delivery.hook.id, delivery = %delivery.id, %error, "a delivery is given up");
         }
-        let settle = StoreOp::Settle { seq: delivery.seq, hook: delivery.hook.id, at_ms, outcome };
-        if let Err(error) = self.store.commit(settle).await {
+        let (seq, hook) = (delivery.seq, delivery.hook.id);
+        if let Err(error) = self.outbox.settle(seq, hook, at_ms, outcome).await {
             tracing::warn!(%error, "what became of a delivery could not be kept; it may be sent again");
             tokio::time::sleep(RETRY).await;
         }
@@ -147,7 +144,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::store::WebhookRecord;
+    use crate::api::webhooks::WebhookRecord;
 
     #[test]
     fn a_receiver_that_takes_nothing_is_tried_for_about_a_day() {

@@ -7,12 +7,11 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 use serde_json::json;
 
+use crate::api::webhooks::{
+    AddressError, AddressPolicy, SecretError, SigningSecret, WebhookAddress, WebhookDelivery,
+};
 use crate::approvals::ApprovalRequest;
-use crate::store::WebhookDelivery;
 use crate::transport::protocol::convert;
-
-use super::address::{AddressError, AddressPolicy, WebhookAddress};
-use super::signature::{SecretError, SigningSecret};
 
 /// Longest wait for a receiver.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -43,15 +42,15 @@ impl From<SecretError> for SendError {
 /// Sends a delivery once.
 pub(super) async fn send(
     delivery: &WebhookDelivery,
-    reach: AddressPolicy,
+    address_policy: AddressPolicy,
     now_ms: u64,
 ) -> Result<(), SendError> {
     let body = body(delivery)?;
     let at_s = now_ms / 1_000;
     let secret = SigningSecret::read(&delivery.hook.secret)?;
     let signature = secret.sign(delivery.id.as_str(), at_s, &body)?;
-    let address = WebhookAddress::read(&delivery.hook.url, reach)?;
-    let sockets = address.find(reach).await?;
+    let address = WebhookAddress::read(&delivery.hook.url, address_policy)?;
+    let sockets = address.find(address_policy).await?;
     let headers = [
         ("content-type", "application/json".to_owned()),
         ("webhook-id", delivery.id.to_string()),
@@ -71,7 +70,7 @@ async fn post(
     headers: &[(&str, String)],
     body: String,
 ) -> Result<StatusCode, SendError> {
-    let host = address.0.host_str().unwrap_or_default();
+    let host = address.url().host_str().unwrap_or_default();
     let client = Client::builder()
         // A redirect could lead to an address that was not checked.
         .redirect(Policy::none())
@@ -82,7 +81,7 @@ async fn post(
         .user_agent(concat!("copydesk/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|_| SendError::Silent)?;
-    let mut request = client.post(address.0.clone()).body(body);
+    let mut request = client.post(address.url().clone()).body(body);
     for (name, value) in headers {
         request = request.header(*name, value);
     }

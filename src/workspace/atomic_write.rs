@@ -10,15 +10,11 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollo
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::Workspace;
-use super::resolved_path::{ResolvedPath, check_guarded};
+use super::path_names::check_guarded;
+use super::resolved_path::ResolvedPath;
+use super::temporary_names::{SetAsideFile, is_ours, set_aside_name, temporary_name};
+use super::text_file::stamp_of_bytes;
 
-/// Beginning of the names of temporary files; a random UUID follows.
-const PREFIX: &str = ".copydesk-";
-/// Number of hexadecimal digits of a hash in a name: enough that no two contents have equal ones.
-const HASH_DIGITS: usize = 32;
-/// Largest length of a file's name, in bytes, within the name of a file that was set aside: a name
-/// has 255 bytes at most.
-const LONGEST_LABEL: usize = 120;
 /// Age from which a temporary file counts as left behind. A file in use is there for moments, also
 /// that of another server in the folder.
 const IS_LEFT: Duration = Duration::from_secs(10);
@@ -62,27 +58,6 @@ pub(super) fn stage(
         spot.folder.remove_file(&beside).ok();
     }
     staged.map(|()| set_aside)
-}
-
-/// Creates a name for a temporary file.
-fn temporary_name() -> String {
-    format!("{PREFIX}{}", uuid::Uuid::new_v4().simple())
-}
-
-/// Returns the name for a file that changes places with the file `name`. It contains the stamps of
-/// the two contents that nobody needs any more, and `name`, under which a file with any other
-/// content is kept.
-pub(super) fn set_aside_name(name: &OsStr, new: &str, old: &str) -> String {
-    let hash = |stamp: &str| -> String {
-        let digits = stamp.strip_prefix("sha256:").unwrap_or(stamp);
-        digits.chars().take(HASH_DIGITS).collect()
-    };
-    let name = name.to_string_lossy();
-    let mut end = name.len().min(LONGEST_LABEL);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}-{}-{}-{}", temporary_name(), hash(new), hash(old), &name[..end])
 }
 
 /// Makes changes of names in a folder durable, if the file system supports it.
@@ -217,46 +192,6 @@ fn by_claim(folder: &Dir, beside: &str, name: &OsStr) -> Result<()> {
     placed
 }
 
-/// Returns `true` for a name that only this program gives to files: the prefix and a random UUID,
-/// and for a file that was set aside the stamps.
-pub(super) fn is_ours(name: &str) -> bool {
-    let Some((id, rest)) = name.strip_prefix(PREFIX).and_then(|id| id.split_at_checked(32)) else {
-        return false;
-    };
-    let is_random = uuid::Uuid::try_parse(id).is_ok_and(|parsed| {
-        parsed.get_version() == Some(uuid::Version::Random) && id == parsed.simple().to_string()
-    });
-    is_random && (rest.is_empty() || SetAsideFile::read(name).is_some())
-}
-
-/// Data in a name from [`set_aside_name`].
-#[derive(Debug, PartialEq, Eq)]
-struct SetAsideFile<'a> {
-    /// Beginnings of the hashes of the two contents that nobody needs any more.
-    hashes: [&'a str; 2],
-    /// Name of the file that it belongs to, perhaps cut.
-    label: &'a str,
-}
-
-impl<'a> SetAsideFile<'a> {
-    fn read(name: &'a str) -> Option<Self> {
-        let (_, rest) = name.strip_prefix(PREFIX)?.split_at_checked(32)?;
-        let mut parts = rest.strip_prefix('-')?.splitn(3, '-');
-        let (new, old, label) = (parts.next()?, parts.next()?, parts.next()?);
-        let is_hash =
-            |it: &str| it.len() == HASH_DIGITS && it.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let is_one = is_hash(new) && is_hash(old) && !label.is_empty();
-        is_one.then_some(Self { hashes: [new, old], label })
-    }
-
-    /// Returns `true` for a content that nobody needs any more.
-    fn is_needless(&self, content: &[u8]) -> bool {
-        let stamp = super::files::stamp_of_bytes(content);
-        let digits = stamp.strip_prefix("sha256:").unwrap_or_default();
-        self.hashes.iter().any(|hash| digits.starts_with(hash))
-    }
-}
-
 /// Removes the second name of a file that has two, if this program gave it, in the folder of the
 /// file. Returns `true` if it was removed.
 pub(super) fn removed_second(spot: &ResolvedPath, file: &Metadata) -> bool {
@@ -332,7 +267,7 @@ fn settle(folder: &Dir, name: &str) -> bool {
         return is_file && folder.remove_file(name).is_ok();
     };
     let content = read_whole(folder, name);
-    if content.is_ok_and(|content| set_aside.is_needless(&content)) {
+    if content.is_ok_and(|content| set_aside.is_needless(&stamp_of_bytes(&content))) {
         return folder.remove_file(name).is_ok();
     }
     let kept = keep(folder, name, set_aside.label);
@@ -462,12 +397,12 @@ mod tests {
         let (home, workspace) = ground();
         has(&home, "a.txt", Duration::ZERO);
         fs::hard_link(home.path().join("a.txt"), home.path().join(LEFT)).unwrap();
-        let seen = workspace.look("a.txt").unwrap().unwrap().stamp;
+        let seen = workspace.read_if_exists("a.txt").unwrap().unwrap().stamp;
         workspace.write("a.txt", "new", &seen).unwrap();
         assert!(!home.path().join(LEFT).exists());
         // A name that somebody else gave it is left, and the file with it.
         fs::hard_link(home.path().join("a.txt"), home.path().join("b.txt")).unwrap();
-        assert!(workspace.look("a.txt").is_err());
+        assert!(workspace.read_if_exists("a.txt").is_err());
     }
 
     #[test]

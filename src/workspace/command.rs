@@ -81,10 +81,10 @@ struct ExitReport {
 pub(super) async fn run(
     folder: &Path,
     supervisor: Option<&Path>,
-    wanted: &CommandSpec,
+    spec: &CommandSpec,
     cancel: &CancellationToken,
 ) -> std::io::Result<CommandResult> {
-    let mut started = start(folder, supervisor, wanted)?;
+    let mut started = start(folder, supervisor, spec)?;
     let (stdout, stderr) = (started.child.stdout.take(), started.child.stderr.take());
     let (mut out, mut err) = (OutputBuffer::default(), OutputBuffer::default());
     let over = CancellationToken::new();
@@ -92,7 +92,7 @@ pub(super) async fn run(
         let ended = tokio::select! {
             biased;
             () = cancel.cancelled() => Ok((CommandEnd::Stopped, true)),
-            () = sleep(wanted.limit) => Ok((CommandEnd::TooLong, true)),
+            () = sleep(spec.limit) => Ok((CommandEnd::TooLong, true)),
             end = started.ends() => end.map(|end| (CommandEnd::Itself(end.code), end.is_clean)),
         };
         started.end().await;
@@ -108,7 +108,7 @@ pub(super) async fn run(
     };
     let (ended, ()) = tokio::join!(working, reading);
     let (ended, is_clean) = ended?;
-    let mut output = output::told(&out, &err);
+    let mut output = output::combined(&out, &err);
     if !is_clean {
         let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         output.push_str(end);
@@ -121,10 +121,10 @@ pub(super) async fn run(
 fn start(
     folder: &Path,
     supervisor: Option<&Path>,
-    wanted: &CommandSpec,
+    spec: &CommandSpec,
 ) -> std::io::Result<RunningCommand> {
-    let mark = mark(&wanted.mark);
-    let shell = [OsStr::new(SHELL), OsStr::new("-c"), OsStr::new(&wanted.command)];
+    let mark = mark(&spec.mark);
+    let shell = [OsStr::new(SHELL), OsStr::new("-c"), OsStr::new(&spec.command)];
     let (mut command, line) = if let Some(program) = supervisor {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;

@@ -1,69 +1,20 @@
 //! One file: read with the hash of its content, and replaced in one step if that hash is unchanged.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io::{ErrorKind, Read as _};
 use std::sync::PoisonError;
-use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::{
     FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
 };
 use cap_std::fs::{Dir, Metadata, OpenOptions};
-use sha2::{Digest, Sha256};
 
+use super::error::{WorkspaceError, unreadable};
+use super::path_names::check_guarded;
 use super::replace::{FileReplacement, ReplacedFile};
-use super::resolved_path::{MissingFolder, ResolvedPath, check_guarded};
-use super::{Workspace, WorkspaceError, atomic_write, unreadable};
-
-/// Size of the largest file that tools read or write, in bytes.
-pub const LARGEST_FILE: u64 = 1024 * 1024;
-/// Age of a change from which a later change has another time. File systems store times in steps;
-/// the coarsest in use take two seconds.
-const SETTLED: Duration = Duration::from_secs(3);
-/// [`TextFile::stamp`] of a file that is not there.
-pub const ABSENT: &str = "absent";
-
-/// Text file, as it was when [`Workspace::read`] read it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextFile {
-    /// Content of the file.
-    pub text: String,
-    /// Stamp of the content, from [`stamp`].
-    pub stamp: String,
-}
-
-/// Data of a file that [`Workspace::glance`] returns without reading it. Two files with equal data
-/// may differ in content, if the change came within the clock tick of the file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileMeta {
-    inode: u64,
-    bytes: u64,
-    modified: SystemTime,
-}
-
-impl FileMeta {
-    /// Returns `true` if the last change is so old that another change would have a different time.
-    pub fn is_settled(&self) -> bool {
-        SystemTime::now().duration_since(self.modified).is_ok_and(|age| age >= SETTLED)
-    }
-}
-
-/// Returns the stamp of a content: `sha256:` and its hash.
-pub fn stamp(content: &str) -> String {
-    stamp_of_bytes(content.as_bytes())
-}
-
-/// Returns the stamp of a content that need not be text.
-pub(super) fn stamp_of_bytes(content: &[u8]) -> String {
-    let mut stamp = String::with_capacity(71);
-    stamp.push_str("sha256:");
-    for byte in Sha256::digest(content) {
-        // Writing to a string cannot fail.
-        let _ = write!(stamp, "{byte:02x}");
-    }
-    stamp
-}
+use super::resolved_path::{MissingFolder, ResolvedPath};
+use super::text_file::{ABSENT, FileMeta, LARGEST_FILE, TextFile, stamp};
+use super::{Workspace, atomic_write};
 
 impl Workspace {
     /// Reads a text file.
@@ -80,7 +31,7 @@ impl Workspace {
     /// # Errors
     ///
     /// The reason why the file cannot be written, or why an existing file is not read.
-    pub fn look(&self, path: &str) -> Result<Option<TextFile>, WorkspaceError> {
+    pub fn read_if_exists(&self, path: &str) -> Result<Option<TextFile>, WorkspaceError> {
         check_guarded(path)?;
         let found =
             self.spot(path, MissingFolder::Refuse).and_then(|spot| self.writable(&spot, path));
@@ -93,7 +44,7 @@ impl Workspace {
 
     /// Returns the data of a file without reading it; `None` if it does not exist or is not
     /// accessible.
-    pub fn glance(&self, path: &str) -> Option<FileMeta> {
+    pub fn file_meta(&self, path: &str) -> Option<FileMeta> {
         let ResolvedPath { folder, name } = self.spot(path, MissingFolder::Refuse).ok()?;
         let metadata = folder.symlink_metadata(&name).ok()?;
         let modified = metadata.modified().ok()?.into_std();
@@ -112,7 +63,7 @@ impl Workspace {
 
     /// Returns the stamp of a file at this moment, or [`ABSENT`]; `None` if it cannot be read.
     pub fn stamp_now(&self, path: &str) -> Option<String> {
-        match self.look(path) {
+        match self.read_if_exists(path) {
             Ok(Some(file)) => Some(file.stamp),
             Ok(None) => Some(ABSENT.to_owned()),
             Err(_) => None,

@@ -40,7 +40,7 @@ pub struct GrepQuery {
     /// `true` if a match may span lines.
     pub multiline: bool,
     /// Form of the result.
-    pub told: GrepOutput,
+    pub output: GrepOutput,
     /// Number of lines before and after each match to show.
     pub around: (usize, usize),
     /// Number of lines to skip, because an earlier result had them.
@@ -85,13 +85,13 @@ impl Workspace {
     /// [`WorkspaceError::Pattern`] for a wrong pattern or file type, or an error about the folder.
     pub fn grep(
         &self,
-        wanted: &GrepQuery,
+        query: &GrepQuery,
         hidden: impl Fn(&str) -> bool,
     ) -> Result<GrepResult, WorkspaceError> {
-        let (matcher, mut searcher) = (matcher(wanted)?, searcher(wanted));
-        let only = wanted.glob.as_deref().map(glob::matcher).transpose()?;
-        let kinds = wanted.kind.as_deref().map(types).transpose()?;
-        let mut page = GrepPage::of(wanted);
+        let (matcher, mut searcher) = (matcher(query)?, searcher(query));
+        let only = query.glob.as_deref().map(glob::matcher).transpose()?;
+        let kinds = query.kind.as_deref().map(types).transpose()?;
+        let mut page = GrepPage::of(query);
         let mut partly = Vec::new();
         let mut visit = |entry: &WalkEntry<'_>| {
             let name = entry.name.to_string_lossy();
@@ -109,13 +109,8 @@ impl Workspace {
             let is_open = |it: &Metadata| it.is_file() && !self.is_closed(it);
             let Some(metadata) = file.metadata().ok().filter(is_open) else { return WalkFlow::Go };
             let mut beginning = file.take(SEARCHED_BYTES);
-            let mut lines = FileMatches {
-                path: entry.path,
-                wanted,
-                page: &mut page,
-                count: 0,
-                is_apart: false,
-            };
+            let mut lines =
+                FileMatches { path: entry.path, query, page: &mut page, count: 0, is_apart: false };
             searcher.search_reader(&matcher, &mut beginning, &mut lines).ok();
             lines.close();
             // The search of a binary file stops before this point.
@@ -124,7 +119,7 @@ impl Workspace {
             }
             if page.has_more() { WalkFlow::Stop } else { WalkFlow::Go }
         };
-        let end = self.search(&wanted.from, &mut visit)?;
+        let end = self.search(&query.from, &mut visit)?;
         let (is_cut, next) = (end == WalkEnd::Cut || page.has_more(), page.next());
         page.lines.truncate(page.limit);
         Ok(GrepResult { lines: page.lines, is_cut, next, partly })
@@ -153,27 +148,27 @@ impl Workspace {
     }
 }
 
-fn matcher(wanted: &GrepQuery) -> Result<RegexMatcher, WorkspaceError> {
+fn matcher(query: &GrepQuery) -> Result<RegexMatcher, WorkspaceError> {
     let mut builder = RegexMatcherBuilder::new();
     builder
-        .case_insensitive(wanted.ignore_case)
+        .case_insensitive(query.ignore_case)
         .size_limit(PATTERN_BYTES)
         // A line ends with `\n` or `\r\n`, and `$` matches before either.
         .crlf(true)
         .multi_line(true);
-    if wanted.multiline {
+    if query.multiline {
         builder.line_terminator(None).dot_matches_new_line(true);
     }
-    let built = builder.build(&wanted.pattern);
+    let built = builder.build(&query.pattern);
     built.map_err(|error| WorkspaceError::Pattern { reason: error.to_string() })
 }
 
-fn searcher(wanted: &GrepQuery) -> Searcher {
-    let (before, after) = wanted.around;
+fn searcher(query: &GrepQuery) -> Searcher {
+    let (before, after) = query.around;
     SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
         .line_terminator(LineTerminator::crlf())
-        .multi_line(wanted.multiline)
+        .multi_line(query.multiline)
         // More lines would not be returned.
         .before_context(before.min(MOST_LINES))
         .after_context(after.min(MOST_LINES))
@@ -196,10 +191,10 @@ struct GrepPage {
 }
 
 impl GrepPage {
-    fn of(wanted: &GrepQuery) -> Self {
+    fn of(query: &GrepQuery) -> Self {
         // A limit of 0 would never make progress.
-        let limit = wanted.limit.filter(|it| *it > 0).unwrap_or(MOST_LINES).min(MOST_LINES);
-        Self { offset: wanted.offset, limit, passed: 0, lines: Vec::new() }
+        let limit = query.limit.filter(|it| *it > 0).unwrap_or(MOST_LINES).min(MOST_LINES);
+        Self { offset: query.offset, limit, passed: 0, lines: Vec::new() }
     }
 
     /// Adds a line, and returns `true` if another one is wanted.
@@ -229,7 +224,7 @@ impl GrepPage {
 /// Matches of one file.
 struct FileMatches<'a> {
     path: &'a str,
-    wanted: &'a GrepQuery,
+    query: &'a GrepQuery,
     page: &'a mut GrepPage,
     /// Number of lines that match.
     count: usize,
@@ -239,13 +234,13 @@ struct FileMatches<'a> {
 
 impl FileMatches<'_> {
     fn add(&mut self, mark: char, number: u64, line: &[u8]) -> bool {
-        let (path, told) = (self.path, self.wanted.told);
+        let (path, output) = (self.path, self.query.output);
         if std::mem::take(&mut self.is_apart) && self.shows_around() {
             self.page.add(|| APART.to_owned());
         }
         self.page.add(|| {
             let line = String::from_utf8_lossy(line);
-            match told {
+            match output {
                 GrepOutput::Bare => format!("{path}{mark}{}", short(&line)),
                 _ => format!("{path}{mark}{number}{mark}{}", short(&line)),
             }
@@ -253,14 +248,14 @@ impl FileMatches<'_> {
     }
 
     fn shows_around(&self) -> bool {
-        self.wanted.around != (0, 0)
-            && matches!(self.wanted.told, GrepOutput::Lines | GrepOutput::Bare)
+        self.query.around != (0, 0)
+            && matches!(self.query.output, GrepOutput::Lines | GrepOutput::Bare)
     }
 
     /// Adds the count after the file was searched.
     fn close(self) {
         let (path, count) = (self.path, self.count);
-        if count > 0 && self.wanted.told == GrepOutput::Counts {
+        if count > 0 && self.query.output == GrepOutput::Counts {
             self.page.add(|| format!("{path}:{count}"));
         }
     }
@@ -278,7 +273,7 @@ impl Sink for &mut FileMatches<'_> {
         let first = found.line_number().unwrap_or_default();
         for (number, line) in (first..).zip(found.lines()) {
             self.count += 1;
-            let goes_on = match self.wanted.told {
+            let goes_on = match self.query.output {
                 GrepOutput::Lines | GrepOutput::Bare => self.add(':', number, line),
                 GrepOutput::Counts => true,
                 GrepOutput::Files => {

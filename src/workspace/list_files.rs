@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use cap_std::fs::Dir;
 
-use super::resolved_path::check_guarded;
+use super::path_names::check_guarded;
 use super::walk::{WalkEnd, WalkEntry, WalkFlow};
 use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceError, files};
 
@@ -12,7 +12,7 @@ use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceError, files};
 const SNIFFED: u64 = 512;
 
 impl Workspace {
-    /// Lists the text files whose path contains each word of `wanted`, letter case aside: at most
+    /// Lists the text files whose path contains each word of `pattern`, letter case aside: at most
     /// `most`, and only those that come after the path `after`. Files that are ignored, guarded or
     /// too long to be opened are left out.
     ///
@@ -21,11 +21,12 @@ impl Workspace {
     /// Fails if the workspace's folder cannot be opened.
     pub fn texts(
         &self,
-        wanted: &str,
+        pattern: &str,
         after: Option<&str>,
         most: usize,
     ) -> Result<GlobResult, WorkspaceError> {
-        let words: Vec<String> = wanted.to_lowercase().split_whitespace().map(Into::into).collect();
+        let words: Vec<String> =
+            pattern.to_lowercase().split_whitespace().map(Into::into).collect();
         let mut paths = Vec::new();
         let mut more = false;
         let end = self.walk("", &mut |entry| {

@@ -15,7 +15,7 @@ use cap_fs_ext::{DirExt as _, MetadataExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata};
 
-use super::resolved_path::plain;
+use super::path_names::plain;
 
 /// Largest number of files and folders inside the protected folders that are compared with a file
 /// that has another name. If there are more, no file with another name is read.
@@ -85,7 +85,7 @@ impl ProtectedPaths {
     pub(super) fn new(paths: &[&Path]) -> Self {
         let places = paths.iter().filter_map(|path| ProtectedPath::new(path)).collect();
         let closed = Self { places, remembered: Mutex::default() };
-        closed.look();
+        closed.find_identities();
         closed
     }
 
@@ -93,7 +93,7 @@ impl ProtectedPaths {
     /// file inside a protected folder.
     pub(super) fn has(&self, it: &Metadata) -> bool {
         let identity = FileIdentity::of(it);
-        self.look().contains(&identity)
+        self.find_identities().contains(&identity)
             || self.remembers(identity)
             // A file with one name cannot be in two places.
             || (it.is_file() && it.nlink() > 1 && self.has_inside(identity))
@@ -138,8 +138,8 @@ impl ProtectedPaths {
     }
 
     /// Returns the identities of what is at the paths now, and remembers new ones.
-    fn look(&self) -> Vec<FileIdentity> {
-        let looked = self.places.iter().filter_map(|place| {
+    fn find_identities(&self) -> Vec<FileIdentity> {
+        let found = self.places.iter().filter_map(|place| {
             let identity = FileIdentity::at(&place.path)?;
             // A file that cannot be opened here cannot be opened by tools either.
             if !self.remembers(identity)
@@ -149,7 +149,7 @@ impl ProtectedPaths {
             }
             Some(identity)
         });
-        looked.collect()
+        found.collect()
     }
 
     fn remembers(&self, it: FileIdentity) -> bool {

@@ -16,9 +16,11 @@ use std::time::{Duration, Instant};
 use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{Metadata, OpenOptions};
 
-use super::files::{TextFile, changed};
+use super::error::{WorkspaceError, unreadable};
+use super::files::changed;
 use super::resolved_path::ResolvedPath;
-use super::{Workspace, WorkspaceError, atomic_write, unreadable};
+use super::text_file::TextFile;
+use super::{Workspace, atomic_write, temporary_names};
 
 /// Longest time to wait for a program that has the replaced file open for writing.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -110,7 +112,7 @@ impl FileReplacement<'_> {
         }
         at("workspace.exchanged");
         let set_aside = SetAside { name: staged, identity: identity(old), new };
-        match self.look(&set_aside.name) {
+        match self.inspect(&set_aside.name) {
             FoundVersion::AsCompared => Ok(Some(set_aside)),
             FoundVersion::Longer(_) | FoundVersion::Other => {
                 Err(self.put_back(&set_aside, changed(self.path)))
@@ -124,7 +126,8 @@ impl FileReplacement<'_> {
             return Err(WorkspaceError::Busy { path: self.path.to_owned() });
         }
         let folder = &self.spot.folder;
-        let name = atomic_write::set_aside_name(&self.spot.name, &self.old.stamp, &self.old.stamp);
+        let name =
+            temporary_names::set_aside_name(&self.spot.name, &self.old.stamp, &self.old.stamp);
         at("workspace.staged");
         folder.rename(&self.spot.name, folder, &name).map_err(|error| match error.kind() {
             ErrorKind::NotFound => changed(self.path),
@@ -132,7 +135,7 @@ impl FileReplacement<'_> {
         })?;
         at("workspace.exchanged");
         let set_aside = SetAside { name, identity: identity(old), new: None };
-        match self.look(&set_aside.name) {
+        match self.inspect(&set_aside.name) {
             FoundVersion::AsCompared => Ok(set_aside),
             FoundVersion::Longer(_) | FoundVersion::Other => {
                 Err(self.put_back(&set_aside, changed(self.path)))
@@ -147,7 +150,7 @@ impl FileReplacement<'_> {
         std::thread::sleep(GRACE);
         let is_held = self.is_held(OsStr::new(&set_aside.name), set_aside.identity, LONGEST_WAIT);
         at("workspace.settling");
-        match self.look(&set_aside.name) {
+        match self.inspect(&set_aside.name) {
             FoundVersion::AsCompared if !is_held => {
                 self.remove(&set_aside.name);
                 Ok(ReplacedFile::default())
@@ -285,7 +288,7 @@ impl FileReplacement<'_> {
         (metadata.nlink() == 1).then(|| (file.text, identity(&metadata)))
     }
 
-    fn look(&self, name: &str) -> FoundVersion {
+    fn inspect(&self, name: &str) -> FoundVersion {
         let Some((text, _)) = self.beside(name) else { return FoundVersion::Other };
         match text.strip_prefix(self.old.text.as_str()) {
             Some("") => FoundVersion::AsCompared,
@@ -313,7 +316,8 @@ impl FileReplacement<'_> {
         added.is_ok()
     }
 
-    /// Whether another program still has it open for writing after some time, or may have: the search took too long.
+    /// Whether another program still has it open for writing after some time, or may have: the
+    /// search took too long.
     fn is_held(&self, name: &OsStr, file: (u64, u64), longest: Duration) -> bool {
         let until = Instant::now() + longest;
         while is_open_for_writing(name, file) {

@@ -2,12 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
-use std::path::{Component, Path};
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
-use super::{Workspace, WorkspaceError, atomic_write, unreadable};
+use super::Workspace;
+use super::error::{WorkspaceError, unreadable};
+use super::path_names::{names, outside};
 
 /// Treatment of a missing folder by [`Workspace::spot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +18,6 @@ pub(super) enum MissingFolder {
     /// The folder is created.
     Make,
 }
-
-/// Names that no tool may write to or below, also on file systems that ignore case.
-const GUARDED: [&str; 4] = [".git", ".claude", ".hg", "copydesk.toml"];
-/// Guarded names that no tool may read either: they contain addresses with passwords, and tokens.
-/// The configuration of other programs may be read.
-const UNREAD: [&str; 3] = [".git", ".hg", "copydesk.toml"];
 
 /// File, as a name in an open folder.
 pub(super) struct ResolvedPath {
@@ -77,61 +72,6 @@ impl Workspace {
         }
         Ok(folder)
     }
-}
-
-/// Splits a path into its names, from the workspace's top.
-fn names(path: &str) -> Result<Vec<&OsStr>, WorkspaceError> {
-    let name = |component| match component {
-        Component::Normal(name) => Some(Ok(name)),
-        Component::CurDir => None,
-        Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
-            Some(Err(outside(path)))
-        }
-    };
-    Path::new(path).components().filter_map(name).collect()
-}
-
-/// Normalises a path: `a/b` for `./a//b/`.
-///
-/// # Errors
-///
-/// [`WorkspaceError::Outside`] for a path that does not stay in the workspace, or has no name.
-pub fn plain_path(path: &str) -> Result<String, WorkspaceError> {
-    let names: Vec<_> = names(path)?.into_iter().map(OsStr::to_string_lossy).collect();
-    if names.is_empty() || path.contains('\0') {
-        return Err(outside(path));
-    }
-    Ok(names.join("/"))
-}
-
-/// Refuses paths that tools may not write to.
-pub(super) fn check_guarded(path: &str) -> Result<(), WorkspaceError> {
-    let is_guarded = |name: &&OsStr| {
-        let name = plain(&name.to_string_lossy());
-        // A file with the name of a temporary file could be taken for one that was left behind, and
-        // removed.
-        GUARDED.contains(&name.as_str()) || atomic_write::is_ours(&name)
-    };
-    if names(path)?.iter().any(is_guarded) {
-        return Err(WorkspaceError::Guarded { path: path.to_owned() });
-    }
-    Ok(())
-}
-
-/// Returns `true` for a name that is not even read.
-pub(super) fn is_unread(name: &OsStr) -> bool {
-    UNREAD.contains(&plain(&name.to_string_lossy()).as_str())
-}
-
-/// Normalises a name like file systems that ignore case, trailing dots and invisible characters.
-pub(super) fn plain(name: &str) -> String {
-    let visible = |c: &char| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let name: String = name.chars().filter(visible).flat_map(char::to_lowercase).collect();
-    name.trim_end_matches(['.', ' ']).to_owned()
-}
-
-fn outside(path: &str) -> WorkspaceError {
-    WorkspaceError::Outside { path: path.to_owned() }
 }
 
 /// Returns the most useful [`WorkspaceError`] for a folder that could not be entered.

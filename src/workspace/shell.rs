@@ -2,6 +2,7 @@
 //! never means that a command is harmless.
 
 mod argv;
+mod conditions;
 mod git;
 mod known_programs;
 mod path_args;
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use argv::{CommandWords, unquoted};
-use known_programs::{INTERPRETERS, NETWORK, SHELLS};
 
 /// Length of the longest command, in bytes.
 pub const LONGEST_COMMAND: usize = 16 * 1024;
@@ -116,6 +116,22 @@ pub fn deceives(c: char) -> bool {
         )
 }
 
+/// Parts of the syntax that are a reason for a warning: kinds of nodes, code and sentence.
+const SYNTAX: [(&[&str], &str, &str); 4] = [
+    (
+        &["heredoc_redirect", "herestring_redirect"],
+        "heredoc",
+        "It passes text of its own to a program.",
+    ),
+    (
+        &["command_substitution", "process_substitution"],
+        "substitution",
+        "It runs a command within a command.",
+    ),
+    (&["function_definition"], "function", "It defines a function, which may do anything."),
+    (&["&"], "background", "It leaves something running in the background."),
+];
+
 #[derive(Default)]
 struct FoundWarnings {
     cautions: BTreeMap<usize, ShellWarning>,
@@ -147,6 +163,11 @@ impl FoundWarnings {
 
     fn node(&mut self, node: Node<'_>, source: &str) {
         let text = |node: Node<'_>| source.get(node.byte_range()).unwrap_or_default();
+        for (kinds, code, sentence) in SYNTAX {
+            if kinds.contains(&node.kind()) {
+                self.add(code, sentence);
+            }
+        }
         match node.kind() {
             "command" => {
                 self.commands += 1;
@@ -171,17 +192,7 @@ impl FoundWarnings {
             }
             "pipeline" => self.pipeline(node, source),
             "file_redirect" => self.redirect(text(node)),
-            "heredoc_redirect" | "herestring_redirect" => {
-                self.is_fed = true;
-                self.add("heredoc", "It passes text of its own to a program.");
-            }
-            "command_substitution" | "process_substitution" => {
-                self.add("substitution", "It runs a command within a command.");
-            }
-            "function_definition" => {
-                self.add("function", "It defines a function, which may do anything.");
-            }
-            "&" => self.add("background", "It leaves something running in the background."),
+            "heredoc_redirect" | "herestring_redirect" => self.is_fed = true,
             _ => {}
         }
     }
@@ -208,25 +219,23 @@ impl FoundWarnings {
             }
             return;
         };
-        for (code, what) in known_programs::cautions(name, words) {
-            self.add(code, format!("{what} ({name})."));
+        let known = known_programs::warnings(name, words);
+        for (code, sentence) in &known {
+            self.add(code, format!("{sentence} ({name})."));
         }
         if name == "git" {
-            for (code, what) in git::cautions(words) {
-                self.add(code, what);
+            for (code, sentence) in git::warnings(words) {
+                self.add(code, sentence);
             }
         }
         if known_programs::runs_input(name, words) {
             self.may_run_input.get_or_insert_with(|| name.clone());
         }
-        match name.as_str() {
-            "mv" | "cp" | "tee" | "truncate" | "install" | "ln" | "rsync" | "touch" | "mkdir" => {
-                self.targets(&words.arguments);
-            }
-            "sed" | "gsed" if known_programs::overwrites(name, words) => {
-                self.targets(path_args::edited(words));
-            }
-            _ => {}
+        let edits = known.iter().any(|(code, _)| *code == "overwrites");
+        if known_programs::writes_arguments(name) {
+            self.targets(&words.arguments);
+        } else if edits && matches!(name.as_str(), "sed" | "gsed") {
+            self.targets(path_args::edited(words));
         }
     }
 
@@ -278,12 +287,8 @@ impl FoundWarnings {
             .filter(|child| child.kind() == "command")
             .filter_map(|child| CommandWords::of(child, source).layers().last()?.name.clone())
             .collect();
-        let feeds = names.iter().position(|name| {
-            NETWORK.contains(&name.as_str()) || matches!(name.as_str(), "base64" | "xxd")
-        });
-        let runs = |name: &String| {
-            SHELLS.contains(&name.as_str()) || INTERPRETERS.contains(&known_programs::family(name))
-        };
+        let feeds = names.iter().position(|name| known_programs::downloads_or_decodes(name));
+        let runs = |name: &String| known_programs::is_interpreter(name);
         if feeds.is_some_and(|at| names[at..].iter().any(runs)) {
             self.add("downloads_and_runs", "It runs what it downloads or decodes, unseen.");
         } else if names.iter().skip(1).any(runs) {

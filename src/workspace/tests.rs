@@ -1,4 +1,5 @@
-//! What tools can reach, and above all what they cannot; each in a real folder beside one that must stay as it is.
+//! What tools can reach, and above all what they cannot; each in a real folder beside one that must
+//! stay as it is.
 
 use std::fs;
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ impl WorkspaceFixture {
     }
 
     fn writes(&self, path: &str, content: &str) -> Result<(), WorkspaceError> {
-        let found = self.workspace.look(path)?;
+        let found = self.workspace.read_if_exists(path)?;
         let expected = found.map_or_else(|| ABSENT.to_owned(), |file| file.stamp);
         self.workspace.write(path, content, &expected).map(drop)
     }
@@ -56,7 +57,7 @@ impl WorkspaceFixture {
     }
 
     fn refuses_to_write(&self, path: &str) {
-        assert!(self.workspace.look(path).is_err(), "{path:?} was looked at");
+        assert!(self.workspace.read_if_exists(path).is_err(), "{path:?} was looked at");
         for expected in [ABSENT.to_owned(), stamp(SECRET), stamp("")] {
             let written = self.workspace.write(path, "changed", &expected);
             assert!(written.is_err(), "{path:?} was written");
@@ -117,7 +118,7 @@ fn a_file_keeps_its_owner_where_that_is_permitted() {
 fn a_file_that_changed_is_not_written() {
     let ground = WorkspaceFixture::new();
     ground.has("a.txt", "old");
-    let seen = ground.workspace.look("a.txt").unwrap().unwrap().stamp;
+    let seen = ground.workspace.read_if_exists("a.txt").unwrap().unwrap().stamp;
     ground.has("a.txt", "else");
     let written = ground.workspace.write("a.txt", "new", &seen);
     assert!(matches!(written, Err(WorkspaceError::Changed { .. })), "{written:?}");
@@ -296,7 +297,7 @@ fn settings_that_were_replaced_or_come_later_are_closed_too() {
     ground.has("data/owner-token", "needle");
     ground.refuses("data/owner-token");
     ground.refuses("data/new.txt");
-    assert!(ground.workspace.glance("settings.toml").is_none());
+    assert!(ground.workspace.file_meta("settings.toml").is_none());
     assert_eq!(found(&ground, "."), [""; 0]);
     // The same names elsewhere, and files of their own, are like any other.
     ground.has("notes/settings.toml", "hay");
@@ -324,9 +325,9 @@ fn version_control_and_a_servers_settings_are_not_read_however_they_are_spelt() 
     ground.refuses("notes/copydesk.toml");
     ground.refuses("notes/.git.");
     for from in [".git", "notes/.git", "notes/.GIT", ".git/config", "notes/copydesk.toml"] {
-        let wanted =
+        let query =
             GrepQuery { pattern: "needle".into(), from: from.into(), ..GrepQuery::default() };
-        let searched = ground.workspace.grep(&wanted, shown);
+        let searched = ground.workspace.grep(&query, shown);
         assert!(matches!(searched, Err(WorkspaceError::Guarded { .. })), "{from}: {searched:?}");
         assert!(ground.workspace.glob("**", from, shown).is_err(), "{from}");
     }
@@ -362,8 +363,8 @@ fn shown(_path: &str) -> bool {
 }
 
 fn found(ground: &WorkspaceFixture, from: &str) -> Vec<String> {
-    let wanted = GrepQuery { pattern: "needle".into(), from: from.into(), ..GrepQuery::default() };
-    ground.workspace.grep(&wanted, shown).unwrap().lines
+    let query = GrepQuery { pattern: "needle".into(), from: from.into(), ..GrepQuery::default() };
+    ground.workspace.grep(&query, shown).unwrap().lines
 }
 
 #[test]
@@ -419,9 +420,9 @@ fn what_is_hidden_is_neither_found_nor_counted() {
     let glob = |from| ground.workspace.glob("**", from, hidden).unwrap().paths;
     assert_eq!((glob("."), glob("keys")), (vec!["open.md".to_owned()], Vec::new()));
     let grep = |from: &str| {
-        let wanted =
+        let query =
             GrepQuery { pattern: "needle".into(), from: from.into(), ..GrepQuery::default() };
-        ground.workspace.grep(&wanted, hidden).unwrap().lines
+        ground.workspace.grep(&query, hidden).unwrap().lines
     };
     assert_eq!((grep("."), grep("keys/a.pem")), (vec!["open.md:1:needle".to_owned()], Vec::new()));
 }
@@ -431,14 +432,14 @@ fn a_search_for_much_is_cut_and_says_so() {
     let ground = WorkspaceFixture::new();
     ground.has("long.txt", &"needle\n".repeat(1_000));
     ground.has("wide.txt", &format!("needle{}", "x".repeat(1_000)));
-    let wanted = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
-    let cut = ground.workspace.grep(&wanted, shown).unwrap();
+    let query = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
+    let cut = ground.workspace.grep(&query, shown).unwrap();
     assert_eq!((cut.lines.len(), cut.is_cut), (250, true));
     let one = GrepQuery {
         glob: Some("wide*".into()),
         pattern: "NEEDLE".into(),
         ignore_case: true,
-        ..wanted
+        ..query
     };
     let line = ground.workspace.grep(&one, shown).unwrap().lines.remove(0);
     assert!(line.chars().count() < 330 && line.ends_with('…'), "{line}");
@@ -452,13 +453,13 @@ fn a_search_for_much_is_answered_page_by_page_and_nothing_twice() {
     };
     ground.has("a.txt", &text("a"));
     ground.has("b.txt", &text("b"));
-    let wanted = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
+    let query = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
     for (limit, around) in
         [(None, (0, 0)), (Some(70), (0, 0)), (Some(1_000), (1, 2)), (Some(0), (0, 0))]
     {
         let (mut lines, mut offset) = (Vec::new(), Some(0));
         while let Some(from) = offset {
-            let page = GrepQuery { limit, around, offset: from, ..wanted.clone() };
+            let page = GrepQuery { limit, around, offset: from, ..query.clone() };
             let found = ground.workspace.grep(&page, shown).unwrap();
             assert!(found.lines.len() <= limit.filter(|it| *it > 0).unwrap_or(250).min(250));
             assert_eq!(found.is_cut, found.next.is_some());
@@ -475,7 +476,7 @@ fn a_search_for_much_is_answered_page_by_page_and_nothing_twice() {
         assert_eq!(lines.len(), 600);
     }
     for offset in [600, usize::MAX] {
-        let beyond = GrepQuery { offset, ..wanted.clone() };
+        let beyond = GrepQuery { offset, ..query.clone() };
         let beyond = ground.workspace.grep(&beyond, shown).unwrap();
         assert_eq!((beyond.lines, beyond.is_cut, beyond.next), (Vec::new(), false, None));
     }
@@ -487,13 +488,16 @@ fn a_search_tells_lines_around_files_and_counts_as_asked() {
     ground.has("a.rs", "one\ntwo\nneedle\nfour\nfive\nsix\nseven needle\n");
     ground.has("b.md", "needle needle\nafter\n");
     ground.has("c.md", "hay\n");
-    let wanted = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
+    let query = GrepQuery { pattern: "needle".into(), from: ".".into(), ..GrepQuery::default() };
     let lines = |grep: GrepQuery| ground.workspace.grep(&grep, shown).unwrap().lines;
-    let told = |told| lines(GrepQuery { told, ..wanted.clone() });
-    assert_eq!(told(GrepOutput::Files), ["a.rs", "b.md"]);
-    assert_eq!(told(GrepOutput::Counts), ["a.rs:2", "b.md:1"]);
-    assert_eq!(told(GrepOutput::Bare), ["a.rs:needle", "a.rs:seven needle", "b.md:needle needle"]);
-    let around = lines(GrepQuery { around: (1, 1), ..wanted.clone() });
+    let output = |output| lines(GrepQuery { output, ..query.clone() });
+    assert_eq!(output(GrepOutput::Files), ["a.rs", "b.md"]);
+    assert_eq!(output(GrepOutput::Counts), ["a.rs:2", "b.md:1"]);
+    assert_eq!(
+        output(GrepOutput::Bare),
+        ["a.rs:needle", "a.rs:seven needle", "b.md:needle needle"]
+    );
+    let around = lines(GrepQuery { around: (1, 1), ..query.clone() });
     let expected = [
         "a.rs-2-two",
         "a.rs:3:needle",
@@ -508,17 +512,19 @@ fn a_search_tells_lines_around_files_and_counts_as_asked() {
     assert_eq!(around, expected);
     let after = lines(GrepQuery {
         around: (0, 1),
-        told: GrepOutput::Bare,
+        output: GrepOutput::Bare,
         limit: Some(2),
-        ..wanted.clone()
+        ..query.clone()
     });
     assert_eq!(after, ["a.rs:needle", "a.rs-four"]);
-    let counts = GrepQuery { around: (1, 1), told: GrepOutput::Counts, ..wanted.clone() };
+    let counts = GrepQuery { around: (1, 1), output: GrepOutput::Counts, ..query.clone() };
     assert_eq!(lines(counts), ["a.rs:2", "b.md:1"]);
-    let second = GrepQuery { told: GrepOutput::Files, offset: 1, limit: Some(1), ..wanted.clone() };
+    let second =
+        GrepQuery { output: GrepOutput::Files, offset: 1, limit: Some(1), ..query.clone() };
     assert_eq!(lines(second), ["b.md"]);
     let of_type = |kind: &str| {
-        let grep = GrepQuery { kind: Some(kind.into()), told: GrepOutput::Files, ..wanted.clone() };
+        let grep =
+            GrepQuery { kind: Some(kind.into()), output: GrepOutput::Files, ..query.clone() };
         ground.workspace.grep(&grep, shown)
     };
     assert_eq!(of_type("rust").unwrap().lines, ["a.rs"]);
@@ -529,11 +535,11 @@ fn a_search_tells_lines_around_files_and_counts_as_asked() {
 fn a_match_goes_over_line_ends_where_that_is_asked_for() {
     let ground = WorkspaceFixture::new();
     ground.has("a.txt", "zero\r\nfoo\r\nbar foo\r\nend\r\n");
-    let grep = |pattern: &str, multiline, told| {
+    let grep = |pattern: &str, multiline, output| {
         let pattern = pattern.to_owned();
-        let wanted =
-            GrepQuery { pattern, from: "a.txt".into(), multiline, told, ..GrepQuery::default() };
-        ground.workspace.grep(&wanted, shown).unwrap().lines
+        let query =
+            GrepQuery { pattern, from: "a.txt".into(), multiline, output, ..GrepQuery::default() };
+        ground.workspace.grep(&query, shown).unwrap().lines
     };
     assert_eq!(grep("foo.*bar", false, GrepOutput::Lines), [""; 0]);
     let lines = ["a.txt:2:foo", "a.txt:3:bar foo"];
@@ -547,10 +553,9 @@ fn a_match_goes_over_line_ends_where_that_is_asked_for() {
 fn patterns_that_cannot_be_read_are_refused() {
     let ground = WorkspaceFixture::new();
     for pattern in ["(", "(?<=a)b", "a{1000}{1000}{1000}"] {
-        let wanted =
-            GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
+        let query = GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
         assert!(
-            matches!(ground.workspace.grep(&wanted, shown), Err(WorkspaceError::Pattern { .. })),
+            matches!(ground.workspace.grep(&query, shown), Err(WorkspaceError::Pattern { .. })),
             "{pattern}"
         );
     }
@@ -592,9 +597,8 @@ fn a_search_that_begins_at_a_pipe_or_a_device_finds_nothing_and_waits_for_nothin
 fn of_a_huge_file_the_beginning_is_searched_and_that_is_said() {
     let ground = WorkspaceFixture::new();
     let grep = |pattern: &str| {
-        let wanted =
-            GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
-        ground.workspace.grep(&wanted, shown).unwrap()
+        let query = GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
+        ground.workspace.grep(&query, shown).unwrap()
     };
     let bytes = usize::try_from(super::SEARCHED_BYTES).unwrap();
     ground.has("huge.log", &format!("first\n{}last\n", "hay hay\n".repeat(bytes / 8)));
@@ -604,8 +608,8 @@ fn of_a_huge_file_the_beginning_is_searched_and_that_is_said() {
     assert_eq!((last.lines, last.partly), (Vec::new(), vec!["huge.log".to_owned()]));
     assert_eq!(grep("first").lines, ["huge.log:1:first"]);
     let hidden = |path: &str| path == "huge.log";
-    let wanted = GrepQuery { pattern: "last".into(), from: ".".into(), ..GrepQuery::default() };
-    assert_eq!(ground.workspace.grep(&wanted, hidden).unwrap().partly, [""; 0]);
+    let query = GrepQuery { pattern: "last".into(), from: ".".into(), ..GrepQuery::default() };
+    assert_eq!(ground.workspace.grep(&query, hidden).unwrap().partly, [""; 0]);
 }
 
 #[test]
@@ -614,9 +618,8 @@ fn lines_end_as_they_do_on_any_system() {
     ground.has("crlf.txt", "a foo\r\nbar\r\nfoo b\r\n\r\n");
     ground.has("lf.txt", "a foo\nbar\nfoo b\n\n");
     let grep = |pattern: &str| {
-        let wanted =
-            GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
-        let lines = ground.workspace.grep(&wanted, shown).unwrap().lines;
+        let query = GrepQuery { pattern: pattern.into(), from: ".".into(), ..GrepQuery::default() };
+        let lines = ground.workspace.grep(&query, shown).unwrap().lines;
         lines.into_iter().filter(|it| !it.starts_with("settings")).collect::<Vec<_>>()
     };
     assert_eq!(grep("foo$"), ["crlf.txt:1:a foo", "lf.txt:1:a foo"]);
@@ -643,8 +646,8 @@ fn another_name_of_the_servers_own_data_is_not_read_either() {
     ground.has("notes/one.txt", "needle");
     fs::hard_link(ground.inside("notes/one.txt"), ground.inside("notes/two.txt")).unwrap();
     assert_eq!(ground.workspace.read("notes/two.txt").unwrap().text, "needle");
-    let wanted = GrepQuery { pattern: "needle".to_owned(), ..GrepQuery::default() };
-    let found = ground.workspace.grep(&wanted, shown).unwrap();
+    let query = GrepQuery { pattern: "needle".to_owned(), ..GrepQuery::default() };
+    let found = ground.workspace.grep(&query, shown).unwrap();
     assert!(!format!("{found:?}").contains("hl"), "{found:?}");
     let texts = ground.workspace.texts("hl", None, 10).unwrap();
     assert!(texts.paths.is_empty(), "{texts:?}");

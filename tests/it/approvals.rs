@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::script::{full, selection};
-use crate::support::{Desk, Person, Request, Role, Script};
+use crate::support::{Person, Request, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
@@ -14,8 +14,8 @@ fn correcting() -> Script {
 }
 
 /// Ana has asked for three corrections; Ben sits beside her.
-fn three_changes(desk: &Desk) -> (Person, Person, String, Request) {
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+fn three_changes(copydesk: &TestServer) -> (Person, Person, String, Request) {
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
@@ -27,8 +27,8 @@ fn three_changes(desk: &Desk) -> (Person, Person, String, Request) {
 
 #[test]
 fn everyone_in_the_document_sees_the_same_request() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
@@ -48,8 +48,8 @@ fn everyone_in_the_document_sees_the_same_request() {
 
 #[test]
 fn a_rewrite_becomes_changes_a_person_would_take_one_at_a_time() {
-    let desk = Desk::scripted(correcting());
-    let (_ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (_ana, _ben, _, request) = three_changes(&copydesk);
     let words: Vec<_> = (1..=request.hunks().len()).map(|number| request.words(number)).collect();
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     assert_eq!(
@@ -64,16 +64,16 @@ fn a_rewrite_becomes_changes_a_person_would_take_one_at_a_time() {
 
 #[test]
 fn nothing_is_in_the_text_before_somebody_says_so() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, ..) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, ..) = three_changes(&copydesk);
     assert_eq!((ana.text().as_str(), ben.text().as_str()), (BEFORE, BEFORE));
     assert_eq!(ben.opens(&ana.document())["document"]["version"], 0);
 }
 
 #[test]
 fn a_change_that_changes_nothing_asks_nobody() {
-    let desk = Desk::scripted(Script::rewriting(BEFORE));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting(BEFORE));
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     assert_eq!(ana.answer(&run)["updateType"], "none");
@@ -82,9 +82,9 @@ fn a_change_that_changes_nothing_asks_nobody() {
 
 #[test]
 fn a_person_outside_the_document_is_not_asked() {
-    let desk = Desk::scripted(correcting());
-    let carl = desk.editor("Carl");
-    let (..) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let carl = copydesk.editor("Carl");
+    let (..) = three_changes(&copydesk);
     assert!(carl.saw("tool_approval_request").is_empty());
 }
 
@@ -92,8 +92,8 @@ fn a_person_outside_the_document_is_not_asked() {
 
 #[test]
 fn approving_everything_changes_the_text_for_everyone() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     let decided = ben.accepts_all(&request);
     assert_eq!(decided["status"], "approved");
     assert_eq!((ana.text().as_str(), ben.text().as_str()), (AFTER, AFTER));
@@ -109,8 +109,8 @@ fn approving_everything_changes_the_text_for_everyone() {
 
 #[test]
 fn an_accepted_change_is_one_update_of_the_accepter() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.accepts_all(&request);
     assert_eq!(ben.version(), 1);
     let update = &ana.sees("document:updates")["updates"][0];
@@ -122,8 +122,8 @@ fn an_accepted_change_is_one_update_of_the_accepter() {
 
 #[test]
 fn the_text_and_the_hunks_travel_in_one_message_before_the_resolution_and_the_ack() {
-    let desk = Desk::scripted(correcting());
-    let (_ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (_ana, ben, _, request) = three_changes(&copydesk);
     ben.accepts_all(&request);
     ben.saw_in_order(&[
         "tool_approval_request",
@@ -139,29 +139,29 @@ fn the_text_and_the_hunks_travel_in_one_message_before_the_resolution_and_the_ac
 
 #[test]
 fn seed_1s_clients_need_nothing_but_approved() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     ana.emit("tool_approval_response", &json!({"request_id": request.id(), "approved": true})).ok();
     assert_eq!(ana.text(), AFTER);
 }
 
 #[test]
 fn a_note_reaches_the_model_with_the_approval() {
-    let desk = Desk::scripted(
+    let copydesk = TestServer::scripted(
         Script::default()
             .answering(".", "update_full_document", &full(AFTER))
             .told("Mind the tone", "I will.")
             .closing("Done."),
     );
-    let (ana, _ben, run, request) = three_changes(&desk);
+    let (ana, _ben, run, request) = three_changes(&copydesk);
     ana.decides(&request, json!({"approved": true, "note": "Mind the tone"})).ok();
     assert_eq!(ana.answer(&run)["conversationMessage"], "I will.");
 }
 
 #[test]
 fn without_approvals_a_change_is_applied_at_once_and_says_so() {
-    let desk = Desk::scripted(correcting());
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(correcting());
+    let owner = copydesk.owner();
     owner.creates(BEFORE);
     owner
         .emit("document:settings", &json!({"documentId": owner.document(), "approvals": "off"}))
@@ -173,8 +173,9 @@ fn without_approvals_a_change_is_applied_at_once_and_says_so() {
 
 #[test]
 fn the_switch_of_the_environment_is_honoured_and_shown() {
-    let desk = Desk::plan().script(correcting()).variable("TOOL_APPROVAL_ENABLED", "false").start();
-    let ana = desk.editor("Ana");
+    let copydesk =
+        TestServer::plan().script(correcting()).variable("TOOL_APPROVAL_ENABLED", "false").start();
+    let ana = copydesk.editor("Ana");
     assert_eq!(ana.registered()["settings"]["approvals"], "off");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
@@ -183,22 +184,22 @@ fn the_switch_of_the_environment_is_honoured_and_shown() {
 
 #[test]
 fn whoever_starts_the_server_with_approvals_has_them_whatever_was_set_before() {
-    let mut desk = Desk::scripted(correcting());
-    desk.owner().emit("settings:set", &json!({"approvals": "off"})).ok();
-    assert!(desk.stops().success());
-    desk.starts();
-    assert_eq!(desk.owner().registered()["settings"]["approvals"], "off", "nothing was said");
-    assert!(desk.stops().success());
-    desk.starts_with("TOOL_APPROVAL_ENABLED", "true");
-    assert_eq!(desk.owner().registered()["settings"]["approvals"], "on");
+    let mut copydesk = TestServer::scripted(correcting());
+    copydesk.owner().emit("settings:set", &json!({"approvals": "off"})).ok();
+    assert!(copydesk.stops().success());
+    copydesk.starts();
+    assert_eq!(copydesk.owner().registered()["settings"]["approvals"], "off", "nothing was said");
+    assert!(copydesk.stops().success());
+    copydesk.starts_with("TOOL_APPROVAL_ENABLED", "true");
+    assert_eq!(copydesk.owner().registered()["settings"]["approvals"], "on");
 }
 
 // Reject.
 
 #[test]
 fn a_rejection_with_feedback_reaches_the_model_which_may_try_otherwise() {
-    let desk = Desk::playing("second-attempt");
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::playing("second-attempt");
+    let ana = copydesk.editor("Ana");
     ana.creates("Words to be replaced.\n");
     let run = ana.asks("Rewrite this");
     let first = ana.sees_request();
@@ -215,8 +216,8 @@ fn a_rejection_with_feedback_reaches_the_model_which_may_try_otherwise() {
 
 #[test]
 fn a_rejection_without_feedback_says_only_that() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, run, request) = three_changes(&copydesk);
     ana.decides(&request, json!({"approved": false})).ok();
     ana.answer(&run);
     assert_eq!(ana.told(&run)[0]["content"], "User rejected the operation");
@@ -225,8 +226,8 @@ fn a_rejection_without_feedback_says_only_that() {
 
 #[test]
 fn rejecting_changes_no_version() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ana.rejects(&request, "no");
     ben.sees_resolved(&request);
     assert_eq!(ben.opens(&ana.document())["document"]["version"], 0);
@@ -237,8 +238,8 @@ fn rejecting_changes_no_version() {
 
 #[test]
 fn some_are_accepted_and_the_rest_rejected_with_a_reason() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     assert_eq!(ana.accepts(&request, &[1, 3])["status"], "pending");
     assert_eq!(ben.text(), AFTER.replace("received", "recieved"));
     assert_eq!(ben.rejects_some(&request, &[2], "an old spelling")["status"], "partly");
@@ -253,8 +254,8 @@ fn some_are_accepted_and_the_rest_rejected_with_a_reason() {
 
 #[test]
 fn finish_decides_the_rest() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     let hunks = request.each(&[2], "accept");
     let decided =
         ana.decides(&request, json!({"approved": true, "hunks": hunks, "finish": "reject"})).ok();
@@ -264,8 +265,8 @@ fn finish_decides_the_rest() {
 
 #[test]
 fn a_change_can_be_edited_before_it_is_accepted() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, run, request) = three_changes(&copydesk);
     let hunks = json!([{"id": request.hunk(2), "decision": "accept", "text": "welcomed"}]);
     ana.decides(&request, json!({"approved": true, "hunks": hunks, "finish": "reject"})).ok();
     assert_eq!(ana.text(), BEFORE.replace("recieved", "welcomed"));
@@ -276,8 +277,8 @@ fn a_change_can_be_edited_before_it_is_accepted() {
 
 #[test]
 fn the_others_are_told_which_changes_are_left() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ana.accepts(&request, &[2]);
     let message = ben.sees("document:updates");
     assert_eq!(message["hunks"]["drop"], json!([request.hunk(2)]));
@@ -290,8 +291,8 @@ fn the_others_are_told_which_changes_are_left() {
 
 #[test]
 fn rejecting_one_change_is_told_without_an_update_of_the_text() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ana.rejects_some(&request, &[2], "");
     let update = ben.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
     let hunk = &update["hunks"][0];
@@ -303,8 +304,8 @@ fn rejecting_one_change_is_told_without_an_update_of_the_text() {
 
 #[test]
 fn deciding_all_one_by_one_approves_the_request() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ana.accepts(&request, &[3]);
     ben.accepts(&request, &[1]);
     assert_eq!(ana.accepts(&request, &[2])["status"], "approved");
@@ -315,8 +316,8 @@ fn deciding_all_one_by_one_approves_the_request() {
 fn positions_count_utf16_units_also_behind_emoji() {
     let (before, after) =
         ("😀😀 teh cat 😀 saw teh dog run away.\n", "😀😀 the cat 😀 saw the dog run away.\n");
-    let desk = Desk::scripted(Script::rewriting(after));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting(after));
+    let ana = copydesk.editor("Ana");
     ana.creates(before);
     ana.asks("Fix the spelling");
     let request = ana.sees_request();
@@ -339,8 +340,9 @@ fn positions_count_utf16_units_also_behind_emoji() {
 
 #[test]
 fn a_request_nobody_decides_expires_and_the_model_is_told() {
-    let desk = Desk::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk =
+        TestServer::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
+    let (ana, ben, run, request) = three_changes(&copydesk);
     assert!(request["expires_at"].is_string());
     let resolved = ben.sees_resolved(&request);
     assert_eq!((&resolved["status"], &resolved["by"]), (&json!("expired"), &Value::Null));
@@ -354,8 +356,9 @@ fn a_request_nobody_decides_expires_and_the_model_is_told() {
 
 #[test]
 fn what_was_accepted_before_the_time_was_up_stays() {
-    let desk = Desk::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
-    let (ana, _ben, run, request) = three_changes(&desk);
+    let copydesk =
+        TestServer::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
+    let (ana, _ben, run, request) = three_changes(&copydesk);
     ana.accepts(&request, &[1]);
     let resolved = ana.sees_resolved(&request);
     assert_eq!(resolved["status"], "partly");
@@ -369,15 +372,17 @@ fn what_was_accepted_before_the_time_was_up_stays() {
 
 #[test]
 fn zero_waits_for_ever() {
-    let desk = Desk::plan().script(correcting()).flags(&["--approval-timeout", "0"]).start();
-    let (.., request) = three_changes(&desk);
+    let copydesk =
+        TestServer::plan().script(correcting()).flags(&["--approval-timeout", "0"]).start();
+    let (.., request) = three_changes(&copydesk);
     assert_eq!(request["expires_at"], Value::Null);
 }
 
 #[test]
 fn the_countdown_stands_still_while_somebody_looks() {
-    let desk = Desk::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk =
+        TestServer::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
     let update = ana.sees_where("tool_approval_update", |it| it["paused"] == true);
     assert_eq!(update["focused_by"], json!([ben.user()]));
@@ -390,8 +395,8 @@ fn the_countdown_stands_still_while_somebody_looks() {
 
 #[test]
 fn people_can_ask_for_more_time() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.emit("approval:extend", &json!({"request_id": request.id()})).ok();
     let update = ana.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
     let end = |it: &Value| it.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
@@ -402,8 +407,8 @@ fn people_can_ask_for_more_time() {
 
 #[test]
 fn the_second_decision_hears_who_was_first_and_when() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ana.accepts_all(&request);
     let error = ben.decides(&request, json!({"approved": false})).refused_with("already_resolved");
     assert_eq!(error["details"]["by"], ana.user(), "{error}");
@@ -413,8 +418,8 @@ fn the_second_decision_hears_who_was_first_and_when() {
 
 #[test]
 fn a_change_that_was_decided_is_decided() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ana.accepts(&request, &[1]);
     let again = json!({"approved": false, "hunks": request.each(&[1], "reject")});
     let error = ben.decides(&request, again).refused_with("already_resolved");
@@ -426,8 +431,8 @@ fn a_change_that_was_decided_is_decided() {
 
 #[test]
 fn of_two_decisions_at_once_exactly_one_counts() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     let yes = ana.send("tool_approval_response", &request.decision(json!({"approved": true})));
     let no = ben.send("tool_approval_response", &request.decision(json!({"approved": false})));
     let (yes, no) = (ana.ack(yes), ben.ack(no));
@@ -440,8 +445,8 @@ fn of_two_decisions_at_once_exactly_one_counts() {
 
 #[test]
 fn of_ten_sockets_racing_exactly_one_wins() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     let racers: Vec<_> = (0..10).map(|_| ana.second_window()).collect();
     let decision = request.decision(json!({"approved": true}));
     let sent: Vec<_> =
@@ -457,9 +462,9 @@ fn of_ten_sockets_racing_exactly_one_wins() {
 
 #[test]
 fn a_viewer_sees_but_may_not_decide() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
-    let vera = desk.person("Vera", Role::Viewer);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
+    let vera = copydesk.person("Vera", Role::Viewer);
     vera.opens(&ana.document());
     assert_eq!(vera.pending()[0].id(), request.id());
     vera.decides(&request, json!({"approved": true})).refused_with("not_allowed");
@@ -468,9 +473,9 @@ fn a_viewer_sees_but_may_not_decide() {
 
 #[test]
 fn a_reviewer_may_decide_but_not_write_or_ask() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
-    let rita = desk.person("Rita", Role::Reviewer);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
+    let rita = copydesk.person("Rita", Role::Reviewer);
     rita.opens(&ana.document());
     rita.pushes(0, &[json!([BEFORE.len(), [0, "x"]])]).refused_with("not_allowed");
     let ask = json!({"sessionId": rita.session(), "prompt": "Fix", "context": {"documentId": rita.document()}});
@@ -481,10 +486,10 @@ fn a_reviewer_may_decide_but_not_write_or_ask() {
 
 #[test]
 fn a_token_for_one_document_decides_nothing_elsewhere() {
-    let desk = Desk::scripted(correcting());
-    let (_ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (_ana, ben, _, request) = three_changes(&copydesk);
     let other = ben.creates("Another document.\n");
-    let guest = desk.guest(Role::Editor, &other);
+    let guest = copydesk.guest(Role::Editor, &other);
     let code = guest.decides(&request, json!({"approved": true})).refused()["code"].clone();
     assert!(code == "not_allowed" || code == "not_found", "{code}");
     assert!(
@@ -497,8 +502,8 @@ fn a_token_for_one_document_decides_nothing_elsewhere() {
 
 #[test]
 fn nobody_decides_in_anothers_private_document() {
-    let desk = Desk::scripted(Script::rewriting("Mine, better.\n"));
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(Script::rewriting("Mine, better.\n"));
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ana.asks_about("Rewrite this", &json!({"documentContent": "Mine.\n"}));
     let request = ana.sees_request();
     ben.decides(&request, json!({"approved": true})).refused();
@@ -507,9 +512,9 @@ fn nobody_decides_in_anothers_private_document() {
 
 #[test]
 fn two_people_means_two_people() {
-    let desk = Desk::scripted(correcting());
-    let owner = desk.owner();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let owner = copydesk.owner();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     owner.creates(BEFORE);
     owner.emit("document:settings", &json!({"documentId": owner.document(), "policy": "two"})).ok();
     ana.opens(&owner.document());
@@ -529,8 +534,8 @@ fn two_people_means_two_people() {
 
 #[test]
 fn two_people_cannot_be_asked_for_where_there_is_one() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     owner.creates(BEFORE);
     owner
         .emit("document:settings", &json!({"documentId": owner.document(), "policy": "two"}))
@@ -539,9 +544,9 @@ fn two_people_cannot_be_asked_for_where_there_is_one() {
 
 #[test]
 fn not_the_requester_means_somebody_else() {
-    let desk = Desk::scripted(correcting());
-    let owner = desk.owner();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let owner = copydesk.owner();
+    let ana = copydesk.editor("Ana");
     owner.creates(BEFORE);
     owner
         .emit(
@@ -559,9 +564,9 @@ fn not_the_requester_means_somebody_else() {
 
 #[test]
 fn the_owners_policy_leaves_it_to_the_owner() {
-    let desk = Desk::scripted(correcting());
-    let owner = desk.owner();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let owner = copydesk.owner();
+    let ana = copydesk.editor("Ana");
     owner.creates(BEFORE);
     owner
         .emit("document:settings", &json!({"documentId": owner.document(), "policy": "owner"}))
@@ -577,17 +582,17 @@ fn the_owners_policy_leaves_it_to_the_owner() {
 
 #[test]
 fn an_unknown_request_is_not_found() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let decision = json!({"request_id": "01939d7e-0000-7000-8000-000000000000", "approved": true});
     ana.emit("tool_approval_response", &decision).refused_with("not_found");
 }
 
 #[test]
 fn the_errors_of_a_decision_come_in_the_order_of_the_contract() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
-    let vera = desk.person("Vera", Role::Viewer);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
+    let vera = copydesk.person("Vera", Role::Viewer);
     vera.opens(&ana.document());
     let id = request.hunk(1);
     let wrong = json!([{"id": id, "decision": "accept"}, {"id": id, "decision": "reject"}]);
@@ -608,8 +613,8 @@ fn the_errors_of_a_decision_come_in_the_order_of_the_contract() {
 
 #[test]
 fn a_decision_that_contradicts_itself_is_invalid() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     let id = request.hunk(1);
     let cases = [
         json!({}),
@@ -637,8 +642,8 @@ fn a_decision_that_contradicts_itself_is_invalid() {
 
 #[test]
 fn a_preview_that_is_not_the_current_one_is_refused_with_the_fresh_one() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     let error = ana
         .decides(&request, json!({"approved": true, "preview_hash": "0".repeat(64)}))
         .refused_with("stale_preview");
@@ -653,8 +658,8 @@ fn a_preview_that_is_not_the_current_one_is_refused_with_the_fresh_one() {
 
 #[test]
 fn people_typing_elsewhere_never_make_a_preview_stale() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.types(0, "A story.\n\n");
     ana.accepts(&request, &[2]);
     assert_eq!(ana.pending()[0].hash(), request.hash());
@@ -666,8 +671,8 @@ fn people_typing_elsewhere_never_make_a_preview_stale() {
 
 #[test]
 fn pending_changes_move_with_the_text() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.overwrites("every night", "whenever it rained");
     let now = &ana.pending()[0];
     assert_eq!(now.statuses(), ["pending"; 3]);
@@ -686,8 +691,8 @@ fn whatever_people_type_pending_changes_replace_the_words_they_say() {
     let seed = seed.unwrap_or_else(|| fastrand::u64(..));
     println!("COPYDESK_SEED={seed}");
     let mut dice = fastrand::Rng::with_seed(seed);
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, ..) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, ..) = three_changes(&copydesk);
     for _ in 0..40 {
         let (_, len) = ben.page();
         let from = dice.usize(..=len);
@@ -708,8 +713,8 @@ fn whatever_people_type_pending_changes_replace_the_words_they_say() {
 
 #[test]
 fn typing_at_the_edge_of_a_change_is_no_conflict() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.types(0, "Once, ");
     ben.types(9, "!");
     assert_eq!(ben.text(), BEFORE.replace("Teh", "Once, Teh!"));
@@ -719,8 +724,8 @@ fn typing_at_the_edge_of_a_change_is_no_conflict() {
 
 #[test]
 fn a_change_whose_words_were_changed_is_in_conflict_and_the_others_are_not() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.overwrites("ieve", "ei");
     let update = ana.sees("tool_approval_update");
     assert_eq!(update["hunks"], json!([{"id": request.hunk(2), "status": "conflict"}]));
@@ -730,8 +735,8 @@ fn a_change_whose_words_were_changed_is_in_conflict_and_the_others_are_not() {
 
 #[test]
 fn a_conflict_is_never_applied_by_accident() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.overwrites("ieve", "ei");
     let one = json!({"approved": true, "hunks": request.each(&[2], "accept")});
     ana.decides(&request, one).refused_with("conflicted");
@@ -745,8 +750,8 @@ fn a_conflict_is_never_applied_by_accident() {
 
 #[test]
 fn a_conflict_is_applied_over_words_the_person_has_seen() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.overwrites("ieve", "ei");
     let seen =
         json!([{"id": request.hunk(2), "decision": "accept", "force": true, "seen": "receid"}]);
@@ -756,8 +761,8 @@ fn a_conflict_is_applied_over_words_the_person_has_seen() {
 
 #[test]
 fn accepting_all_leaves_conflicts_open_and_rejecting_all_does_not() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.overwrites("ieve", "ei");
     assert_eq!(ana.accepts_all(&request)["status"], "pending");
     assert_eq!(ana.pending()[0].statuses(), ["accepted", "conflict", "accepted"]);
@@ -767,8 +772,8 @@ fn accepting_all_leaves_conflicts_open_and_rejecting_all_does_not() {
 
 #[test]
 fn a_conflict_clears_when_the_words_are_back() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.overwrites("ecie", "ecXie");
     assert_eq!(ana.pending()[0].statuses()[1], "conflict");
     ben.overwrites("ecXie", "ecie");
@@ -779,8 +784,8 @@ fn a_conflict_clears_when_the_words_are_back() {
 
 #[test]
 fn a_change_whose_place_is_gone_is_obsolete_and_its_siblings_live() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ben.overwrites("He recieved few visitors there.\n\n", "");
     assert_eq!(ana.pending()[0].statuses(), ["pending", "obsolete", "pending"]);
     ana.accepts_all(&request);
@@ -789,8 +794,8 @@ fn a_change_whose_place_is_gone_is_obsolete_and_its_siblings_live() {
 
 #[test]
 fn two_requests_for_the_same_words_never_both_apply() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, first) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, first) = three_changes(&copydesk);
     let other = ben.asks("Fix the spelling too");
     let second = ben.sees_request_of(&other);
     ana.accepts_all(&first);
@@ -802,8 +807,8 @@ fn two_requests_for_the_same_words_never_both_apply() {
 
 #[test]
 fn a_request_whose_words_were_all_deleted_is_over() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ben.replaces(0, BEFORE.len(), "");
     let resolved = ana.sees_resolved(&request);
     assert_eq!((&resolved["status"], &resolved["by"]), (&json!("cancelled"), &Value::Null));
@@ -813,8 +818,8 @@ fn a_request_whose_words_were_all_deleted_is_over() {
 
 #[test]
 fn deleting_the_document_ends_the_runs_that_wait_in_it() {
-    let desk = Desk::scripted(correcting());
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(correcting());
+    let owner = copydesk.owner();
     owner.creates(BEFORE);
     let run = owner.asks("Fix the spelling");
     let request = owner.sees_request();
@@ -827,8 +832,8 @@ fn deleting_the_document_ends_the_runs_that_wait_in_it() {
 
 #[test]
 fn an_edited_text_is_normalised_like_any_other() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     let hunks = json!([{"id": request.hunk(2), "decision": "accept", "text": "one\r\ntwo\rthree"}]);
     ana.decides(&request, json!({"approved": true, "hunks": hunks, "finish": "reject"})).ok();
     assert_eq!(ana.text(), BEFORE.replace("recieved", "one\ntwo\nthree"));
@@ -839,8 +844,8 @@ fn what_was_typed_while_the_model_was_thinking_is_respected() {
     let slow = json!({"when": {"user": "."}, "chunk_chars": 6, "delay_ms": 20, "content": [
         {"type": "text", "text": "Let me think."},
         {"type": "tool_use", "name": "update_full_document", "input": full(AFTER)}]});
-    let desk = Desk::scripted(Script::default().turn(slow).closing("Done."));
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(Script::default().turn(slow).closing("Done."));
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     ana.asks("Fix the spelling");
     ana.sees("claudeStreamChunk");
@@ -854,9 +859,9 @@ fn what_was_typed_while_the_model_was_thinking_is_respected() {
 
 #[test]
 fn who_comes_later_is_shown_what_is_pending_before_the_answer() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
-    let carl = desk.editor("Carl");
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
+    let carl = copydesk.editor("Carl");
     let ack = carl.opens(&ana.document());
     assert_eq!(ack["requests"][0]["request_id"], request.id());
     carl.saw_in_order(&["tool_approval_request", "ack document:open"]);
@@ -865,11 +870,11 @@ fn who_comes_later_is_shown_what_is_pending_before_the_answer() {
 
 #[test]
 fn a_reconnect_finds_the_same_request() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, _, request) = three_changes(&copydesk);
     ana.loses_connection();
     ben.accepts(&request, &[1]);
-    let back = ana.comes_back(&desk);
+    let back = ana.comes_back(&copydesk);
     let ack = back.opens_again();
     assert_eq!(ack["requests"][0]["request_id"], request.id());
     assert_eq!(Request(ack["requests"][0].clone()).statuses(), ["accepted", "pending", "pending"]);
@@ -879,8 +884,8 @@ fn a_reconnect_finds_the_same_request() {
 
 #[test]
 fn pending_approvals_are_listed_for_one_document_or_for_all() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, first) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, first) = three_changes(&copydesk);
     let here = ana.document();
     ana.creates(BEFORE);
     let window = ana.second_window();
@@ -906,8 +911,8 @@ fn pending_approvals_are_listed_for_one_document_or_for_all() {
 
 #[test]
 fn each_decision_of_a_batch_is_taken_on_its_own() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     let responses = json!([
         request.decision(json!({"approved": true, "hunks": request.each(&[1], "accept")})),
         {"request_id": "nowhere", "approved": true},
@@ -927,8 +932,8 @@ fn each_decision_of_a_batch_is_taken_on_its_own() {
 
 #[test]
 fn two_requests_of_one_answer_are_decided_one_after_the_other() {
-    let desk = Desk::playing("parallel-calls");
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::playing("parallel-calls");
+    let ana = copydesk.editor("Ana");
     ana.creates("one and 2wo.\n");
     let run = ana.asks("Correct both");
     ana.accepts_all(&ana.sees_request());
@@ -944,8 +949,8 @@ fn two_requests_of_one_answer_are_decided_one_after_the_other() {
 
 #[test]
 fn an_accepted_change_can_be_undone_and_decided_again() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ana.accepts_all(&request);
     ana.answer(&run);
     ben.types(0, "Later. ");
@@ -959,8 +964,8 @@ fn an_accepted_change_can_be_undone_and_decided_again() {
 
 #[test]
 fn one_accepted_change_of_several_can_be_undone() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ana.accepts_all(&request);
     ana.answer(&run);
     ben.emit("approval:undo", &json!({"request_id": request.id(), "hunks": [request.hunk(2)]}))
@@ -970,8 +975,8 @@ fn one_accepted_change_of_several_can_be_undone() {
 
 #[test]
 fn what_was_touched_since_is_not_undone_by_accident() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ana.accepts_all(&request);
     ana.answer(&run);
     ben.overwrites("received", "receXived");
@@ -982,10 +987,10 @@ fn what_was_touched_since_is_not_undone_by_accident() {
 
 #[test]
 fn a_viewer_undoes_nothing() {
-    let desk = Desk::scripted(correcting());
-    let (ana, _ben, _, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, _ben, _, request) = three_changes(&copydesk);
     ana.accepts_all(&request);
-    let vera = desk.person("Vera", Role::Viewer);
+    let vera = copydesk.person("Vera", Role::Viewer);
     vera.opens(&ana.document());
     for event in ["approval:undo", "approval:withdraw", "approval:extend"] {
         vera.emit(event, &json!({"request_id": request.id()})).refused_with("not_allowed");
@@ -994,8 +999,8 @@ fn a_viewer_undoes_nothing() {
 
 #[test]
 fn a_request_can_be_withdrawn() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ana.emit("approval:withdraw", &json!({"request_id": request.id()})).ok();
     assert_eq!(ben.sees_resolved(&request)["status"], "cancelled");
     ana.answer(&run);
@@ -1004,8 +1009,8 @@ fn a_request_can_be_withdrawn() {
 
 #[test]
 fn a_rejected_change_can_be_proposed_again_on_todays_text() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ana.rejects(&request, "not now");
     ana.answer(&run);
     ben.types(0, "Today. ");
@@ -1022,8 +1027,8 @@ fn a_person_can_answer_instead_of_deciding() {
         .answering(".", "update_full_document", &full(AFTER))
         .told("Ask Carl first", "I will ask Carl.")
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let (ana, _ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(script);
+    let (ana, _ben, run, request) = three_changes(&copydesk);
     assert!(request["allowed_decisions"].as_array().unwrap().contains(&json!("respond")));
     let answer = json!({"decision": "respond", "message": "Ask Carl first"});
     ana.decides(&request, answer).ok();
@@ -1033,8 +1038,8 @@ fn a_person_can_answer_instead_of_deciding() {
 
 #[test]
 fn people_can_read_before_they_decide_what_the_model_will_be_told() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     let hunks = request.each(&[1], "accept");
     let decision =
         json!({"approved": true, "hunks": hunks, "finish": "reject", "feedback": "Mine"});
@@ -1052,8 +1057,8 @@ fn people_can_read_before_they_decide_what_the_model_will_be_told() {
 
 #[test]
 fn what_everybody_is_told_would_be_told_is_what_the_model_is_told() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben, run, request) = three_changes(&desk);
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben, run, request) = three_changes(&copydesk);
     ana.accepts(&request, &[1]);
     ben.rejects_some(&request, &[2, 3], "leave those");
     let report = ana.sees_resolved(&request)["report"].as_str().unwrap().to_owned();
@@ -1064,8 +1069,9 @@ fn what_everybody_is_told_would_be_told_is_what_the_model_is_told() {
 
 #[test]
 fn a_small_selection_is_one_change() {
-    let desk = Desk::scripted(Script::calling("update_selection", &selection(0, 3, "The")));
-    let ana = desk.editor("Ana");
+    let copydesk =
+        TestServer::scripted(Script::calling("update_selection", &selection(0, 3, "The")));
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     ana.asks("Fix the first word");
     let request = ana.sees_request();

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Script, wire};
+use crate::support::{Person, Script, TestServer, wire};
 
 const TEXT: &str = "Nothing of this may change.\n";
 
@@ -228,17 +228,17 @@ fn events() -> Vec<&'static str> {
 }
 
 struct Scene {
-    desk: Desk,
+    copydesk: TestServer,
     owner: Person,
     witness: Person,
 }
 
 /// The owner may do everything, so that nothing but the payload is wrong.
 fn scene() -> Scene {
-    let desk = Desk::scripted(Script::talking());
-    let (owner, witness) = (desk.owner(), desk.editor("Wilma"));
+    let copydesk = TestServer::scripted(Script::talking());
+    let (owner, witness) = (copydesk.owner(), copydesk.editor("Wilma"));
     witness.opens(&owner.creates(TEXT));
-    Scene { desk, owner, witness }
+    Scene { copydesk, owner, witness }
 }
 
 impl Scene {
@@ -249,7 +249,7 @@ impl Scene {
         assert_eq!((self.owner.text().as_str(), self.witness.text().as_str()), (TEXT, TEXT));
         self.owner.types(0, "x");
         self.witness.comes_to_read(&format!("x{TEXT}"));
-        assert!(!self.desk.complaints().contains("panicked"), "{}", self.desk.complaints());
+        assert!(!self.copydesk.complaints().contains("panicked"), "{}", self.copydesk.complaints());
     }
 
     fn fill(&self, payload: &str) -> String {
@@ -465,7 +465,7 @@ fn a_packet_that_is_no_event_harms_nobody_else() {
         r#"["x",{"version":NaN}]"#,
         r#"["x",00]"#,
     ] {
-        let victim = scene.desk.owner();
+        let victim = scene.copydesk.owner();
         victim.send_raw(packet);
         // Whether it is answered or cut off: the others go on.
         scene.witness.is_fine();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::script::full;
-use crate::support::{Desk, Person, Request, Role, Script};
+use crate::support::{Person, Request, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
@@ -34,8 +34,8 @@ fn ids(page: &Value) -> Vec<String> {
 
 #[test]
 fn a_rejected_request_is_in_the_bin_with_who_when_why_and_what() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let request = asked(&ana);
     ben.rejects(&request, "Too early");
@@ -52,8 +52,8 @@ fn a_rejected_request_is_in_the_bin_with_who_when_why_and_what() {
 
 #[test]
 fn what_people_can_still_decide_is_not_in_the_bin() {
-    let desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let request = asked(&ana);
     ana.rejects_some(&request, &[1], "");
@@ -62,8 +62,8 @@ fn what_people_can_still_decide_is_not_in_the_bin() {
 
 #[test]
 fn a_person_sees_only_how_it_ended_what_they_ask_for() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let (rejected, withdrawn) = (asked(&ana), asked(&ben));
     ana.rejects(&rejected, "");
@@ -75,8 +75,8 @@ fn a_person_sees_only_how_it_ended_what_they_ask_for() {
 
 #[test]
 fn the_bin_is_read_page_by_page_newest_first() {
-    let desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let mut made: Vec<String> = Vec::new();
     for _ in 0..5 {
@@ -98,8 +98,8 @@ fn a_page_of_long_texts_ends_early_and_the_rest_follows() {
     let rewrite = full(&long.replace("Teh", "The"));
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": rewrite});
     let turn = json!({"when": {"user": "."}, "content": [call], "repeat": true});
-    let desk = Desk::scripted(Script::default().turn(turn).closing("Done."));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::default().turn(turn).closing("Done."));
+    let ana = copydesk.editor("Ana");
     ana.creates(&long);
     for _ in 0..9 {
         let request = asked(&ana);
@@ -118,38 +118,38 @@ fn a_page_of_long_texts_ends_early_and_the_rest_follows() {
 
 #[test]
 fn whoever_may_read_a_document_may_look_into_its_bin_and_nobody_else() {
-    let desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
     let other = ana.creates("Another.");
     let document = ana.creates(BEFORE);
     let request = asked(&ana);
     ana.rejects(&request, "");
-    let viewer = desk.person("Vic", Role::Viewer);
+    let viewer = copydesk.person("Vic", Role::Viewer);
     viewer.opens(&document);
     assert_eq!(ids(&page(&viewer, json!({}))), [request.id()]);
     viewer
         .emit("approval:reopen", &json!({"request_id": request.id()}))
         .refused_with("not_allowed");
-    let guest = desk.guest(Role::Editor, &other);
+    let guest = copydesk.guest(Role::Editor, &other);
     guest.emit("approval:list", &json!({"documentId": document})).refused_with("not_allowed");
 }
 
 #[test]
 fn the_bin_is_the_same_after_a_power_cut() {
-    let mut desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let request = asked(&ana);
     ana.rejects(&request, "Too early");
     let before = page(&ana, json!({}));
-    desk.is_killed_and_restarted();
-    assert_eq!(page(&ana.comes_back(&desk), json!({})), before);
+    copydesk.is_killed_and_restarted();
+    assert_eq!(page(&ana.comes_back(&copydesk), json!({})), before);
 }
 
 #[test]
 fn what_was_rejected_can_be_proposed_again_on_todays_text() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let request = asked(&ana);
     ana.rejects(&request, "");
@@ -162,8 +162,8 @@ fn what_was_rejected_can_be_proposed_again_on_todays_text() {
 
 #[test]
 fn one_change_of_a_rejected_request_can_be_proposed_again() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let request = asked(&ana);
     ana.rejects(&request, "");
@@ -182,8 +182,8 @@ fn one_change_of_a_rejected_request_can_be_proposed_again() {
 
 #[test]
 fn changes_whose_words_were_deleted_and_came_back_can_be_proposed_again() {
-    let desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request_of(&run);
@@ -201,8 +201,8 @@ fn changes_whose_words_were_deleted_and_came_back_can_be_proposed_again() {
 
 #[test]
 fn what_finds_no_place_today_is_named() {
-    let desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let request = asked(&ana);
     ana.overwrites("He recieved few visitors there.\n\n", "");
@@ -214,8 +214,8 @@ fn what_finds_no_place_today_is_named() {
 
 #[test]
 fn nothing_can_be_proposed_again_where_none_of_its_words_are_left() {
-    let desk = Desk::scripted(correcting());
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(correcting());
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let request = asked(&ana);
     let (_, len) = ana.page();
@@ -229,8 +229,8 @@ fn nothing_can_be_proposed_again_where_none_of_its_words_are_left() {
 
 #[test]
 fn every_change_says_who_decided_it() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let request = asked(&ana);
     ana.accepts(&request, &[1]);
@@ -247,8 +247,8 @@ fn every_change_says_who_decided_it() {
 
 #[test]
 fn who_comes_too_late_hears_who_was_first_and_when() {
-    let desk = Desk::scripted(correcting());
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let request = asked(&ana);
     ana.accepts(&request, &[1]);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Role};
+use crate::support::{Person, Role, TestServer};
 
 /// An update of a text of `len` units that touches every second place.
 fn everywhere(len: usize) -> Value {
@@ -23,15 +23,15 @@ fn slowest_keystroke(person: &Person, count: usize) -> Duration {
 
 #[test]
 fn two_editors_who_send_what_costs_much_hold_up_nobody_else() {
-    let desk = Desk::quiet();
+    let copydesk = TestServer::quiet();
     let len = 40_000;
-    let hostile: Vec<_> = ["Mallory", "Trudy"].map(|name| desk.editor(name)).into();
+    let hostile: Vec<_> = ["Mallory", "Trudy"].map(|name| copydesk.editor(name)).into();
     for person in &hostile {
         person.creates(&"x".repeat(len));
         let typed: Vec<_> = (0..150).map(|at| json!([[0, "z"], len + at])).collect();
         person.pushes(0, &typed).ok();
     }
-    let ana = desk.editor("Ana");
+    let ana = copydesk.editor("Ana");
     ana.creates("Hello.");
     let control = slowest_keystroke(&ana, 20);
     // Each of both sends two updates that touch every second place, and would have to be moved over those.
@@ -67,8 +67,8 @@ fn two_editors_who_send_what_costs_much_hold_up_nobody_else() {
 
 #[test]
 fn long_updates_leave_the_memory_and_whoever_missed_them_gets_them_all() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let document = ana.creates("x");
     ben.opens(&document);
     ben.loses_connection();
@@ -78,7 +78,7 @@ fn long_updates_leave_the_memory_and_whoever_missed_them_gets_them_all() {
         ana.replaces(0, len, &letter.to_string().repeat(800_000));
         len = 800_000;
     }
-    let ben = ben.comes_back(&desk);
+    let ben = ben.comes_back(&copydesk);
     let ack = ben.emit("document:resync", &json!({"documentId": document, "version": 0})).ok();
     assert_eq!(ack["from"], 0, "not the whole text");
     assert_eq!(ack["updates"].as_array().unwrap().len(), 20);
@@ -90,8 +90,8 @@ fn long_updates_leave_the_memory_and_whoever_missed_them_gets_them_all() {
 
 #[test]
 fn an_editor_instance_for_each_keystroke_is_not_told_to_everybody_for_ever() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let document = ana.creates("");
     for version in 0..40 {
         let changes = if version == 0 { json!([[0, "x"]]) } else { json!([version, [0, "x"]]) };
@@ -109,8 +109,8 @@ fn an_editor_instance_for_each_keystroke_is_not_told_to_everybody_for_ever() {
 
 #[test]
 fn a_push_with_hundreds_of_editor_instances_is_refused() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("");
     let updates: Vec<_> =
         (0..200).map(|at| json!({"clientID": format!("c{at}"), "changes": []})).collect();
@@ -121,8 +121,8 @@ fn a_push_with_hundreds_of_editor_instances_is_refused() {
 
 #[test]
 fn a_list_has_what_the_person_may_see_whole_and_by_pages() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let list = || ana.emit("document:list", &json!({})).ok();
     let first = list();
     let mut made: Vec<String> = (0..230)
@@ -142,7 +142,7 @@ fn a_list_has_what_the_person_may_see_whole_and_by_pages() {
     made.extend(ids(&first));
     made.sort();
     assert!(ids(&list()) == made, "not each of {} documents once", made.len());
-    let only = desk.guest(Role::Editor, &one);
+    let only = copydesk.guest(Role::Editor, &one);
     assert_eq!(ids(&only.emit("document:list", &json!({})).ok()), [one]);
     only.emit("list_pending_approvals", &json!({})).ok();
 }

@@ -8,7 +8,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::sqlite::SqliteConnectOptions;
 use tempfile::TempDir;
 
-use crate::support::{Desk, Person, Script, copydesk};
+use crate::support::{Person, Script, TestServer, copydesk_command};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
@@ -18,9 +18,9 @@ const UNGUARD: &str = "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; DRO
     DROP TRIGGER placements_stay; DROP TRIGGER placements_remain; PRAGMA foreign_keys = OFF;";
 
 /// Ana and Bo write, Ana has asked for three changes, one is accepted, one rejected, one is open.
-fn busy_desk() -> (Desk, Person, Person) {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+fn busy_desk() -> (TestServer, Person, Person) {
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens(&ana.creates(BEFORE));
     ana.asks("Fix the spelling");
     let request = ana.sees_request();
@@ -30,24 +30,24 @@ fn busy_desk() -> (Desk, Person, Person) {
     ana.rejects_some(&request, &[2], "It is how he speaks.");
     bo.comes_to_version(2);
     bo.types(0, "And ");
-    (desk, ana, bo)
+    (copydesk, ana, bo)
 }
 
 /// The data such a desk leaves behind; made once, copied for each story.
 fn data() -> (TempDir, PathBuf) {
     static LEFT: OnceLock<TempDir> = OnceLock::new();
     copy_of(LEFT.get_or_init(|| {
-        let (desk, ana, bo) = busy_desk();
+        let (copydesk, ana, bo) = busy_desk();
         drop((ana, bo));
-        left_by(desk)
+        left_by(copydesk)
     }))
 }
 
 /// The data that a desk leaves behind when it stops.
-pub fn left_by(mut desk: Desk) -> TempDir {
+pub fn left_by(mut copydesk: TestServer) -> TempDir {
     let kept = tempfile::tempdir().unwrap();
-    desk.stops();
-    copy(&desk.data(), kept.path());
+    copydesk.stops();
+    copy(&copydesk.data(), kept.path());
     kept
 }
 
@@ -78,7 +78,7 @@ fn tamper(data: &Path, statement: &str) {
 
 /// `copydesk check --json`: its exit code and what it found, without the missing triggers.
 pub fn check(data: &Path) -> (i32, Vec<Value>) {
-    let output = copydesk().args(["check", "--json", "--data"]).arg(data).output().unwrap();
+    let output = copydesk_command().args(["check", "--json", "--data"]).arg(data).output().unwrap();
     let code = output.status.code().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let found = report["findings"].as_array().cloned().unwrap_or_default();
@@ -109,7 +109,7 @@ pub fn is_found_in(data: &Path, statement: &str, code: &str, words: &str) {
 fn a_desk_where_people_worked_is_fine() {
     let (_directory, data) = data();
     assert_eq!(check(&data), (0, vec![]));
-    let said = copydesk().args(["check", "--data"]).arg(&data).output().unwrap();
+    let said = copydesk_command().args(["check", "--data"]).arg(&data).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
     // The sample, theirs, and the desk, which keeps its requests like a document.
     assert_eq!(said, "nothing wrong in 3 documents, 3 updates, 1 request, 0 rules\n");
@@ -117,11 +117,11 @@ fn a_desk_where_people_worked_is_fine() {
 
 #[test]
 fn it_looks_while_the_server_runs_and_after_it_was_killed() {
-    let (mut desk, ana, _bo) = busy_desk();
-    assert_eq!(check(&desk.data()), (0, vec![]));
+    let (mut copydesk, ana, _bo) = busy_desk();
+    assert_eq!(check(&copydesk.data()), (0, vec![]));
     ana.types(0, "Now ");
-    desk.is_killed_and_restarted();
-    assert_eq!(check(&desk.data()), (0, vec![]));
+    copydesk.is_killed_and_restarted();
+    assert_eq!(check(&copydesk.data()), (0, vec![]));
 }
 
 #[test]
@@ -224,13 +224,13 @@ fn a_request_that_the_audit_log_tells_otherwise_is_found() {
 
 #[test]
 fn an_end_that_the_audit_log_tells_otherwise_is_found() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens(&ana.creates(BEFORE));
     ana.asks("Fix the spelling");
     bo.accepts_all(&bo.sees_request());
     drop((ana, bo));
-    let left = left_by(desk);
+    let left = left_by(copydesk);
     for (what, words) in [
         ("'$.closed.by.user', 'usr_eve'", "that usr_eve ended it then"),
         ("'$.closed.at_ms', 5", "ended it then"),
@@ -429,7 +429,7 @@ fn a_token_that_makes_no_sense_is_found() {
 fn a_log_that_could_be_rewritten_is_found() {
     let (_directory, data) = data();
     tamper(&data, "");
-    let said = copydesk().args(["check", "--data"]).arg(&data).output().unwrap();
+    let said = copydesk_command().args(["check", "--data"]).arg(&data).output().unwrap();
     let text = String::from_utf8(said.stdout).unwrap();
     assert_eq!(said.status.code(), Some(1));
     assert!(text.contains("the database: the trigger audit_remains is gone"), "{text}");

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::check::{check, copy_of, is_found_in, left_by};
 use crate::support::script::full;
-use crate::support::{Desk, Script};
+use crate::support::{Script, TestServer};
 
 const START: &str = "Teh keeper wrote. He recieved letters.\n";
 const FIRST: &str = "The keeper wrote. He recieved letters.\n";
@@ -21,8 +21,8 @@ fn ruled() -> TempDir {
         .answering("back", "update_full_document", &full(FIRST))
         .answering("third", "update_full_document", &full(SECOND))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    let copydesk = TestServer::scripted(script);
+    let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens(&ana.creates(START));
     ana.asks("first");
     let remember = json!({"scope": "document", "max_units": 20});
@@ -36,10 +36,10 @@ fn ruled() -> TempDir {
     bo.decides(&back, json!({"approved": true, "remember": {"scope": "session"}})).ok();
     revoke(&listed()[0]["id"]);
     let deny = json!({"documentId": ana.document(), "effect": "deny", "over": 2});
-    desk.owner().emit("rules:add", &deny).ok();
+    copydesk.owner().emit("rules:add", &deny).ok();
     ana.answer(&ana.asks("third"));
     drop((ana, bo));
-    left_by(desk)
+    left_by(copydesk)
 }
 
 fn data() -> (TempDir, std::path::PathBuf) {

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::support::api::Program;
-use super::support::{Cli, Desk, OWNER, Person};
+use super::support::{Cli, OWNER, Person, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote.\n";
 const AFTER: &str = "The keeper wrote.\n";
@@ -40,8 +40,8 @@ fn count(person: &Person, run: &str, subtype: &str) -> usize {
 #[test]
 fn a_change_of_the_cli_is_decided_like_any_other_and_seen_once() {
     let cli = correcting();
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     assert_eq!(ana.registered()["models"][0], "claude-cli");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
@@ -71,8 +71,8 @@ fn a_change_of_the_cli_is_decided_like_any_other_and_seen_once() {
 #[test]
 fn a_rejection_reaches_the_cli_with_its_reason() {
     let cli = correcting();
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     ana.rejects(&ana.sees_request_of(&run), "It is a name");
@@ -89,8 +89,8 @@ fn a_rejection_reaches_the_cli_with_its_reason() {
 #[test]
 fn a_request_that_runs_out_of_time_is_told_to_the_cli() {
     let cli = correcting();
-    let desk = cli.plan().model("claude-cli").flags(&["--approval-timeout", "1"]).start();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.plan().model("claude-cli").flags(&["--approval-timeout", "1"]).start();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     assert_eq!(ana.sees_resolved(&ana.sees_request_of(&run))["status"], "expired");
@@ -103,8 +103,8 @@ fn a_request_that_runs_out_of_time_is_told_to_the_cli() {
 fn a_file_of_the_workspace_is_written_under_the_name_everybody_knows() {
     let write = calls("atlas_write", json!({"file_path": "test.txt", "content": "hello world"}));
     let cli = Cli::playing(&[(".", json!([write, says("Written.")]))]);
-    let desk = cli.plan().workspace(&[]).start();
-    let owner = desk.owner();
+    let copydesk = cli.plan().workspace(&[]).start();
+    let owner = copydesk.owner();
     let run =
         json!({"prompt": "Create test.txt", "continue": false, "permission_mode": "mcpProxy"});
     let run = owner.emit("run", &run).ok()["requestId"].as_str().unwrap().to_owned();
@@ -112,7 +112,7 @@ fn a_file_of_the_workspace_is_written_under_the_name_everybody_knows() {
     assert_eq!((&request["tool_name"], &request["source"]), (&json!("Write"), &json!("mcpProxy")));
     owner.accepts_all(&request);
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
-    assert_eq!(desk.file("test.txt").as_deref(), Some("hello world"));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some("hello world"));
     assert_eq!(cli.noted("call")[0]["result"], "Wrote 11 characters to test.txt");
     // It works in a folder of its own, where nothing can be mentioned into the conversation.
     let started = cli.noted("args").remove(0);
@@ -122,8 +122,8 @@ fn a_file_of_the_workspace_is_written_under_the_name_everybody_knows() {
 #[test]
 fn the_cli_is_given_no_key_and_no_tool_of_its_own() {
     let cli = correcting();
-    let desk = cli.plan().variable("ANTHROPIC_API_KEY", "sk-story").model("claude-cli").start();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.plan().variable("ANTHROPIC_API_KEY", "sk-story").model("claude-cli").start();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     ana.accepts_all(&ana.sees_request_of(&run));
@@ -139,8 +139,8 @@ fn the_cli_is_given_no_key_and_no_tool_of_its_own() {
 #[test]
 fn odd_characters_of_a_prompt_arrive_as_they_were_typed() {
     let cli = Cli::playing(&[]);
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates("@/etc/passwd --flag\n");
     let odd = "🦀 “quotes” 'and' \"more\" $(rm -rf) `x` \\n --resume /compact \u{202e}ok";
     ana.answer(&ana.asks(odd));
@@ -152,8 +152,8 @@ fn odd_characters_of_a_prompt_arrive_as_they_were_typed() {
 fn cancelling_ends_everything_the_cli_has_started() {
     let turns = json!([rewrites(AFTER)]);
     let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request_of(&run);
@@ -168,8 +168,8 @@ fn cancelling_ends_everything_the_cli_has_started() {
 fn cancelling_while_it_writes_ends_it_too() {
     let hangs = json!([{"content": [{"type": "text", "text": "Well,"}], "hang": true}]);
     let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": hangs}]}));
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     ana.sees("claudeStreamChunk");
@@ -182,15 +182,15 @@ fn cancelling_while_it_writes_ends_it_too() {
 fn after_a_power_cut_the_request_still_waits_and_a_new_process_is_told_what_came_of_it() {
     let turns = json!([rewrites(AFTER), says("Corrected.")]);
     let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
-    let mut desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let mut copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request_of(&run);
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     // The process went with the server.
     cli.is_gone();
-    let ana = ana.comes_back(&desk);
+    let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     assert_eq!(ana.pending()[0].id(), request.id());
     ana.accepts_all(&request);
@@ -205,15 +205,15 @@ fn after_a_power_cut_the_request_still_waits_and_a_new_process_is_told_what_came
 #[test]
 fn a_conversation_of_which_a_power_cut_left_the_name_alone_is_told_under_another() {
     let cli = correcting();
-    let mut desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let mut copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request_of(&run);
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     cli.is_gone();
     cli.loses_every_word();
-    let ana = ana.comes_back(&desk);
+    let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     ana.accepts_all(&request);
     let answer = ana.answer(&run);
@@ -233,8 +233,8 @@ fn a_conversation_of_which_a_power_cut_left_the_name_alone_is_told_under_another
 #[test]
 fn a_cli_that_dies_while_people_decide_is_replaced() {
     let cli = correcting();
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request_of(&run);
@@ -252,19 +252,19 @@ fn a_cli_that_dies_while_people_decide_is_replaced() {
 fn a_stop_in_good_order_leaves_nothing_running() {
     let turns = json!([rewrites(AFTER)]);
     let cli = Cli::with(&json!({"child": true, "plays": [{"when": ".", "turns": turns}]}));
-    let mut desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let mut copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     ana.sees_request_of(&ana.asks("Fix the spelling"));
-    assert!(desk.stops().success());
+    assert!(copydesk.stops().success());
     cli.is_gone();
 }
 
 #[test]
 fn a_conversation_goes_on_where_the_cli_remembers_it() {
     let cli = Cli::playing(&[("First", json!([says("One.")])), ("Second", json!([says("Two.")]))]);
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     ana.answer(&ana.asks("First"));
     assert_eq!(ana.answer(&ana.asks("Second"))["conversationMessage"], "Two.");
@@ -286,8 +286,8 @@ fn a_conversation_goes_on_where_the_cli_remembers_it() {
 #[test]
 fn what_another_model_was_asked_in_between_is_told_to_the_cli() {
     let cli = Cli::playing(&[("First", json!([says("One.")])), ("Third", json!([says("Three.")]))]);
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(AFTER);
     ana.answer(&ana.asks("First"));
     let ask = json!({"sessionId": ana.session(), "prompt": "Second", "model": "harper", "context": {"documentId": ana.document()}});
@@ -303,8 +303,8 @@ fn what_another_model_was_asked_in_between_is_told_to_the_cli() {
 #[test]
 fn a_conversation_the_cli_has_forgotten_is_told_to_it_again() {
     let cli = Cli::playing(&[("First", json!([says("One.")])), ("Second", json!([says("Two.")]))]);
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     ana.answer(&ana.asks("First"));
     cli.forgets();
@@ -320,8 +320,8 @@ fn two_runs_at_once_do_not_hear_each_other() {
         ("spelling", json!([rewrites(AFTER), says("Corrected.")])),
         ("shout", json!([rewrites("TEH KEEPER WROTE.\n"), says("Shouted.")])),
     ]);
-    let desk = cli.desk();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = cli.test_server();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ana.creates(BEFORE);
     ben.creates(BEFORE);
     let (one, two) = (ana.asks("Fix the spelling"), ben.asks("Please shout"));
@@ -336,8 +336,8 @@ fn two_runs_at_once_do_not_hear_each_other() {
 #[test]
 fn however_many_runs_wait_for_people_few_processes_do_and_every_run_goes_on() {
     let cli = correcting();
-    let desk = cli.desk();
-    let people = ["Ana", "Ben", "Cleo"].map(|name| desk.editor(name));
+    let copydesk = cli.test_server();
+    let people = ["Ana", "Ben", "Cleo"].map(|name| copydesk.editor(name));
     // Four runs of each, each on a document of its own.
     let mut runs = Vec::new();
     for person in &people {
@@ -369,15 +369,15 @@ fn a_run_that_finds_no_place_waits_for_one() {
         ("Hang", json!([hangs])),
         ("spelling", json!([rewrites(AFTER), says("Corrected.")])),
     ]);
-    let desk = cli.desk();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.test_server();
+    let ana = copydesk.editor("Ana");
     let mut hanging = Vec::new();
     for _ in 0..8 {
         ana.creates(BEFORE);
         hanging.push(ana.asks("Hang"));
         ana.sees("claudeStreamChunk");
     }
-    let ben = desk.editor("Ben");
+    let ben = copydesk.editor("Ben");
     ben.creates(BEFORE);
     let run = ben.asks("Fix the spelling");
     ben.sees("claudeStreamStart");
@@ -387,8 +387,8 @@ fn a_run_that_finds_no_place_waits_for_one() {
     assert_eq!(ben.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
 }
 
-fn fails(desk: &Desk) -> Value {
-    let ana = desk.editor("Ana");
+fn fails(copydesk: &TestServer) -> Value {
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let error = ana.answer(&run)["error"].clone();
@@ -399,7 +399,7 @@ fn fails(desk: &Desk) -> Value {
 #[test]
 fn without_a_login_people_are_told_what_to_do() {
     let cli = Cli::with(&json!({"loggedIn": false, "plays": []}));
-    let error = fails(&cli.desk());
+    let error = fails(&cli.test_server());
     assert_eq!(error["code"], "claude_not_logged_in");
     assert!(error["message"].as_str().unwrap().contains("run `claude` there"), "{error}");
 }
@@ -407,9 +407,9 @@ fn without_a_login_people_are_told_what_to_do() {
 #[test]
 fn a_cli_that_vanished_is_named_as_missing() {
     let cli = correcting();
-    let desk = cli.desk();
+    let copydesk = cli.test_server();
     std::fs::remove_file(cli.program()).unwrap();
-    assert_eq!(fails(&desk)["code"], "claude_not_found");
+    assert_eq!(fails(&copydesk)["code"], "claude_not_found");
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn a_cli_that_can_do_more_than_it_should_is_stopped() {
     let cli = Cli::with(
         &json!({"native": ["Bash"], "plays": [{"when": ".", "turns": [rewrites(AFTER)]}]}),
     );
-    let error = fails(&cli.desk());
+    let error = fails(&cli.test_server());
     assert_eq!(error["code"], "claude_unsafe");
     cli.is_gone();
     assert_eq!(cli.noted("call"), [Value::Null; 0]);
@@ -426,7 +426,7 @@ fn a_cli_that_can_do_more_than_it_should_is_stopped() {
 #[test]
 fn what_a_dying_cli_complained_of_is_shown() {
     let cli = Cli::playing(&[(".", json!([{"die": true}]))]);
-    let error = fails(&cli.desk());
+    let error = fails(&cli.test_server());
     assert_eq!(error["code"], "claude_failed");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("exit code 3") && message.contains("told to die"), "{message}");
@@ -434,8 +434,8 @@ fn what_a_dying_cli_complained_of_is_shown() {
 
 #[test]
 fn where_there_is_no_cli_it_is_not_offered() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     assert!(!ana.registered()["models"].to_string().contains("claude-cli"));
     ana.creates(BEFORE);
     let ask = json!({"sessionId": ana.session(), "prompt": "Fix it", "permission_mode": "mcpProxy", "context": {"documentId": ana.document()}});
@@ -446,8 +446,8 @@ fn where_there_is_no_cli_it_is_not_offered() {
 #[test]
 fn the_mode_chooses_the_cli_whatever_the_default_is() {
     let cli = Cli::playing(&[(".", json!([says("It is me.")]))]);
-    let desk = cli.plan().start();
-    let ana = desk.editor("Ana");
+    let copydesk = cli.plan().start();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let ask = json!({"sessionId": ana.session(), "prompt": "Who?", "permission_mode": "mcpProxy", "context": {"documentId": ana.document()}});
     let run = ana.emit("askClaudeCode", &ask).ok()["requestId"].as_str().unwrap().to_owned();
@@ -457,8 +457,8 @@ fn the_mode_chooses_the_cli_whatever_the_default_is() {
 #[test]
 fn other_programs_are_not_given_the_cli_which_works_on_between_two_calls() {
     let cli = correcting();
-    let desk = cli.desk();
-    let program = Program::with(&desk, OWNER);
+    let copydesk = cli.test_server();
+    let program = Program::with(&copydesk, OWNER);
     let listed = program.call("GET /v1/models", "").ok()["data"].to_string();
     assert!(listed.contains("harper") && !listed.contains("claude-cli"), "{listed}");
     let question = json!([{"role": "user", "content": "Fix the spelling"}]);

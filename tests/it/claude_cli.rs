@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::support::api::Program;
 use super::support::script::full;
-use super::support::{Desk, Provider, Role, Script};
+use super::support::{Provider, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote.\n";
 const AFTER: &str = "The keeper wrote.\n";
@@ -102,9 +102,9 @@ fn as_a_model() {
     ]);
     let (_folder, program) = installed(&provider.url, "sk-story");
     let program = program.display().to_string();
-    let plan = Desk::plan().flags(&["--claude-binary", &program]).model("claude-cli");
-    let desk = plan.start();
-    let ana = desk.editor("Ana");
+    let plan = TestServer::plan().flags(&["--claude-binary", &program]).model("claude-cli");
+    let copydesk = plan.start();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request_of(&run);
@@ -140,16 +140,16 @@ fn after_a_power_cut() {
     ]);
     let (_folder, program) = installed(&provider.url, "sk-story");
     let program = program.display().to_string();
-    let plan = Desk::plan().flags(&["--claude-binary", &program]).model("claude-cli");
-    let mut desk = plan.start();
-    let ana = desk.editor("Ana");
+    let plan = TestServer::plan().flags(&["--claude-binary", &program]).model("claude-cli");
+    let mut copydesk = plan.start();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(BEFORE);
     // A conversation that the next run goes on from.
     assert_eq!(ana.answer(&ana.asks("Is it fine?"))["conversationMessage"], "It is fine.");
     let run = ana.asks("Once more");
     let request = ana.sees_request_of(&run);
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     ana.accepts_all(&request);
     assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected again.");
@@ -173,13 +173,13 @@ fn as_a_program() {
         .answering("Write", "mcp__copydesk__atlas_write", &write)
         .told("Successfully wrote to a.txt", "Written.")
         .closing("What?");
-    let desk = Desk::plan().script(script).workspace(&[]).start();
-    let ana = desk.editor("Ana");
-    let (folder, program) = installed(desk.url(), &ana.token);
-    let server = json!({"type": "http", "url": format!("{}/mcp", desk.url()), "headers": {"Authorization": format!("Bearer {}", ana.token)}});
+    let copydesk = TestServer::plan().script(script).workspace(&[]).start();
+    let ana = copydesk.editor("Ana");
+    let (folder, program) = installed(copydesk.url(), &ana.token);
+    let server = json!({"type": "http", "url": format!("{}/mcp", copydesk.url()), "headers": {"Authorization": format!("Bearer {}", ana.token)}});
     let servers = folder.path().join("mcp.json");
     std::fs::write(&servers, json!({"mcpServers": {"copydesk": server}}).to_string()).unwrap();
-    let model = Program::with(&desk, &ana.token).model().to_owned();
+    let model = Program::with(&copydesk, &ana.token).model().to_owned();
     let running = Command::new(program)
         .args(["-p", "Write it", "--output-format", "json", "--model", &model])
         .args(["--tools", "", "--setting-sources", "", "--strict-mcp-config", "--mcp-config"])
@@ -193,14 +193,14 @@ fn as_a_program() {
         .unwrap();
     let request = ana.sees_request();
     assert_eq!((&request["source"], &request["tool_name"]), (&json!("mcp"), &json!("Write")));
-    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(copydesk.file("a.txt"), None);
     ana.decides(&request, json!({"approved": true})).ok();
     let output = running.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = said.lines().find(|line| line.starts_with('{')).expect("a result");
     let result: Value = serde_json::from_str(line).unwrap();
     assert_eq!((&result["result"], &result["is_error"]), (&json!("Written."), &json!(false)));
-    assert_eq!(desk.file("a.txt").as_deref(), Some("Hello."));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("Hello."));
 }
 
 /// Two requests as the CLI 2.1.329 sent them, but for their long texts.
@@ -210,8 +210,8 @@ fn what_the_cli_sends_is_understood_and_its_conversation_known_again() {
     let script = Script::default()
         .turn(json!({"content": [{"type": "text", "text": "Let me read it."}, call]}))
         .turn(json!({"content": [{"type": "text", "text": "Done."}]}));
-    let desk = Desk::scripted(script);
-    let program = Program::with(&desk, &desk.token("Program", Role::Editor, &[]));
+    let copydesk = TestServer::scripted(script);
+    let program = Program::with(&copydesk, &copydesk.token("Program", Role::Editor, &[]));
     let sends = |recorded: &str| {
         let mut body: Value = serde_json::from_str(recorded).unwrap();
         body["model"] = json!(program.model());

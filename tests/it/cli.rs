@@ -9,29 +9,29 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::script::full;
-use crate::support::{Desk, Hand, OWNER, Person, Role, Script, copydesk};
+use crate::support::{Hand, OWNER, Person, Role, Script, TestServer, copydesk_command};
 
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
 
 /// A desk, an editor's token, and a document.
-fn desk(flags: &[&str]) -> (Desk, String, String) {
-    let desk = Desk::plan().script(Script::rewriting(FIXED)).flags(flags).start();
-    let token = desk.token("Ana", Role::Editor, &[]);
+fn test_server(flags: &[&str]) -> (TestServer, String, String) {
+    let copydesk = TestServer::plan().script(Script::rewriting(FIXED)).flags(flags).start();
+    let token = copydesk.token("Ana", Role::Editor, &[]);
     let wish = serde_json::json!({"title": "A \u{1b}[31mstory", "text": TEXT});
-    let made = Hand::new(&desk, &token).posts("documents", &wish).ok();
+    let made = Hand::new(&copydesk, &token).posts("documents", &wish).ok();
     let document = made["id"].as_str().unwrap().to_owned();
-    (desk, token, document)
+    (copydesk, token, document)
 }
 
-fn command(desk: &Desk, token: &str, words: &[&str]) -> Command {
-    let mut command = copydesk();
-    command.args(words).env("COPYDESK_URL", desk.url()).env("COPYDESK_TOKEN", token);
+fn command(copydesk: &TestServer, token: &str, words: &[&str]) -> Command {
+    let mut command = copydesk_command();
+    command.args(words).env("COPYDESK_URL", copydesk.url()).env("COPYDESK_TOKEN", token);
     command
 }
 
-fn runs(desk: &Desk, token: &str, words: &[&str]) -> Output {
-    command(desk, token, words).output().expect("the binary is built")
+fn runs(copydesk: &TestServer, token: &str, words: &[&str]) -> Output {
+    command(copydesk, token, words).output().expect("the binary is built")
 }
 
 /// What it said, if it ended with this.
@@ -81,9 +81,9 @@ impl Drop for Waiting {
 }
 
 /// A run that waits for people: the command, and the line of its request.
-fn asks(desk: &Desk, token: &str, document: &str, more: &[&str]) -> (Waiting, String) {
+fn asks(copydesk: &TestServer, token: &str, document: &str, more: &[&str]) -> (Waiting, String) {
     let words = [&["ask", document, "Fix the spelling", "--wait"], more].concat();
-    let mut waiting = Waiting::start(command(desk, token, &words));
+    let mut waiting = Waiting::start(command(copydesk, token, &words));
     let line = waiting.line();
     (waiting, line)
 }
@@ -94,58 +94,58 @@ fn name(line: &str) -> &str {
 
 #[test]
 fn documents_are_listed_for_people_and_for_programs() {
-    let (desk, token, document) = desk(&[]);
-    let list = said(&runs(&desk, &token, &["docs"]), 0);
+    let (copydesk, token, document) = test_server(&[]);
+    let list = said(&runs(&copydesk, &token, &["docs"]), 0);
     let line = list.lines().next().unwrap();
     assert!(line.starts_with(&document) && line.ends_with("story"), "{list}");
     assert!(!list.contains('\u{1b}'), "nobody writes to the terminal by a title: {list:?}");
     let list: Value =
-        serde_json::from_str(&said(&runs(&desk, &token, &["docs", "--json"]), 0)).unwrap();
+        serde_json::from_str(&said(&runs(&copydesk, &token, &["docs", "--json"]), 0)).unwrap();
     assert_eq!(list["documents"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn somebody_asks_and_another_approves() {
-    let (desk, token, document) = desk(&[]);
-    let (mut ask, line) = asks(&desk, &token, &document, &[]);
+    let (copydesk, token, document) = test_server(&[]);
+    let (mut ask, line) = asks(&copydesk, &token, &document, &[]);
     assert!(line.contains("pending") && line.contains("2 changes"), "{line}");
     assert!(ask.line().ends_with("[-Teh-]{+The+} keeper wrote every night."));
     assert!(ask.line().contains("He [-recieved-]{+received+} few visitors there."));
     let request = name(&line);
-    let list = said(&runs(&desk, &token, &["requests", "--document", &document]), 0);
+    let list = said(&runs(&copydesk, &token, &["requests", "--document", &document]), 0);
     assert_eq!(list.trim_end(), line);
-    let whole = said(&runs(&desk, &token, &["requests", request]), 0);
+    let whole = said(&runs(&copydesk, &token, &["requests", request]), 0);
     assert!(whole.contains("[-Teh-]{+The+}"), "{whole}");
-    let decided = runs(&desk, &token, &["approve", request, "--note", "Thank you"]);
+    let decided = runs(&copydesk, &token, &["approve", request, "--note", "Thank you"]);
     assert_eq!(said(&decided, 0), "approved\n");
     let (rest, code) = ask.ends();
     assert_eq!(code, Some(0));
     assert_eq!(rest, format!("Done.\n{request}  approved"));
     let words = ["export", "--document", &document, "--format", "md"];
-    assert_eq!(said(&runs(&desk, &token, &words), 0), FIXED);
+    assert_eq!(said(&runs(&copydesk, &token, &words), 0), FIXED);
     // Too late, and says so.
-    let late = runs(&desk, &token, &["reject", request, "--reason", "No"]);
+    let late = runs(&copydesk, &token, &["reject", request, "--reason", "No"]);
     said(&late, 1);
     assert!(String::from_utf8_lossy(&late.stderr).contains("the server refused"));
 }
 
 #[test]
 fn changes_are_decided_one_by_one_and_a_rejection_is_a_failure_of_the_asker() {
-    let (desk, token, document) = desk(&[]);
-    let (ask, line) = asks(&desk, &token, &document, &[]);
+    let (copydesk, token, document) = test_server(&[]);
+    let (ask, line) = asks(&copydesk, &token, &document, &[]);
     let request = name(&line);
-    let seen = said(&runs(&desk, &token, &["requests", request, "--json"]), 0);
+    let seen = said(&runs(&copydesk, &token, &["requests", request, "--json"]), 0);
     let seen: Value = serde_json::from_str(&seen).unwrap();
     let hunk = |number: usize| seen["hunks"][number]["id"].as_str().unwrap();
     let first = ["reject", request, "--hunk", hunk(0), "--reason", "As he wrote it", "--json"];
-    let decided: Value = serde_json::from_str(&said(&runs(&desk, &token, &first), 0)).unwrap();
+    let decided: Value = serde_json::from_str(&said(&runs(&copydesk, &token, &first), 0)).unwrap();
     assert_eq!(decided["status"], "pending");
     let stale = ["approve", request, "--preview", "of something else"];
-    said(&runs(&desk, &token, &stale), 1);
+    said(&runs(&copydesk, &token, &stale), 1);
     let preview = seen["preview_hash"].as_str().unwrap();
     let second = ["reject", request, "--hunk", hunk(1), "--reason", "No", "--json"];
     assert!(!preview.is_empty());
-    said(&runs(&desk, &token, &second), 0);
+    said(&runs(&copydesk, &token, &second), 0);
     let (rest, code) = ask.ends();
     assert_eq!(code, Some(1), "{rest}");
     assert!(rest.contains("rejected"), "{rest}");
@@ -153,14 +153,14 @@ fn changes_are_decided_one_by_one_and_a_rejection_is_a_failure_of_the_asker() {
 
 #[test]
 fn what_was_accepted_in_part_is_done_and_what_was_taken_back_is_not() {
-    let (desk, token, document) = desk(&[]);
-    let hand = Hand::new(&desk, &token);
-    let (ask, line) = asks(&desk, &token, &document, &[]);
+    let (copydesk, token, document) = test_server(&[]);
+    let hand = Hand::new(&copydesk, &token);
+    let (ask, line) = asks(&copydesk, &token, &document, &[]);
     let request = name(&line);
     let seen = hand.gets(&format!("requests/{request}")).ok();
     let hunk = |number: usize| seen["hunks"][number]["id"].as_str().unwrap();
-    said(&runs(&desk, &token, &["approve", request, "--hunk", hunk(0)]), 0);
-    said(&runs(&desk, &token, &["reject", request, "--hunk", hunk(1), "--reason", "No"]), 0);
+    said(&runs(&copydesk, &token, &["approve", request, "--hunk", hunk(0)]), 0);
+    said(&runs(&copydesk, &token, &["reject", request, "--hunk", hunk(1), "--reason", "No"]), 0);
     let (rest, code) = ask.ends();
     assert_eq!(code, Some(0), "{rest}");
     assert!(rest.ends_with(&format!("{request}  partly")), "{rest}");
@@ -168,12 +168,12 @@ fn what_was_accepted_in_part_is_done_and_what_was_taken_back_is_not() {
         let wish = serde_json::json!({"title": "Another", "text": TEXT});
         let document = hand.posts("documents", &wish).ok();
         let document = document["id"].as_str().unwrap();
-        let (ask, line) = asks(&desk, &token, document, &[]);
+        let (ask, line) = asks(&copydesk, &token, document, &[]);
         if ends == "withdrawn" {
             hand.posts(&format!("requests/{}/withdraw", name(&line)), &json!({})).ok();
         } else {
             let delete = format!("DELETE /api/v1/documents/{document}");
-            assert_eq!(Hand::new(&desk, OWNER).says(&delete, &[], "").status, 204);
+            assert_eq!(Hand::new(&copydesk, OWNER).says(&delete, &[], "").status, 204);
         }
         let (rest, code) = ask.ends();
         assert_eq!(code, Some(1), "{ends}: {rest}");
@@ -182,7 +182,7 @@ fn what_was_accepted_in_part_is_done_and_what_was_taken_back_is_not() {
 
 #[test]
 fn text_files_become_documents_and_nothing_else_does() {
-    let (desk, token, _) = desk(&[]);
+    let (copydesk, token, _) = test_server(&[]);
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &[u8]| {
         let path = folder.path().join(name);
@@ -191,15 +191,15 @@ fn text_files_become_documents_and_nothing_else_does() {
     };
     let (one, two) =
         (file("The keeper.md", "\u{feff}Teh keeper.\n".as_bytes()), file("b.txt", b"Two."));
-    let made = said(&runs(&desk, &token, &["import", &one, &two]), 0);
-    let hand = Hand::new(&desk, &token);
+    let made = said(&runs(&copydesk, &token, &["import", &one, &two]), 0);
+    let hand = Hand::new(&copydesk, &token);
     let read = |id: &str| hand.gets(&format!("documents/{id}")).ok();
     let told: Vec<_> =
         made.lines().map(read).map(|it| (it["title"].clone(), it["text"].clone())).collect();
     let expected = [("The keeper", "Teh keeper.\n"), ("b", "Two.")];
     assert_eq!(told, expected.map(|(title, text)| (json!(title), json!(text))));
     let named = ["import", one.as_str(), "--title", "A story", "--json"];
-    let made: Value = serde_json::from_str(&said(&runs(&desk, &token, &named), 0)).unwrap();
+    let made: Value = serde_json::from_str(&said(&runs(&copydesk, &token, &named), 0)).unwrap();
     let made = &made["documents"][0];
     assert_eq!((&made["title"], &made["version"]), (&json!("A story"), &json!(0)));
     let before = hand.gets("documents").ok()["documents"].as_array().unwrap().len();
@@ -212,57 +212,57 @@ fn text_files_become_documents_and_nothing_else_does() {
         (vec![&one, folder], "no text file by its name"),
         (vec![&one, &two, "--title", "Both"], "--title is for one file"),
     ] {
-        let output = runs(&desk, &token, &[&["import"], &wrong[..]].concat());
+        let output = runs(&copydesk, &token, &[&["import"], &wrong[..]].concat());
         said(&output, 1);
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(complaint.contains(why), "{complaint}");
     }
     let after = hand.gets("documents").ok()["documents"].as_array().unwrap().len();
     assert_eq!(before, after, "all are read before the first is made");
-    let viewer = desk.token("Vic", Role::Viewer, &[]);
-    said(&runs(&desk, &viewer, &["import", &one]), 1);
-    said(&runs(&desk, &token, &["import"]), 2);
+    let viewer = copydesk.token("Vic", Role::Viewer, &[]);
+    said(&runs(&copydesk, &viewer, &["import", &one]), 1);
+    said(&runs(&copydesk, &token, &["import"]), 2);
 }
 
 #[test]
 fn what_runs_out_of_time_ends_with_three() {
-    let (desk, token, document) = desk(&["--approval-timeout", "1"]);
-    let (ask, line) = asks(&desk, &token, &document, &[]);
+    let (copydesk, token, document) = test_server(&["--approval-timeout", "1"]);
+    let (ask, line) = asks(&copydesk, &token, &document, &[]);
     let (rest, code) = ask.ends();
     assert_eq!(code, Some(3), "{rest}");
     // Where the machine is slow, nothing was seen to wait; how it ended is said all the same.
     let said_all = format!("{line}\n{rest}");
     let request = said_all.split_whitespace().find(|word| word.starts_with("req_")).unwrap();
-    let late = runs(&desk, &token, &["approve", request]);
+    let late = runs(&copydesk, &token, &["approve", request]);
     said(&late, 3);
 }
 
 #[test]
 fn who_waits_gives_up_when_they_said_and_the_run_goes_on() {
-    let (desk, token, document) = desk(&[]);
-    let (ask, line) = asks(&desk, &token, &document, &["--timeout", "2"]);
+    let (copydesk, token, document) = test_server(&[]);
+    let (ask, line) = asks(&copydesk, &token, &document, &["--timeout", "2"]);
     assert_eq!(ask.ends().1, Some(3));
-    said(&runs(&desk, &token, &["approve", name(&line)]), 0);
+    said(&runs(&copydesk, &token, &["approve", name(&line)]), 0);
 }
 
 #[test]
 fn without_waiting_one_is_told_where_the_run_is() {
-    let (desk, token, document) = desk(&[]);
-    let url = said(&runs(&desk, &token, &["ask", &document, "Fix it"]), 0);
-    let run = Hand::new(&desk, &token).gets(url.trim().strip_prefix("/api/v1/").unwrap());
+    let (copydesk, token, document) = test_server(&[]);
+    let url = said(&runs(&copydesk, &token, &["ask", &document, "Fix it"]), 0);
+    let run = Hand::new(&copydesk, &token).gets(url.trim().strip_prefix("/api/v1/").unwrap());
     assert_eq!(run.ok()["prompt"], "Fix it");
 }
 
 #[test]
 fn who_watches_is_told_what_waits_and_how_it_ends() {
-    let (desk, token, document) = desk(&[]);
+    let (copydesk, token, document) = test_server(&[]);
     let words = ["watch", "--document", document.as_str(), "--json"];
-    let mut watch = Waiting::start(command(&desk, &token, &words));
-    said(&runs(&desk, &token, &["ask", &document, "Fix it"]), 0);
+    let mut watch = Waiting::start(command(&copydesk, &token, &words));
+    said(&runs(&copydesk, &token, &["ask", &document, "Fix it"]), 0);
     let waits = watch.json();
     assert_eq!(waits["type"], "tool_approval_request");
     let request = waits["request"]["request_id"].as_str().unwrap();
-    said(&runs(&desk, OWNER, &["approve", request]), 0);
+    said(&runs(&copydesk, OWNER, &["approve", request]), 0);
     let over = watch.json();
     assert_eq!(
         (over["type"].as_str(), over["request"]["status"].as_str()),
@@ -277,10 +277,10 @@ struct Relay {
 }
 
 impl Relay {
-    fn to(desk: &Desk) -> Self {
+    fn to(copydesk: &TestServer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
         let url = format!("http://{}", listener.local_addr().expect("it has an address"));
-        let to = Arc::new(Mutex::new(desk.address().to_owned()));
+        let to = Arc::new(Mutex::new(copydesk.address().to_owned()));
         let there = Arc::clone(&to);
         std::thread::spawn(move || {
             for here in listener.incoming().map_while(Result::ok) {
@@ -302,10 +302,10 @@ impl Relay {
 #[test]
 fn who_watches_misses_nothing_that_comes_and_goes_between_two_looks_or_while_the_server_is_away() {
     let turn = json!({"when": {"user": "."}, "content": [{"type": "tool_use", "name": "update_full_document", "input": full(FIXED)}], "repeat": true});
-    let mut desk = Desk::scripted(Script::default().turn(turn).closing("Done."));
-    let relay = Relay::to(&desk);
-    let ana = desk.editor("Ana");
-    let mut started = command(&desk, &ana.token, &["watch", "--json"]);
+    let mut copydesk = TestServer::scripted(Script::default().turn(turn).closing("Done."));
+    let relay = Relay::to(&copydesk);
+    let ana = copydesk.editor("Ana");
+    let mut started = command(&copydesk, &ana.token, &["watch", "--json"]);
     started.env("COPYDESK_URL", &relay.url);
     let mut watch = Waiting::start(started);
     // Each waits only for a moment.
@@ -333,19 +333,19 @@ fn who_watches_misses_nothing_that_comes_and_goes_between_two_looks_or_while_the
         assert_eq!(over, wanted);
     };
     ends(&short);
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     // Looked at in vain for some time.
     std::thread::sleep(Duration::from_secs(2));
-    let ana = ana.comes_back(&desk);
+    let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     let later = vec![rejects(&ana)];
-    desk.address().clone_into(&mut relay.to.lock().unwrap());
+    copydesk.address().clone_into(&mut relay.to.lock().unwrap());
     ends(&later);
 }
 
 #[test]
 fn nonsense_is_refused_with_two_and_whatever_fails_with_one() {
-    let (desk, token, document) = desk(&[]);
+    let (copydesk, token, document) = test_server(&[]);
     for wrong in [
         &["ask"][..],
         &["approve"],
@@ -354,14 +354,14 @@ fn nonsense_is_refused_with_two_and_whatever_fails_with_one() {
         &["watch", "--loud"],
         &["completions", "sh"],
     ] {
-        said(&runs(&desk, &token, wrong), 2);
+        said(&runs(&copydesk, &token, wrong), 2);
     }
-    said(&runs(&desk, &token, &["requests", "req_none"]), 1);
-    said(&runs(&desk, &token, &["ask", "doc_none", "Fix it"]), 1);
-    said(&runs(&desk, "no token at all", &["docs"]), 1);
-    let viewer = desk.token("Vic", Role::Viewer, &[]);
-    said(&runs(&desk, &viewer, &["ask", &document, "Fix it"]), 1);
-    let nobody = copydesk().args(["docs", "--url", "http://127.0.0.1:1"]).output().unwrap();
+    said(&runs(&copydesk, &token, &["requests", "req_none"]), 1);
+    said(&runs(&copydesk, &token, &["ask", "doc_none", "Fix it"]), 1);
+    said(&runs(&copydesk, "no token at all", &["docs"]), 1);
+    let viewer = copydesk.token("Vic", Role::Viewer, &[]);
+    said(&runs(&copydesk, &viewer, &["ask", &document, "Fix it"]), 1);
+    let nobody = copydesk_command().args(["docs", "--url", "http://127.0.0.1:1"]).output().unwrap();
     said(&nobody, 1);
     assert!(String::from_utf8_lossy(&nobody.stderr).contains("is it running?"));
 }
@@ -369,7 +369,7 @@ fn nonsense_is_refused_with_two_and_whatever_fails_with_one() {
 #[test]
 fn shells_complete_every_command() {
     for shell in ["bash", "zsh", "fish"] {
-        let script = copydesk().args(["completions", shell]).output().unwrap();
+        let script = copydesk_command().args(["completions", shell]).output().unwrap();
         let script = said(&script, 0);
         for word in ["approve", "requests", "preview", "watch", "import", "listen"] {
             assert!(script.contains(word), "{shell} does not know {word}");
@@ -382,11 +382,11 @@ fn shells_complete_every_command() {
 
 #[test]
 fn a_backup_of_a_running_server_becomes_another_server() {
-    let (desk, token, document) = desk(&[]);
+    let (copydesk, token, document) = test_server(&[]);
     let home = tempfile::tempdir().unwrap();
     let program =
-        |words: &[&str]| copydesk().args(words).current_dir(home.path()).output().unwrap();
-    let data = desk.data().display().to_string();
+        |words: &[&str]| copydesk_command().args(words).current_dir(home.path()).output().unwrap();
+    let data = copydesk.data().display().to_string();
     let made = said(&program(&["backup", "--data", &data, "--out", "."]), 0);
     let file = made.split_whitespace().next().unwrap();
     assert!(file.starts_with("./copydesk-backup-") && file.ends_with(".sqlite"), "{made}");
@@ -412,16 +412,16 @@ fn a_backup_of_a_running_server_becomes_another_server() {
 
 #[test]
 fn a_backup_that_is_interrupted_or_finds_no_room_leaves_no_half_file_under_its_name() {
-    let (desk, _, _) = desk(&[]);
+    let (copydesk, _, _) = test_server(&[]);
     let home = tempfile::tempdir().unwrap();
     // Files may have 16 blocks at most; who writes more is ended, or told so if it does not listen to that signal.
     let limited = |first: &str| {
         let script = format!("{first} ulimit -f 16; exec \"$0\" \"$@\"");
         Command::new("sh")
             .args(["-c", &script])
-            .arg(copydesk().get_program())
+            .arg(copydesk_command().get_program())
             .args(["backup", "--out", "backup.sqlite", "--data"])
-            .arg(desk.data())
+            .arg(copydesk.data())
             .current_dir(home.path())
             .output()
             .unwrap()
@@ -438,8 +438,8 @@ fn a_backup_that_is_interrupted_or_finds_no_room_leaves_no_half_file_under_its_n
     let ended = limited("");
     assert_eq!(ended.status.code(), None, "a signal ended it");
     assert!(names().iter().all(|name| name.starts_with("backup.sqlite.part-")), "{:?}", names());
-    let data = desk.data().display().to_string();
+    let data = copydesk.data().display().to_string();
     let words = ["backup", "--out", "backup.sqlite", "--data", &data];
-    said(&copydesk().args(words).current_dir(home.path()).output().unwrap(), 0);
-    desk.owner().is_fine();
+    said(&copydesk_command().args(words).current_dir(home.path()).output().unwrap(), 0);
+    copydesk.owner().is_fine();
 }

@@ -4,26 +4,26 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Role, replacing};
+use crate::support::{Person, Role, TestServer, replacing};
 
-fn two_writers(desk: &Desk, text: &str) -> (Person, Person) {
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+fn two_writers(copydesk: &TestServer, text: &str) -> (Person, Person) {
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(text));
     (ana, ben)
 }
 
 #[test]
 fn what_one_types_the_other_reads() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "Hello.");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "Hello.");
     assert_eq!(ana.types(5, " there"), 1);
     ben.comes_to_read("Hello there.");
 }
 
 #[test]
 fn an_author_receives_their_own_updates_before_the_ack() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates("Hello.");
     ana.types(0, "x");
     ana.saw_in_order(&["document:updates", "ack document:push"]);
@@ -34,8 +34,8 @@ fn an_author_receives_their_own_updates_before_the_ack() {
 
 #[test]
 fn both_typing_at_once_end_up_with_the_same_text() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "middle");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "middle");
     let first = ana.send("document:push", &one_push(&ana, 0, &replacing(6, 0, 0, "left ")));
     let second = ben.send("document:push", &one_push(&ben, 0, &replacing(6, 6, 6, " right")));
     ana.ack(first).ok();
@@ -55,8 +55,8 @@ fn one_push(person: &Person, version: u64, changes: &Value) -> Value {
 
 #[test]
 fn a_push_that_is_behind_is_rebased_and_acked_with_its_version() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     ana.types(0, "1");
     ana.types(0, "2");
     let version = ben.pushes(0, &[replacing(3, 3, 3, "!")]).ok()["version"].clone();
@@ -68,8 +68,8 @@ fn a_push_that_is_behind_is_rebased_and_acked_with_its_version() {
 
 #[test]
 fn an_update_rebased_to_nothing_still_takes_its_version() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     ana.replaces(0, 3, "");
     assert_eq!(ben.pushes(0, &[replacing(3, 1, 2, "")]).ok()["version"], 2);
     ana.comes_to_version(2);
@@ -78,8 +78,8 @@ fn an_update_rebased_to_nothing_still_takes_its_version() {
 
 #[test]
 fn several_updates_of_one_push_follow_each_other() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "");
     let version =
         ana.pushes(0, &[json!([[0, "a"]]), json!([1, [0, "b"]]), json!([2, [0, "", "c"]])]);
     assert_eq!(version.ok()["version"], 3);
@@ -88,8 +88,8 @@ fn several_updates_of_one_push_follow_each_other() {
 
 #[test]
 fn a_push_is_taken_completely_or_not_at_all() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     let error = ana
         .pushes(0, &[json!([3, [0, "d"]]), json!([3, [0, "e"]])])
         .refused_with("invalid_payload");
@@ -99,8 +99,8 @@ fn a_push_is_taken_completely_or_not_at_all() {
 
 #[test]
 fn a_push_from_the_future_has_to_resync() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates("abc");
     ana.pushes(7, &[json!([3, [0, "d"]])]).refused_with("resync");
     assert_eq!(ana.text(), "abc");
@@ -108,8 +108,8 @@ fn a_push_from_the_future_has_to_resync() {
 
 #[test]
 fn a_change_that_does_not_fit_the_text_is_refused() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "a😀c");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "a😀c");
     for changes in [
         json!([5, [0, "x"]]),
         json!([3]),
@@ -135,8 +135,8 @@ fn a_change_that_does_not_fit_the_text_is_refused() {
 
 #[test]
 fn a_name_belongs_to_the_person_who_used_it_first() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     ana.types(0, "x");
     ben.pushes_as(&ana.client(), 1, &[json!([4, [0, "y"]])]).refused_with("not_allowed");
     assert_eq!(ben.text(), "xabc");
@@ -144,8 +144,8 @@ fn a_name_belongs_to_the_person_who_used_it_first() {
 
 #[test]
 fn the_servers_own_names_are_nobodys() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates("abc");
     for name in ["", "ai:request", &"n".repeat(65), "a\u{7}b"] {
         ana.pushes_as(name, 0, &[json!([3, [0, "y"]])]).refused_with("invalid_payload");
@@ -154,8 +154,8 @@ fn the_servers_own_names_are_nobodys() {
 
 #[test]
 fn one_socket_may_write_under_several_names() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "");
     ana.pushes_as("pane-1", 0, &[json!([[0, "a"]])]).ok();
     ana.pushes_as("pane-2", 1, &[json!([1, [0, "b"]])]).ok();
     ben.comes_to_read("ab");
@@ -163,13 +163,13 @@ fn one_socket_may_write_under_several_names() {
 
 #[test]
 fn what_was_sent_again_after_a_reconnect_is_applied_once() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     let changes = [json!([3, [0, "d"]]), json!([4, [0, "e"]])];
     ana.pushes(0, &changes).ok();
     ana.loses_connection();
     ben.types(0, "x");
-    let back = ana.comes_back(&desk);
+    let back = ana.comes_back(&copydesk);
     // The ack was lost on the way: the editor sends the same updates again, under the same name.
     back.opens_again();
     assert_eq!(back.pushes(0, &changes).ok()["version"], 3);
@@ -178,8 +178,8 @@ fn what_was_sent_again_after_a_reconnect_is_applied_once() {
 
 #[test]
 fn what_was_sent_again_together_with_more_is_applied_once() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     ana.pushes(0, &[json!([3, [0, "d"]])]).ok();
     ana.pushes(0, &[json!([3, [0, "d"]]), json!([4, [0, "e"]])]).ok();
     ben.comes_to_version(2);
@@ -188,12 +188,12 @@ fn what_was_sent_again_together_with_more_is_applied_once() {
 
 #[test]
 fn who_was_away_is_given_what_is_new() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     ana.loses_connection();
     ben.types(3, "d");
     ben.types(4, "e");
-    let back = ana.comes_back(&desk);
+    let back = ana.comes_back(&copydesk);
     let ack = back.opens_again();
     assert_eq!((&ack["from"], &ack["version"]), (&json!(0), &json!(2)));
     assert_eq!(ack["updates"].as_array().unwrap().len(), 2);
@@ -204,8 +204,8 @@ fn who_was_away_is_given_what_is_new() {
 
 #[test]
 fn who_claims_to_know_the_future_is_given_the_document() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("abc");
     for (event, field) in [("document:open", "since"), ("document:resync", "version")] {
         let mut payload = json!({"documentId": document});
@@ -217,8 +217,8 @@ fn who_claims_to_know_the_future_is_given_the_document() {
 
 #[test]
 fn resync_is_idempotent_and_joins_atomically() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "");
     for _ in 0..20 {
         // The mirror fails if anything is missed or told twice around the answer.
         let typing = ben.send(
@@ -238,10 +238,10 @@ fn resync_is_idempotent_and_joins_atomically() {
 
 #[test]
 fn opening_while_others_type_misses_nothing_and_repeats_nothing() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("");
-    let carl = desk.editor("Carl");
+    let carl = copydesk.editor("Carl");
     let mut sent = Vec::new();
     for at in 0..50 {
         sent.push(
@@ -260,8 +260,8 @@ fn opening_while_others_type_misses_nothing_and_repeats_nothing() {
 
 #[test]
 fn the_log_reaches_back_ten_thousand_updates_and_no_further_is_promised() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "");
     ana.closes();
     let client = ben.client();
     for batch in 0..11_u64 {
@@ -285,8 +285,8 @@ fn the_log_reaches_back_ten_thousand_updates_and_no_further_is_promised() {
 
 #[test]
 fn events_of_one_socket_take_effect_in_the_order_they_were_sent() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "");
     let sent: Vec<_> = (0..100_u64)
         .map(|at| {
             let digit = (b'0' + (at % 10) as u8) as char;
@@ -308,9 +308,9 @@ fn events_of_one_socket_take_effect_in_the_order_they_were_sent() {
 
 #[test]
 fn three_writers_typing_all_at_once_converge() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "start");
-    let carl = desk.editor("Carl");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "start");
+    let carl = copydesk.editor("Carl");
     carl.opens(&ana.document());
     let writers = [&ana, &ben, &carl];
     for round in 0..30 {
@@ -335,10 +335,10 @@ fn three_writers_typing_all_at_once_converge() {
 
 #[test]
 fn a_viewer_reads_along_but_does_not_write() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("abc");
-    let vera = desk.person("Vera", Role::Viewer);
+    let vera = copydesk.person("Vera", Role::Viewer);
     assert_eq!(vera.opens(&document)["role"], "viewer");
     vera.pushes(0, &[json!([3, [0, "d"]])]).refused_with("not_allowed");
     ana.types(3, "d");
@@ -347,8 +347,8 @@ fn a_viewer_reads_along_but_does_not_write() {
 
 #[test]
 fn a_push_into_a_document_that_is_not_open_counts_all_the_same() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let document = ana.creates("abc");
     let updates = json!([{"clientID": "script", "changes": [3, [0, "d"]]}]);
     let push = json!({"documentId": document, "version": 0, "updates": updates});
@@ -359,8 +359,8 @@ fn a_push_into_a_document_that_is_not_open_counts_all_the_same() {
 
 #[test]
 fn who_closed_a_document_hears_no_more_of_it() {
-    let desk = Desk::quiet();
-    let (ana, ben) = two_writers(&desk, "abc");
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = two_writers(&copydesk, "abc");
     ben.closes();
     ana.types(0, "x");
     assert!(ben.saw("document:updates").is_empty());
@@ -369,9 +369,9 @@ fn who_closed_a_document_hears_no_more_of_it() {
 
 #[test]
 fn a_very_long_line_and_many_lines_arrive_as_they_are() {
-    let desk = Desk::quiet();
+    let copydesk = TestServer::quiet();
     let text = format!("{}\n{}", "w".repeat(50_000), "line\n".repeat(5_000));
-    let (ana, ben) = two_writers(&desk, &text);
+    let (ana, ben) = two_writers(&copydesk, &text);
     ana.types(50_001, "\n\n");
     let expected = format!("{}\n\n\n{}", "w".repeat(50_000), "line\n".repeat(5_000));
     ben.comes_to_read(&expected);

@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, OWNER, Role, modules};
+use crate::support::{OWNER, Role, TestServer, modules};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/converge.mjs");
 /// Some seconds on two busy cores.
@@ -115,11 +115,11 @@ impl Drop for Editors {
 }
 
 /// A server, and the people on it: three who write, one who only decides, one who only reads.
-fn peopled(script: &str) -> (Desk, Value) {
-    let desk = Desk::playing(script);
-    let [ana, ben] = ["Ana", "Ben"].map(|name| desk.token(name, Role::Editor, &[]));
+fn peopled(script: &str) -> (TestServer, Value) {
+    let copydesk = TestServer::playing(script);
+    let [ana, ben] = ["Ana", "Ben"].map(|name| copydesk.token(name, Role::Editor, &[]));
     let [rea, vic] = [("Rea", Role::Reviewer), ("Vic", Role::Viewer)]
-        .map(|(name, role)| desk.token(name, role, &[]));
+        .map(|(name, role)| copydesk.token(name, role, &[]));
     let people = json!([
         {"name": "Owner", "role": "owner", "token": OWNER},
         {"name": "Ana", "role": "editor", "token": ana},
@@ -127,8 +127,8 @@ fn peopled(script: &str) -> (Desk, Value) {
         {"name": "Rea", "role": "reviewer", "token": rea},
         {"name": "Vic", "role": "viewer", "token": vic},
     ]);
-    let place = json!({"url": desk.url(), "tokens": [OWNER, ana, ben], "people": people});
-    (desk, place)
+    let place = json!({"url": copydesk.url(), "tokens": [OWNER, ana, ben], "people": people});
+    (copydesk, place)
 }
 
 /// Plays the sessions; what happened how often, and what failed. What the server that was killed leaves behind is checked
@@ -153,9 +153,9 @@ fn play(wanted: Play) -> (Value, Vec<Value>) {
     loop {
         let line = editors.hear();
         if let Some(cut) = line["cut"].as_u64() {
-            let desk = &mut fragile[usize::try_from(cut).expect("it is one of them")];
-            desk.is_killed_and_restarted();
-            editors.say(&json!({"url": desk.url()}));
+            let copydesk = &mut fragile[usize::try_from(cut).expect("it is one of them")];
+            copydesk.is_killed_and_restarted();
+            editors.say(&json!({"url": copydesk.url()}));
             continue;
         }
         let failures = line["done"]["failures"].as_array().expect("failures").clone();

@@ -9,7 +9,7 @@ use copydesk::ids::RequestId;
 use copydesk::store::{Store, StoreAccess};
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Request, Script, replacing};
+use crate::support::{Person, Request, Script, TestServer, replacing};
 
 const BEFORE: &str = "Teh first line.\n\nThe secnd line.\n\nThe third lien.";
 const AFTER: &str = "The first line.\n\nThe second line.\n\nThe third line.\n";
@@ -55,7 +55,7 @@ const WALKS: [&str; 30] = [
 
 /// What two people do at a desk that dies once or twice.
 struct Afternoon {
-    desk: Desk,
+    copydesk: TestServer,
     ana: Person,
     ben: Person,
     /// Connections that are gone, for what was heard on them.
@@ -67,12 +67,12 @@ struct Afternoon {
 impl Afternoon {
     fn begin(walks: &str) -> Self {
         let mut walks: Vec<String> = walks.split(',').rev().map(str::to_owned).collect();
-        let mut desk = Desk::scripted(Script::rewriting(AFTER));
-        let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+        let mut copydesk = TestServer::scripted(Script::rewriting(AFTER));
+        let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
         ben.opens(&ana.creates(BEFORE));
-        assert!(desk.stops().success());
-        desk.starts_to_die_at(&walks.pop().unwrap()).expect("it serves before it dies");
-        let mut afternoon = Self { desk, ana, ben, gone: Vec::new(), walks };
+        assert!(copydesk.stops().success());
+        copydesk.starts_to_die_at(&walks.pop().unwrap()).expect("it serves before it dies");
+        let mut afternoon = Self { copydesk, ana, ben, gone: Vec::new(), walks };
         afternoon.everybody_comes_back();
         afternoon
     }
@@ -83,7 +83,7 @@ impl Afternoon {
             if let Some(done) = attempt(self) {
                 return done;
             }
-            self.desk.dies();
+            self.copydesk.dies();
             self.starts_again();
             self.everybody_comes_back();
         }
@@ -91,16 +91,16 @@ impl Afternoon {
 
     fn starts_again(&mut self) {
         if let Some(walk) = self.walks.pop()
-            && self.desk.starts_to_die_at(&walk).is_some()
+            && self.copydesk.starts_to_die_at(&walk).is_some()
         {
-            self.desk.dies();
+            self.copydesk.dies();
         }
-        self.desk.starts();
+        self.copydesk.starts();
     }
 
     fn everybody_comes_back(&mut self) {
         for person in [&mut self.ana, &mut self.ben] {
-            let back = person.comes_back(&self.desk);
+            let back = person.comes_back(&self.copydesk);
             back.opens_again();
             self.gone.push(std::mem::replace(person, back));
         }
@@ -214,18 +214,18 @@ fn afternoon(walks: &str) {
     assert!(told[0].contains("Applied: 3 accepted."), "{told:?}");
     let ends = transcript.iter().filter(|entry| entry["type"] == "result").count();
     assert_eq!((ends, it.heard("claudeResponse") <= 1), (1, true), "a run ends once");
-    assert!(it.desk.stops().success());
-    let kept = kept(&it.desk, &request);
+    assert!(it.copydesk.stops().success());
+    let kept = kept(&it.copydesk, &request);
     let once = |what: &str| kept.iter().filter(|it| *it == what).count();
     let counts = ["request.create", "request.decide", "request.undo", "decision"].map(once);
     assert_eq!(counts, [1, 2, 1, 2], "{kept:?}");
 }
 
 /// What the store has of a request, each as one word; its audit chain must hold.
-fn kept(desk: &Desk, request: &Request) -> Vec<String> {
+fn kept(copydesk: &TestServer, request: &Request) -> Vec<String> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&desk.data(), StoreAccess::Serve).await.unwrap();
+        let store = Store::open(&copydesk.data(), StoreAccess::Serve).await.unwrap();
         store.verify_audit().await.unwrap();
         let id = RequestId::from(request.id());
         let lines = store.audit(None, None, 1_000).await.unwrap();
@@ -284,16 +284,16 @@ fn the_power_may_be_cut_again_while_the_server_recovers() {
 /// Two rooms share a transaction; the power is cut between what the one wrote and what the other would.
 #[test]
 fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
-    let mut desk = Desk::quiet();
-    let people = ["Ana", "Ben", "Cleo"].map(|name| desk.editor(name));
+    let mut copydesk = TestServer::quiet();
+    let people = ["Ana", "Ben", "Cleo"].map(|name| copydesk.editor(name));
     for person in &people {
         person.creates("");
         // Later pushes are nothing but updates.
         person.types(0, "x");
     }
-    assert!(desk.stops().success());
-    desk.starts_to_die_at("store.grouped").expect("it serves before it dies");
-    let people = people.map(|person| person.comes_back(&desk));
+    assert!(copydesk.stops().success());
+    copydesk.starts_to_die_at("store.grouped").expect("it serves before it dies");
+    let people = people.map(|person| person.comes_back(&copydesk));
     for person in &people {
         person.opens_again();
     }
@@ -314,10 +314,10 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
             }
         }
     }
-    desk.dies();
-    desk.starts();
+    copydesk.dies();
+    copydesk.starts();
     for (person, acknowledged) in people.iter().zip(acknowledged) {
-        let back = person.comes_back(&desk);
+        let back = person.comes_back(&copydesk);
         let opened = back.opens(&person.document());
         let (text, version) =
             (&opened["document"]["text"], opened["document"]["version"].as_u64().unwrap());
@@ -328,20 +328,20 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
 }
 
 /// Somebody approves a call that acts outside of documents; the power is cut on the way. What the model is told after the restart.
-fn errand(walk: &str, tool: &str, input: &Value) -> (Desk, String) {
-    let plan = Desk::plan().script(Script::calling(tool, input)).workspace(&[]);
-    let mut desk = plan.flags(&["--enable-bash"]).start();
-    let owner = desk.owner();
-    assert!(desk.stops().success());
-    desk.starts_to_die_at(walk).expect("it serves before it dies");
-    let owner = owner.comes_back(&desk);
+fn execution(walk: &str, tool: &str, input: &Value) -> (TestServer, String) {
+    let plan = TestServer::plan().script(Script::calling(tool, input)).workspace(&[]);
+    let mut copydesk = plan.flags(&["--enable-bash"]).start();
+    let owner = copydesk.owner();
+    assert!(copydesk.stops().success());
+    copydesk.starts_to_die_at(walk).expect("it serves before it dies");
+    let owner = owner.comes_back(&copydesk);
     owner.emit("run", &json!({"prompt": "Do it", "requestId": RUN})).ok();
     let request = owner.sees_request();
     let decision = request.decision(json!({"approved": true}));
     owner.tries("tool_approval_response", &decision);
-    desk.dies();
-    desk.starts();
-    let owner = owner.comes_back(&desk);
+    copydesk.dies();
+    copydesk.starts();
+    let owner = owner.comes_back(&copydesk);
     if owner.decides(&request, json!({"approved": true})).body()["ok"] == false {
         owner.decides(&request, json!({"approved": true})).refused_with("already_resolved");
     }
@@ -359,30 +359,32 @@ fn errand(walk: &str, tool: &str, input: &Value) -> (Desk, String) {
         }
         std::thread::sleep(Duration::from_millis(10));
     };
-    (desk, told)
+    (copydesk, told)
 }
 
 #[test]
 fn what_was_approved_and_not_begun_is_done_after_a_power_cut() {
     for walk in ["room.decided>room.kept", "room.decided>room.told"] {
-        let (desk, told) = errand(walk, "Write", &json!({"file_path": "a.txt", "content": "new"}));
+        let (copydesk, told) =
+            execution(walk, "Write", &json!({"file_path": "a.txt", "content": "new"}));
         assert!(told.contains("Wrote 3 characters to a.txt"), "{walk}: {told}");
-        assert_eq!(desk.file("a.txt").as_deref(), Some("new"));
+        assert_eq!(copydesk.file("a.txt").as_deref(), Some("new"));
     }
 }
 
 #[test]
 fn what_was_begun_is_reported_as_it_is_and_never_done_again() {
     let write = json!({"file_path": "a.txt", "content": "new"});
-    let (desk, told) = errand("tools.begun", "Write", &write);
+    let (copydesk, told) = execution("tools.begun", "Write", &write);
     assert!(told.contains("It is as it was before; nothing was repeated"), "{told}");
-    assert_eq!(desk.file("a.txt"), None);
-    let (desk, told) = errand("tools.acted", "Write", &write);
+    assert_eq!(copydesk.file("a.txt"), None);
+    let (copydesk, told) = execution("tools.acted", "Write", &write);
     assert!(told.contains("was written before the server stopped"), "{told}");
-    assert_eq!(desk.file("a.txt").as_deref(), Some("new"));
-    let (desk, told) = errand("tools.acted", "Bash", &json!({"command": "echo once >> log.txt"}));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("new"));
+    let (copydesk, told) =
+        execution("tools.acted", "Bash", &json!({"command": "echo once >> log.txt"}));
     assert!(told.contains("it was not repeated"), "{told}");
-    assert_eq!(desk.file("log.txt").as_deref(), Some("once\n"));
+    assert_eq!(copydesk.file("log.txt").as_deref(), Some("once\n"));
 }
 
 #[test]

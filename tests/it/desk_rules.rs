@@ -3,16 +3,16 @@
 use copydesk::store::{AuditRecord, Store, StoreAccess};
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Request, Script};
+use crate::support::{Person, Request, Script, TestServer};
 
 /// A model that writes the file which the prompt names, whatever is asked.
-fn writing(files: &[&str]) -> Desk {
+fn writing(files: &[&str]) -> TestServer {
     let write = |script: Script, file: &&str| {
         let input = json!({"file_path": file, "content": format!("This is {file}.\n")});
         script.answering(&regex(file), "Write", &input)
     };
     let script = files.iter().fold(Script::default(), write).closing("Done.");
-    Desk::plan().script(script).workspace(&[]).start()
+    TestServer::plan().script(script).workspace(&[]).start()
 }
 
 fn regex(file: &str) -> String {
@@ -46,23 +46,23 @@ fn rules(person: &Person) -> Vec<Value> {
 }
 
 /// Ed has let the model write `a.txt`, and does not want to be asked about such files again.
-fn with_rule(remember: &Value) -> (Desk, Person) {
-    let desk = writing(&["a.txt", "b.txt", "c.md", "d.txt"]);
-    let ed = desk.editor("Ed");
+fn with_rule(remember: &Value) -> (TestServer, Person) {
+    let copydesk = writing(&["a.txt", "b.txt", "c.md", "d.txt"]);
+    let ed = copydesk.editor("Ed");
     let (first, waits) = asks(&ed, "a.txt");
     assert!(waits);
     ed.decides(&first, json!({"approved": true, "remember": remember})).ok();
     ed.sees_where("agent_event", |it| it["type"] == "result");
-    assert_eq!(desk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
-    (desk, ed)
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
+    (copydesk, ed)
 }
 
 /// The whole audit log, newest first; its chain holds.
-fn log(desk: &mut Desk) -> Vec<AuditRecord> {
-    desk.stops();
+fn log(copydesk: &mut TestServer) -> Vec<AuditRecord> {
+    copydesk.stops();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let store = Store::open(&desk.data(), StoreAccess::Visit).await.unwrap();
+        let store = Store::open(&copydesk.data(), StoreAccess::Visit).await.unwrap();
         store.verify_audit().await.unwrap();
         store.audit(None, None, 100).await.unwrap()
     })
@@ -70,8 +70,8 @@ fn log(desk: &mut Desk) -> Vec<AuditRecord> {
 
 #[test]
 fn a_remembered_rule_writes_the_next_file_and_everybody_sees_whose_rule_it_was() {
-    let (mut desk, ed) = with_rule(&json!({"scope": "session", "path": "*.txt"}));
-    let owner = desk.owner();
+    let (mut copydesk, ed) = with_rule(&json!({"scope": "session", "path": "*.txt"}));
+    let owner = copydesk.owner();
     let rule = rules(&ed).remove(0);
     assert_eq!(
         (&rule["tool"], &rule["documentId"], &rule["by"]),
@@ -84,9 +84,9 @@ fn a_remembered_rule_writes_the_next_file_and_everybody_sees_whose_rule_it_was()
     assert_eq!(resolved["rule"], rule["id"]);
     ends(&ed, &run);
     assert_eq!(ed.told(&run)[0]["content"], "Wrote 15 characters to b.txt");
-    assert_eq!(desk.file("b.txt").as_deref(), Some("This is b.txt.\n"));
+    assert_eq!(copydesk.file("b.txt").as_deref(), Some("This is b.txt.\n"));
 
-    let lines = log(&mut desk);
+    let lines = log(&mut copydesk);
     let decided = lines.iter().find(|it| it.entry.action == "request.decide").unwrap();
     assert_eq!(decided.entry.request.as_ref().unwrap().as_str(), request.id());
     assert_eq!(decided.entry.detail["decision"]["rule"], rule["id"]);
@@ -95,9 +95,9 @@ fn a_remembered_rule_writes_the_next_file_and_everybody_sees_whose_rule_it_was()
 
 #[test]
 fn a_file_that_the_rule_does_not_name_waits_for_people() {
-    let (desk, ed) = with_rule(&json!({"scope": "session", "path": "*.txt"}));
+    let (copydesk, ed) = with_rule(&json!({"scope": "session", "path": "*.txt"}));
     let (markdown, waits) = asks(&ed, "c.md");
-    assert!(waits && desk.file("c.md").is_none());
+    assert!(waits && copydesk.file("c.md").is_none());
     ed.rejects(&markdown, "");
     let (_, waits) = asks(&ed, "b.txt");
     assert!(!waits);
@@ -105,27 +105,27 @@ fn a_file_that_the_rule_does_not_name_waits_for_people() {
 
 #[test]
 fn once_the_rule_is_revoked_people_are_asked_again() {
-    let (mut desk, ed) = with_rule(&json!({"scope": "session"}));
+    let (mut copydesk, ed) = with_rule(&json!({"scope": "session"}));
     assert!(!asks(&ed, "b.txt").1);
     let id = rules(&ed)[0]["id"].clone();
-    desk.editor("Eve").emit("rules:revoke", &json!({"id": id})).refused_with("not_allowed");
-    desk.owner().emit("rules:revoke", &json!({"id": id})).ok();
+    copydesk.editor("Eve").emit("rules:revoke", &json!({"id": id})).refused_with("not_allowed");
+    copydesk.owner().emit("rules:revoke", &json!({"id": id})).ok();
     assert_eq!(rules(&ed), [Value::Null; 0]);
     let (request, waits) = asks(&ed, "d.txt");
-    assert!(waits && desk.file("d.txt").is_none());
+    assert!(waits && copydesk.file("d.txt").is_none());
     ed.accepts_all(&request);
     ed.sees_where("agent_event", |it| it["type"] == "result");
-    assert_eq!(desk.file("d.txt").as_deref(), Some("This is d.txt.\n"));
-    assert!(log(&mut desk).iter().any(|it| it.entry.action == "rule.revoke"));
+    assert_eq!(copydesk.file("d.txt").as_deref(), Some("This is d.txt.\n"));
+    assert!(log(&mut copydesk).iter().any(|it| it.entry.action == "rule.revoke"));
 }
 
 #[test]
 fn a_rule_of_the_desk_decides_after_a_power_cut_too_and_for_nobody_elses_session() {
-    let (mut desk, ed) = with_rule(&json!({"scope": "session"}));
-    desk.is_killed_and_restarted();
-    let ed = ed.comes_back(&desk);
+    let (mut copydesk, ed) = with_rule(&json!({"scope": "session"}));
+    copydesk.is_killed_and_restarted();
+    let ed = ed.comes_back(&copydesk);
     assert!(!asks(&ed, "b.txt").1);
-    let (_, waits) = asks(&desk.editor("Eve"), "c.md");
+    let (_, waits) = asks(&copydesk.editor("Eve"), "c.md");
     assert!(waits, "the rule is for another session");
 }
 
@@ -146,8 +146,8 @@ fn told(person: &Person, prompt: &str) -> Value {
 
 #[test]
 fn what_an_owner_denied_is_not_done_nobody_is_asked_and_the_log_says_so() {
-    let mut desk = writing(&["a.txt", "b.txt", "c.md"]);
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let mut copydesk = writing(&["a.txt", "b.txt", "c.md"]);
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let rule = adds(&owner, json!({"effect": "deny", "tool": "Write", "path": "*.TXT"}));
     assert_eq!(
         (&rule["effect"], &rule["remember"]["scope"]),
@@ -157,7 +157,7 @@ fn what_an_owner_denied_is_not_done_nobody_is_asked_and_the_log_says_so() {
     assert_eq!(denied["is_error"], true);
     let reason = "Denied by a rule of this workspace: it does not allow Write on files like *.TXT";
     assert!(denied["content"].as_str().unwrap().starts_with(reason), "{denied}");
-    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(copydesk.file("a.txt"), None);
     let (other, waits) = asks(&ed, "c.md");
     assert!(waits, "another file is asked about");
     ed.rejects(&other, "");
@@ -165,7 +165,7 @@ fn what_an_owner_denied_is_not_done_nobody_is_asked_and_the_log_says_so() {
     ed.emit("rules:revoke", &json!({"id": rule["id"]})).refused_with("not_allowed");
     owner.emit("rules:revoke", &json!({"id": rule["id"]})).ok();
     assert!(asks(&ed, "b.txt").1);
-    let lines = log(&mut desk);
+    let lines = log(&mut copydesk);
     let denial = lines.iter().find(|it| it.entry.action == "rule.deny").unwrap();
     assert_eq!(denial.entry.detail["rule"], rule["id"]);
     assert_eq!(denial.entry.detail["file"], "a.txt");
@@ -174,25 +174,25 @@ fn what_an_owner_denied_is_not_done_nobody_is_asked_and_the_log_says_so() {
 
 #[test]
 fn a_denial_survives_a_power_cut_and_holds_where_approvals_are_off() {
-    let mut desk = writing(&["a.txt", "b.txt"]);
-    let owner = desk.owner();
+    let mut copydesk = writing(&["a.txt", "b.txt"]);
+    let owner = copydesk.owner();
     adds(&owner, json!({"effect": "deny", "path": "a.*"}));
-    desk.is_killed_and_restarted();
-    let owner = desk.owner();
+    copydesk.is_killed_and_restarted();
+    let owner = copydesk.owner();
     owner.emit("settings:set", &json!({"approvals": "off"})).ok();
     assert_eq!(told(&owner, "a.txt")["is_error"], true);
     let (_, waits) = asks(&owner, "b.txt");
-    assert!(!waits && desk.file("b.txt").is_some() && desk.file("a.txt").is_none());
+    assert!(!waits && copydesk.file("b.txt").is_some() && copydesk.file("a.txt").is_none());
 }
 
 #[test]
 fn people_are_asked_whatever_was_allowed_where_an_owner_wants_it() {
-    let (desk, ed) = with_rule(&json!({"scope": "session"}));
-    let owner = desk.owner();
+    let (copydesk, ed) = with_rule(&json!({"scope": "session"}));
+    let owner = copydesk.owner();
     let ask = adds(&owner, json!({"effect": "ask", "path": "b.*"}));
     assert_eq!(adds(&owner, json!({"effect": "ask", "path": "b.*"}))["id"], ask["id"]);
     let (request, waits) = asks(&ed, "b.txt");
-    assert!(waits && desk.file("b.txt").is_none());
+    assert!(waits && copydesk.file("b.txt").is_none());
     ed.accepts_all(&request);
     ed.sees_where("agent_event", |it| it["type"] == "result");
     assert!(!asks(&ed, "d.txt").1, "elsewhere the remembered rule decides");
@@ -203,8 +203,8 @@ fn people_are_asked_whatever_was_allowed_where_an_owner_wants_it() {
 
 #[test]
 fn what_an_owner_allows_is_done_in_the_owners_name_unless_it_is_larger() {
-    let desk = writing(&["a.txt", "long-file-name.txt"]);
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = writing(&["a.txt", "long-file-name.txt"]);
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let allow = adds(&owner, json!({"effect": "allow", "tool": "Write", "max_units": 15}));
     assert_eq!(allow["request_id"], Value::Null);
     let run = runs(&ed, "a.txt");
@@ -212,7 +212,7 @@ fn what_an_owner_allows_is_done_in_the_owners_name_unless_it_is_larger() {
     assert_eq!((&resolved["by"], &resolved["rule"]), (&owner.user(), &allow["id"]));
     ends(&ed, &run);
     assert!(asks(&ed, "long-file-name.txt").1);
-    assert_eq!(desk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
 }
 
 #[test]
@@ -223,8 +223,8 @@ fn a_file_may_not_be_read_where_an_owner_denied_it() {
         .answering("open", "Read", &read("open.txt"))
         .closing("Done.");
     let files = [("secret.txt", "hidden"), ("open.txt", "shown")];
-    let desk = Desk::plan().script(script).workspace(&files).start();
-    let owner = desk.owner();
+    let copydesk = TestServer::plan().script(script).workspace(&files).start();
+    let owner = copydesk.owner();
     adds(&owner, json!({"effect": "deny", "path": "secret*"}));
     assert_eq!(told(&owner, "secret")["is_error"], true);
     assert_eq!(told(&owner, "open")["content"], "shown");
@@ -245,8 +245,8 @@ fn a_search_leaves_out_files_that_a_rule_denies_and_shows_no_words_of_those_to_b
     let script = searches.into_iter().fold(Script::default(), answers).closing("Done.");
     let lit = "The lamp was lit.\n";
     let files = [("secret.txt", lit), ("draft.txt", lit), ("open.txt", lit)];
-    let desk = Desk::plan().script(script).workspace(&files).start();
-    let owner = desk.owner();
+    let copydesk = TestServer::plan().script(script).workspace(&files).start();
+    let owner = copydesk.owner();
     let told = |prompt: &str| told(&owner, prompt)["content"].as_str().unwrap().to_owned();
     assert_eq!(told("names"), "draft.txt\nopen.txt\nsecret.txt");
     adds(&owner, json!({"effect": "deny", "path": "SECRET*"}));
@@ -262,8 +262,8 @@ fn a_search_leaves_out_files_that_a_rule_denies_and_shows_no_words_of_those_to_b
 
 #[test]
 fn what_waits_is_not_approved_once_an_owner_has_denied_it() {
-    let desk = writing(&["a.txt"]);
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = writing(&["a.txt"]);
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let (request, waits) = asks(&ed, "a.txt");
     assert!(waits);
     let rule = adds(&owner, json!({"effect": "deny", "tool": "Write"}));
@@ -273,5 +273,5 @@ fn what_waits_is_not_approved_once_an_owner_has_denied_it() {
     owner.emit("rules:revoke", &json!({"id": rule["id"]})).ok();
     ed.accepts_all(&request);
     ed.sees_where("agent_event", |it| it["type"] == "result");
-    assert_eq!(desk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("This is a.txt.\n"));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::check::{copy_of, is_found_in, left_by};
-use crate::support::{Desk, Hand, OWNER, Person, Request, Role, Script};
+use crate::support::{Hand, OWNER, Person, Request, Role, Script, TestServer};
 
 const OLD: &str = "\u{feff}Old.\r\nStill old.\r\n";
 const NEW: &str = "New.\n";
@@ -18,13 +18,13 @@ fn writing() -> Script {
     Script::default().turn(turn).closing("Done.")
 }
 
-fn desk() -> Desk {
-    Desk::plan().script(writing()).workspace(&[("a.txt", OLD)]).start()
+fn test_server() -> TestServer {
+    TestServer::plan().script(writing()).workspace(&[("a.txt", OLD)]).start()
 }
 
-fn commanding(command: &str) -> Desk {
+fn commanding(command: &str) -> TestServer {
     let script = Script::calling("Bash", &json!({"command": command}));
-    Desk::plan().script(script).workspace(&[]).flags(&["--enable-bash"]).start()
+    TestServer::plan().script(script).workspace(&[]).flags(&["--enable-bash"]).start()
 }
 
 fn runs(person: &Person, more: Value) -> String {
@@ -74,14 +74,14 @@ fn bin(person: &Person, more: Value) -> Value {
 
 #[test]
 fn an_approved_file_is_put_back_byte_for_byte_and_everybody_sees_it() {
-    let desk = desk();
-    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
+    let copydesk = test_server();
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
     let request = written(&owner);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(WRITTEN));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(WRITTEN));
     assert_eq!(aftermath(&rex, &request, |it| it["can_undo"] == true)["can_reopen"], false);
     let ack = rex.emit("approval:undo", &named(&request)).ok();
     assert_eq!(ack["status"], "approved");
-    assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
     let told = aftermath(&owner, &request, |it| it["undone"].is_object());
     assert_eq!((&told["undone"]["by"], &told["undone"]["forced"]), (&rex.user(), &json!(false)));
     assert_eq!((&told["can_undo"], &told["can_reopen"]), (&json!(false), &json!(true)));
@@ -103,18 +103,18 @@ fn an_approved_file_is_put_back_byte_for_byte_and_everybody_sees_it() {
 #[test]
 fn what_a_rule_or_a_bypass_wrote_says_so_and_is_undone() {
     let script = writing();
-    let plan = Desk::plan().script(script).workspace(&[("a.txt", OLD)]);
-    let desk = plan.flags(&["--allow-bypass"]).start();
-    let owner = desk.owner();
+    let plan = TestServer::plan().script(script).workspace(&[("a.txt", OLD)]);
+    let copydesk = plan.flags(&["--allow-bypass"]).start();
+    let owner = copydesk.owner();
     let bypassed = runs(&owner, json!({"permission_mode": "bypassPermissions"}));
     let request = owner.sees_request_of(&bypassed);
     let resolved = owner.sees_resolved(&request);
     assert_eq!((&resolved["by"], &resolved["rule"]), (&owner.user(), &Value::Null));
     assert_eq!(resolved["unasked"], "bypass");
     ends(&owner, &bypassed);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(WRITTEN));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(WRITTEN));
     owner.emit("approval:undo", &named(&request)).ok();
-    assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
 
     let allow = json!({"documentId": "desk", "effect": "allow", "tool": "Write"});
     let rule = owner.emit("rules:add", &allow).ok()["rule"].clone();
@@ -124,7 +124,7 @@ fn what_a_rule_or_a_bypass_wrote_says_so_and_is_undone() {
     assert_eq!((&resolved["by"], &resolved["rule"]), (&owner.user(), &rule["id"]));
     ends(&owner, &ruled);
     owner.emit("approval:undo", &named(&request)).ok();
-    assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
     let binned = bin(&owner, json!({}))["requests"].clone();
     assert_eq!((&binned[0]["rule"], &binned[0]["by"]), (&rule["id"], &owner.user()));
     assert_eq!(binned[1]["unasked"], "bypass");
@@ -132,37 +132,37 @@ fn what_a_rule_or_a_bypass_wrote_says_so_and_is_undone() {
     // Proposed again it is for people, whatever the rule says.
     let again = owner.emit("approval:reopen", &named(&request)).ok();
     assert_eq!(again["status"], "pending");
-    assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
 }
 
 #[test]
 fn a_file_that_changed_since_is_shown_and_overwritten_by_force_alone() {
-    let desk = desk();
-    let owner = desk.owner();
+    let copydesk = test_server();
+    let owner = copydesk.owner();
     let request = written(&owner);
-    desk.overwrites("a.txt", "New.\nMine.\n");
+    copydesk.overwrites("a.txt", "New.\nMine.\n");
     let refused = owner.emit("approval:undo", &named(&request)).refused_with("conflicted");
     let details = &refused["details"];
     assert_eq!((&details["file_path"], &details["exists"]), (&json!("a.txt"), &json!(true)));
     assert!(details["diff_lines"].to_string().contains("+Mine."), "{details}");
-    assert_eq!(desk.file("a.txt").as_deref(), Some("New.\nMine.\n"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("New.\nMine.\n"));
     let force = json!({"request_id": request.id(), "force": true});
     owner.emit("approval:undo", &force).ok();
     assert_eq!(
         aftermath(&owner, &request, |it| it["undone"].is_object())["undone"]["forced"],
         true
     );
-    assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
 }
 
 #[test]
 fn a_file_that_is_open_as_a_document_is_undone_in_its_text() {
-    let desk = Desk::plan().script(writing()).workspace(&[("a.txt", "Old.\n")]).start();
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = TestServer::plan().script(writing()).workspace(&[("a.txt", "Old.\n")]).start();
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let request = written(&owner);
     ana.opens_file("a.txt");
     assert_eq!(ana.text(), NEW);
-    let rex = desk.person("Rex", Role::Reviewer);
+    let rex = copydesk.person("Rex", Role::Reviewer);
     rex.emit("approval:undo", &named(&request)).refused_with("not_allowed");
     ana.types(0, "Mine. ");
     let refused = owner.emit("approval:undo", &named(&request)).refused_with("conflicted");
@@ -170,35 +170,37 @@ fn a_file_that_is_open_as_a_document_is_undone_in_its_text() {
     ana.replaces(0, 6, "");
     owner.emit("approval:undo", &named(&request)).ok();
     ana.comes_to_read("Old.\n");
-    desk.file_comes_to_read("a.txt", "Old.\n");
+    copydesk.file_comes_to_read("a.txt", "Old.\n");
 }
 
 #[test]
 fn a_new_file_that_is_open_as_a_document_stays() {
-    let desk = Desk::plan().script(writing()).workspace(&[]).start();
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = TestServer::plan().script(writing()).workspace(&[]).start();
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let request = written(&owner);
     ana.opens_file("a.txt");
     owner.emit("approval:undo", &named(&request)).refused_with("invalid_decision");
-    assert_eq!((ana.text().as_str(), desk.file("a.txt").as_deref()), (NEW, Some(NEW)));
+    assert_eq!((ana.text().as_str(), copydesk.file("a.txt").as_deref()), (NEW, Some(NEW)));
 }
 
 #[test]
 fn the_same_over_rest() {
-    let desk = desk();
-    let owner = desk.owner();
+    let copydesk = test_server();
+    let owner = copydesk.owner();
     let request = written(&owner);
-    let viewer = Hand::new(&desk, &desk.token("Vic", Role::Viewer, &[]));
-    let (ana, own) =
-        (Hand::new(&desk, &desk.token("Ana", Role::Editor, &[])), Hand::new(&desk, OWNER));
+    let viewer = Hand::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
+    let (ana, own) = (
+        Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[])),
+        Hand::new(&copydesk, OWNER),
+    );
     let at = |what: &str| format!("requests/{}/{what}", request.id());
     assert_eq!(viewer.posts(&at("undo"), &json!({})).status, 403);
-    desk.overwrites("a.txt", "Mine.\n");
+    copydesk.overwrites("a.txt", "Mine.\n");
     let refused = ana.posts(&at("undo"), &json!({}));
     assert_eq!((refused.status, &refused.body["code"]), (409, &json!("conflicted")));
     assert_eq!(refused.body["details"]["file_path"], "a.txt");
     assert_eq!(ana.posts(&at("undo"), &json!({"force": true})).ok()["status"], "approved");
-    assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
     assert_eq!(ana.posts(&at("undo"), &json!({})).status, 422);
 
     assert_eq!(viewer.posts(&at("reopen"), &json!({})).status, 403);
@@ -220,11 +222,11 @@ fn the_same_over_rest() {
 
 #[test]
 fn nobody_undoes_or_proposes_again_what_they_may_not_decide() {
-    let desk = desk();
-    let owner = desk.owner();
+    let copydesk = test_server();
+    let owner = copydesk.owner();
     let document = owner.creates("Elsewhere.");
-    let guest = desk.guest(Role::Editor, &document);
-    let viewer = desk.person("Vic", Role::Viewer);
+    let guest = copydesk.guest(Role::Editor, &document);
+    let viewer = copydesk.person("Vic", Role::Viewer);
     let request = written(&owner);
     for nobody in [&guest, &viewer] {
         nobody.emit("approval:undo", &named(&request)).refused_with("not_allowed");
@@ -234,7 +236,7 @@ fn nobody_undoes_or_proposes_again_what_they_may_not_decide() {
         nobody.emit("approval:reopen", &named(&request)).refused_with("not_allowed");
     }
     // A reviewer decides, and asks for nothing.
-    let rex = desk.person("Rex", Role::Reviewer);
+    let rex = copydesk.person("Rex", Role::Reviewer);
     rex.emit("approval:reopen", &named(&request)).refused_with("not_allowed");
     guest.emit("approval:list", &json!({})).refused_with("not_allowed");
     assert_eq!(bin(&viewer, json!({})), json!({"ok": true, "requests": [], "more": false}));
@@ -243,18 +245,18 @@ fn nobody_undoes_or_proposes_again_what_they_may_not_decide() {
 #[test]
 fn an_undo_that_a_power_cut_interrupts_is_found_out_and_not_repeated() {
     for (walk, after) in [("tools.undoing", WRITTEN), ("tools.undone", OLD)] {
-        let mut desk = desk();
-        drop(desk.owner());
-        desk.stops();
-        desk.starts_to_die_at(walk).expect("it serves before it dies");
-        let owner = desk.owner();
+        let mut copydesk = test_server();
+        drop(copydesk.owner());
+        copydesk.stops();
+        copydesk.starts_to_die_at(walk).expect("it serves before it dies");
+        let owner = copydesk.owner();
         let request = written(&owner);
         owner.tries("approval:undo", &named(&request));
-        desk.dies();
-        assert_eq!(desk.file("a.txt").as_deref(), Some(after), "{walk}");
-        desk.starts();
-        let owner = owner.comes_back(&desk);
-        assert_eq!(desk.file("a.txt").as_deref(), Some(after), "{walk}: nothing is repeated");
+        copydesk.dies();
+        assert_eq!(copydesk.file("a.txt").as_deref(), Some(after), "{walk}");
+        copydesk.starts();
+        let owner = owner.comes_back(&copydesk);
+        assert_eq!(copydesk.file("a.txt").as_deref(), Some(after), "{walk}: nothing is repeated");
         let binned = bin(&owner, json!({}))["requests"][0].clone();
         let is_undone = binned["aftermath"]["undone"].is_object();
         assert_eq!(
@@ -267,17 +269,17 @@ fn an_undo_that_a_power_cut_interrupts_is_found_out_and_not_repeated() {
         } else {
             drop(ack.ok());
         }
-        assert_eq!(desk.file("a.txt").as_deref(), Some(OLD));
+        assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
     }
 }
 
 #[test]
 fn what_was_rejected_is_proposed_again_on_todays_file_and_done_once() {
-    let desk = desk();
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = test_server();
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let request = rejected(&owner);
     assert_eq!(owner.sees_resolved(&request)["aftermath"]["can_reopen"], true);
-    desk.overwrites("a.txt", "Today.\n");
+    copydesk.overwrites("a.txt", "Today.\n");
     let ack = ana.emit("approval:reopen", &named(&request)).ok();
     assert_eq!((&ack["status"], &ack["unplaced"]), (&json!("pending"), &json!([])));
     let again =
@@ -294,34 +296,34 @@ fn what_was_rejected_is_proposed_again_on_todays_file_and_done_once() {
     ana.emit("approval:reopen", &named(&request)).refused_with("invalid_decision");
     owner.decides(&again, json!({"approved": true})).ok();
     aftermath(&owner, &again, |it| it["can_undo"] == true);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(NEW));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(NEW));
 }
 
 #[test]
 fn what_expired_can_be_proposed_again_and_waits_over_a_power_cut() {
-    let plan = Desk::plan().script(writing()).workspace(&[("a.txt", OLD)]);
-    let mut desk = plan.flags(&["--approval-timeout", "1"]).start();
-    let owner = desk.owner();
+    let plan = TestServer::plan().script(writing()).workspace(&[("a.txt", OLD)]);
+    let mut copydesk = plan.flags(&["--approval-timeout", "1"]).start();
+    let owner = copydesk.owner();
     let run = runs(&owner, json!({}));
     let request = owner.sees_request_of(&run);
     assert_eq!(owner.sees_resolved(&request)["status"], "expired");
     ends(&owner, &run);
     owner.emit("settings:set", &json!({"timeoutSeconds": 0})).ok();
     let ack = owner.emit("approval:reopen", &named(&request)).ok();
-    desk.is_killed_and_restarted();
-    let owner = owner.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let owner = owner.comes_back(&copydesk);
     let again =
         owner.sees_where("tool_approval_request", |it| it["request_id"] == ack["request_id"]);
     let again = Request(again);
     owner.decides(&again, json!({"approved": true})).ok();
     aftermath(&owner, &again, |it| it["can_undo"] == true);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(WRITTEN));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(WRITTEN));
 }
 
 #[test]
 fn a_command_is_proposed_again_by_who_asked_decided_by_an_owner_and_run_once() {
-    let desk = commanding("echo once >> made.txt");
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = commanding("echo once >> made.txt");
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let run = runs(&ed, json!({}));
     let request = owner.sees_request_of(&run);
     owner.rejects(&request, "");
@@ -335,25 +337,26 @@ fn a_command_is_proposed_again_by_who_asked_decided_by_an_owner_and_run_once() {
     let mine = again(&owner);
     assert_eq!(mine["default_to_no"], true);
     ed.decides(&again(&ed), json!({"approved": true})).refused_with("not_allowed");
-    assert_eq!(desk.file("made.txt"), None);
+    assert_eq!(copydesk.file("made.txt"), None);
     owner.decides(&mine, json!({"approved": true})).ok();
     let over = aftermath(&owner, &mine, |_| true);
     assert_eq!((&over["can_undo"], &over["can_reopen"]), (&json!(false), &json!(false)));
-    assert_eq!(desk.file("made.txt").as_deref(), Some("once\n"));
+    assert_eq!(copydesk.file("made.txt").as_deref(), Some("once\n"));
     let why = owner.emit("approval:undo", &named(&mine)).refused_with("invalid_decision");
     assert!(why["message"].as_str().unwrap().starts_with("a command cannot be undone"), "{why}");
 }
 
 #[test]
 fn what_waits_and_a_plan_cannot_be_proposed_again() {
-    let desk = desk();
-    let owner = desk.owner();
+    let copydesk = test_server();
+    let owner = copydesk.owner();
     let run = runs(&owner, json!({}));
     let request = owner.sees_request_of(&run);
     owner.emit("approval:reopen", &named(&request)).refused_with("invalid_decision");
     owner.rejects(&request, "");
     let plan = json!({"plan": "Write a.txt."});
-    let plans = Desk::plan().script(Script::calling("ExitPlanMode", &plan)).workspace(&[]).start();
+    let plans =
+        TestServer::plan().script(Script::calling("ExitPlanMode", &plan)).workspace(&[]).start();
     let owner = plans.owner();
     let run = runs(&owner, json!({"permission_mode": "toolApproval"}));
     let request = owner.sees_request_of(&run);
@@ -364,8 +367,8 @@ fn what_waits_and_a_plan_cannot_be_proposed_again() {
 
 #[test]
 fn the_desks_bin_is_read_page_by_page_by_whose_business_it_is() {
-    let desk = desk();
-    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
+    let copydesk = test_server();
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
     let mut made: Vec<String> = Vec::new();
     for _ in 0..5 {
         made.insert(0, rejected(&owner).id().to_owned());
@@ -386,8 +389,8 @@ fn the_desks_bin_is_read_page_by_page_by_whose_business_it_is() {
 
 #[test]
 fn commands_are_passed_over_in_the_bin_of_people_who_do_not_decide_them() {
-    let desk = commanding("true");
-    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
+    let copydesk = commanding("true");
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
     let run = runs(&owner, json!({}));
     let request = owner.sees_request_of(&run);
     owner.rejects(&request, "");
@@ -398,13 +401,13 @@ fn commands_are_passed_over_in_the_bin_of_people_who_do_not_decide_them() {
 
 #[test]
 fn what_is_kept_of_an_undo_and_of_a_second_proposal_is_checked() {
-    let desk = desk();
-    let owner = desk.owner();
+    let copydesk = test_server();
+    let owner = copydesk.owner();
     let request = written(&owner);
     owner.emit("approval:undo", &named(&request)).ok();
     owner.emit("approval:reopen", &named(&request)).ok();
     drop(owner);
-    let left = left_by(desk);
+    let left = left_by(copydesk);
     let is_found = |statement: &str, code: &str, words: &str| {
         let (_directory, data) = copy_of(&left);
         is_found_in(&data, statement, code, words);

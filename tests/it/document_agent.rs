@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::script::{full, selection};
-use crate::support::{Desk, Person, Provider, Script};
+use crate::support::{Person, Provider, Script, TestServer};
 
 const OPENING: &str = "It was a dark night. The keeper slept.\n";
 
@@ -16,8 +16,8 @@ fn about(text: &str) -> Value {
 
 #[test]
 fn a_session_is_registered_on_connect() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     assert_eq!(ana.registered()["user"]["name"], "Ana");
     assert_eq!(ana.registered()["role"], "editor");
     assert_eq!(ana.registered()["protocol"], 1);
@@ -27,28 +27,28 @@ fn a_session_is_registered_on_connect() {
 
 #[test]
 fn every_connection_has_a_session_of_its_own_and_can_come_back_to_it() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let window = ana.second_window();
     assert_ne!(window.session(), ana.session());
     assert_eq!(window.user(), ana.user());
     ana.loses_connection();
-    assert_eq!(ana.comes_back(&desk).session(), ana.session());
+    assert_eq!(ana.comes_back(&copydesk).session(), ana.session());
 }
 
 #[test]
 fn a_session_that_comes_back_hears_what_its_own_run_says_and_what_waits() {
-    let mut desk = Desk::scripted(Script::rewriting("Short text."));
-    let mut ana = desk.editor("Ana");
+    let mut copydesk = TestServer::scripted(Script::rewriting("Short text."));
+    let mut ana = copydesk.editor("Ana");
     let run = ana.asks_about("Summarize to 50 words", &about("Long text..."));
     let request = ana.sees_request();
     for comes_back in [false, true] {
         if comes_back {
-            desk.is_killed_and_restarted();
+            copydesk.is_killed_and_restarted();
         } else {
             ana.loses_connection();
         }
-        ana = ana.comes_back(&desk);
+        ana = ana.comes_back(&copydesk);
         assert_eq!(ana.sees_request_of(&run).id(), request.id());
     }
     ana.accepts_all(&request);
@@ -63,8 +63,8 @@ fn a_session_that_comes_back_hears_what_its_own_run_says_and_what_waits() {
 
 #[test]
 fn test_agent_conversation() {
-    let desk = Desk::playing("conversation");
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::playing("conversation");
+    let ana = copydesk.editor("Ana");
     let response = ana.is_answered("What makes a good opening?", &about("..."));
     assert_eq!(response["updateType"], "none");
     assert_eq!(
@@ -78,8 +78,8 @@ fn test_agent_conversation() {
 
 #[test]
 fn test_agent_full_document_update() {
-    let desk = Desk::scripted(Script::rewriting("Short text."));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting("Short text."));
+    let ana = copydesk.editor("Ana");
     let run = ana.asks_about("Summarize to 50 words", &about("Long text..."));
     let request = ana.sees_request();
     assert_eq!(request["tool_name"], "update_full_document");
@@ -92,9 +92,9 @@ fn test_agent_full_document_update() {
 
 #[test]
 fn a_selection_is_updated_and_the_rest_stays() {
-    let desk =
-        Desk::scripted(Script::calling("update_selection", &selection(0, 20, "Night fell.")));
-    let ana = desk.editor("Ana");
+    let copydesk =
+        TestServer::scripted(Script::calling("update_selection", &selection(0, 20, "Night fell.")));
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let selected = json!({"text": "It was a dark night.", "start": 0, "end": 20});
     let context = json!({"documentId": ana.document(), "selection": selected});
@@ -110,8 +110,8 @@ fn a_selection_is_updated_and_the_rest_stays() {
 
 #[test]
 fn the_response_of_a_rejected_change_is_none() {
-    let desk = Desk::scripted(Script::rewriting("Other words."));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting("Other words."));
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let run = ana.asks("Rewrite this");
     ana.rejects(&ana.sees_request(), "I like it as it is");
@@ -128,8 +128,9 @@ fn a_partly_accepted_selection_tells_what_now_stands_there() {
         "The cat sat there.\n\nIt was quite happy indeed.\n",
     );
     let end = before.len();
-    let desk = Desk::scripted(Script::calling("update_selection", &selection(0, end, after)));
-    let ana = desk.editor("Ana");
+    let copydesk =
+        TestServer::scripted(Script::calling("update_selection", &selection(0, end, after)));
+    let ana = copydesk.editor("Ana");
     ana.creates(before);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
@@ -148,8 +149,8 @@ fn the_latest_of_two_changes_wins_and_both_are_listed() {
         .turn(json!({"when": {"tool_result": "."}, "content": [
             {"type": "tool_use", "name": "update_selection", "input": selection(0, 5, "Second")}]}))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let run = ana.asks("Rewrite this twice");
     ana.accepts_all(&ana.sees_request());
@@ -168,8 +169,8 @@ fn the_message_is_everything_the_model_said_in_order() {
             {"type": "text", "text": "First."},
             {"type": "tool_use", "name": "respond_conversation_only", "input": {"response": "Second."}}]}))
         .closing("Third.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     let response = ana.is_answered("Explain passive voice", &about(OPENING));
     assert_eq!(response["conversationMessage"], "First.\nSecond.\nThird.");
 }
@@ -179,8 +180,8 @@ fn an_explanation_is_the_message_only_if_nothing_else_was_said() {
     let call =
         json!([{"type": "tool_use", "name": "update_full_document", "input": full("New.\n")}]);
     let provider = Provider::answering(vec![call, json!([])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     let run = ana.asks_about("Rewrite this", &about(OPENING));
     ana.accepts_all(&ana.sees_request());
     assert_eq!(ana.answer(&run)["conversationMessage"], "Rewrote it.");
@@ -192,8 +193,8 @@ fn an_explanation_is_the_message_only_if_nothing_else_was_said() {
 fn the_answer_is_streamed_in_pieces() {
     let script = Script::default().turn(json!({
         "content": [{"type": "text", "text": "Every word counts."}], "chunk_chars": 5, "delay_ms": 100, "repeat": true}));
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let run = ana.asks("What counts?");
     ana.answer(&run);
@@ -213,8 +214,8 @@ fn the_answer_is_streamed_in_pieces() {
 
 #[test]
 fn one_call_is_told_in_order() {
-    let desk = Desk::playing("tighten-the-opening");
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::playing("tighten-the-opening");
+    let ana = copydesk.editor("Ana");
     ana.creates("It was dark. The keeper slept.\n");
     let run = ana.asks("Tighten the opening");
     ana.accepts_all(&ana.sees_request());
@@ -263,8 +264,9 @@ fn told_in_order(person: &Person, run: &str) -> Vec<String> {
 
 #[test]
 fn test_validate_document_operation() {
-    let desk = Desk::scripted(Script::calling("update_selection", &selection(100, 50, "x")));
-    let ana = desk.editor("Ana");
+    let copydesk =
+        TestServer::scripted(Script::calling("update_selection", &selection(100, 50, "x")));
+    let ana = copydesk.editor("Ana");
     let run = ana.asks_about("Fix this", &about("x".repeat(200).as_str()));
     assert_eq!(ana.answer(&run)["updateType"], "none");
     let told = &ana.told(&run)[0];
@@ -275,8 +277,8 @@ fn test_validate_document_operation() {
 
 #[test]
 fn the_model_hears_of_a_denial_and_can_say_so() {
-    let desk = Desk::playing("invalid-range");
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::playing("invalid-range");
+    let ana = copydesk.editor("Ana");
     let response = ana.is_answered("Turn it around", &about(OPENING));
     assert_eq!(response["conversationMessage"], "That range does not exist.");
     assert_eq!(response["updateType"], "none");
@@ -307,8 +309,8 @@ fn every_invalid_selection_range_is_denied() {
     let script = cases.iter().fold(Script::default(), |script, (name, input)| {
         script.answering(&format!("^{name}$"), "update_selection", input)
     });
-    let desk = Desk::scripted(script.closing("Done."));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script.closing("Done."));
+    let ana = copydesk.editor("Ana");
     ana.creates("a😀bc");
     for (name, _) in &cases {
         let run = ana.asks(name);
@@ -326,8 +328,8 @@ fn every_invalid_selection_range_is_denied() {
 
 #[test]
 fn an_empty_selection_inserts() {
-    let desk = Desk::scripted(Script::calling("update_selection", &selection(3, 3, "!")));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::calling("update_selection", &selection(3, 3, "!")));
+    let ana = copydesk.editor("Ana");
     ana.creates("a😀bc");
     ana.asks("Exclaim");
     ana.accepts_all(&ana.sees_request());
@@ -337,8 +339,8 @@ fn an_empty_selection_inserts() {
 #[test]
 fn one_scalar_too_many_is_too_large() {
     // Astral characters: scalars are counted, not UTF-16 units and not bytes.
-    let desk = Desk::scripted(Script::rewriting(&"😀".repeat(100_001)));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting(&"😀".repeat(100_001)));
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let run = ana.asks("Make it long");
     assert_eq!(ana.answer(&run)["updateType"], "none");
@@ -350,8 +352,8 @@ fn one_scalar_too_many_is_too_large() {
 #[test]
 fn exactly_the_limit_is_not_too_large() {
     let long = "😀".repeat(100_000);
-    let desk = Desk::scripted(Script::rewriting(&long));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting(&long));
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let run = ana.asks("Make it long");
     ana.accepts_all(&ana.sees_request());
@@ -361,9 +363,11 @@ fn exactly_the_limit_is_not_too_large() {
 
 #[test]
 fn a_small_change_must_not_make_the_document_too_large_either() {
-    let desk =
-        Desk::scripted(Script::calling("update_selection", &selection(0, 0, &"y".repeat(11))));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::calling(
+        "update_selection",
+        &selection(0, 0, &"y".repeat(11)),
+    ));
+    let ana = copydesk.editor("Ana");
     ana.creates(&"x".repeat(99_990));
     let run = ana.asks("Add a little");
     ana.answer(&run);
@@ -376,8 +380,8 @@ fn no_tool_touches_a_frozen_range() {
         .answering("first", "update_selection", &selection(0, 3, "Two"))
         .answering("second", "update_selection", &selection(5, 8, "Three"))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(script);
+    let owner = copydesk.owner();
     let document = owner.creates("One. Two.\n");
     let frozen = json!({"version": 0, "ranges": [{"from": 0, "to": 4}]});
     owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
@@ -392,8 +396,8 @@ fn no_tool_touches_a_frozen_range() {
 #[test]
 fn the_model_is_told_which_frozen_words_it_tried_to_change() {
     let script = Script::rewriting("Uno. Dos.\n");
-    let desk = Desk::scripted(script);
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(script);
+    let owner = copydesk.owner();
     let document = owner.creates("One. Two.\n");
     let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
     owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
@@ -412,8 +416,8 @@ fn whatever_tool_the_model_uses_only_the_selection_may_differ() {
         .turn(json!({"when": {"tool_result": "only the selected text may be changed, units 0 to 20"}, "content": [
             {"type": "tool_use", "name": "update_full_document", "input": full("It was dark. The keeper slept.\n")}]}))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let selected = json!({"text": "It was a dark night.", "start": 0, "end": 20});
     let context = json!({"documentId": ana.document(), "selection": selected});
@@ -428,8 +432,8 @@ fn whatever_tool_the_model_uses_only_the_selection_may_differ() {
 
 #[test]
 fn a_caret_is_no_selection() {
-    let desk = Desk::scripted(Script::rewriting("Night fell.\n"));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting("Night fell.\n"));
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let caret = json!({"text": "", "start": 3, "end": 3});
     let context = json!({"documentId": ana.document(), "selection": caret});
@@ -441,8 +445,8 @@ fn a_caret_is_no_selection() {
 
 #[test]
 fn a_selection_that_is_out_of_date_is_refused_at_once() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let ask = |selection: Value| {
         let context = json!({"documentId": ana.document(), "selection": selection});
@@ -465,8 +469,8 @@ fn a_call_that_makes_no_sense_is_answered_and_the_run_goes_on() {
             &json!({"new_content": "x", "explanation": "e", "mode": "force"}),
         )
         .closing("Never mind.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     for (prompt, names) in
         [("tool", "update_full_document"), ("input", "new_content"), ("field", "mode")]
@@ -489,8 +493,8 @@ fn every_result_has_a_time_and_its_session() {
         .answering("change", "update_full_document", &full("New.\n"))
         .answering("fail", "update_selection", &selection(9, 3, "x"))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates("Old words.\n");
     for (prompt, update) in [("talk", "none"), ("change", "full"), ("fail", "none")] {
         let run = ana.asks(prompt);
@@ -509,10 +513,11 @@ fn every_result_has_a_time_and_its_session() {
 
 #[test]
 fn every_tool_that_was_used_is_logged() {
-    let desk = Desk::plan().playing("conversation").variable("COPYDESK_LOG", "info").start();
-    let ana = desk.editor("Ana");
+    let copydesk =
+        TestServer::plan().playing("conversation").variable("COPYDESK_LOG", "info").start();
+    let ana = copydesk.editor("Ana");
     ana.is_answered("What makes a good opening?", &about("..."));
-    let log = desk.complaints();
+    let log = copydesk.complaints();
     assert!(log.contains("respond_conversation_only") && log.contains(&ana.session()), "{log}");
 }
 
@@ -521,8 +526,8 @@ fn every_tool_that_was_used_is_logged() {
 #[test]
 fn the_model_is_told_instructions_document_selection_history_and_request_in_order() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "A lighthouse."}])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     let context = json!({
         "documentContent": OPENING,
         "selection": {"text": "The keeper slept.", "start": 21, "end": 38},
@@ -556,8 +561,8 @@ fn the_model_is_told_instructions_document_selection_history_and_request_in_orde
 #[test]
 fn what_is_not_in_the_context_is_not_in_the_prompt() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.is_answered("Are you there?", &json!({}));
     let told = provider.told(1);
     for absent in ["Instructions:", "Current Document:", "Selected Text"] {
@@ -569,8 +574,8 @@ fn what_is_not_in_the_context_is_not_in_the_prompt() {
 #[test]
 fn the_model_is_offered_the_three_tools() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.is_answered("Are you there?", &about(OPENING));
     let tools = &provider.asked(1)["tools"];
     let fields = |name: &str| {
@@ -590,8 +595,8 @@ fn the_model_is_offered_the_three_tools() {
 #[test]
 fn the_shared_documents_own_text_is_the_one_that_counts() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.creates("What the server knows.\n");
     let context =
         json!({"documentId": ana.document(), "documentContent": "What the client thinks.\n"});
@@ -604,8 +609,8 @@ fn the_shared_documents_own_text_is_the_one_that_counts() {
 
 #[test]
 fn a_session_without_a_shared_document_has_a_private_one() {
-    let desk = Desk::scripted(Script::rewriting("Mine, better.\n"));
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(Script::rewriting("Mine, better.\n"));
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let run = ana.asks_about("Rewrite this", &about("Mine.\n"));
     let request = ana.sees_request();
     assert!(ben.saw("tool_approval_request").is_empty(), "nobody else is told");
@@ -621,8 +626,8 @@ fn a_session_without_a_shared_document_has_a_private_one() {
 #[test]
 fn the_private_document_is_brought_to_the_text_that_is_sent() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Yes."}])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.is_answered("One?", &about("The first text.\n"));
     ana.is_answered("Two?", &about("The second text.\n"));
     assert!(provider.told(1).contains("The first text."));
@@ -631,8 +636,9 @@ fn the_private_document_is_brought_to_the_text_that_is_sent() {
 
 #[test]
 fn line_ends_are_normalised_before_positions_count() {
-    let desk = Desk::scripted(Script::calling("update_selection", &selection(4, 7, "TWO")));
-    let ana = desk.editor("Ana");
+    let copydesk =
+        TestServer::scripted(Script::calling("update_selection", &selection(4, 7, "TWO")));
+    let ana = copydesk.editor("Ana");
     let run = ana.asks_about("Shout", &about("one\r\ntwo\r\n"));
     let request = ana.sees_request();
     assert_eq!(request["original_content"], "one\ntwo\n");
@@ -645,8 +651,8 @@ fn line_ends_are_normalised_before_positions_count() {
 #[test]
 fn a_session_remembers_and_another_does_not() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Noted."}])]);
-    let desk = Desk::behind(&provider);
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::behind(&provider);
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ana.is_answered("My cat is called Mog.", &json!({}));
     ana.is_answered("What is my cat called?", &json!({}));
     ben.is_answered("What is her cat called?", &json!({}));
@@ -658,8 +664,8 @@ fn a_session_remembers_and_another_does_not() {
 #[test]
 fn a_conversation_can_be_begun_afresh() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Noted."}])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.is_answered("My cat is called Mog.", &json!({}));
     let ask = json!({"sessionId": ana.session(), "prompt": "What is my cat called?", "continue": false, "context": {}});
     let run = ana.emit("askClaudeCode", &ask).ok()["requestId"].as_str().unwrap().to_owned();
@@ -680,8 +686,8 @@ fn endings(person: &Person, run: &str) -> (Vec<String>, Vec<Value>) {
 
 #[test]
 fn every_way_a_model_can_fail_gives_one_result_and_one_response() {
-    let desk = Desk::playing("provider-errors");
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::playing("provider-errors");
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let cases = [
         ("overloaded", "error"),
@@ -707,8 +713,8 @@ fn every_way_a_model_can_fail_gives_one_result_and_one_response() {
 
 #[test]
 fn a_cancelled_run_gives_one_result_and_one_response() {
-    let desk = Desk::playing("slow");
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::playing("slow");
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let run = ana.asks("Talk to me");
     ana.sees("claudeStreamChunk");
@@ -720,8 +726,8 @@ fn a_cancelled_run_gives_one_result_and_one_response() {
 
 #[test]
 fn cancelling_while_people_look_at_a_change_takes_it_back() {
-    let desk = Desk::scripted(Script::rewriting("New.\n"));
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(Script::rewriting("New.\n"));
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(OPENING));
     let run = ana.asks("Rewrite this");
     let request = ben.sees_request();
@@ -738,8 +744,8 @@ fn runs_of_one_session_on_one_document_wait_for_each_other() {
     let script = Script::default()
         .answering("first", "update_full_document", &full("First.\n"))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     let first = ana.asks("first");
     let second = ana.asks("second");
@@ -756,8 +762,8 @@ fn runs_on_different_documents_do_not_wait() {
     let script = Script::default()
         .answering("first", "update_full_document", &full("First.\n"))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(OPENING);
     ana.asks("first");
     ana.sees_request();
@@ -768,8 +774,8 @@ fn runs_on_different_documents_do_not_wait() {
 
 #[test]
 fn a_mode_that_this_server_does_not_have_or_allow_is_refused() {
-    let desk = Desk::quiet();
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = TestServer::quiet();
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let ask = |person: &Person, mode: &str| {
         let ask = json!({
             "sessionId": person.session(), "prompt": "Hello", "permission_mode": mode, "context": {}});
@@ -783,9 +789,9 @@ fn a_mode_that_this_server_does_not_have_or_allow_is_refused() {
 
 #[test]
 fn only_an_owner_of_a_server_that_allows_it_skips_approval() {
-    let plan = Desk::plan().script(Script::rewriting("New.\n")).flags(&["--allow-bypass"]);
-    let desk = plan.start();
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let plan = TestServer::plan().script(Script::rewriting("New.\n")).flags(&["--allow-bypass"]);
+    let copydesk = plan.start();
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     ana.opens(&owner.creates("Old words.\n"));
     let ask = |person: &Person| {
         let context = json!({"documentId": person.document()});
@@ -801,8 +807,8 @@ fn only_an_owner_of_a_server_that_allows_it_skips_approval() {
 
 #[test]
 fn a_client_may_name_its_runs_but_not_twice() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let ask = json!({"sessionId": ana.session(), "prompt": "Hello", "requestId": "mine-1", "context": {}});
     assert_eq!(ana.emit("askClaudeCode", &ask).ok()["requestId"], "mine-1");
     ana.answer("mine-1");

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Desk, OWNER, copydesk, give_up, modules};
+use crate::support::{OWNER, TestServer, copydesk_command, give_up, modules};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The address that pages name; the test's own server replaces it.
@@ -123,12 +123,13 @@ impl Page {
 
     /// Runs its blocks against a server of its own; what they printed, if they failed.
     fn run(&self, packages: &Path) -> Result<(), String> {
-        let desk = Desk::plan().model("harper").workspace(&[("notes.md", "Teh notes.\n")]).start();
+        let copydesk =
+            TestServer::plan().model("harper").workspace(&[("notes.md", "Teh notes.\n")]).start();
         let folder = tempfile::tempdir().unwrap();
         symlink(packages, folder.path().join("node_modules")).unwrap();
         copy_examples(&folder.path().join("examples"));
-        let document = imported(&desk, folder.path());
-        let script = self.script(desk.url(), folder.path());
+        let document = imported(&copydesk, folder.path());
+        let script = self.script(copydesk.url(), folder.path());
         let output = folder.path().join("output.txt");
         let to_file = || Stdio::from(fs::File::options().append(true).open(&output).unwrap());
         fs::write(&output, "").unwrap();
@@ -140,9 +141,9 @@ impl Page {
             .env("PATH", format!("{}:{search}", binary.parent().unwrap().display()))
             .env("TOKEN", OWNER)
             .env("COPYDESK_TOKEN", OWNER)
-            .env("COPYDESK_URL", desk.url())
+            .env("COPYDESK_URL", copydesk.url())
             .env("DOCUMENT", document)
-            .env("DATA", desk.data())
+            .env("DATA", copydesk.data())
             .env_remove("COPYDESK_DATA")
             .process_group(0)
             .stdin(Stdio::null())
@@ -182,11 +183,11 @@ fn copy_examples(to: &Path) {
 }
 
 /// A new document with mistakes in it; its id.
-fn imported(desk: &Desk, folder: &Path) -> String {
+fn imported(copydesk: &TestServer, folder: &Path) -> String {
     let file = folder.join("sample.md");
     fs::write(&file, "He could of slept untill noon, but it were to late.\n").unwrap();
-    let output = copydesk()
-        .args(["import", "--url", desk.url(), "--token", OWNER])
+    let output = copydesk_command()
+        .args(["import", "--url", copydesk.url(), "--token", OWNER])
         .arg(&file)
         .output()
         .expect("the binary is built");
@@ -307,6 +308,40 @@ fn is_file_name(text: &str) -> bool {
 }
 
 #[test]
+fn the_tests_that_the_threat_model_names_are_there() {
+    let page = Page::read("docs/security.md").text;
+    let named: BTreeSet<_> = page.split('`').filter_map(named_test).collect();
+    assert!(named.len() > 100, "the names were not found: {named:?}");
+    let missing: Vec<_> =
+        named.into_iter().filter(|(module, test)| !has_function(module, test)).collect();
+    assert!(missing.is_empty(), "docs/security.md names tests that are not there: {missing:?}");
+}
+
+/// Splits `judging::a_test` or `src/auth::a_test` at the name; `None` for `judging::NAME`.
+fn named_test(text: &str) -> Option<(&str, &str)> {
+    let (module, name) = text.rsplit_once("::")?;
+    let is_name =
+        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '/' | ':');
+    text.chars().all(is_name).then_some((module, name))
+}
+
+/// Returns `true` if a file of `tests/it`, or one in or under a module of `src`, has this function.
+fn has_function(module: &str, name: &str) -> bool {
+    let module = module.replace("::", "/");
+    let base = if module.starts_with("src/") { module } else { format!("tests/it/{module}") };
+    let declaration = format!("fn {name}(");
+    let mut waiting = vec![Path::new(ROOT).join(format!("{base}.rs")), Path::new(ROOT).join(base)];
+    while let Some(path) = waiting.pop() {
+        if let Ok(entries) = fs::read_dir(&path) {
+            waiting.extend(entries.map(|entry| entry.unwrap().path()));
+        } else if fs::read_to_string(&path).is_ok_and(|source| source.contains(&declaration)) {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
 fn the_readme_and_the_architecture_stay_short() {
     for (path, limit) in [("README.md", README_LIMIT), ("docs/architecture.md", ARCHITECTURE_LIMIT)]
     {
@@ -319,7 +354,7 @@ fn the_readme_and_the_architecture_stay_short() {
 fn every_option_and_command_is_documented() {
     let configuration = Page::read("docs/configuration.md").text;
     let commands = Page::read("docs/cli.md").text;
-    let output = copydesk().args(["--help"]).output().expect("the binary is built");
+    let output = copydesk_command().args(["--help"]).output().expect("the binary is built");
     let help = String::from_utf8(output.stdout).unwrap();
     let flags = help.lines().filter_map(|line| {
         let flag = line.trim_start().trim_start_matches("-h, ").trim_start_matches("-V, ");
@@ -361,8 +396,8 @@ fn every_event_is_documented() {
 
 #[test]
 fn every_route_is_documented() {
-    let desk = Desk::quiet();
-    let answer = crate::support::http::get(desk.address(), "/api/v1/openapi.json");
+    let copydesk = TestServer::quiet();
+    let answer = crate::support::http::get(copydesk.address(), "/api/v1/openapi.json");
     let described: Value = serde_json::from_str(&answer.body).unwrap();
     let page = Page::read("docs/api/rest.md").text;
     let paths = described["paths"].as_object().unwrap().keys();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Provider, Role};
+use crate::support::{Person, Provider, Role, TestServer};
 
 fn lines(person: &Person) -> Vec<Value> {
     person.emit("document:list", &json!({})).ok()["documents"].as_array().unwrap().clone()
@@ -14,8 +14,8 @@ fn line(person: &Person, document: &str) -> Option<Value> {
 
 #[test]
 fn a_first_start_has_something_to_try() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let sample = &lines(&owner)[0];
     let text = owner.opens(sample["id"].as_str().unwrap())["document"]["text"]
         .as_str()
@@ -26,8 +26,8 @@ fn a_first_start_has_something_to_try() {
 
 #[test]
 fn a_new_document_is_listed_for_everyone() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.person("Ben", Role::Viewer));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.person("Ben", Role::Viewer));
     let document = ana.creates("Hello.");
     let listed = line(&ben, &document).expect("it is listed");
     assert_eq!(
@@ -40,8 +40,8 @@ fn a_new_document_is_listed_for_everyone() {
 
 #[test]
 fn a_document_without_a_title_has_one_anyway() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     for payload in [json!({}), json!({"title": ""}), json!({"title": "  ", "text": "x"})] {
         let document = ana.emit("document:create", &payload).ok()["document"].clone();
         assert_eq!(
@@ -54,8 +54,8 @@ fn a_document_without_a_title_has_one_anyway() {
 
 #[test]
 fn line_ends_are_normalised_and_the_hash_is_of_the_text() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("one\r\ntwo\rthree\n");
     let opened = ana.opens(&document);
     assert_eq!(opened["document"]["text"], "one\ntwo\nthree\n");
@@ -66,8 +66,8 @@ fn line_ends_are_normalised_and_the_hash_is_of_the_text() {
 
 #[test]
 fn a_document_tells_its_settings_and_who_is_there() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("Hello.");
     let opened = ana.opens(&document);
     assert_eq!(opened["role"], "editor");
@@ -82,8 +82,8 @@ fn a_document_tells_its_settings_and_who_is_there() {
 
 #[test]
 fn every_open_gives_a_new_editor_name() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("Hello.");
     let names = [ana.client(), ana.opens(&document)["clientID"].as_str().unwrap().to_owned()];
     assert_ne!(names[0], names[1]);
@@ -91,8 +91,8 @@ fn every_open_gives_a_new_editor_name() {
 
 #[test]
 fn a_document_that_is_not_there_is_not_found() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     for id in ["nowhere", "", "../../etc/passwd", "01939d7e-0000-7000-8000-000000000000"] {
         ana.emit("document:open", &json!({"documentId": id})).refused_with("not_found");
         ana.emit("document:history", &json!({"documentId": id})).refused_with("not_found");
@@ -103,8 +103,8 @@ fn a_document_that_is_not_there_is_not_found() {
 
 #[test]
 fn a_new_title_is_told_to_everyone() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let document = ana.creates("Hello.");
     ben.opens(&document);
     ana.emit("document:rename", &json!({"documentId": document, "title": "  Another title "})).ok();
@@ -114,8 +114,8 @@ fn a_new_title_is_told_to_everyone() {
 
 #[test]
 fn a_title_has_1_to_200_characters() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("Hello.");
     let rename =
         |title: &str| ana.emit("document:rename", &json!({"documentId": document, "title": title}));
@@ -128,8 +128,8 @@ fn a_title_has_1_to_200_characters() {
 
 #[test]
 fn a_deleted_document_is_gone_for_everyone() {
-    let desk = Desk::quiet();
-    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     let document = owner.creates("Hello.");
     ben.opens(&document);
     owner.emit("document:delete", &json!({"documentId": document})).ok();
@@ -141,13 +141,13 @@ fn a_deleted_document_is_gone_for_everyone() {
 
 #[test]
 fn each_role_may_do_what_it_may() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let document = owner.creates("Hello.");
     for (role, may_create, may_rename) in
         [(Role::Editor, true, true), (Role::Reviewer, false, false), (Role::Viewer, false, false)]
     {
-        let person = desk.person("Pat", role);
+        let person = copydesk.person("Pat", role);
         let verdict = |ack: crate::support::Ack, allowed: bool| {
             if allowed { ack.ok() } else { ack.refused_with("not_allowed") }
         };
@@ -163,10 +163,10 @@ fn each_role_may_do_what_it_may() {
 
 #[test]
 fn a_token_for_one_document_reaches_only_that() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let (one, other) = (owner.creates("One."), owner.creates("Other."));
-    let guest = desk.guest(Role::Editor, &one);
+    let guest = copydesk.guest(Role::Editor, &one);
     let ids: Vec<_> = lines(&guest).iter().map(|it| it["id"].clone()).collect();
     assert_eq!(ids, [json!(one)]);
     guest.opens(&one);
@@ -179,8 +179,8 @@ fn a_token_for_one_document_reaches_only_that() {
 
 #[test]
 fn history_names_every_version_and_who_made_it() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(""));
     ana.types(0, "a");
     ben.comes_to_version(1);
@@ -204,8 +204,8 @@ fn history_names_every_version_and_who_made_it() {
 
 #[test]
 fn every_old_version_can_be_read() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates("");
     for at in 0..5 {
         ana.types(at, "x");
@@ -221,8 +221,8 @@ fn every_old_version_can_be_read() {
 
 #[test]
 fn a_documents_settings_override_the_servers() {
-    let desk = Desk::quiet();
-    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     ben.opens(&owner.creates("Hello."));
     let set = json!({"documentId": owner.document(), "policy": "owner", "approvals": "off", "timeoutSeconds": 60});
     let settings = owner.emit("document:settings", &set).ok()["settings"].clone();
@@ -237,8 +237,8 @@ fn a_documents_settings_override_the_servers() {
 
 #[test]
 fn the_servers_settings_hold_where_a_document_says_nothing() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     owner.creates("Hello.");
     let settings =
         owner.emit("settings:set", &json!({"timeoutSeconds": 7})).ok()["settings"].clone();
@@ -248,22 +248,22 @@ fn the_servers_settings_hold_where_a_document_says_nothing() {
 
 #[test]
 fn the_servers_settings_are_told_to_everyone_and_kept_over_a_restart() {
-    let mut desk = Desk::quiet();
-    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let mut copydesk = TestServer::quiet();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     ben.opens(&owner.creates("Hello."));
     owner.emit("settings:set", &json!({"approvals": "off", "timeoutSeconds": 7})).ok();
     let told = ben.sees("document:changed")["settings"].clone();
     assert_eq!((&told["approvals"], &told["timeoutSeconds"]), (&json!("off"), &json!(7)));
-    desk.is_killed_and_restarted();
-    let back = desk.owner();
+    copydesk.is_killed_and_restarted();
+    let back = copydesk.owner();
     let settings = back.emit("settings:get", &json!({})).ok()["settings"].clone();
     assert_eq!((&settings["approvals"], &settings["timeoutSeconds"]), (&json!("off"), &json!(7)));
 }
 
 #[test]
 fn only_an_owner_sets_the_servers_settings_and_a_refused_wish_changes_nothing() {
-    let desk = Desk::quiet();
-    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     ben.emit("settings:set", &json!({"approvals": "off"})).refused_with("not_allowed");
     let ack =
         owner.send_args("settings:set", &json!([{"approvals": "off", "permission_mode": "x"}]));
@@ -273,8 +273,8 @@ fn only_an_owner_sets_the_servers_settings_and_a_refused_wish_changes_nothing() 
 
 #[test]
 fn frozen_ranges_move_with_the_text() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     owner.creates("One. Two. Three.");
     let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
     owner
@@ -287,8 +287,8 @@ fn frozen_ranges_move_with_the_text() {
 
 #[test]
 fn frozen_ranges_are_told_with_the_version_they_are_of() {
-    let desk = Desk::quiet();
-    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     ben.opens(&owner.creates("One. Two. Three."));
     ben.types(0, "Zero. ");
     let frozen = json!({"version": 0, "ranges": [{"from": 5, "to": 9}]});
@@ -304,8 +304,8 @@ fn frozen_ranges_are_told_with_the_version_they_are_of() {
 
 #[test]
 fn who_was_away_is_told_the_title_and_the_settings_of_now() {
-    let desk = Desk::quiet();
-    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     ben.opens(&owner.creates("One. Two. Three."));
     let named = |more: Value| {
         let mut payload = json!({"documentId": owner.document()});
@@ -326,8 +326,8 @@ fn who_was_away_is_told_the_title_and_the_settings_of_now() {
 
 #[test]
 fn a_setting_that_makes_no_sense_is_refused() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     owner.creates("Hello.");
     for setting in [
         json!({"policy": "anybody"}),
@@ -358,8 +358,8 @@ fn a_model_that_views_the_folder_sees_what_the_person_may_open() {
         call(json!({"command": "view", "path": "/documents"})),
         done,
     ]);
-    let desk = Desk::behind(&provider);
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = TestServer::behind(&provider);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let other = owner.creates("Elsewhere.");
     let mine = ana.creates("Mine.");
     let run = ana.asks("What is there?");
@@ -371,7 +371,7 @@ fn a_model_that_views_the_folder_sees_what_the_person_may_open() {
         assert!(listed.contains(line), "{listed}");
     }
     assert!(refused.contains("/documents is a directory"), "{refused}");
-    let guest = desk.guest(Role::Editor, &mine);
+    let guest = copydesk.guest(Role::Editor, &mine);
     guest.opens(&mine);
     let run = guest.asks("And for me?");
     guest.answer(&run);

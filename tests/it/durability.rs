@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use crate::support::{Desk, Person, Provider, Request, Script};
+use crate::support::{Person, Provider, Request, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
 
 #[test]
 fn acknowledged_text_survives_a_power_cut() {
-    let mut desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates("");
     for at in 0..30 {
         ana.types(at, "x");
     }
-    desk.is_killed_and_restarted();
-    let back = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let back = ana.comes_back(&copydesk);
     let opened = back.opens(&ana.document());
     assert_eq!(
         (&opened["document"]["text"], &opened["document"]["version"]),
@@ -26,8 +26,8 @@ fn acknowledged_text_survives_a_power_cut() {
 
 #[test]
 fn many_pushes_on_their_way_lose_none_that_was_acknowledged() {
-    let mut desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates("");
     let push = json!({"documentId": ana.document(), "version": 0, "updates": [{"clientID": ana.client(), "changes": [[0, "x"]]}]});
     let first = ana.send("document:push", &push);
@@ -42,20 +42,20 @@ fn many_pushes_on_their_way_lose_none_that_was_acknowledged() {
         })
         .collect();
     ana.ack(sent[40]).ok();
-    desk.is_killed_and_restarted();
-    let back = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let back = ana.comes_back(&copydesk);
     let text = back.opens(&ana.document())["document"]["text"].as_str().unwrap().to_owned();
     assert!((42..=100).contains(&text.len()), "{} of 100, 42 of them acknowledged", text.len());
 }
 
 #[test]
 fn an_editor_goes_on_after_a_restart_as_if_nothing_had_happened() {
-    let mut desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let mut copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("abc"));
     ana.types(3, "d");
-    desk.is_killed_and_restarted();
-    let (ana, ben) = (ana.comes_back(&desk), ben.comes_back(&desk));
+    copydesk.is_killed_and_restarted();
+    let (ana, ben) = (ana.comes_back(&copydesk), ben.comes_back(&copydesk));
     assert_eq!(ana.opens_again()["updates"], json!([]));
     ben.opens_again();
     // Sent again because its ack was lost: still recognised.
@@ -66,12 +66,12 @@ fn an_editor_goes_on_after_a_restart_as_if_nothing_had_happened() {
 
 #[test]
 fn a_name_still_belongs_to_its_person_after_a_restart() {
-    let mut desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let mut copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("abc"));
     ana.types(0, "x");
-    desk.is_killed_and_restarted();
-    let ben = ben.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ben = ben.comes_back(&copydesk);
     ben.opens_again();
     ben.pushes_as(&ana.client(), 1, &[json!([4, [0, "y"]])]).refused_with("not_allowed");
 }
@@ -79,16 +79,16 @@ fn a_name_still_belongs_to_its_person_after_a_restart() {
 #[test]
 fn a_pending_request_is_as_it_was_and_its_run_goes_on() {
     let script = Script::rewriting(AFTER);
-    let mut desk = Desk::scripted(script);
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let mut copydesk = TestServer::scripted(script);
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
     ben.overwrites("every night", "at noon");
     ana.accepts(&request, &[1]);
     let before = ana.pending()[0].clone();
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     let opened = ana.opens(&ben.document());
     let after = Request(opened["requests"][0].clone());
     assert_eq!(after.0, before.0, "the same request, hunk by hunk");
@@ -105,13 +105,13 @@ fn a_waiting_run_hears_of_a_rejection_after_a_restart() {
         .answering(".", "update_full_document", &crate::support::script::full(AFTER))
         .told("User rejected: not today", "As you like.")
         .closing("Done.");
-    let mut desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     ana.opens_again();
     ana.rejects(&request, "not today");
     assert_eq!(ana.answer(&run)["conversationMessage"], "As you like.");
@@ -120,14 +120,14 @@ fn a_waiting_run_hears_of_a_rejection_after_a_restart() {
 
 #[test]
 fn a_decision_is_made_once_also_when_the_power_is_cut_after_it() {
-    let mut desk = Desk::scripted(Script::rewriting(AFTER));
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     ana.asks("Fix the spelling");
     let request = ana.sees_request();
     ana.accepts_all(&request);
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     ana.opens(&ana.document());
     assert_eq!((ana.text().as_str(), ana.version()), (AFTER, 1));
     ana.decides(&request, json!({"approved": false})).refused_with("already_resolved");
@@ -135,14 +135,16 @@ fn a_decision_is_made_once_also_when_the_power_is_cut_after_it() {
 
 #[test]
 fn the_timer_goes_on_after_a_restart() {
-    let mut desk =
-        Desk::plan().script(Script::rewriting(AFTER)).flags(&["--approval-timeout", "3"]).start();
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::plan()
+        .script(Script::rewriting(AFTER))
+        .flags(&["--approval-timeout", "3"])
+        .start();
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     assert_eq!(ana.opens_again()["requests"][0]["expires_at"], request["expires_at"]);
     assert_eq!(ana.sees_resolved(&request)["status"], "expired");
     assert_eq!(ana.answer(&run)["updateType"], "none");
@@ -150,8 +152,8 @@ fn the_timer_goes_on_after_a_restart() {
 
 #[test]
 fn everybody_in_a_document_reads_the_same_transcript() {
-    let desk = Desk::playing("second-attempt");
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::playing("second-attempt");
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ana.creates("Words to be replaced.\n");
     let run = ana.asks("Rewrite this");
     ana.rejects(&ana.sees_request(), "Too stiff");
@@ -167,8 +169,8 @@ fn everybody_in_a_document_reads_the_same_transcript() {
 
 #[test]
 fn a_transcript_is_as_it_was() {
-    let mut desk = Desk::playing("second-attempt");
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::playing("second-attempt");
+    let ana = copydesk.editor("Ana");
     ana.creates("Words to be replaced.\n");
     let run = ana.asks("Rewrite this");
     ana.rejects(&ana.sees_request(), "Too stiff");
@@ -177,55 +179,55 @@ fn a_transcript_is_as_it_was() {
     let read = json!({"sessionId": ana.session(), "documentId": ana.document()});
     let before = ana.emit("transcript:get", &read).ok();
     assert!(before.to_string().contains("User rejected: Too stiff"), "{before}");
-    desk.is_killed_and_restarted();
-    let after = ana.comes_back(&desk).emit("transcript:get", &read).ok();
+    copydesk.is_killed_and_restarted();
+    let after = ana.comes_back(&copydesk).emit("transcript:get", &read).ok();
     assert_eq!(after, before);
 }
 
 #[test]
 fn sessions_tokens_and_titles_survive() {
-    let mut desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("abc");
     ana.emit("document:rename", &json!({"documentId": document, "title": "Kept"})).ok();
-    desk.is_killed_and_restarted();
-    let back = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let back = ana.comes_back(&copydesk);
     assert_eq!((back.session(), back.user()), (ana.session(), ana.user()));
     assert_eq!(back.opens(&document)["document"]["title"], "Kept");
 }
 
 #[test]
 fn a_documents_settings_survive() {
-    let mut desk = Desk::quiet();
-    let owner = desk.owner();
+    let mut copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let document = owner.creates("abc");
     owner.emit("document:settings", &json!({"documentId": document, "timeoutSeconds": 60})).ok();
-    desk.is_killed_and_restarted();
-    let back = owner.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let back = owner.comes_back(&copydesk);
     assert_eq!(back.opens(&document)["document"]["settings"]["timeoutSeconds"], 60);
 }
 
 #[test]
 fn a_session_remembers_what_was_said_before_the_power_cut() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Noted."}])]);
-    let mut desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.is_answered("My cat is called Mog.", &json!({}));
-    desk.is_killed_and_restarted();
-    ana.comes_back(&desk).is_answered("What is my cat called?", &json!({}));
+    copydesk.is_killed_and_restarted();
+    ana.comes_back(&copydesk).is_answered("What is my cat called?", &json!({}));
     let told = provider.asked(2)["messages"].to_string();
     assert!(told.contains("My cat is called Mog.") && told.contains("Noted."), "{told}");
 }
 
 #[test]
 fn a_run_that_was_speaking_when_the_power_was_cut_still_ends_once() {
-    let mut desk = Desk::playing("slow");
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::playing("slow");
+    let ana = copydesk.editor("Ana");
     ana.creates("abc");
     let run = ana.asks("Talk to me");
     ana.sees("claudeStreamChunk");
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     ana.opens_again();
     let response = ana.answer(&run);
     assert_eq!(response["requestId"], run);
@@ -235,15 +237,15 @@ fn a_run_that_was_speaking_when_the_power_was_cut_still_ends_once() {
 
 #[test]
 fn sigterm_stops_cleanly_and_people_find_everything_again() {
-    let mut desk = Desk::scripted(Script::rewriting(AFTER));
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
-    assert_eq!(desk.stops().code(), Some(0), "{}", desk.complaints());
+    assert_eq!(copydesk.stops().code(), Some(0), "{}", copydesk.complaints());
     ana.is_cut_off();
-    desk.starts();
-    let ana = ana.comes_back(&desk);
+    copydesk.starts();
+    let ana = ana.comes_back(&copydesk);
     ana.opens_again();
     ana.accepts_all(&request);
     assert_eq!(ana.answer(&run)["documentUpdate"], AFTER);
@@ -251,10 +253,10 @@ fn sigterm_stops_cleanly_and_people_find_everything_again() {
 
 #[test]
 fn one_data_directory_has_one_server() {
-    let desk = Desk::quiet();
+    let copydesk = TestServer::quiet();
     let flags = ["--model", "harper", "--no-auth"].map(str::to_owned);
-    let second = crate::support::Server::try_start(&desk.data(), &flags, &[]);
+    let second = crate::support::Server::try_start(&copydesk.data(), &flags, &[]);
     let said = second.err().expect("a second server on the same data must refuse");
     assert!(!said.is_empty(), "it says why");
-    desk.owner().is_fine();
+    copydesk.owner().is_fine();
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::http::{Response, ask};
-use crate::support::{Desk, OWNER, Person, Role, Script, Server, copydesk};
+use crate::support::{OWNER, Person, Role, Script, Server, TestServer, copydesk_command};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
@@ -15,19 +15,19 @@ const MARKED: &str = "{~~Teh~>The~~}{>>AI for Ana: Rewrote it.<<} keeper wrote e
     The lamp was {~~allways~>always~~}{>>AI for Ana<<} lit.\n";
 
 /// Ana has asked for three corrections of a document.
-fn three_changes() -> (Desk, Person, String) {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let ana = desk.editor("Ana");
+fn three_changes() -> (TestServer, Person, String) {
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(BEFORE);
     ana.asks("Fix the spelling");
     ana.sees_request();
-    (desk, ana, document)
+    (copydesk, ana, document)
 }
 
-fn export(desk: &Desk, token: &str, document: &str, format: &str) -> Response {
+fn export(copydesk: &TestServer, token: &str, document: &str, format: &str) -> Response {
     let route = format!("GET /api/v1/documents/{document}/export?format={format}");
     let bearer = format!("Bearer {token}");
-    ask(desk.address(), &route, &[("Host", desk.address()), ("Authorization", &bearer)])
+    ask(copydesk.address(), &route, &[("Host", copydesk.address()), ("Authorization", &bearer)])
 }
 
 fn code(response: &Response) -> String {
@@ -39,7 +39,7 @@ fn code(response: &Response) -> String {
 
 #[test]
 fn every_format_comes_as_a_file_of_its_kind() {
-    let (desk, ana, document) = three_changes();
+    let (copydesk, ana, document) = three_changes();
     for (format, kind, ending) in [
         ("md", "text/markdown; charset=utf-8", "md"),
         ("html", "text/html; charset=utf-8", "html"),
@@ -47,7 +47,7 @@ fn every_format_comes_as_a_file_of_its_kind() {
         ("json", "application/json", "json"),
         ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
     ] {
-        let file = export(&desk, &ana.token, &document, format);
+        let file = export(&copydesk, &ana.token, &document, format);
         assert_eq!(file.status, 200, "{format}: {}", file.body);
         assert!(file.head.contains(&format!("content-type: {kind}\r\n")), "{}", file.head);
         let name = format!(
@@ -60,17 +60,17 @@ fn every_format_comes_as_a_file_of_its_kind() {
 
 #[test]
 fn markdown_is_the_text_and_criticmarkup_says_what_is_pending() {
-    let (desk, ana, document) = three_changes();
-    assert_eq!(export(&desk, &ana.token, &document, "md").body, BEFORE);
-    assert_eq!(export(&desk, &ana.token, &document, "criticmarkup").body, MARKED);
+    let (copydesk, ana, document) = three_changes();
+    assert_eq!(export(&copydesk, &ana.token, &document, "md").body, BEFORE);
+    assert_eq!(export(&copydesk, &ana.token, &document, "criticmarkup").body, MARKED);
 }
 
 #[test]
 fn json_has_version_hash_and_open_requests() {
-    let (desk, ana, document) = three_changes();
+    let (copydesk, ana, document) = three_changes();
     ana.types(0, "So: ");
     let file: Value =
-        serde_json::from_str(&export(&desk, &ana.token, &document, "json").body).unwrap();
+        serde_json::from_str(&export(&copydesk, &ana.token, &document, "json").body).unwrap();
     assert_eq!((&file["version"], &file["text"]), (&json!(1), &json!(format!("So: {BEFORE}"))));
     assert_eq!(file["hash"].as_str().unwrap().len(), 64);
     assert_eq!(
@@ -82,37 +82,40 @@ fn json_has_version_hash_and_open_requests() {
 
 #[test]
 fn an_export_is_for_those_who_may_read_the_document() {
-    let (desk, ana, document) = three_changes();
-    let ben = desk.editor("Ben");
+    let (copydesk, ana, document) = three_changes();
+    let ben = copydesk.editor("Ben");
     let other = ben.creates("Something else.");
-    let only = |document: &str| desk.token("Cas", Role::Viewer, &["--document", document]);
-    assert_eq!(export(&desk, &desk.token("Dee", Role::Viewer, &[]), &document, "md").status, 200);
-    assert_eq!(export(&desk, &only(&document), &document, "md").status, 200);
-    let refused = export(&desk, &only(&other), &document, "md");
+    let only = |document: &str| copydesk.token("Cas", Role::Viewer, &["--document", document]);
+    assert_eq!(
+        export(&copydesk, &copydesk.token("Dee", Role::Viewer, &[]), &document, "md").status,
+        200
+    );
+    assert_eq!(export(&copydesk, &only(&document), &document, "md").status, 200);
+    let refused = export(&copydesk, &only(&other), &document, "md");
     assert_eq!((refused.status, code(&refused).as_str()), (403, "not_allowed"));
-    let gone = export(&desk, &ana.token, "doc_nowhere", "md");
+    let gone = export(&copydesk, &ana.token, "doc_nowhere", "md");
     assert_eq!((gone.status, code(&gone).as_str()), (404, "not_found"));
 }
 
 #[test]
 fn somebody_elses_private_document_is_not_there() {
-    let desk = Desk::scripted(Script::rewriting("Hers."));
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::scripted(Script::rewriting("Hers."));
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ana.asks_about("Rewrite it", &json!({"documentContent": "Mine."}));
     let document = ana.sees_request()["document_id"].as_str().unwrap().to_owned();
-    assert_eq!(export(&desk, &ana.token, &document, "md").body, "Mine.");
+    assert_eq!(export(&copydesk, &ana.token, &document, "md").body, "Mine.");
     for token in [ben.token.as_str(), OWNER] {
-        let refused = export(&desk, token, &document, "md");
+        let refused = export(&copydesk, token, &document, "md");
         assert_eq!((refused.status, code(&refused).as_str()), (404, "not_found"));
     }
 }
 
 #[test]
 fn without_a_token_in_a_header_there_is_no_file() {
-    let (desk, ana, document) = three_changes();
+    let (copydesk, ana, document) = three_changes();
     let route = format!("GET /api/v1/documents/{document}/export?format=md");
     let with = |route: &str, header: (&str, &str)| {
-        ask(desk.address(), route, &[("Host", desk.address()), header])
+        ask(copydesk.address(), route, &[("Host", copydesk.address()), header])
     };
     assert_eq!(with(&route, ("x-api-key", &ana.token)).body, BEFORE);
     let in_address = format!("{route}&token={}", ana.token);
@@ -137,11 +140,14 @@ fn without_a_token_in_a_header_there_is_no_file() {
 
 #[test]
 fn an_unknown_format_is_refused_with_those_there_are() {
-    let (desk, ana, document) = three_changes();
+    let (copydesk, ana, document) = three_changes();
     for query in ["?format=pdf", "?format=", "?format=MD", "", "?format=md&format=html"] {
         let route = format!("GET /api/v1/documents/{document}/export{query}");
-        let refused =
-            ask(desk.address(), &route, &[("Host", desk.address()), ("x-api-key", &ana.token)]);
+        let refused = ask(
+            copydesk.address(),
+            &route,
+            &[("Host", copydesk.address()), ("x-api-key", &ana.token)],
+        );
         assert_eq!((refused.status, code(&refused).as_str()), (400, "invalid_request"), "{query}");
         assert!(refused.body.contains("md, html, docx, criticmarkup, json"), "{}", refused.body);
     }
@@ -160,15 +166,19 @@ fn without_auth_everyone_here_may_export() {
 
 #[test]
 fn the_editor_is_told_that_it_can_export() {
-    let desk = Desk::quiet();
-    let capabilities = desk.owner().registered()["capabilities"].clone();
+    let copydesk = TestServer::quiet();
+    let capabilities = copydesk.owner().registered()["capabilities"].clone();
     assert!(capabilities.as_array().unwrap().contains(&json!("export")), "{capabilities}");
 }
 
 /// `copydesk export` on a desk's data: standard output, or the complaint.
-fn from_the_command_line(desk: &Desk, arguments: &[&str]) -> Result<Vec<u8>, String> {
-    let output =
-        copydesk().args(["export", "--data"]).arg(desk.data()).args(arguments).output().unwrap();
+fn from_the_command_line(copydesk: &TestServer, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    let output = copydesk_command()
+        .args(["export", "--data"])
+        .arg(copydesk.data())
+        .args(arguments)
+        .output()
+        .unwrap();
     if output.status.success() {
         Ok(output.stdout)
     } else {
@@ -178,26 +188,32 @@ fn from_the_command_line(desk: &Desk, arguments: &[&str]) -> Result<Vec<u8>, Str
 
 #[test]
 fn the_command_line_exports_beside_a_running_server_and_without_one() {
-    let (mut desk, ana, document) = three_changes();
+    let (mut copydesk, ana, document) = three_changes();
     ana.types(0, "So: ");
     let marked = format!("So: {MARKED}");
     let arguments = ["--document", &document, "--format", "criticmarkup"];
-    assert_eq!(from_the_command_line(&desk, &arguments), Ok(marked.clone().into_bytes()));
-    let file = desk.data().join("../story.docx");
+    assert_eq!(from_the_command_line(&copydesk, &arguments), Ok(marked.clone().into_bytes()));
+    let file = copydesk.data().join("../story.docx");
     let out = file.to_str().unwrap();
     assert_eq!(
-        from_the_command_line(&desk, &["--document", &document, "--format", "docx", "--out", out]),
+        from_the_command_line(
+            &copydesk,
+            &["--document", &document, "--format", "docx", "--out", out]
+        ),
         Ok(vec![])
     );
-    assert_eq!(std::fs::read(&file).unwrap(), export(&desk, &ana.token, &document, "docx").bytes);
-    desk.stops();
-    assert_eq!(from_the_command_line(&desk, &arguments), Ok(marked.into_bytes()));
+    assert_eq!(
+        std::fs::read(&file).unwrap(),
+        export(&copydesk, &ana.token, &document, "docx").bytes
+    );
+    copydesk.stops();
+    assert_eq!(from_the_command_line(&copydesk, &arguments), Ok(marked.into_bytes()));
 }
 
 #[test]
 fn the_command_line_says_what_is_wrong() {
-    let desk = Desk::quiet();
-    let complaint = |arguments: &[&str]| from_the_command_line(&desk, arguments).unwrap_err();
+    let copydesk = TestServer::quiet();
+    let complaint = |arguments: &[&str]| from_the_command_line(&copydesk, arguments).unwrap_err();
     assert!(
         complaint(&["--document", "doc_nowhere", "--format", "md"]).contains("no such document")
     );
@@ -229,9 +245,9 @@ fn read_by_pandoc(file: &Path, arguments: &[&str]) -> Option<String> {
 
 #[test]
 fn another_program_finds_insertions_deletions_and_authors_in_the_word_document() {
-    let (desk, ana, document) = three_changes();
-    let made = export(&desk, &ana.token, &document, "docx");
-    let file = desk.data().join("../story.docx");
+    let (copydesk, ana, document) = three_changes();
+    let made = export(&copydesk, &ana.token, &document, "docx");
+    let file = copydesk.data().join("../story.docx");
     std::fs::write(&file, &made.bytes).unwrap();
     let Some(all) = read_by_pandoc(&file, &["--track-changes=all", "--to", "markdown"]) else {
         return;
@@ -259,11 +275,11 @@ fn another_program_finds_insertions_deletions_and_authors_in_the_word_document()
 #[test]
 fn another_program_reads_headings_lists_quotes_and_emphasis_in_the_word_document() {
     let text = "# One\n\n## Two\n\nPlain *slanted* **heavy** `code` [link](https://example.org/).\n\n> Said.\n\n- a\n  - b\n- c\n\n3. three\n4. four\n";
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(text);
-    let file = desk.data().join("../story.docx");
-    std::fs::write(&file, export(&desk, &ana.token, &document, "docx").bytes).unwrap();
+    let file = copydesk.data().join("../story.docx");
+    std::fs::write(&file, export(&copydesk, &ana.token, &document, "docx").bytes).unwrap();
     let Some(read) = read_by_pandoc(&file, &["--to", "gfm"]) else { return };
     // How much space pandoc puts between the items of a list is its own affair.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -274,11 +290,11 @@ fn another_program_reads_headings_lists_quotes_and_emphasis_in_the_word_document
 #[test]
 fn another_program_reads_tables_in_the_word_document() {
     let text = "| Lamp | Hours |\n|------|------:|\n| Fore | **40** |\n| Aft  | 12    |\n";
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(&format!("Before.\n\n{text}\nAfter.\n"));
-    let file = desk.data().join("../story.docx");
-    std::fs::write(&file, export(&desk, &ana.token, &document, "docx").bytes).unwrap();
+    let file = copydesk.data().join("../story.docx");
+    std::fs::write(&file, export(&copydesk, &ana.token, &document, "docx").bytes).unwrap();
     let Some(read) = read_by_pandoc(&file, &["--to", "html"]) else { return };
     let read = read.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [

@@ -4,12 +4,12 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Provider, Request, Role, Script};
+use crate::support::{Person, Provider, Request, Role, Script, TestServer};
 
 const NOTES: &str = "The red lamp burns.\n\nNobody is there.\n";
 
-fn desk(files: &[(&str, &str)]) -> Desk {
-    Desk::plan().workspace(files).start()
+fn test_server(files: &[(&str, &str)]) -> TestServer {
+    TestServer::plan().workspace(files).start()
 }
 
 fn merged(person: &Person) -> Value {
@@ -18,14 +18,14 @@ fn merged(person: &Person) -> Value {
 
 #[test]
 fn two_people_edit_a_file_and_the_file_follows() {
-    let desk = desk(&[("notes.md", NOTES)]);
-    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     let document = ana.opens_file("notes.md");
     assert_eq!(bo.opens_file("notes.md"), document, "one file, one document");
     assert_eq!(ana.text(), NOTES);
     ana.overwrites("red", "blue");
     bo.overwrites("Nobody", "Somebody");
-    desk.file_comes_to_read("notes.md", "The blue lamp burns.\n\nSomebody is there.\n");
+    copydesk.file_comes_to_read("notes.md", "The blue lamp burns.\n\nSomebody is there.\n");
     let saved = bo.sees_where("document:file", |it| it["file"]["version"] == 3);
     assert_eq!(saved["file"]["status"], "saved");
     let listed = ana.emit("document:list", &json!({})).ok()["documents"].clone();
@@ -35,12 +35,12 @@ fn two_people_edit_a_file_and_the_file_follows() {
 
 #[test]
 fn what_somebody_else_writes_comes_in_as_an_update_by_the_disk() {
-    let desk = desk(&[("notes.md", NOTES)]);
-    let ana = desk.editor("Ana");
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let ana = copydesk.editor("Ana");
     let document = ana.opens_file("notes.md");
     ana.types(0, "# Lamps\n\n");
-    desk.file_comes_to_read("notes.md", &format!("# Lamps\n\n{NOTES}"));
-    desk.overwrites("notes.md", &format!("# Lamps\n\n{NOTES}\nThe end.\n"));
+    copydesk.file_comes_to_read("notes.md", &format!("# Lamps\n\n{NOTES}"));
+    copydesk.overwrites("notes.md", &format!("# Lamps\n\n{NOTES}\nThe end.\n"));
     ana.comes_to_read(&format!("# Lamps\n\n{NOTES}\nThe end.\n"));
     assert_eq!(merged(&ana)["merged"]["kept"], json!([]));
     let named = json!({"documentId": document});
@@ -55,20 +55,20 @@ fn what_somebody_else_writes_comes_in_as_an_update_by_the_disk() {
 
 #[test]
 fn where_both_changed_the_same_words_peoples_stay_and_they_are_told() {
-    let desk = desk(&[("notes.md", NOTES)]);
-    let ana = desk.editor("Ana");
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let ana = copydesk.editor("Ana");
     let document = ana.opens_file("notes.md");
     // Before the file has followed.
     ana.overwrites("red", "blue");
-    desk.overwrites("notes.md", "The green lamp burns.\n\nNobody is there, they say.\n");
+    copydesk.overwrites("notes.md", "The green lamp burns.\n\nNobody is there, they say.\n");
     ana.comes_to_read("The blue lamp burns.\n\nNobody is there, they say.\n");
-    desk.file_comes_to_read("notes.md", "The blue lamp burns.\n\nNobody is there, they say.\n");
+    copydesk.file_comes_to_read("notes.md", "The blue lamp burns.\n\nNobody is there, they say.\n");
     let kept = merged(&ana)["merged"]["kept"].clone();
     assert_eq!(kept, json!([{"base": "red", "disk": "green", "kept": "blue"}]));
     let audit = crate::support::http::ask(
-        desk.address(),
+        copydesk.address(),
         &format!("GET /api/v1/documents/{document}/audit"),
-        &[("Host", desk.address()), ("Authorization", &format!("Bearer {}", ana.token))],
+        &[("Host", copydesk.address()), ("Authorization", &format!("Bearer {}", ana.token))],
     );
     let audit = audit.body;
     assert!(audit.contains("document.file_conflict") && audit.contains("green"), "{audit}");
@@ -76,13 +76,13 @@ fn where_both_changed_the_same_words_peoples_stay_and_they_are_told() {
 
 #[test]
 fn no_line_is_lost_while_people_type_and_programs_write_the_file() {
-    let desk = desk(&[("notes.md", "Log:\n")]);
-    let ana = desk.editor("Ana");
+    let copydesk = test_server(&[("notes.md", "Log:\n")]);
+    let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
     // Another program adds lines, as a shell does.
     let script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo \"appended $i.\" >> notes.md; sleep 0.09; done";
     let mut program = std::process::Command::new("sh");
-    let mut program = program.args(["-c", script]).current_dir(desk.folder()).spawn().unwrap();
+    let mut program = program.args(["-c", script]).current_dir(copydesk.folder()).spawn().unwrap();
     let mut typed = 0;
     while program.try_wait().unwrap().is_none() {
         ana.types(0, "x");
@@ -95,7 +95,7 @@ fn no_line_is_lost_while_people_type_and_programs_write_the_file() {
     };
     let until = std::time::Instant::now() + std::time::Duration::from_mins(1);
     loop {
-        let (file, document) = (desk.file("notes.md").unwrap(), ana.text());
+        let (file, document) = (copydesk.file("notes.md").unwrap(), ana.text());
         if file == document && expected(&file) {
             break;
         }
@@ -104,7 +104,7 @@ fn no_line_is_lost_while_people_type_and_programs_write_the_file() {
     }
     // A version that was set aside is looked at for a moment longer.
     loop {
-        let names: Vec<_> = std::fs::read_dir(desk.folder()).unwrap().flatten().collect();
+        let names: Vec<_> = std::fs::read_dir(copydesk.folder()).unwrap().flatten().collect();
         if names.len() == 1 {
             break;
         }
@@ -123,97 +123,98 @@ fn what_a_power_cut_left_unwritten_is_caught_up_with() {
         "workspace.settling",
         "files.written",
     ] {
-        let mut desk = desk(&[("notes.md", NOTES)]);
-        desk.stops();
-        desk.starts_to_die_at(walk).expect("it serves before it dies");
-        let ana = desk.editor("Ana");
+        let mut copydesk = test_server(&[("notes.md", NOTES)]);
+        copydesk.stops();
+        copydesk.starts_to_die_at(walk).expect("it serves before it dies");
+        let ana = copydesk.editor("Ana");
         ana.opens_file("notes.md");
         let version = ana.version();
         let changes = crate::support::replacing(NOTES.len(), 4, 7, "blue");
         let push = json!({"documentId": ana.document(), "version": version,
             "updates": [{"clientID": ana.client(), "changes": changes}]});
         ana.tries("document:push", &push);
-        desk.dies();
-        desk.starts();
+        copydesk.dies();
+        copydesk.starts();
         // Nobody opens it: the start is enough.
-        desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
-        let back = desk.owner();
+        copydesk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+        let back = copydesk.owner();
         back.opens_file("notes.md");
         assert_eq!(back.text(), NOTES.replace("red", "blue"), "{walk}");
-        desk.overwrites("notes.md", &NOTES.replace("red", "blue").replace("Nobody", "Who"));
+        copydesk.overwrites("notes.md", &NOTES.replace("red", "blue").replace("Nobody", "Who"));
         back.comes_to_read(&NOTES.replace("red", "blue").replace("Nobody", "Who"));
-        assert_eq!(desk.stops().code(), Some(0));
+        assert_eq!(copydesk.stops().code(), Some(0));
     }
 }
 
 #[test]
 fn a_file_that_changed_while_the_server_was_away_comes_in_when_it_is_opened() {
-    let mut desk = desk(&[("notes.md", NOTES)]);
-    let ana = desk.editor("Ana");
+    let mut copydesk = test_server(&[("notes.md", NOTES)]);
+    let ana = copydesk.editor("Ana");
     let document = ana.opens_file("notes.md");
     ana.types(0, "# Lamps\n\n");
-    assert_eq!(desk.stops().code(), Some(0), "what was typed a moment ago is written");
-    assert_eq!(desk.file("notes.md").unwrap(), format!("# Lamps\n\n{NOTES}"));
-    desk.overwrites("notes.md", &format!("# Lanterns\n\n{NOTES}"));
-    desk.starts();
-    let ana = desk.owner();
+    assert_eq!(copydesk.stops().code(), Some(0), "what was typed a moment ago is written");
+    assert_eq!(copydesk.file("notes.md").unwrap(), format!("# Lamps\n\n{NOTES}"));
+    copydesk.overwrites("notes.md", &format!("# Lanterns\n\n{NOTES}"));
+    copydesk.starts();
+    let ana = copydesk.owner();
     assert_eq!(ana.opens_file("notes.md"), document, "the same document as before");
     assert_eq!(ana.text(), format!("# Lanterns\n\n{NOTES}"));
 }
 
 #[test]
 fn line_ends_marks_and_permissions_stay_as_they_were() {
-    let desk = desk(&[("dos.txt", "\u{feff}one\r\ntwo\r\nthree"), ("mixed.txt", "a\r\nb\nc\r\n")]);
-    let path = desk.folder().join("dos.txt");
+    let copydesk =
+        test_server(&[("dos.txt", "\u{feff}one\r\ntwo\r\nthree"), ("mixed.txt", "a\r\nb\nc\r\n")]);
+    let path = copydesk.folder().join("dos.txt");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-    let ana = desk.editor("Ana");
+    let ana = copydesk.editor("Ana");
     ana.opens_file("dos.txt");
     assert_eq!(ana.text(), "one\ntwo\nthree");
     ana.overwrites("two", "two\nand a half");
-    desk.file_comes_to_read("dos.txt", "\u{feff}one\r\ntwo\r\nand a half\r\nthree");
+    copydesk.file_comes_to_read("dos.txt", "\u{feff}one\r\ntwo\r\nand a half\r\nthree");
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     ana.opens_file("mixed.txt");
     ana.overwrites("c", "sea");
-    desk.file_comes_to_read("mixed.txt", "a\r\nb\nsea\r\n");
+    copydesk.file_comes_to_read("mixed.txt", "a\r\nb\nsea\r\n");
 }
 
 #[test]
 fn a_file_that_is_gone_is_made_again_only_when_somebody_writes() {
-    let desk = desk(&[("notes.md", NOTES)]);
-    let ana = desk.editor("Ana");
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let ana = copydesk.editor("Ana");
     let document = ana.opens_file("notes.md");
-    std::fs::remove_file(desk.folder().join("notes.md")).unwrap();
+    std::fs::remove_file(copydesk.folder().join("notes.md")).unwrap();
     ana.sees_where("document:file", |it| it["file"]["status"] == "missing");
-    let bo = desk.editor("Bo");
+    let bo = copydesk.editor("Bo");
     let ack = bo.emit("document:open", &json!({"path": "notes.md"})).ok();
     assert_eq!(
         (&ack["document"]["id"], &ack["file"]["status"]),
         (&json!(document), &json!("missing"))
     );
-    assert_eq!(desk.file("notes.md"), None);
+    assert_eq!(copydesk.file("notes.md"), None);
     ana.overwrites("red", "blue");
-    desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+    copydesk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
 }
 
 #[test]
 fn a_file_that_cannot_be_written_is_said_and_written_when_it_can_be() {
-    let desk = desk(&[("notes.md", NOTES)]);
-    let ana = desk.editor("Ana");
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
     // A folder in its place: whoever runs the tests, that cannot be written.
-    std::fs::remove_file(desk.folder().join("notes.md")).unwrap();
-    std::fs::create_dir(desk.folder().join("notes.md")).unwrap();
+    std::fs::remove_file(copydesk.folder().join("notes.md")).unwrap();
+    std::fs::create_dir(copydesk.folder().join("notes.md")).unwrap();
     ana.overwrites("red", "blue");
     let failed = ana.sees_where("document:file", |it| it["file"]["status"] == "failed");
     assert_eq!(failed["file"]["reason"], "notes.md is not a regular file");
-    std::fs::remove_dir(desk.folder().join("notes.md")).unwrap();
-    desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+    std::fs::remove_dir(copydesk.folder().join("notes.md")).unwrap();
+    copydesk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
 }
 
 #[test]
 fn what_is_no_text_file_inside_is_refused_and_says_why() {
-    let desk = desk(&[("a.txt", "a"), ("nul.bin", "a\0b"), ("long.txt", "")]);
-    let folder = desk.folder();
+    let copydesk = test_server(&[("a.txt", "a"), ("nul.bin", "a\0b"), ("long.txt", "")]);
+    let folder = copydesk.folder();
     std::fs::create_dir_all(folder.join("sub/.git")).unwrap();
     std::fs::write(folder.join("sub/.git/config"), "secret").unwrap();
     std::fs::write(folder.join("latin.txt"), [0xe9, 0x0a]).unwrap();
@@ -229,7 +230,7 @@ fn what_is_no_text_file_inside_is_refused_and_says_why() {
     assert!(
         std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success()
     );
-    let ana = desk.editor("Ana");
+    let ana = copydesk.editor("Ana");
     let cases = [
         ("../data/copydesk.db", "invalid_payload"),
         ("/etc/passwd", "invalid_payload"),
@@ -265,13 +266,13 @@ fn what_is_no_text_file_inside_is_refused_and_says_why() {
 
 #[test]
 fn files_are_listed_by_words_of_their_path_without_what_is_ignored() {
-    let desk = desk(&[
+    let copydesk = test_server(&[
         ("Chapter One.md", "a"),
         ("two.md", "b"),
         ("made.log", "c"),
         (".gitignore", "*.log\n"),
     ]);
-    let ana = desk.editor("Ana");
+    let ana = copydesk.editor("Ana");
     let document = ana.opens_file("two.md");
     let list = |pattern: &str| ana.emit("workspace:files", &json!({"pattern": pattern})).ok();
     assert_eq!(list("MD one")["files"], json!([{"path": "Chapter One.md"}]));
@@ -283,17 +284,19 @@ fn files_are_listed_by_words_of_their_path_without_what_is_ignored() {
 
 #[test]
 fn files_are_for_people_who_may_create_documents() {
-    let desk = desk(&[("notes.md", NOTES)]);
-    let owner = desk.owner();
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let owner = copydesk.owner();
     let document = owner.creates("Elsewhere.");
-    let guest = desk.guest(Role::Editor, &document);
-    for nobody in [&guest, &desk.person("Rex", Role::Reviewer), &desk.person("Vic", Role::Viewer)] {
+    let guest = copydesk.guest(Role::Editor, &document);
+    for nobody in
+        [&guest, &copydesk.person("Rex", Role::Reviewer), &copydesk.person("Vic", Role::Viewer)]
+    {
         nobody.emit("document:open", &json!({"path": "notes.md"})).refused_with("not_allowed");
         nobody.emit("workspace:files", &json!({})).refused_with("not_allowed");
     }
     // Once it is a document, it is one like any other.
     let file = owner.opens_file("notes.md");
-    let vic = desk.person("Vic", Role::Viewer);
+    let vic = copydesk.person("Vic", Role::Viewer);
     vic.opens(&file);
     assert_eq!(vic.text(), NOTES);
     guest.emit("document:open", &json!({"documentId": file})).refused_with("not_allowed");
@@ -301,23 +304,23 @@ fn files_are_for_people_who_may_create_documents() {
 
 #[test]
 fn a_deleted_document_leaves_its_file_and_the_file_can_be_opened_anew() {
-    let desk = desk(&[("notes.md", NOTES)]);
-    let owner = desk.owner();
+    let copydesk = test_server(&[("notes.md", NOTES)]);
+    let owner = copydesk.owner();
     let document = owner.opens_file("notes.md");
     owner.overwrites("red", "blue");
     owner.emit("document:delete", &json!({"documentId": document})).ok();
-    assert_eq!(desk.file("notes.md").unwrap(), NOTES.replace("red", "blue"));
+    assert_eq!(copydesk.file("notes.md").unwrap(), NOTES.replace("red", "blue"));
     let again = owner.opens_file("notes.md");
     assert_ne!(again, document);
     assert_eq!(owner.text(), NOTES.replace("red", "blue"));
 }
 
-fn working(tool: &str, input: Value) -> Desk {
+fn working(tool: &str, input: Value) -> TestServer {
     let script = Script::default()
         .answering("read", "Read", &json!({"file_path": "notes.md"}))
         .answering("work", tool, &input)
         .closing("Done.");
-    Desk::plan().script(script).workspace(&[("notes.md", NOTES)]).start()
+    TestServer::plan().script(script).workspace(&[("notes.md", NOTES)]).start()
 }
 
 fn runs(person: &Person, prompt: &str) -> String {
@@ -336,8 +339,8 @@ fn ends(person: &Person, run: &str) {
 
 #[test]
 fn the_agent_reads_what_people_have_written_a_moment_ago() {
-    let desk = working("Read", json!({"file_path": "./notes.md"}));
-    let ana = desk.editor("Ana");
+    let copydesk = working("Read", json!({"file_path": "./notes.md"}));
+    let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
     ana.overwrites("red", "blue");
     let run = runs(&ana, "read");
@@ -368,8 +371,8 @@ fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
         ),
     ];
     for (tool, input, words) in cases {
-        let desk = working(tool, input);
-        let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+        let copydesk = working(tool, input);
+        let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
         let document = ana.opens_file("notes.md");
         bo.opens_file("notes.md");
         let run = runs(&ana, "work");
@@ -387,41 +390,41 @@ fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
         assert_eq!(told(&ana, &run)["content"], words);
         let text = ana.text();
         assert!(text.starts_with("# Lamps\n\nThe red lamp glows.\n"), "{text}");
-        desk.file_comes_to_read("notes.md", &text);
+        copydesk.file_comes_to_read("notes.md", &text);
     }
 }
 
 #[test]
 fn a_rejected_change_of_an_open_file_is_told_in_the_usual_words() {
-    let desk = working(
+    let copydesk = working(
         "Edit",
         json!({"file_path": "notes.md", "old_string": "burns", "new_string": "glows"}),
     );
-    let ana = desk.editor("Ana");
+    let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
     let run = runs(&ana, "work");
     let request = ana.sees_request_of(&run);
     ana.rejects(&request, "It burns");
     ends(&ana, &run);
     assert_eq!(told(&ana, &run)["content"], "User rejected: It burns");
-    assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
+    assert_eq!(copydesk.file("notes.md").as_deref(), Some(NOTES));
 }
 
 #[test]
 fn a_change_of_an_open_file_waits_through_a_power_cut() {
     let edit = json!({"file_path": "notes.md", "old_string": "burns", "new_string": "glows"});
-    let mut desk = working("Edit", edit);
-    let ana = desk.editor("Ana");
+    let mut copydesk = working("Edit", edit);
+    let ana = copydesk.editor("Ana");
     let document = ana.opens_file("notes.md");
     let run = runs(&ana, "work");
     let request = ana.sees_request_of(&run);
-    desk.is_killed_and_restarted();
-    let owner = desk.owner();
+    copydesk.is_killed_and_restarted();
+    let owner = copydesk.owner();
     owner.opens(&document);
     let again = owner.pending().remove(0);
     assert_eq!(again.id(), request.id());
     owner.accepts_all(&again);
-    desk.file_comes_to_read("notes.md", &NOTES.replace("burns", "glows"));
+    copydesk.file_comes_to_read("notes.md", &NOTES.replace("burns", "glows"));
     let pending = owner.emit("list_pending_approvals", &json!({})).ok();
     assert_eq!(pending["requests"], json!([]), "nobody is asked twice");
 }
@@ -429,8 +432,8 @@ fn a_change_of_an_open_file_waits_through_a_power_cut() {
 #[test]
 fn a_file_that_nobody_has_open_is_written_as_before_and_comes_in_later() {
     let new = "The red lamp glows.\n";
-    let desk = working("Write", json!({"file_path": "notes.md", "content": new}));
-    let ana = desk.editor("Ana");
+    let copydesk = working("Write", json!({"file_path": "notes.md", "content": new}));
+    let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
     ana.closes();
     let run = runs(&ana, "work");
@@ -445,8 +448,8 @@ fn a_file_that_nobody_has_open_is_written_as_before_and_comes_in_later() {
 #[test]
 fn what_is_frozen_in_a_file_stays_so_while_nobody_has_it_open() {
     let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
-    let desk = working("Write", input);
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = working("Write", input);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let document = owner.opens_file("notes.md");
     let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 12}]});
     owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
@@ -456,14 +459,14 @@ fn what_is_frozen_in_a_file_stays_so_while_nobody_has_it_open() {
     let told = told(&ana, &run);
     assert_eq!(told["is_error"], true, "{told}");
     assert!(told["content"].as_str().unwrap().contains("The red lamp"), "{told}");
-    assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
+    assert_eq!(copydesk.file("notes.md").as_deref(), Some(NOTES));
 }
 
 #[test]
 fn rules_of_a_file_hold_while_nobody_has_it_open() {
     let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
-    let desk = working("Write", input);
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = working("Write", input);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let document = owner.opens_file("notes.md");
     owner.emit("document:settings", &json!({"documentId": document, "policy": "owner"})).ok();
     owner.closes();
@@ -474,14 +477,14 @@ fn rules_of_a_file_hold_while_nobody_has_it_open() {
     assert_eq!((&request["document_id"], &request["policy"]), (&json!(document), &json!("owner")));
     ana.decides(&request, json!({"approved": true})).refused_with("not_allowed");
     owner.decides(&request, json!({"approved": true})).ok();
-    desk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
+    copydesk.file_comes_to_read("notes.md", &NOTES.replace("red", "blue"));
 }
 
 #[test]
 fn what_owners_forbid_at_the_desk_is_forbidden_in_a_file_that_is_open() {
     let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
-    let desk = working("Write", input);
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = working("Write", input);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let rule = json!({"documentId": "desk", "effect": "deny", "tool": "Write", "path": "*.md"});
     owner.emit("rules:add", &rule).ok();
     ana.opens_file("notes.md");
@@ -493,14 +496,15 @@ fn what_owners_forbid_at_the_desk_is_forbidden_in_a_file_that_is_open() {
         told["content"].as_str().unwrap().starts_with("Denied by a rule of this workspace"),
         "{told}"
     );
-    assert_eq!(desk.file("notes.md").as_deref(), Some(NOTES));
+    assert_eq!(copydesk.file("notes.md").as_deref(), Some(NOTES));
 }
 
 #[test]
 fn what_owners_say_of_a_path_holds_for_the_document_that_the_file_is() {
     let provider = Provider::answering(vec![json!([])]);
-    let desk = Desk::plan().provider(&provider).workspace(&[("private.md", NOTES)]).start();
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk =
+        TestServer::plan().provider(&provider).workspace(&[("private.md", NOTES)]).start();
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let file = owner.opens_file("private.md");
     let rule = json!({"documentId": "desk", "effect": "deny", "tool": "*", "path": "private*"});
     owner.emit("rules:add", &rule).ok();
@@ -527,13 +531,13 @@ fn what_owners_say_of_a_path_holds_for_the_document_that_the_file_is() {
     ana.answer(&run);
     let told = ana.told(&run).remove(0);
     assert!(told["content"].as_str().unwrap().starts_with("Denied by a rule"), "{told}");
-    assert_eq!(desk.file("private.md").as_deref(), Some(NOTES));
+    assert_eq!(copydesk.file("private.md").as_deref(), Some(NOTES));
 }
 
 #[test]
 fn who_asked_for_a_change_of_an_open_file_is_told_of_the_request_itself() {
-    let desk = working("Write", json!({"file_path": "notes.md", "content": "New.\n"}));
-    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+    let copydesk = working("Write", json!({"file_path": "notes.md", "content": "New.\n"}));
+    let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens_file("notes.md");
     let run = runs(&ana, "work");
     let waits = ana.sees_where("agent_event", |it| it["subtype"] == "waiting");
@@ -541,26 +545,26 @@ fn who_asked_for_a_change_of_an_open_file_is_told_of_the_request_itself() {
     assert_eq!(waits["content"]["request_id"], request.id());
     assert_eq!(ana.accepts_all(&request)["status"], "approved");
     ends(&ana, &run);
-    desk.file_comes_to_read("notes.md", "New.\n");
+    copydesk.file_comes_to_read("notes.md", "New.\n");
 }
 
 #[test]
 fn the_agent_reads_what_was_written_to_the_disk_a_moment_ago() {
-    let desk = working("Read", json!({"file_path": "notes.md"}));
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = working("Read", json!({"file_path": "notes.md"}));
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let document = owner.opens_file("notes.md");
     // Its own policy makes the file the room's business, also while nobody has it open.
     owner.emit("document:settings", &json!({"documentId": document, "policy": "owner"})).ok();
     owner.closes();
-    desk.overwrites("notes.md", "Written elsewhere.\n");
+    copydesk.overwrites("notes.md", "Written elsewhere.\n");
     let run = runs(&ana, "read");
     ends(&ana, &run);
     assert_eq!(ana.told(&run)[0]["content"], "Written elsewhere.\n");
 }
 
 /// A `Write` waits at the desk; then the notes are opened, its first words are frozen, and people write there.
-fn opened_behind_a_request(desk: &Desk) -> (Person, Person, String, Request) {
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+fn opened_behind_a_request(copydesk: &TestServer) -> (Person, Person, String, Request) {
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let run = runs(&ana, "work");
     let request = ana.sees_request_of(&run);
     assert_eq!((&request["document_id"], &request["tool_name"]), (&Value::Null, &json!("Write")));
@@ -575,8 +579,8 @@ fn opened_behind_a_request(desk: &Desk) -> (Person, Person, String, Request) {
 #[test]
 fn a_call_that_waits_at_the_desk_is_not_carried_out_once_its_file_is_open() {
     let input = json!({"file_path": "notes.md", "content": "Gone.\n"});
-    let desk = working("Write", input);
-    let (owner, ana, run, request) = opened_behind_a_request(&desk);
+    let copydesk = working("Write", input);
+    let (owner, ana, run, request) = opened_behind_a_request(&copydesk);
     let refused = ana.decides(&request, json!({"approved": true})).refused_with("stale_preview");
     let fresh = Request(refused["details"].clone());
     let words = "notes.md is open as a document now";
@@ -589,14 +593,14 @@ fn a_call_that_waits_at_the_desk_is_not_carried_out_once_its_file_is_open() {
     assert!(told["content"].as_str().unwrap().contains(words), "{told}");
     let text = NOTES.replace("Nobody", "Somebody");
     assert_eq!(owner.text(), text);
-    desk.file_comes_to_read("notes.md", &text);
+    copydesk.file_comes_to_read("notes.md", &text);
 }
 
 #[test]
 fn a_call_at_the_desk_is_not_led_to_a_file_that_is_open() {
     let input = json!({"file_path": "other.md", "content": "Gone.\n"});
-    let desk = working("Write", input);
-    let (owner, ana, _, request) = opened_behind_a_request(&desk);
+    let copydesk = working("Write", input);
+    let (owner, ana, _, request) = opened_behind_a_request(&copydesk);
     for path in ["notes.md", "./notes.md"] {
         let there = json!({"file_path": path, "content": "Gone.\n"});
         let refused = ana
@@ -605,10 +609,10 @@ fn a_call_at_the_desk_is_not_led_to_a_file_that_is_open() {
         assert!(refused.to_string().contains("is open as a document now"), "{refused}");
     }
     ana.decides(&request, json!({"approved": true})).ok();
-    desk.file_comes_to_read("other.md", "Gone.\n");
+    copydesk.file_comes_to_read("other.md", "Gone.\n");
     let text = NOTES.replace("Nobody", "Somebody");
     assert_eq!(owner.text(), text);
-    desk.file_comes_to_read("notes.md", &text);
+    copydesk.file_comes_to_read("notes.md", &text);
 }
 
 #[test]
@@ -623,8 +627,8 @@ fn what_the_agent_has_not_read_of_an_open_file_it_does_not_take_away() {
         write(),
         json!([{"type": "text", "text": "Done."}]),
     ]);
-    let desk = Desk::plan().provider(&provider).workspace(&[("notes.md", NOTES)]).start();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::plan().provider(&provider).workspace(&[("notes.md", NOTES)]).start();
+    let ana = copydesk.editor("Ana");
     ana.opens_file("notes.md");
     let run = runs(&ana, "work");
     // It has read everything by then, if not at once.
@@ -640,14 +644,14 @@ fn what_the_agent_has_not_read_of_an_open_file_it_does_not_take_away() {
     );
     assert!(refusal.ends_with("Read them with Read first"), "{refusal}");
     assert_eq!(told[3]["content"], "Wrote 6 characters to notes.md");
-    desk.file_comes_to_read("notes.md", "Gone.\n");
+    copydesk.file_comes_to_read("notes.md", "Gone.\n");
 }
 
 #[test]
 fn people_are_told_where_a_file_is_replaced_that_the_agent_has_never_read() {
     let warned = |tool: &str, input: Value| {
-        let desk = working(tool, input);
-        let ana = desk.editor("Ana");
+        let copydesk = working(tool, input);
+        let ana = copydesk.editor("Ana");
         ana.opens_file("notes.md");
         let request = ana.sees_request_of(&runs(&ana, "work"));
         let codes = request["warnings"].as_array().expect("warnings").iter();

@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use crate::support::http::send;
 use crate::support::script::full;
-use crate::support::{Ack, Desk, Person, Request, Role, Script};
+use crate::support::{Ack, Person, Request, Role, Script, TestServer};
 
 const START: &str = "one two three\n";
 const CHANGED: &str = "one TWO three\n";
 
 /// A model that writes five characters into `a.txt`, at a desk where owners decide about more than 100 units.
-fn desk_with_limit(files: &[(&str, &str)]) -> (Desk, Person) {
+fn desk_with_limit(files: &[(&str, &str)]) -> (TestServer, Person) {
     let input = json!({"file_path": "a.txt", "content": "short"});
     let script = Script::default().answering(".", "Write", &input).closing("Done.");
-    let desk = Desk::plan().script(script).workspace(files).start();
-    let owner = desk.owner();
+    let copydesk = TestServer::plan().script(script).workspace(files).start();
+    let owner = copydesk.owner();
     configure(&owner, "desk", &json!([{"over": 100, "policy": "owner"}]));
-    (desk, owner)
+    (copydesk, owner)
 }
 
 fn configure(owner: &Person, document: &str, policies: &Value) {
@@ -31,15 +31,15 @@ fn asks_for_a_file(owner: &Person) -> Request {
 }
 
 /// A document in which owners decide about more than 50 units, and a change of six.
-fn document_with_limit() -> (Desk, Person, Request) {
-    let desk = Desk::scripted(Script::rewriting(CHANGED));
-    let owner = desk.owner();
+fn document_with_limit() -> (TestServer, Person, Request) {
+    let copydesk = TestServer::scripted(Script::rewriting(CHANGED));
+    let owner = copydesk.owner();
     owner.creates(START);
     configure(&owner, &owner.document(), &json!([{"over": 50, "policy": "owner"}]));
     owner.asks("Shout");
     let request = owner.sees_request();
     assert_eq!((&request["units"], &request["policies"]), (&json!(6), &json!(["any"])));
-    (desk, owner, request)
+    (copydesk, owner, request)
 }
 
 fn writes_instead(person: &Person, request: &Request, file: &str, content: &str) -> Ack {
@@ -54,64 +54,64 @@ fn accepts_with(person: &Person, request: &Request, text: &str) -> Ack {
 
 #[test]
 fn an_edited_input_over_the_limit_takes_whom_the_limit_asks_for() {
-    let (desk, owner) = desk_with_limit(&[]);
-    let ed = desk.editor("Ed");
+    let (copydesk, owner) = desk_with_limit(&[]);
+    let ed = copydesk.editor("Ed");
     let request = asks_for_a_file(&owner);
     assert_eq!((&request["units"], &request["policies"]), (&json!(5), &json!(["any"])));
     let refused = writes_instead(&ed, &request, "a.txt", &"R".repeat(101));
     let error = refused.refused_with("not_allowed");
     assert!(error["message"].as_str().unwrap().contains("owner"), "{error}");
-    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(copydesk.file("a.txt"), None);
     writes_instead(&ed, &request, "a.txt", &"R".repeat(100)).ok();
-    desk.file_comes_to_read("a.txt", &"R".repeat(100));
+    copydesk.file_comes_to_read("a.txt", &"R".repeat(100));
 }
 
 #[test]
 fn an_owner_may_write_more_than_the_limit() {
-    let (desk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = desk_with_limit(&[]);
     let request = asks_for_a_file(&owner);
     writes_instead(&owner, &request, "a.txt", &"R".repeat(5_000)).ok();
-    desk.file_comes_to_read("a.txt", &"R".repeat(5_000));
+    copydesk.file_comes_to_read("a.txt", &"R".repeat(5_000));
 }
 
 #[test]
 fn a_fresh_preview_says_whom_it_takes_and_is_decided_by_them_alone() {
-    let (desk, owner) = desk_with_limit(&[("a.txt", "shirt")]);
-    let ed = desk.editor("Ed");
+    let (copydesk, owner) = desk_with_limit(&[("a.txt", "shirt")]);
+    let ed = copydesk.editor("Ed");
     let request = asks_for_a_file(&owner);
     assert_eq!((&request["units"], &request["policies"]), (&json!(2), &json!(["any"])));
     let long = "A person wrote this. ".repeat(200);
-    desk.overwrites("a.txt", &long);
+    copydesk.overwrites("a.txt", &long);
     let stale = ed.decides(&request, json!({"approved": true})).refused_with("stale_preview");
     let fresh = Request(stale["details"].clone());
     assert_eq!((&fresh["policies"], &fresh["policy"]), (&json!(["owner"]), &json!("owner")));
     let told = ed.sees_where("tool_approval_update", |it| it["fresh"].is_object());
     assert_eq!(told["policies"], json!(["owner"]), "whoever may not decide it now hears of it too");
     ed.decides(&fresh, json!({"approved": true})).refused_with("not_allowed");
-    assert_eq!(desk.file("a.txt").as_deref(), Some(long.as_str()));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(long.as_str()));
     owner.decides(&fresh, json!({"approved": true})).ok();
-    desk.file_comes_to_read("a.txt", "short");
+    copydesk.file_comes_to_read("a.txt", "short");
     assert_eq!(ed.sees_resolved(&fresh)["status"], "approved");
 }
 
 #[test]
 fn a_fresh_preview_that_is_smaller_takes_no_less_than_what_was_proposed() {
-    let (desk, owner) = desk_with_limit(&[("a.txt", &"A".repeat(200))]);
-    let ed = desk.editor("Ed");
+    let (copydesk, owner) = desk_with_limit(&[("a.txt", &"A".repeat(200))]);
+    let ed = copydesk.editor("Ed");
     let request = asks_for_a_file(&owner);
     assert_eq!(request["policies"], json!(["owner"]));
-    desk.overwrites("a.txt", "shirt");
+    copydesk.overwrites("a.txt", "shirt");
     let stale = owner.decides(&request, json!({"approved": true})).refused_with("stale_preview");
     let fresh = Request(stale["details"].clone());
     assert_eq!((&fresh["units"], &fresh["policies"]), (&json!(2), &json!(["owner"])));
     ed.decides(&fresh, json!({"approved": true})).refused_with("not_allowed");
-    assert_eq!(desk.file("a.txt").as_deref(), Some("shirt"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("shirt"));
 }
 
 #[test]
 fn own_words_over_the_limit_take_whom_the_limit_asks_for() {
-    let (desk, owner, request) = document_with_limit();
-    let ed = desk.editor("Ed");
+    let (copydesk, owner, request) = document_with_limit();
+    let ed = copydesk.editor("Ed");
     ed.opens(&owner.document());
     accepts_with(&ed, &request, &"Z".repeat(48)).refused_with("not_allowed");
     assert_eq!(owner.text(), START);
@@ -121,8 +121,8 @@ fn own_words_over_the_limit_take_whom_the_limit_asks_for() {
 
 #[test]
 fn own_words_are_denied_by_a_rule_that_denies_so_much() {
-    let (desk, owner, request) = document_with_limit();
-    let ed = desk.editor("Ed");
+    let (copydesk, owner, request) = document_with_limit();
+    let ed = copydesk.editor("Ed");
     ed.opens(&owner.document());
     let rule = json!({"documentId": owner.document(), "effect": "deny", "tool": "*", "over": 20});
     owner.emit("rules:add", &rule).ok();
@@ -135,8 +135,8 @@ fn own_words_are_denied_by_a_rule_that_denies_so_much() {
 
 #[test]
 fn a_reviewer_decides_and_does_not_type() {
-    let (desk, owner, request) = document_with_limit();
-    let rex = desk.person("Rex", Role::Reviewer);
+    let (copydesk, owner, request) = document_with_limit();
+    let rex = copydesk.person("Rex", Role::Reviewer);
     rex.opens(&owner.document());
     let error = accepts_with(&rex, &request, "Two").refused_with("not_allowed");
     assert!(error["message"].as_str().unwrap().contains("right to write"), "{error}");
@@ -148,25 +148,28 @@ fn a_reviewer_decides_and_does_not_type() {
 
 #[test]
 fn a_reviewer_writes_no_file() {
-    let (desk, owner) = desk_with_limit(&[]);
-    let rex = desk.person("Rex", Role::Reviewer);
+    let (copydesk, owner) = desk_with_limit(&[]);
+    let rex = copydesk.person("Rex", Role::Reviewer);
     let request = asks_for_a_file(&owner);
     for file in ["a.txt", "rev.txt"] {
         let error = writes_instead(&rex, &request, file, "mine").refused_with("not_allowed");
         assert!(error["message"].as_str().unwrap().contains("right to write"), "{error}");
-        assert_eq!(desk.file(file), None);
+        assert_eq!(copydesk.file(file), None);
     }
     rex.accepts_all(&request);
-    desk.file_comes_to_read("a.txt", "short");
+    copydesk.file_comes_to_read("a.txt", "short");
 }
 
 #[test]
 fn what_was_accepted_already_counts() {
     let after = "One two three.\n\nFour five six.\n\nSeven eight nine.\n";
     let before = "Won two three.\n\nFore five six.\n\nSeven ate nine.\n";
-    let desk =
-        Desk::scripted(Script::default().answering(".", "update_full_document", &full(after)));
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = TestServer::scripted(Script::default().answering(
+        ".",
+        "update_full_document",
+        &full(after),
+    ));
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     owner.creates(before);
     ed.opens(&owner.document());
     configure(&owner, &owner.document(), &json!([{"over": 50, "policy": "owner"}]));
@@ -185,9 +188,9 @@ fn what_was_accepted_already_counts() {
 }
 
 /// What a person is answered over HTTP.
-fn posts(desk: &Desk, person: &Person, route: &str, body: &Value) -> (u16, Value) {
+fn posts(copydesk: &TestServer, person: &Person, route: &str, body: &Value) -> (u16, Value) {
     let bearer = format!("Bearer {}", person.token);
-    let host = desk.address();
+    let host = copydesk.address();
     let headers =
         [("Host", host), ("Authorization", &bearer), ("Content-Type", "application/json")];
     let answer = send(host, &format!("POST /api/v1/requests/{route}"), &headers, &body.to_string());
@@ -195,9 +198,9 @@ fn posts(desk: &Desk, person: &Person, route: &str, body: &Value) -> (u16, Value
 }
 
 /// The undo is refused at both doors.
-fn may_not_undo(desk: &Desk, person: &Person, request: &Request, force: bool) {
+fn may_not_undo(copydesk: &TestServer, person: &Person, request: &Request, force: bool) {
     let body = json!({"force": force});
-    let (status, problem) = posts(desk, person, &format!("{}/undo", request.id()), &body);
+    let (status, problem) = posts(copydesk, person, &format!("{}/undo", request.id()), &body);
     assert_eq!((status, &problem["code"]), (403, &json!("not_allowed")), "{problem}");
     let undo = json!({"request_id": request.id(), "force": force});
     person.emit("approval:undo", &undo).refused_with("not_allowed");
@@ -205,24 +208,24 @@ fn may_not_undo(desk: &Desk, person: &Person, request: &Request, force: bool) {
 
 #[test]
 fn an_undo_takes_whom_so_many_words_take() {
-    let (desk, owner, request) = document_with_limit();
-    let ed = desk.editor("Ed");
+    let (copydesk, owner, request) = document_with_limit();
+    let ed = copydesk.editor("Ed");
     ed.opens(&owner.document());
     accepts_with(&owner, &request, &"Z".repeat(200)).ok();
-    may_not_undo(&desk, &ed, &request, false);
+    may_not_undo(&copydesk, &ed, &request, false);
     owner.emit("approval:undo", &json!({"request_id": request.id()})).ok();
     assert_eq!(ed.text(), START);
 }
 
 #[test]
 fn an_undo_by_force_takes_whom_the_words_it_overwrites_take() {
-    let (desk, owner, request) = document_with_limit();
-    let ed = desk.editor("Ed");
+    let (copydesk, owner, request) = document_with_limit();
+    let ed = copydesk.editor("Ed");
     ed.opens(&owner.document());
     ed.accepts_all(&request);
     let long = format!("T{}WO", "-".repeat(100));
     owner.overwrites("TWO", &long);
-    may_not_undo(&desk, &ed, &request, true);
+    may_not_undo(&copydesk, &ed, &request, true);
     assert_eq!(ed.text(), format!("one {long} three\n"));
     let force = json!({"request_id": request.id(), "force": true});
     owner.emit("approval:undo", &force).ok();
@@ -230,22 +233,22 @@ fn an_undo_by_force_takes_whom_the_words_it_overwrites_take() {
 }
 
 /// The owner's request is carried out with this content.
-fn written(desk: &Desk, owner: &Person, content: &str) -> Request {
+fn written(copydesk: &TestServer, owner: &Person, content: &str) -> Request {
     let request = asks_for_a_file(owner);
     writes_instead(owner, &request, "a.txt", content).ok();
-    desk.file_comes_to_read("a.txt", content);
+    copydesk.file_comes_to_read("a.txt", content);
     owner.sees_where("agent_event", |it| it["type"] == "result");
     request
 }
 
 #[test]
 fn a_file_is_taken_back_by_those_whom_so_much_takes() {
-    let (desk, owner) = desk_with_limit(&[("a.txt", "old")]);
-    let ed = desk.editor("Ed");
-    let request = written(&desk, &owner, &"N".repeat(200));
-    may_not_undo(&desk, &ed, &request, false);
+    let (copydesk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let ed = copydesk.editor("Ed");
+    let request = written(&copydesk, &owner, &"N".repeat(200));
+    may_not_undo(&copydesk, &ed, &request, false);
     owner.emit("approval:undo", &json!({"request_id": request.id()})).ok();
-    assert_eq!(desk.file("a.txt").as_deref(), Some("old"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("old"));
     // What it was carried out with is judged anew where it is proposed again.
     let again = owner.emit("approval:reopen", &json!({"request_id": request.id()})).ok();
     let fits = |it: &Value| it["request_id"] == again["request_id"];
@@ -256,21 +259,21 @@ fn a_file_is_taken_back_by_those_whom_so_much_takes() {
 
 #[test]
 fn a_file_that_somebody_has_rewritten_is_taken_back_by_those_whom_that_takes() {
-    let (desk, owner) = desk_with_limit(&[("a.txt", "old")]);
-    let ed = desk.editor("Ed");
-    let request = written(&desk, &owner, "new");
+    let (copydesk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let ed = copydesk.editor("Ed");
+    let request = written(&copydesk, &owner, "new");
     let long = "A person wrote this. ".repeat(20);
-    desk.overwrites("a.txt", &long);
-    may_not_undo(&desk, &ed, &request, true);
-    assert_eq!(desk.file("a.txt").as_deref(), Some(long.as_str()));
+    copydesk.overwrites("a.txt", &long);
+    may_not_undo(&copydesk, &ed, &request, true);
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(long.as_str()));
     owner.emit("approval:undo", &json!({"request_id": request.id(), "force": true})).ok();
-    assert_eq!(desk.file("a.txt").as_deref(), Some("old"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("old"));
 }
 
 #[test]
 fn a_change_that_is_proposed_again_is_judged_by_the_settings_of_today() {
-    let (desk, owner, request) = document_with_limit();
-    let ed = desk.editor("Ed");
+    let (copydesk, owner, request) = document_with_limit();
+    let ed = copydesk.editor("Ed");
     ed.opens(&owner.document());
     ed.rejects(&request, "No");
     configure(&owner, &owner.document(), &json!([{"over": 5, "policy": "owner"}]));
@@ -284,14 +287,15 @@ fn a_change_that_is_proposed_again_is_judged_by_the_settings_of_today() {
 
 #[test]
 fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
-    let (desk, owner) = desk_with_limit(&[]);
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let (copydesk, owner) = desk_with_limit(&[]);
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let request = asks_for_a_file(&owner);
     let votes = |person: &Person, letter: &str| {
         let input = json!({"file_path": "a.txt", "content": letter.repeat(101)});
         let decision = request.decision(json!({"decision": "edit", "updated_input": input}));
-        let (status, body) = posts(&desk, person, &format!("{}/decision", request.id()), &decision);
+        let (status, body) =
+            posts(&copydesk, person, &format!("{}/decision", request.id()), &decision);
         assert_eq!(status, 200, "{body}");
         (body["status"].clone(), body["approvals"].clone())
     };
@@ -299,15 +303,15 @@ fn two_people_must_want_the_same_where_what_they_put_in_takes_two() {
     assert_eq!(votes(&ana, "A"), counted);
     assert_eq!(votes(&ana, "A"), counted, "the same person twice");
     assert_eq!(votes(&ben, "B"), counted, "they want different words");
-    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(copydesk.file("a.txt"), None);
     assert_eq!(votes(&ben, "A").0, "approved");
-    desk.file_comes_to_read("a.txt", &"A".repeat(101));
+    copydesk.file_comes_to_read("a.txt", &"A".repeat(101));
 }
 
 #[test]
 fn a_vote_that_was_given_when_it_took_less_counts_no_more() {
-    let (desk, owner) = desk_with_limit(&[]);
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let (copydesk, owner) = desk_with_limit(&[]);
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     configure(&owner, "desk", &json!([{"over": 100, "policy": "two"}]));
     let request = asks_for_a_file(&owner);
     let long = "A".repeat(101);
@@ -320,14 +324,14 @@ fn a_vote_that_was_given_when_it_took_less_counts_no_more() {
     );
     writes_instead(&owner, &request, "a.txt", &long).refused_with("not_allowed");
     assert_eq!(writes_instead(&ana, &request, "a.txt", &long).ok()["status"], "pending");
-    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(copydesk.file("a.txt"), None);
     assert_eq!(writes_instead(&ben, &request, "a.txt", &long).ok()["status"], "approved");
 }
 
 #[test]
 fn an_edited_path_is_judged_as_that_path() {
-    let (desk, owner) = desk_with_limit(&[("open.txt", "words")]);
-    let ed = desk.editor("Ed");
+    let (copydesk, owner) = desk_with_limit(&[("open.txt", "words")]);
+    let ed = copydesk.editor("Ed");
     let deny = json!({"documentId": "desk", "effect": "deny", "path": "secret*"});
     owner.emit("rules:add", &deny).ok();
     let request = asks_for_a_file(&owner);
@@ -338,7 +342,7 @@ fn an_edited_path_is_judged_as_that_path() {
     configure(&owner, "desk", &json!([{"policy": "two"}]));
     writes_instead(&ed, &request, "secret.txt", "mine").refused_with("not_allowed");
     for file in ["open.txt", "secret.txt"] {
-        assert_ne!(desk.file(file).as_deref(), Some("mine"));
+        assert_ne!(copydesk.file(file).as_deref(), Some("mine"));
     }
 }
 
@@ -349,8 +353,8 @@ fn a_rule_decides_no_more_than_whoever_made_it_may() {
         .answering("short", "Write", &input("short"))
         .answering("long", "Write", &input(&"L".repeat(101)))
         .closing("Done.");
-    let desk = Desk::plan().script(script).workspace(&[]).start();
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = TestServer::plan().script(script).workspace(&[]).start();
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     configure(&owner, "desk", &json!([{"over": 100, "policy": "owner"}]));
     let asks = |prompt: &str| {
         let run = ed.emit("run", &json!({"prompt": prompt})).ok();
@@ -370,15 +374,15 @@ fn a_rule_decides_no_more_than_whoever_made_it_may() {
     let open = ed.emit("list_pending_approvals", &json!({})).ok();
     assert_eq!(open["requests"][0]["request_id"], long.id(), "it waits for an owner");
     owner.decides(&long, json!({"approved": true})).ok();
-    desk.file_comes_to_read("a.txt", &"L".repeat(101));
+    copydesk.file_comes_to_read("a.txt", &"L".repeat(101));
 }
 
 #[test]
 fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_desk() {
     let input = json!({"file_path": "a.txt", "content": CHANGED});
     let script = Script::default().answering(".", "Write", &input).closing("Done.");
-    let desk = Desk::plan().script(script).workspace(&[("a.txt", START)]).start();
-    let owner = desk.owner();
+    let copydesk = TestServer::plan().script(script).workspace(&[("a.txt", START)]).start();
+    let owner = copydesk.owner();
     let deny = json!({"documentId": "desk", "effect": "deny", "tool": "Write", "over": 50});
     owner.emit("rules:add", &deny).ok();
     owner.opens_file("a.txt");
@@ -391,23 +395,23 @@ fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_desk() {
 
 #[test]
 fn a_file_that_somebody_has_rewritten_is_not_taken_back_against_a_rule() {
-    let (desk, owner) = desk_with_limit(&[("a.txt", "old")]);
-    let rex = desk.person("Rex", Role::Reviewer);
-    let request = written(&desk, &owner, "new");
-    desk.overwrites("a.txt", "A person wrote this.");
+    let (copydesk, owner) = desk_with_limit(&[("a.txt", "old")]);
+    let rex = copydesk.person("Rex", Role::Reviewer);
+    let request = written(&copydesk, &owner, "new");
+    copydesk.overwrites("a.txt", "A person wrote this.");
     let deny = json!({"documentId": "desk", "effect": "deny", "tool": "*", "path": "a.txt"});
     let rule = owner.emit("rules:add", &deny).ok();
-    may_not_undo(&desk, &rex, &request, true);
-    assert_eq!(desk.file("a.txt").as_deref(), Some("A person wrote this."));
+    may_not_undo(&copydesk, &rex, &request, true);
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("A person wrote this."));
     let rule = rule["rule"]["id"].clone();
     owner.emit("rules:revoke", &json!({"id": rule})).ok();
     rex.emit("approval:undo", &json!({"request_id": request.id(), "force": true})).ok();
-    assert_eq!(desk.file("a.txt").as_deref(), Some("old"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("old"));
 }
 
 #[test]
 fn an_approval_with_another_input_is_not_taken_for_the_models() {
-    let (desk, owner) = desk_with_limit(&[]);
+    let (copydesk, owner) = desk_with_limit(&[]);
     let request = asks_for_a_file(&owner);
     let with = |content: &str| {
         let input = json!({"file_path": "a.txt", "content": content});
@@ -415,49 +419,49 @@ fn an_approval_with_another_input_is_not_taken_for_the_models() {
     };
     owner.decides(&request, with("mine")).refused_with("invalid_payload");
     let decision = request.decision(with("mine"));
-    let (_, problem) = posts(&desk, &owner, &format!("{}/decision", request.id()), &decision);
+    let (_, problem) = posts(&copydesk, &owner, &format!("{}/decision", request.id()), &decision);
     assert_eq!(problem["code"], "invalid_request", "{problem}");
-    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(copydesk.file("a.txt"), None);
     owner.decides(&request, with("short")).ok();
-    desk.file_comes_to_read("a.txt", "short");
+    copydesk.file_comes_to_read("a.txt", "short");
 }
 
 #[test]
 fn an_edit_does_not_overwrite_another_file_that_nobody_was_shown() {
-    let (desk, owner) = desk_with_limit(&[("other.txt", "words of a person")]);
+    let (copydesk, owner) = desk_with_limit(&[("other.txt", "words of a person")]);
     let request = asks_for_a_file(&owner);
     writes_instead(&owner, &request, "other.txt", "mine").refused_with("invalid_decision");
-    assert_eq!(desk.file("other.txt").as_deref(), Some("words of a person"));
+    assert_eq!(copydesk.file("other.txt").as_deref(), Some("words of a person"));
     writes_instead(&owner, &request, "new.txt", "mine").ok();
-    desk.file_comes_to_read("new.txt", "mine");
+    copydesk.file_comes_to_read("new.txt", "mine");
 }
 
 /// A model that rewrites `a.txt`, at a desk where owners decide.
-fn desk_of_owners() -> (Desk, Person, Person) {
+fn desk_of_owners() -> (TestServer, Person, Person) {
     let input = json!({"file_path": "a.txt", "content": CHANGED});
     let script = Script::default().answering(".", "Write", &input).closing("Done.");
-    let desk = Desk::plan().script(script).workspace(&[("a.txt", START)]).start();
-    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
+    let copydesk = TestServer::plan().script(script).workspace(&[("a.txt", START)]).start();
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
     owner.emit("document:settings", &json!({"documentId": "desk", "policy": "owner"})).ok();
-    (desk, owner, rex)
+    (copydesk, owner, rex)
 }
 
 #[test]
 fn a_file_that_was_opened_once_is_decided_by_the_policy_of_the_desk() {
-    let (desk, owner, rex) = desk_of_owners();
+    let (copydesk, owner, rex) = desk_of_owners();
     owner.opens_file("a.txt");
     owner.closes();
     let request = asks_for_a_file(&owner);
     assert_eq!(request["policies"], json!(["owner"]), "{}", request["document_id"]);
     rex.decides(&request, json!({"approved": true})).refused_with("not_allowed");
-    assert_eq!(desk.file("a.txt").as_deref(), Some(START));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some(START));
     owner.accepts_all(&request);
-    desk.file_comes_to_read("a.txt", CHANGED);
+    copydesk.file_comes_to_read("a.txt", CHANGED);
 }
 
 #[test]
 fn a_file_that_is_open_is_decided_by_the_policy_of_the_desk_too() {
-    let (desk, owner, rex) = desk_of_owners();
+    let (copydesk, owner, rex) = desk_of_owners();
     let document = owner.opens_file("a.txt");
     rex.opens(&document);
     let request = asks_for_a_file(&owner);
@@ -467,7 +471,7 @@ fn a_file_that_is_open_is_decided_by_the_policy_of_the_desk_too() {
     );
     rex.decides(&request, json!({"approved": true})).refused_with("not_allowed");
     owner.accepts_all(&request);
-    desk.file_comes_to_read("a.txt", CHANGED);
+    copydesk.file_comes_to_read("a.txt", CHANGED);
     let undo = json!({"request_id": request.id()});
     rex.emit("approval:undo", &undo).refused_with("not_allowed");
     // What the desk asks for counts when it is decided, not only when it is proposed.

@@ -14,14 +14,14 @@ use crate::support::api::Program;
 use crate::support::http::send;
 use crate::support::mcp::{self, Mcp};
 use crate::support::script::full;
-use crate::support::{Cli, Desk, OWNER, Person, Request, Role, Script};
+use crate::support::{Cli, OWNER, Person, Request, Role, Script, TestServer};
 
 const TEXT: &str = "one two three\n";
 const CHANGED: &str = "one TWO three\n";
 
 /// How a request comes to be. A new one does not compile before it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
+enum CallPath {
     /// `run` over the socket: a file.
     Run,
     /// A tool of MCP: a file.
@@ -72,13 +72,15 @@ enum Judged {
 use Form::{File, Own, OwnAndFinish, Plain, Respond};
 use Judged::{Nothing, PolicyBySize, Role as ByRole, RuleByPath, RuleBySize};
 
-const FILES: &[Door] = &[Door::Run, Door::McpFile, Door::CliFile, Door::MessagesFile];
-const TEXTS: &[Door] = &[Door::Ask, Door::McpText, Door::CliText, Door::MessagesText];
-const OTHERS: &[Door] = &[Door::Plan, Door::NewDocument];
+const FILES: &[CallPath] =
+    &[CallPath::Run, CallPath::McpFile, CallPath::CliFile, CallPath::MessagesFile];
+const TEXTS: &[CallPath] =
+    &[CallPath::Ask, CallPath::McpText, CallPath::CliText, CallPath::MessagesText];
+const OTHERS: &[CallPath] = &[CallPath::Plan, CallPath::NewDocument];
 
 /// (requests of these doors, who decides, how, what that must be refused by). The last line of each is taken.
 #[rustfmt::skip]
-const TABLE: &[(&[Door], char, Form, Judged)] = &[
+const TABLE: &[(&[CallPath], char, Form, Judged)] = &[
     (FILES,  'v', Plain,                    ByRole),
     (FILES,  'r', Own(5),                   ByRole),
     (FILES,  'r', File("other.txt", 5),     ByRole),
@@ -109,7 +111,7 @@ struct Stage {
     request: Request,
     /// Whoever waits for what comes of it.
     _caller: Caller,
-    desk: Desk,
+    copydesk: TestServer,
     _cli: Option<Cli>,
 }
 
@@ -122,27 +124,27 @@ fn file(content: &str) -> Value {
 }
 
 /// What the model of a door does, once it is asked.
-fn script(door: Door) -> Script {
+fn script(call_path: CallPath) -> Script {
     let once = |tool: &str, input: &Value| Script::calling(tool, input);
-    match door {
-        Door::Run | Door::MessagesFile => once("Write", &file("short")),
-        Door::Ask => Script::rewriting(CHANGED),
-        Door::MessagesText => Script::default()
+    match call_path {
+        CallPath::Run | CallPath::MessagesFile => once("Write", &file("short")),
+        CallPath::Ask => Script::rewriting(CHANGED),
+        CallPath::MessagesText => Script::default()
             .answering(".", "read_document", &json!({}))
             .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": [call("update_full_document", full(CHANGED))]}))
             .closing("Done."),
-        Door::Plan => once("ExitPlanMode", &json!({"plan": "Tidy."})),
-        Door::NewDocument => {
+        CallPath::Plan => once("ExitPlanMode", &json!({"plan": "Tidy."})),
+        CallPath::NewDocument => {
             once("create_new_document", &json!({"title": "N", "new_content": "short", "explanation": "x"}))
         }
-        Door::McpFile | Door::McpText | Door::CliFile | Door::CliText => Script::talking(),
+        CallPath::McpFile | CallPath::McpText | CallPath::CliFile | CallPath::CliText => Script::talking(),
     }
 }
 
-fn cli(door: Door) -> Option<Cli> {
-    let called = match door {
-        Door::CliFile => call("atlas_write", file("short")),
-        Door::CliText => call("update_full_document", full(CHANGED)),
+fn cli(call_path: CallPath) -> Option<Cli> {
+    let called = match call_path {
+        CallPath::CliFile => call("atlas_write", file("short")),
+        CallPath::CliText => call("update_full_document", full(CHANGED)),
         _ => return None,
     };
     let says = json!({"content": [{"type": "text", "text": "Done."}]});
@@ -151,14 +153,14 @@ fn cli(door: Door) -> Option<Cli> {
 
 impl Stage {
     /// Lets a request come through a door.
-    fn set(door: Door) -> Self {
-        let cli = cli(door);
+    fn set(call_path: CallPath) -> Self {
+        let cli = cli(call_path);
         let plan = match &cli {
             Some(cli) => cli.plan().model("claude-cli"),
-            None => Desk::plan().script(script(door)),
+            None => TestServer::plan().script(script(call_path)),
         };
-        let desk = plan.workspace(&[]).start();
-        let owner = desk.owner();
+        let copydesk = plan.workspace(&[]).start();
+        let owner = copydesk.owner();
         let document = owner.creates(TEXT);
         for place in ["desk", document.as_str()] {
             let policies = json!([{"over": 100, "policy": "owner"}]);
@@ -170,20 +172,20 @@ impl Stage {
         }
         let deny = json!({"documentId": "desk", "effect": "deny", "path": "secret*"});
         owner.emit("rules:add", &deny).ok();
-        let caller = asks(door, &desk, &owner);
+        let caller = asks(call_path, &copydesk, &owner);
         let request = owner.sees_request();
-        assert_eq!(request["policies"], json!(["any"]), "{door:?}");
-        assert!(request["units"].as_u64().unwrap() < 20, "{door:?}: {}", request["units"]);
+        assert_eq!(request["policies"], json!(["any"]), "{call_path:?}");
+        assert!(request["units"].as_u64().unwrap() < 20, "{call_path:?}: {}", request["units"]);
         let mut people = vec![
-            ('v', desk.person("Vic", Role::Viewer)),
-            ('r', desk.person("Rex", Role::Reviewer)),
-            ('e', desk.editor("Ed")),
+            ('v', copydesk.person("Vic", Role::Viewer)),
+            ('r', copydesk.person("Rex", Role::Reviewer)),
+            ('e', copydesk.editor("Ed")),
             ('o', owner),
         ];
         for (_, person) in &mut people {
             person.opens(&document);
         }
-        Self { people, request, _caller: caller, desk, _cli: cli }
+        Self { people, request, _caller: caller, copydesk, _cli: cli }
     }
 
     fn person(&self, letter: char) -> &Person {
@@ -233,7 +235,7 @@ impl Stage {
     }
 
     fn posts(&self, person: &Person, route: &str, body: &Value) -> Value {
-        let address = self.desk.address();
+        let address = self.copydesk.address();
         let bearer = format!("Bearer {}", person.token);
         let headers =
             [("Host", address), ("Authorization", &bearer), ("Content-Type", "application/json")];
@@ -249,7 +251,7 @@ enum Caller {
 }
 
 /// Makes the call, through its door.
-fn asks(door: Door, desk: &Desk, owner: &Person) -> Caller {
+fn asks(call_path: CallPath, copydesk: &TestServer, owner: &Person) -> Caller {
     let runs = |mode: &str| {
         owner.emit("run", &json!({"prompt": "Do it", "permission_mode": mode})).ok();
         Caller::Socket
@@ -261,7 +263,7 @@ fn asks(door: Door, desk: &Desk, owner: &Person) -> Caller {
         Caller::Socket
     };
     let messages = |tools: &str| {
-        let program = Program::with(desk, OWNER);
+        let program = Program::with(copydesk, OWNER);
         program.opts_in(&json!([tools]));
         let document = owner.document();
         let program = match tools {
@@ -271,21 +273,21 @@ fn asks(door: Door, desk: &Desk, owner: &Person) -> Caller {
         let said = json!([{"role": "user", "content": "Do it"}]);
         Caller::Messages(std::thread::spawn(move || drop(program.asks(&said, &json!({})))))
     };
-    match door {
-        Door::Run => runs("sdk"),
-        Door::CliFile => runs("mcpProxy"),
-        Door::Ask | Door::NewDocument => asks("sdk"),
-        Door::CliText => asks("mcpProxy"),
-        Door::Plan => asks("toolApproval"),
-        Door::MessagesFile => messages("workspace"),
-        Door::MessagesText => messages("document"),
-        Door::McpFile => {
-            let coder = Mcp::arrives(desk, OWNER, "coder");
+    match call_path {
+        CallPath::Run => runs("sdk"),
+        CallPath::CliFile => runs("mcpProxy"),
+        CallPath::Ask | CallPath::NewDocument => asks("sdk"),
+        CallPath::CliText => asks("mcpProxy"),
+        CallPath::Plan => asks("toolApproval"),
+        CallPath::MessagesFile => messages("workspace"),
+        CallPath::MessagesText => messages("document"),
+        CallPath::McpFile => {
+            let coder = Mcp::arrives(copydesk, OWNER, "coder");
             let answer = coder.calls("atlas_write", file("short"));
             Caller::Mcp((coder, answer))
         }
-        Door::McpText => {
-            let coder = Mcp::arrives(desk, OWNER, "coder");
+        CallPath::McpText => {
+            let coder = Mcp::arrives(copydesk, OWNER, "coder");
             coder.reads(&owner.document());
             let rewrite = json!({"document_id": owner.document(), "new_content": CHANGED, "explanation": "x"});
             let answer = coder.calls("update_full_document", rewrite);
@@ -303,9 +305,9 @@ fn words(judged: Judged) -> &'static str {
     }
 }
 
-fn plays(door: Door) {
-    let stage = Stage::set(door);
-    let rows = TABLE.iter().filter(|(doors, ..)| doors.contains(&door));
+fn plays(call_path: CallPath) {
+    let stage = Stage::set(call_path);
+    let rows = TABLE.iter().filter(|(call_paths, ..)| call_paths.contains(&call_path));
     let mut wrong = Vec::new();
     let mut taken = 0;
     for &(_, letter, form, judged) in rows {
@@ -320,32 +322,34 @@ fn plays(door: Door) {
             let code = error["code"].as_str().or(error["type"].as_str()).unwrap_or("taken");
             let said = error["message"].as_str().or(error["detail"].as_str()).unwrap_or_default();
             if !code.ends_with("not_allowed") || !said.contains(words(judged)) {
-                wrong.push(format!("{door:?} {letter} {form:?} {judged:?} by {through}: {error}"));
+                wrong.push(format!(
+                    "{call_path:?} {letter} {form:?} {judged:?} by {through}: {error}"
+                ));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(taken, 1, "{door:?}: one decision of the table is taken");
+    assert_eq!(taken, 1, "{call_path:?}: one decision of the table is taken");
 }
 
 macro_rules! stories {
-    ($($name:ident: $door:ident,)*) => {
+    ($($name:ident: $call_path:ident,)*) => {
         $(#[test]
         fn $name() {
-            plays(Door::$door);
+            plays(CallPath::$call_path);
         })*
 
         /// Every door has a story, or its way of asking is never used, which does not compile.
         #[test]
         fn every_door_is_in_the_table() {
-            for door in [$(Door::$door),*] {
+            for call_path in [$(CallPath::$call_path),*] {
                 let judged: Vec<_> = TABLE
                     .iter()
-                    .filter(|(doors, ..)| doors.contains(&door))
+                    .filter(|(call_paths, ..)| call_paths.contains(&call_path))
                     .map(|(.., judged)| *judged)
                     .collect();
                 for each in [ByRole, PolicyBySize, RuleBySize, Nothing] {
-                    assert!(judged.contains(&each), "{door:?} and {each:?}");
+                    assert!(judged.contains(&each), "{call_path:?} and {each:?}");
                 }
             }
         }

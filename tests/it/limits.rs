@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Ack, Desk, Provider};
+use crate::support::{Ack, Provider, TestServer};
 
 /// How many were accepted, and the codes of those that were not.
 fn sort(acks: Vec<Ack>) -> (usize, Vec<Value>) {
@@ -16,8 +16,8 @@ fn sort(acks: Vec<Ack>) -> (usize, Vec<Value>) {
 
 #[test]
 fn a_burst_of_a_thousand_events_is_answered_completely() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("Hello."));
     let (accepted, refused) = sort(ana.sends_many("settings:get", &json!({}), 1_000));
     assert_eq!(accepted + refused.len(), 1_000, "every event has its ack");
@@ -30,8 +30,8 @@ fn a_burst_of_a_thousand_events_is_answered_completely() {
 
 #[test]
 fn more_than_a_burst_is_refused_and_the_others_are_not() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.creates("Hello.");
     let (accepted, refused) = sort(ana.sends_many("settings:get", &json!({}), 5_000));
     assert_eq!(accepted + refused.len(), 5_000);
@@ -42,8 +42,8 @@ fn more_than_a_burst_is_refused_and_the_others_are_not() {
 
 #[test]
 fn three_hundred_slow_events_at_once_are_answered_or_refused_but_never_left_hanging() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     ana.creates(&"A long line of words to be read.\n".repeat(2_000));
     let (accepted, refused) =
         sort(ana.sends_many("document:open", &json!({"documentId": ana.document()}), 300));
@@ -54,8 +54,8 @@ fn three_hundred_slow_events_at_once_are_answered_or_refused_but_never_left_hang
 
 #[test]
 fn a_thousand_pushes_at_once_keep_their_order() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(""));
     let push = |at: u64| {
         let changes = if at == 0 { json!([[0, "x"]]) } else { json!([at, [0, "x"]]) };
@@ -73,20 +73,20 @@ fn a_thousand_pushes_at_once_keep_their_order() {
 
 #[test]
 fn a_message_that_is_too_big_ends_only_its_own_connection() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.creates("Hello.");
     ana.send_args("document:create", &json!([{"text": "x".repeat(40 * 1024 * 1024)}]));
     ana.is_cut_off();
     ben.types(0, "x");
     assert_eq!(ben.text(), "xHello.");
-    desk.editor("Ana").is_fine();
+    copydesk.editor("Ana").is_fine();
 }
 
 #[test]
 fn a_large_document_is_fine() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let text = "A line of sixteen characters, at least.\n".repeat(25_000);
     ben.opens(&ana.creates(&text));
     ana.types(500_000, "x");
@@ -98,8 +98,8 @@ fn a_large_document_is_fine() {
 fn waiting_runs_are_limited() {
     let provider = Provider::answering(vec![json!([
         {"type": "tool_use", "name": "update_full_document", "input": {"new_content": "New.", "explanation": "e"}}])]);
-    let desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.creates("Hello.");
     let ask = json!({"sessionId": ana.session(), "prompt": "Again", "context": {"documentId": ana.document()}});
     let (accepted, refused) = sort((0..200).map(|_| ana.emit("askClaudeCode", &ask)).collect());

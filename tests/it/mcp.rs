@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::support::http::{ask, send};
 use crate::support::mcp::{Answer, Mcp, initialize};
-use crate::support::{Desk, OWNER, Person, Request, Role, copydesk, python};
+use crate::support::{OWNER, Person, Request, Role, TestServer, copydesk_command, python};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
 
-fn desk() -> Desk {
-    Desk::plan().workspace(&[("a.txt", "one two one\n")]).start()
+fn test_server() -> TestServer {
+    TestServer::plan().workspace(&[("a.txt", "one two one\n")]).start()
 }
 
-fn owner_of(desk: &Desk) -> Person {
-    desk.owner()
+fn owner_of(copydesk: &TestServer) -> Person {
+    copydesk.owner()
 }
 
 /// What waits at the desk.
@@ -40,23 +40,23 @@ fn file(name: &str, content: &str) -> Value {
     json!({"file_path": name, "content": content})
 }
 
-fn revoked(desk: &Desk, token: &str) {
-    let headers = [("Host", desk.address()), ("Authorization", &format!("Bearer {OWNER}"))];
-    let list = ask(desk.address(), "GET /api/v1/tokens", &headers);
+fn revoked(copydesk: &TestServer, token: &str) {
+    let headers = [("Host", copydesk.address()), ("Authorization", &format!("Bearer {OWNER}"))];
+    let list = ask(copydesk.address(), "GET /api/v1/tokens", &headers);
     let list: Value = serde_json::from_str(&list.body).unwrap();
     let line = list["tokens"].as_array().unwrap().last().unwrap();
     assert!(!token.is_empty());
     let path = format!("DELETE /api/v1/tokens/{}", line["id"].as_str().unwrap());
-    assert_eq!(ask(desk.address(), &path, &headers).status, 204);
+    assert_eq!(ask(copydesk.address(), &path, &headers).status, 204);
 }
 
 // Calls.
 
 #[test]
 fn a_file_is_written_once_somebody_approves_it() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls_as("toolu_42", "atlas_write", file("test.txt", "hello world"));
     assert!(call.head.contains("text/event-stream"), "{}", call.head);
     assert_eq!(call.progress(), "Asking the people who decide");
@@ -65,18 +65,18 @@ fn a_file_is_written_once_somebody_approves_it() {
     assert_eq!((&request["source"], &request["tool_name"]), (&json!("mcp"), &json!("Write")));
     assert_eq!(request["tool_use_id"], "toolu_42");
     assert_eq!(request["author"]["name"], "Owner (coder)");
-    assert_eq!(desk.file("test.txt"), None);
+    assert_eq!(copydesk.file("test.txt"), None);
     owner.accepts_all(&request);
     assert_eq!(call.progress(), format!("Request {} is resolved; working on it", request.id()));
     assert_eq!(call.result(), ("Successfully wrote to test.txt".to_owned(), false));
-    assert_eq!(desk.file("test.txt").as_deref(), Some("hello world"));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some("hello world"));
 }
 
 #[test]
 fn a_rejection_is_told_with_its_feedback_and_is_no_protocol_error() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "hello world"));
     owner.rejects(&owner.sees_request(), "Not there");
     assert_eq!(call.result(), ("[DENIED] Write rejected: Not there".to_owned(), true));
@@ -84,14 +84,14 @@ fn a_rejection_is_told_with_its_feedback_and_is_no_protocol_error() {
     let call = coder.calls("atlas_edit", edit);
     owner.rejects(&owner.sees_request(), "No");
     assert_eq!(call.result(), ("[DENIED] Edit rejected: No".to_owned(), true));
-    assert_eq!(desk.file("a.txt").as_deref(), Some("one two one\n"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("one two one\n"));
 }
 
 #[test]
 fn edits_of_a_file_are_made_as_they_were_shown() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let edits = json!({"file_path": "a.txt", "edits": [
         {"old_string": "two", "new_string": "2"},
         {"old_string": "one", "new_string": "1", "replace_all": true},
@@ -99,7 +99,7 @@ fn edits_of_a_file_are_made_as_they_were_shown() {
     let call = coder.calls("atlas_multi_edit", edits);
     owner.accepts_all(&owner.sees_request());
     assert_eq!(call.result(), ("Applied 2 edits to a.txt (3 occurrences)".to_owned(), false));
-    assert_eq!(desk.file("a.txt").as_deref(), Some("1 2 1\n"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("1 2 1\n"));
     let (told, is_error) = coder
         .gets("atlas_edit", json!({"file_path": "b.txt", "old_string": "x", "new_string": "y"}));
     assert_eq!((told.as_str(), is_error), ("Error: b.txt does not exist", true));
@@ -107,10 +107,10 @@ fn edits_of_a_file_are_made_as_they_were_shown() {
 
 #[test]
 fn a_document_is_read_changed_and_decided_in_its_own_room() {
-    let desk = desk();
-    let ana = desk.editor("Ana");
+    let copydesk = test_server();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
-    let coder = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
+    let coder = Mcp::arrives(&copydesk, &copydesk.token("Bo", Role::Editor, &[]), "coder");
     assert!(coder.reads(&document).contains(TEXT.trim_end()));
     // Words that came after the reading stay.
     ana.types(0, "Once. ");
@@ -127,10 +127,10 @@ fn a_document_is_read_changed_and_decided_in_its_own_room() {
 
 #[test]
 fn nobody_changes_a_document_they_have_not_read() {
-    let desk = desk();
-    let ana = desk.editor("Ana");
+    let copydesk = test_server();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let (told, is_error) = coder.gets("update_full_document", rewrite(&document, FIXED));
     assert!(is_error && told.contains("read_document"), "{told}");
     // A program that knows the version from elsewhere says so.
@@ -147,9 +147,9 @@ fn nobody_changes_a_document_they_have_not_read() {
 
 #[test]
 fn a_document_is_made_once_somebody_approves_it_and_its_caller_may_go_on_with_it() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, &copydesk.token("Bo", Role::Editor, &[]), "coder");
     let call = coder.calls("create_new_document", notes("Notes"));
     let request = owner.sees_request();
     assert_eq!((&request["source"], &request["document_id"]), (&json!("mcp"), &Value::Null));
@@ -170,9 +170,9 @@ fn a_document_is_made_once_somebody_approves_it_and_its_caller_may_go_on_with_it
 #[test]
 fn a_document_is_not_made_if_it_is_rejected_taken_back_or_makes_no_sense_and_made_as_it_was_edited()
 {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("create_new_document", notes("One"));
     owner.rejects(&owner.sees_request(), "We have one");
     assert_eq!(call.result(), ("[DENIED] Document rejected: We have one".to_owned(), true));
@@ -197,8 +197,11 @@ fn a_document_is_not_made_if_it_is_rejected_taken_back_or_makes_no_sense_and_mad
     let made = |title: &str| listed.contains(&format!("\"title\":\"{title}\""));
     assert_eq!(["One", "Two", "Three", "Four"].map(made), [false, false, false, true], "{listed}");
     let document = owner.creates(TEXT);
-    let bound =
-        Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &["--document", &document]), "coder");
+    let bound = Mcp::arrives(
+        &copydesk,
+        &copydesk.token("Bo", Role::Editor, &["--document", &document]),
+        "coder",
+    );
     assert!(!bound.tools().contains(&"create_new_document".to_owned()));
     let refused = ("[DENIED] you may not do that".to_owned(), true);
     assert_eq!(bound.gets("create_new_document", notes("Five")), refused);
@@ -206,9 +209,9 @@ fn a_document_is_not_made_if_it_is_rejected_taken_back_or_makes_no_sense_and_mad
 
 #[test]
 fn a_request_nobody_decides_in_time_is_told_as_denied() {
-    let desk = Desk::plan().workspace(&[]).flags(&["--approval-timeout", "1"]).start();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = TestServer::plan().workspace(&[]).flags(&["--approval-timeout", "1"]).start();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "x"));
     let request = owner.sees_request();
     let (told, is_error) = call.result();
@@ -218,9 +221,9 @@ fn a_request_nobody_decides_in_time_is_told_as_denied() {
 
 #[test]
 fn a_caller_that_gives_up_by_itself_is_told_before_it_does() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {
         "name": "atlas_write", "arguments": file("test.txt", "x"),
     }});
@@ -234,9 +237,9 @@ fn a_caller_that_gives_up_by_itself_is_told_before_it_does() {
 
 #[test]
 fn every_answer_says_when_the_caller_gives_up_and_nobody_is_promised_more_time() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {
         "name": "atlas_write", "arguments": file("test.txt", "x"),
     }});
@@ -249,12 +252,12 @@ fn every_answer_says_when_the_caller_gives_up_and_nobody_is_promised_more_time()
     more.refused_with("invalid_decision");
     let bearer = format!("Bearer {OWNER}");
     let headers = [
-        ("Host", desk.address()),
+        ("Host", copydesk.address()),
         ("Authorization", &bearer),
         ("Content-Type", "application/json"),
     ];
     let withdraw = format!("POST /api/v1/requests/{}/withdraw", request.id());
-    let withdrawn = send(desk.address(), &withdraw, &headers, "{}");
+    let withdrawn = send(copydesk.address(), &withdraw, &headers, "{}");
     let withdrawn: Value = serde_json::from_str(&withdrawn.body).unwrap();
     assert_eq!((&withdrawn["status"], &withdrawn["expires_at"]), (&json!("cancelled"), ends));
     assert!(answer.result().1);
@@ -262,23 +265,23 @@ fn every_answer_says_when_the_caller_gives_up_and_nobody_is_promised_more_time()
 
 #[test]
 fn a_cancelled_call_takes_its_request_back() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "x"));
     let request = owner.sees_request();
     let reason = json!({"requestId": call.id(), "reason": "SdkError: Request timed out"});
     coder.says("notifications/cancelled", &reason);
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
     owner.decides(&request, json!({"approved": true})).refused();
-    assert_eq!(desk.file("test.txt"), None);
+    assert_eq!(copydesk.file("test.txt"), None);
 }
 
 #[test]
 fn a_session_that_is_closed_takes_its_requests_with_it() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "x"));
     let request = owner.sees_request();
     call.disconnects();
@@ -288,15 +291,15 @@ fn a_session_that_is_closed_takes_its_requests_with_it() {
     // From now on nobody would hear of it, so nobody can approve it.
     owner.decides(&request, json!({"approved": true})).refused();
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
-    assert_eq!(desk.file("test.txt"), None);
+    assert_eq!(copydesk.file("test.txt"), None);
     assert_eq!(coder.begins("tools/list", json!({})).status, 404);
 }
 
 #[test]
 fn a_session_that_is_closed_while_somebody_listens_to_its_call_takes_that_back_too() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let _call = coder.calls("atlas_write", file("test.txt", "x"));
     let request = owner.sees_request();
     let began = Instant::now();
@@ -304,14 +307,14 @@ fn a_session_that_is_closed_while_somebody_listens_to_its_call_takes_that_back_t
     // The library that speaks the protocol lets calls go on for five seconds.
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     owner.decides(&request, json!({"approved": true})).refused();
-    assert_eq!(desk.file("test.txt"), None);
+    assert_eq!(copydesk.file("test.txt"), None);
 }
 
 #[test]
 fn a_session_that_lost_its_connection_is_resumed_and_hears_what_was_decided() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "x"));
     let request = owner.sees_request();
     call.progress();
@@ -328,9 +331,9 @@ fn a_session_that_lost_its_connection_is_resumed_and_hears_what_was_decided() {
 
 #[test]
 fn a_request_that_stands_for_itself_lives_by_its_connection() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::silent(&desk, OWNER);
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::silent(&copydesk, OWNER);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "new-coder", "version": "1"},
@@ -359,11 +362,15 @@ fn a_request_that_stands_for_itself_lives_by_its_connection() {
     let second = call(2);
     let request = owner.sees_request();
     assert_eq!(second.progress(), "Asking the people who decide");
-    // Sent again before the old connection is noticed to be gone, it is the new one's.
+    // Without a session, nothing tells that a call is the same one: it is another call.
     let third = call(3);
     assert_eq!(third.progress(), "Asking the people who decide");
-    assert!(third.progress().contains(request.id()));
+    let other = owner.sees_request();
+    assert_ne!(other.id(), request.id());
+    assert!(third.progress().contains(other.id()));
     second.disconnects();
+    assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
+    let request = other;
     coder.post(&json!({"jsonrpc": "2.0", "id": 4, "method": "ping"}), &[]);
     assert_eq!(waiting(&owner).len(), 1);
     owner.accepts_all(&request);
@@ -372,10 +379,10 @@ fn a_request_that_stands_for_itself_lives_by_its_connection() {
 
 #[test]
 fn two_clients_do_not_stand_in_each_others_way() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let one = Mcp::arrives(&desk, OWNER, "one");
-    let two = Mcp::arrives(&desk, OWNER, "two");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let one = Mcp::arrives(&copydesk, OWNER, "one");
+    let two = Mcp::arrives(&copydesk, OWNER, "two");
     let first = one.calls("atlas_write", file("1.txt", "1"));
     let asked_first = owner.sees_request();
     let second = two.calls("atlas_write", file("2.txt", "2"));
@@ -387,21 +394,23 @@ fn two_clients_do_not_stand_in_each_others_way() {
     owner.accepts_all(&asked_second);
     owner.accepts_all(&asked_first);
     assert_eq!([first.result().1, second.result().1, third.result().1], [false, false, true]);
-    assert_eq!([desk.file("1.txt"), desk.file("2.txt")], [Some("1".into()), Some("2".into())]);
+    assert_eq!(
+        [copydesk.file("1.txt"), copydesk.file("2.txt")],
+        [Some("1".into()), Some("2".into())]
+    );
 }
 
 // Calls that are sent again.
 
 #[test]
 fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twice() {
-    let desk = desk();
-    let owner = owner_of(&desk);
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
     let write = file("test.txt", "hello");
-    let first =
-        Mcp::arrives(&desk, OWNER, "coder").calls_as("toolu_1", "atlas_write", write.clone());
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
+    let first = coder.calls_as("toolu_1", "atlas_write", write.clone());
     let request = owner.sees_request();
     first.disconnects();
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
     let again = coder.calls_as("toolu_1", "atlas_write", write.clone());
     assert_eq!(again.progress(), "Asking the people who decide");
     assert_eq!(again.progress(), format!("Request {} waits for people to decide", request.id()));
@@ -410,9 +419,9 @@ fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twic
     let written = ("Successfully wrote to test.txt".to_owned(), false);
     assert_eq!(again.result(), written);
     // What was decided is told once more, and not done once more.
-    desk.overwrites("test.txt", "else");
+    copydesk.overwrites("test.txt", "else");
     assert_eq!(coder.calls_as("toolu_1", "atlas_write", write.clone()).result(), written);
-    assert_eq!(desk.file("test.txt").as_deref(), Some("else"));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some("else"));
     let call = coder.calls_as("toolu_2", "atlas_write", file("b.txt", "b"));
     owner.rejects(&owner.sees_request(), "No");
     let denied = ("[DENIED] Write rejected: No".to_owned(), true);
@@ -423,22 +432,22 @@ fn a_call_that_is_sent_again_joins_the_request_that_waits_and_is_never_made_twic
     let other = coder.calls_as("toolu_2", "atlas_write", file("c.txt", "c"));
     owner.accepts_all(&owner.sees_request());
     assert!(!other.result().1);
-    assert_eq!([desk.file("b.txt"), desk.file("c.txt")], [None, Some("c".to_owned())]);
+    assert_eq!([copydesk.file("b.txt"), copydesk.file("c.txt")], [None, Some("c".to_owned())]);
 }
 
 #[test]
 fn names_that_another_conversation_gives_again_are_other_calls() {
-    let mut desk = desk();
-    let owner = owner_of(&desk);
+    let mut copydesk = test_server();
+    let owner = owner_of(&copydesk);
     let write = || file("test.txt", "hello");
     let written = ("Successfully wrote to test.txt".to_owned(), false);
-    let one = Mcp::arrives(&desk, OWNER, "coder");
+    let one = Mcp::arrives(&copydesk, OWNER, "coder");
     let first = one.calls_as("call_0", "atlas_write", write());
     owner.accepts_all(&owner.sees_request());
     assert_eq!(first.result(), written);
-    desk.overwrites("test.txt", "else");
+    copydesk.overwrites("test.txt", "else");
     // Another one begins to count anew: what it wants was not done.
-    let two = Mcp::arrives(&desk, OWNER, "coder");
+    let two = Mcp::arrives(&copydesk, OWNER, "coder");
     let second = two.calls_as("call_0", "atlas_write", write());
     let request = owner.sees_request();
     // And two at once have a request each.
@@ -449,12 +458,12 @@ fn names_that_another_conversation_gives_again_are_other_calls() {
     drop((third, fourth));
     owner.accepts_all(&request);
     assert_eq!(second.result(), written);
-    assert_eq!(desk.file("test.txt").as_deref(), Some("hello"));
-    // Also after a restart: who was told has nothing to ask for.
-    desk.overwrites("test.txt", "else");
-    desk.is_killed_and_restarted();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some("hello"));
+    // Also after a restart.
+    copydesk.overwrites("test.txt", "else");
+    copydesk.is_killed_and_restarted();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let again = coder.calls_as("call_0", "atlas_write", write());
     let request = owner.sees_where("tool_approval_request", |it| {
         it["tool_use_id"] == "call_0" && it["status"] == "pending"
@@ -465,20 +474,20 @@ fn names_that_another_conversation_gives_again_are_other_calls() {
 
 #[test]
 fn a_call_that_is_sent_again_after_a_power_cut_joins_the_request_that_waited_over_it() {
-    let mut desk = desk();
-    let ana = desk.editor("Ana");
+    let mut copydesk = test_server();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
-    let token = desk.token("Bo", Role::Editor, &[]);
-    let coder = Mcp::arrives(&desk, &token, "coder");
+    let token = copydesk.token("Bo", Role::Editor, &[]);
+    let coder = Mcp::arrives_over("brg_1", &copydesk, &token, "coder");
     coder.reads(&document);
     let call = coder.calls_as("toolu_1", "update_full_document", rewrite(&document, FIXED));
     let request = ana.sees_request();
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     drop(call);
-    let ana = ana.comes_back(&desk);
+    let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     // It has read nothing since the restart, and need not: it was asked already.
-    let coder = Mcp::arrives(&desk, &token, "coder");
+    let coder = Mcp::arrives_over("brg_1", &copydesk, &token, "coder");
     let again = coder.calls_as("toolu_1", "update_full_document", rewrite(&document, FIXED));
     assert_eq!(again.progress(), "Asking the people who decide");
     assert_eq!(again.progress(), format!("Request {} waits for people to decide", request.id()));
@@ -491,10 +500,10 @@ fn a_call_that_is_sent_again_after_a_power_cut_joins_the_request_that_waited_ove
 
 #[test]
 fn calls_of_two_people_never_meet_whatever_they_are_called() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let bo = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
-    let cy = Mcp::arrives(&desk, &desk.token("Cy", Role::Editor, &[]), "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let bo = Mcp::arrives(&copydesk, &copydesk.token("Bo", Role::Editor, &[]), "coder");
+    let cy = Mcp::arrives(&copydesk, &copydesk.token("Cy", Role::Editor, &[]), "coder");
     let write = || file("test.txt", "hello");
     let bos = bo.calls_as("toolu_1", "atlas_write", write());
     let asked_bo = owner.sees_request();
@@ -513,9 +522,9 @@ fn calls_of_two_people_never_meet_whatever_they_are_called() {
 
 #[test]
 fn a_call_is_its_newest_callers_to_take_back_and_then_it_can_be_made_anew() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let write = || coder.calls_as("toolu_1", "atlas_write", file("test.txt", "hello"));
     let first = write();
     let request = owner.sees_request();
@@ -539,46 +548,46 @@ fn a_call_is_its_newest_callers_to_take_back_and_then_it_can_be_made_anew() {
 
 #[test]
 fn what_waited_when_the_server_was_killed_is_carried_out_once_after_it() {
-    let mut desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let mut copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "hello"));
     let request = owner.sees_request();
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     assert!(std::iter::from_fn(|| call.may_go_on()).all(|it| it.get("result").is_none()));
-    let owner = owner_of(&desk);
+    let owner = owner_of(&copydesk);
     let open: Vec<Request> = waiting(&owner);
     assert_eq!((open.len(), open[0].id()), (1, request.id()));
     owner.accepts_all(&open[0]);
     owner.sees_where("tool_approval_update", |it| {
         it["request_id"] == request.id() && it["report"].is_string()
     });
-    assert_eq!(desk.file("test.txt").as_deref(), Some("hello"));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some("hello"));
 }
 
 #[test]
 fn whoever_waits_at_an_orderly_stop_is_told_that_the_request_stays() {
-    let mut desk = desk();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let mut copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "hello"));
     let request = owner.sees_request();
-    desk.stops();
+    copydesk.stops();
     let (told, is_error) = call.result();
     assert!(is_error && told.starts_with("The server is stopping."), "{told}");
     assert!(told.contains(request.id()), "{told}");
-    desk.starts();
-    assert_eq!(waiting(&desk.owner()).len(), 1);
+    copydesk.starts();
+    assert_eq!(waiting(&copydesk.owner()).len(), 1);
 }
 
 // Bad input.
 
 #[test]
 fn what_makes_no_sense_is_told_and_asks_nobody() {
-    let desk = desk();
-    let owner = owner_of(&desk);
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
     let document = owner.creates(TEXT);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     coder.reads(&document);
     for (tool, arguments, words) in [
         ("atlas_write", json!({}), "Invalid input for Write"),
@@ -616,8 +625,8 @@ fn what_makes_no_sense_is_told_and_asks_nobody() {
 
 #[test]
 fn requests_that_are_no_mcp_are_refused() {
-    let desk = desk();
-    let coder = Mcp::silent(&desk, OWNER);
+    let copydesk = test_server();
+    let coder = Mcp::silent(&copydesk, OWNER);
     assert_eq!(
         coder.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), &[]).status,
         400
@@ -627,12 +636,12 @@ fn requests_that_are_no_mcp_are_refused() {
     let made_up = [("Mcp-Session-Id", "made-up")];
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     assert_eq!(coder.post(&list, &made_up).status, 404);
-    let host = [("Host", desk.address()), ("Authorization", &format!("Bearer {OWNER}"))];
-    assert_eq!(ask(desk.address(), "PUT /mcp", &host).status, 405);
+    let host = [("Host", copydesk.address()), ("Authorization", &format!("Bearer {OWNER}"))];
+    assert_eq!(ask(copydesk.address(), "PUT /mcp", &host).status, 405);
     let json =
         [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
     let headers = [&host[..], &json[..]].concat();
-    let broken = send(desk.address(), "POST /mcp", &headers, "{\"jsonrpc\":");
+    let broken = send(copydesk.address(), "POST /mcp", &headers, "{\"jsonrpc\":");
     assert!((400..500).contains(&broken.status), "{broken:?}");
 }
 
@@ -640,35 +649,35 @@ fn requests_that_are_no_mcp_are_refused() {
 
 #[test]
 fn nobody_comes_in_without_a_good_token_or_from_another_origin() {
-    let desk = desk();
+    let copydesk = test_server();
     for token in ["", "Bearer wrong", "Basic abc"] {
         let answer =
-            Mcp::silent(&desk, OWNER).post(&initialize(1, "x"), &[("Authorization", token)]);
+            Mcp::silent(&copydesk, OWNER).post(&initialize(1, "x"), &[("Authorization", token)]);
         assert_eq!(answer.status, 401, "{token}");
         assert!(answer.head.contains("www-authenticate: bearer"), "{}", answer.head);
         assert_eq!(answer.next()["code"], "unauthorized");
     }
     for headers in [("Origin", "http://evil.example"), ("Host", "evil.example")] {
-        let answer = Mcp::silent(&desk, OWNER).post(&initialize(1, "x"), &[headers]);
+        let answer = Mcp::silent(&copydesk, OWNER).post(&initialize(1, "x"), &[headers]);
         assert_eq!(answer.status, 403, "{headers:?}");
     }
-    let own = format!("http://{}", desk.address());
-    let answer = Mcp::silent(&desk, OWNER).post(&initialize(1, "x"), &[("Origin", &own)]);
+    let own = format!("http://{}", copydesk.address());
+    let answer = Mcp::silent(&copydesk, OWNER).post(&initialize(1, "x"), &[("Origin", &own)]);
     assert_eq!(answer.status, 200);
 }
 
 #[test]
 fn everybody_is_offered_what_they_may_do_and_can_do_no_more() {
-    let desk = desk();
-    let owner = owner_of(&desk);
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
     let (document, other) = (owner.creates(TEXT), owner.creates("Elsewhere."));
-    let all = Mcp::arrives(&desk, OWNER, "coder").tools();
+    let all = Mcp::arrives(&copydesk, OWNER, "coder").tools();
     for name in ["atlas_write", "atlas_edit", "atlas_multi_edit", "read_document"] {
         assert!(all.contains(&name.to_owned()), "{all:?}");
     }
     assert!(!all.contains(&"atlas_bash".to_owned()), "commands are off");
     for role in [Role::Viewer, Role::Reviewer] {
-        let reader = Mcp::arrives(&desk, &desk.token("Vi", role, &[]), "reader");
+        let reader = Mcp::arrives(&copydesk, &copydesk.token("Vi", role, &[]), "reader");
         assert_eq!(reader.tools(), ["read_document", "list_documents"]);
         reader.reads(&document);
         for (tool, arguments) in
@@ -677,8 +686,11 @@ fn everybody_is_offered_what_they_may_do_and_can_do_no_more() {
             assert_eq!(reader.gets(tool, arguments), ("[DENIED] you may not do that".into(), true));
         }
     }
-    let bound =
-        Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &["--document", &document]), "coder");
+    let bound = Mcp::arrives(
+        &copydesk,
+        &copydesk.token("Bo", Role::Editor, &["--document", &document]),
+        "coder",
+    );
     assert!(!bound.tools().contains(&"atlas_write".to_owned()));
     bound.reads(&document);
     assert!(bound.gets("read_document", json!({"document_id": other})).1);
@@ -695,9 +707,9 @@ fn everybody_is_offered_what_they_may_do_and_can_do_no_more() {
 
 #[test]
 fn commands_are_decided_by_owners_and_only_where_they_are_switched_on() {
-    let desk = Desk::plan().workspace(&[]).flags(&["--enable-bash"]).start();
-    let owner = owner_of(&desk);
-    let coder = Mcp::arrives(&desk, &desk.token("Bo", Role::Editor, &[]), "coder");
+    let copydesk = TestServer::plan().workspace(&[]).flags(&["--enable-bash"]).start();
+    let owner = owner_of(&copydesk);
+    let coder = Mcp::arrives(&copydesk, &copydesk.token("Bo", Role::Editor, &[]), "coder");
     let call = coder.calls("atlas_bash", json!({"command": "echo hello", "description": "Greets"}));
     owner.accepts_all(&owner.sees_request());
     assert_eq!(call.result(), ("hello\n".to_owned(), false));
@@ -708,14 +720,14 @@ fn commands_are_decided_by_owners_and_only_where_they_are_switched_on() {
 
 #[test]
 fn a_session_is_its_holders_own_and_ends_with_their_token() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let token = desk.token("Bo", Role::Editor, &[]);
-    let coder = Mcp::arrives(&desk, &token, "coder");
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let token = copydesk.token("Bo", Role::Editor, &[]);
+    let coder = Mcp::arrives(&copydesk, &token, "coder");
     assert_eq!(coder.with_token(OWNER).begins("tools/list", json!({})).status, 404);
     let call = coder.calls("atlas_write", file("test.txt", "x"));
     let request = owner.sees_request();
-    revoked(&desk, &token);
+    revoked(&copydesk, &token);
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
     drop(call);
     assert_eq!(coder.begins("tools/list", json!({})).status, 401);
@@ -725,10 +737,10 @@ fn a_session_is_its_holders_own_and_ends_with_their_token() {
 
 #[test]
 fn documents_are_resources_and_tell_when_they_change() {
-    let desk = desk();
-    let ana = desk.editor("Ana");
+    let copydesk = test_server();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let uri = format!("copydesk://documents/{document}");
     let listed = coder.asks("resources/list", json!({}));
     let listed = listed["result"]["resources"].as_array().unwrap().clone();
@@ -759,11 +771,11 @@ fn documents_are_resources_and_tell_when_they_change() {
 
 #[test]
 fn prompts_come_with_their_document() {
-    let desk = desk();
-    let ana = desk.editor("Ana");
+    let copydesk = test_server();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
     ana.types(0, "Once. ");
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let listed = coder.asks("prompts/list", json!({}));
     assert!(listed["result"]["prompts"].as_array().unwrap().len() >= 4, "{listed}");
     let get = |name: &str, arguments: Value| {
@@ -793,9 +805,9 @@ struct Bridge {
 }
 
 impl Bridge {
-    fn starts(desk: &Desk, more: &[&str]) -> Self {
-        let mut process = copydesk()
-            .args(["mcp", "--url", desk.url()])
+    fn starts(copydesk: &TestServer, more: &[&str]) -> Self {
+        let mut process = copydesk_command()
+            .args(["mcp", "--url", copydesk.url()])
             .args(more)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -848,9 +860,9 @@ impl Drop for Bridge {
 
 #[test]
 fn the_bridge_carries_calls_and_takes_them_back_when_its_client_is_done() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let mut bridge = Bridge::starts(&copydesk, &["--token", OWNER]);
     bridge.begins();
     bridge.sends(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
     assert!(bridge.answer(1)["result"]["tools"].to_string().contains("atlas_write"));
@@ -872,13 +884,13 @@ fn the_bridge_carries_calls_and_takes_them_back_when_its_client_is_done() {
     assert!(bridge.process.wait().unwrap().success());
     owner.decides(&request, json!({"approved": true})).refused();
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
-    assert_eq!([desk.file("b.txt"), desk.file("c.txt")], [None, None]);
+    assert_eq!([copydesk.file("b.txt"), copydesk.file("c.txt")], [None, None]);
 }
 
 #[test]
 fn a_line_that_is_no_message_does_not_end_the_conversation() {
-    let desk = desk();
-    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    let copydesk = test_server();
+    let mut bridge = Bridge::starts(&copydesk, &["--token", OWNER]);
     bridge.begins();
     for line in [&b"caf\xe9\n"[..], b"\xff\xfe\n", b"no JSON\n"] {
         bridge.input.as_mut().unwrap().write_all(line).unwrap();
@@ -891,21 +903,21 @@ fn a_line_that_is_no_message_does_not_end_the_conversation() {
 
 #[test]
 fn a_bridge_that_was_killed_leaves_no_request_behind() {
-    let desk = desk();
-    let owner = owner_of(&desk);
-    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
+    let mut bridge = Bridge::starts(&copydesk, &["--token", OWNER]);
     bridge.begins();
     bridge.calls(1, "atlas_write", file("test.txt", "hello"));
     let request = owner.sees_request();
     bridge.process.kill().unwrap();
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
-    assert_eq!(desk.file("test.txt"), None);
+    assert_eq!(copydesk.file("test.txt"), None);
 }
 
 #[test]
 fn what_is_too_long_for_a_message_is_refused_with_how_long_it_may_be() {
-    let desk = desk();
-    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    let copydesk = test_server();
+    let mut bridge = Bridge::starts(&copydesk, &["--token", OWNER]);
     bridge.begins();
     bridge.calls(1, "atlas_write", file("a.txt", &"x".repeat(5 * 1024 * 1024)));
     let answer = bridge.answer(1);
@@ -917,26 +929,26 @@ fn what_is_too_long_for_a_message_is_refused_with_how_long_it_may_be() {
 
 #[test]
 fn the_bridge_goes_on_when_the_server_was_started_again() {
-    let mut desk = Desk::plan().workspace(&[]).start();
+    let mut copydesk = TestServer::plan().workspace(&[]).start();
     // The port must stay the same for an address to be worth knowing.
-    let mut bridge = Bridge::starts(&desk, &["--token", OWNER]);
+    let mut bridge = Bridge::starts(&copydesk, &["--token", OWNER]);
     bridge.begins();
-    desk.stops();
+    copydesk.stops();
     bridge.calls(1, "list_documents", json!({}));
     let answer = bridge.answer(1);
     assert!(answer["error"]["message"].as_str().unwrap().contains("is it running?"), "{answer}");
     drop(bridge);
-    desk.starts();
+    copydesk.starts();
 }
 
 #[test]
 fn the_bridge_says_on_standard_error_why_it_cannot_work() {
-    let desk = desk();
+    let copydesk = test_server();
     let run = |arguments: &[&str]| {
-        let output = copydesk()
+        let output = copydesk_command()
             .arg("mcp")
             .args(arguments)
-            .current_dir(desk.data())
+            .current_dir(copydesk.data())
             .stdin(Stdio::null())
             .output()
             .expect("the binary is built");
@@ -946,9 +958,9 @@ fn the_bridge_says_on_standard_error_why_it_cannot_work() {
     };
     let nobody = run(&["--url", "http://127.0.0.1:9", "--token", OWNER]);
     assert!(nobody.contains("does not answer; is it running?"), "{nobody}");
-    let wrong = run(&["--url", desk.url(), "--token", "wrong"]);
+    let wrong = run(&["--url", copydesk.url(), "--token", "wrong"]);
     assert!(wrong.contains("unknown token"), "{wrong}");
-    let none = run(&["--url", desk.url(), "--data", "nowhere"]);
+    let none = run(&["--url", copydesk.url(), "--data", "nowhere"]);
     assert!(none.contains("no owner's token"), "{none}");
 }
 
@@ -956,13 +968,13 @@ fn the_bridge_says_on_standard_error_why_it_cannot_work() {
 
 /// Runs the official client while somebody decides: the first request is approved, the second rejected, the third left.
 fn the_official_client_works(over: &str, mode: &str) {
-    let desk = desk();
-    let owner = owner_of(&desk);
+    let copydesk = test_server();
+    let owner = owner_of(&copydesk);
     let document = owner.creates(TEXT);
     let Some(python) = python("MCP with the official client") else { return };
     let mut child = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/mcp_client.py"))
-        .args([over, mode, desk.url(), OWNER, env!("CARGO_BIN_EXE_copydesk"), &document])
+        .args([over, mode, copydesk.url(), OWNER, env!("CARGO_BIN_EXE_copydesk"), &document])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -978,8 +990,8 @@ fn the_official_client_works(over: &str, mode: &str) {
         std::io::Read::read_to_string(&mut stderr, &mut words).ok();
     }
     assert!(status.success(), "{words}");
-    assert_eq!(desk.file("official.txt").as_deref(), Some("hello"));
-    assert_eq!(desk.file("rejected.txt"), None);
+    assert_eq!(copydesk.file("official.txt").as_deref(), Some("hello"));
+    assert_eq!(copydesk.file("rejected.txt"), None);
     owner.comes_to_read(FIXED);
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Desk, OWNER, interpreter, node_22, packages};
+use crate::support::{OWNER, TestServer, interpreter, node_22, packages};
 
 /// What the suite wants of its own test server, and this one is not.
 const EXPECTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/conformance.yml");
@@ -28,8 +28,8 @@ fn tool(program: &str) -> Option<Command> {
 /// fails: the suite sees to both, and holds every message against the protocol's schema.
 fn the_server_conforms_to(revision: &str) {
     let Some(mut suite) = tool("conformance") else { return };
-    let desk = Desk::plan().workspace(&[]).start();
-    let owner = desk.owner();
+    let copydesk = TestServer::plan().workspace(&[]).start();
+    let owner = copydesk.owner();
     // In what is read at an address with 123 in it the suite looks for 123.
     let document = owner.creates("There are 123 words.\n");
     let uri = format!("copydesk://documents/{document}");
@@ -50,7 +50,7 @@ fn the_server_conforms_to(revision: &str) {
         (r#""resourceUri":"test://example-resource""#, &about),
         ("test_prompt_with_embedded_resource", "fix_grammar"),
     ];
-    let address = interpreter(desk.address(), OWNER, &names);
+    let address = interpreter(copydesk.address(), OWNER, &names);
     suite.args(["server", "--url", &format!("http://{address}/mcp"), "--suite", "all"]);
     suite.args(["--spec-version", revision, "--expected-failures", EXPECTED]);
     let output = std::thread::scope(|scope| {
@@ -60,7 +60,7 @@ fn the_server_conforms_to(revision: &str) {
     });
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
-    assert_eq!(desk.file("a.txt").as_deref(), Some("hello"));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("hello"));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_server_conforms_to_the_protocol_of_july_2026() {
 
 /// The Inspector, which is started anew for everything it is to do.
 struct Inspector<'a> {
-    desk: &'a Desk,
+    copydesk: &'a TestServer,
     over: &'a str,
     era: &'a str,
     home: TempDir,
@@ -98,10 +98,10 @@ impl Inspector<'_> {
         if self.over == "http" {
             command.args(["--header", &format!("Authorization: Bearer {OWNER}")]);
             command.args(["--transport", "http", "--server-url"]);
-            command.arg(format!("{}/mcp", self.desk.url()));
+            command.arg(format!("{}/mcp", self.copydesk.url()));
         } else {
             command.args(["-e", &format!("COPYDESK_TOKEN={OWNER}"), "--"]);
-            command.args([env!("CARGO_BIN_EXE_copydesk"), "mcp", "--url", self.desk.url()]);
+            command.args([env!("CARGO_BIN_EXE_copydesk"), "mcp", "--url", self.copydesk.url()]);
         }
         let output = command.output().expect("Node can be started");
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -144,11 +144,11 @@ fn the_inspector_works(over: &str, era: &str) {
     if tool("mcp-inspector").is_none() {
         return;
     }
-    let desk = Desk::plan().workspace(&[]).start();
-    let owner = desk.owner();
+    let copydesk = TestServer::plan().workspace(&[]).start();
+    let owner = copydesk.owner();
     let document = owner.creates(TEXT);
     let home = tempfile::tempdir().expect("there is room for a home");
-    let inspector = Inspector { desk: &desk, over, era, home };
+    let inspector = Inspector { copydesk: &copydesk, over, era, home };
 
     // Also what it finds fault with in the schemas of tools.
     let tools = inspector.gets("tools/list", &["--strict"])["tools"].clone();
@@ -176,7 +176,7 @@ fn the_inspector_works(over: &str, era: &str) {
     let (told, code) = inspector.calls("atlas_write", &write, rejects);
     assert_eq!(told, "[DENIED] Write rejected: Not there");
     // As the Inspector tells scripts that a tool has failed.
-    assert_eq!((code, desk.file("a.txt")), (Some(5), None));
+    assert_eq!((code, copydesk.file("a.txt")), (Some(5), None));
 
     let uri = format!("copydesk://documents/{document}");
     let resources = inspector.gets("resources/list", &[])["resources"].clone();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::mcp::{Answer, Mcp, initialize};
-use crate::support::{Desk, Hand, OWNER, Person, Role, Script};
+use crate::support::{Hand, OWNER, Person, Role, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
@@ -45,11 +45,12 @@ fn calls_alone(coder: &Mcp, tool: &str, arguments: Value, more: &[(&str, &str)])
 
 #[test]
 fn two_programs_of_one_name_have_each_read_what_they_have_read() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("One. Two.\n");
-    let token = desk.token("Bo", Role::Editor, &[]);
-    let (one, two) = (Mcp::arrives(&desk, &token, "coder"), Mcp::arrives(&desk, &token, "coder"));
+    let token = copydesk.token("Bo", Role::Editor, &[]);
+    let (one, two) =
+        (Mcp::arrives(&copydesk, &token, "coder"), Mcp::arrives(&copydesk, &token, "coder"));
     one.reads(&document);
     ana.types(0, "Zero. ");
     two.reads(&document);
@@ -59,22 +60,22 @@ fn two_programs_of_one_name_have_each_read_what_they_have_read() {
     assert!(!call.result().1);
     assert_eq!(ana.text(), "Zero. Uno. Two.\n");
     // And another one has read nothing.
-    let three = Mcp::arrives(&desk, &token, "coder");
+    let three = Mcp::arrives(&copydesk, &token, "coder");
     let (told, is_error) = three.gets("update_full_document", rewrite(&document, FIXED));
     assert!(is_error && told.contains("read_document"), "{told}");
 }
 
 #[test]
 fn what_a_program_read_before_a_restart_it_reads_again() {
-    let mut desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
-    let token = desk.token("Bo", Role::Editor, &[]);
-    Mcp::arrives(&desk, &token, "coder").reads(&document);
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    let token = copydesk.token("Bo", Role::Editor, &[]);
+    Mcp::arrives(&copydesk, &token, "coder").reads(&document);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
-    let coder = Mcp::arrives(&desk, &token, "coder");
+    let coder = Mcp::arrives(&copydesk, &token, "coder");
     let (told, is_error) = coder.gets("update_full_document", rewrite(&document, FIXED));
     assert!(is_error && told.contains("read_document"), "{told}");
     coder.reads(&document);
@@ -85,10 +86,10 @@ fn what_a_program_read_before_a_restart_it_reads_again() {
 
 #[test]
 fn without_a_session_a_program_says_which_version_it_has_read() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
-    let coder = Mcp::silent(&desk, OWNER);
+    let coder = Mcp::silent(&copydesk, OWNER);
     let headers = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")];
     let tools = coder.post(&alone("tools/list", json!({})), &headers).ends();
     let tools = tools["result"]["tools"].as_array().unwrap().clone();
@@ -97,7 +98,7 @@ fn without_a_session_a_program_says_which_version_it_has_read() {
         tool["inputSchema"]["required"].to_string()
     };
     assert!(required(&tools).contains("base_version"), "{tools:?}");
-    let listed = Mcp::arrives(&desk, OWNER, "coder").asks("tools/list", json!({}));
+    let listed = Mcp::arrives(&copydesk, OWNER, "coder").asks("tools/list", json!({}));
     let listed = listed["result"]["tools"].as_array().unwrap().clone();
     assert!(!required(&listed).contains("base_version"), "a session is known: {listed:?}");
     // It is nobody's reading that counts for all who have no session.
@@ -137,12 +138,14 @@ fn without_a_session_a_program_says_which_version_it_has_read() {
 
 #[test]
 fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
-    let desk = Desk::plan().workspace(&[]).start();
-    let owner = desk.owner();
-    let (bo, cy) = (desk.token("Bo", Role::Editor, &[]), desk.token("Cy", Role::Editor, &[]));
-    let other = Mcp::arrives(&desk, &cy, "coder");
+    let copydesk = TestServer::plan().workspace(&[]).start();
+    let owner = copydesk.owner();
+    let (bo, cy) =
+        (copydesk.token("Bo", Role::Editor, &[]), copydesk.token("Cy", Role::Editor, &[]));
+    let other = Mcp::arrives(&copydesk, &cy, "coder");
     // One that people are asked by, and one that somebody listens in, are in use however old they are.
-    let (asking, listening) = (Mcp::arrives(&desk, &bo, "1"), Mcp::arrives(&desk, &bo, "2"));
+    let (asking, listening) =
+        (Mcp::arrives(&copydesk, &bo, "1"), Mcp::arrives(&copydesk, &bo, "2"));
     let call = asking.calls("atlas_write", json!({"file_path": "a.txt", "content": "hello"}));
     let request = owner.sees_request();
     call.disconnects();
@@ -150,11 +153,11 @@ fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
     assert_eq!(heard.status, 200);
     let mut idle: Vec<Mcp> = Vec::new();
     for number in 2..MOST {
-        idle.push(Mcp::arrives(&desk, &bo, &number.to_string()));
+        idle.push(Mcp::arrives(&copydesk, &bo, &number.to_string()));
     }
     // An older one that was used since is younger than the next.
     idle[0].asks("tools/list", json!({}));
-    let newest = Mcp::arrives(&desk, &bo, "newest");
+    let newest = Mcp::arrives(&copydesk, &bo, "newest");
     let status = |mcp: &Mcp| mcp.begins("tools/list", json!({})).status;
     assert_eq!((status(&idle[1]), status(&idle[0]), status(&idle[2])), (404, 200, 200));
     assert_eq!([status(&asking), status(&listening), status(&newest)], [200; 3]);
@@ -162,22 +165,22 @@ fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
     owner.accepts_all(&request);
     // Whoever says goodbye makes room.
     assert_eq!(newest.send("DELETE", None, &[]).status, 204);
-    Mcp::arrives(&desk, &bo, "last");
+    Mcp::arrives(&copydesk, &bo, "last");
     assert_eq!(status(&idle[2]), 200);
 }
 
 #[test]
 fn a_person_who_uses_all_of_their_sessions_is_told_so() {
-    let desk = Desk::quiet();
-    let bo = desk.token("Bo", Role::Editor, &[]);
+    let copydesk = TestServer::quiet();
+    let bo = copydesk.token("Bo", Role::Editor, &[]);
     let mut listening = Vec::new();
     for number in 0..MOST {
-        let coder = Mcp::arrives(&desk, &bo, &number.to_string());
+        let coder = Mcp::arrives(&copydesk, &bo, &number.to_string());
         let heard = coder.send("GET", None, &[("Accept", "text/event-stream")]);
         assert_eq!(heard.status, 200);
         listening.push((coder, heard));
     }
-    let refused = Mcp::silent(&desk, &bo).post(&initialize(1, "x"), &[]);
+    let refused = Mcp::silent(&copydesk, &bo).post(&initialize(1, "x"), &[]);
     assert_eq!(refused.status, 429);
     assert!(refused.head.contains("retry-after: 30"), "{}", refused.head);
     let problem = refused.next();
@@ -185,9 +188,9 @@ fn a_person_who_uses_all_of_their_sessions_is_told_so() {
     assert!(problem["detail"].as_str().unwrap().contains("all are in use"), "{problem}");
     // What needs no session is served, and so is everybody else.
     let (listed, is_error) =
-        calls_alone(&Mcp::silent(&desk, &bo), "list_documents", json!({}), &[]).result();
+        calls_alone(&Mcp::silent(&copydesk, &bo), "list_documents", json!({}), &[]).result();
     assert!(!is_error, "{listed}");
-    Mcp::arrives(&desk, OWNER, "coder");
+    Mcp::arrives(&copydesk, OWNER, "coder");
 }
 
 // What they hear of.
@@ -203,15 +206,15 @@ fn soon(heard: &Answer) -> Option<Value> {
 
 #[test]
 fn a_program_hears_that_documents_came_went_and_were_renamed_as_its_person_sees_them() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let document = owner.creates(TEXT);
-    let coder = Mcp::silent(&desk, OWNER);
+    let coder = Mcp::silent(&copydesk, OWNER);
     let begun = coder.post(&initialize(0, "coder"), &[]).ends();
     assert_eq!(begun["result"]["capabilities"]["resources"]["listChanged"], true, "{begun}");
-    let everything = Mcp::arrives(&desk, OWNER, "coder");
-    let bound = desk.token("Bo", Role::Editor, &["--document", &document]);
-    let one = Mcp::arrives(&desk, &bound, "coder");
+    let everything = Mcp::arrives(&copydesk, OWNER, "coder");
+    let bound = copydesk.token("Bo", Role::Editor, &["--document", &document]);
+    let one = Mcp::arrives(&copydesk, &bound, "coder");
     let listens = |mcp: &Mcp| mcp.send("GET", None, &[("Accept", "text/event-stream")]);
     let (all, bounds) = (listens(&everything), listens(&one));
     let changed = "notifications/resources/list_changed";
@@ -234,11 +237,11 @@ fn a_program_hears_that_documents_came_went_and_were_renamed_as_its_person_sees_
 
 #[test]
 fn a_program_hears_of_documents_that_nobody_has_open() {
-    let desk = Desk::scripted(Script::rewriting(FIXED));
-    let ana = Hand::new(&desk, OWNER);
+    let copydesk = TestServer::scripted(Script::rewriting(FIXED));
+    let ana = Hand::new(&copydesk, OWNER);
     let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
     let document = made["id"].as_str().unwrap().to_owned();
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let heard = coder.send("GET", None, &[("Accept", "text/event-stream")]);
     let uri = format!("copydesk://documents/{document}");
     coder.asks("resources/subscribe", json!({"uri": uri}));
@@ -269,9 +272,9 @@ fn a_program_hears_of_documents_that_nobody_has_open() {
 
 #[test]
 fn without_a_session_a_program_asks_to_hear_of_it() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
-    let coder = Mcp::silent(&desk, OWNER);
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
+    let coder = Mcp::silent(&copydesk, OWNER);
     let headers = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "subscriptions/listen")];
     let wanted = json!({"notifications": {"resourcesListChanged": true}});
     let heard = coder.post(&alone("subscriptions/listen", wanted), &headers);
@@ -285,10 +288,10 @@ fn without_a_session_a_program_asks_to_hear_of_it() {
 
 #[test]
 fn files_are_read_and_searched_by_whoever_may() {
-    let desk = Desk::plan().workspace(&[("a.txt", "one\ntwo lamps\n")]).start();
-    std::fs::create_dir(desk.folder().join("notes")).unwrap();
-    desk.overwrites("notes/b.md", "no light\n");
-    let coder = Mcp::arrives(&desk, OWNER, "coder");
+    let copydesk = TestServer::plan().workspace(&[("a.txt", "one\ntwo lamps\n")]).start();
+    std::fs::create_dir(copydesk.folder().join("notes")).unwrap();
+    copydesk.overwrites("notes/b.md", "no light\n");
+    let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let listed = coder.asks("tools/list", json!({}));
     let listed = listed["result"]["tools"].as_array().unwrap();
     for name in ["atlas_read", "atlas_glob", "atlas_grep"] {
@@ -310,10 +313,10 @@ fn files_are_read_and_searched_by_whoever_may() {
     assert!(is_error && outside.starts_with("Error: "), "{outside}");
     let (wrong, is_error) = told("atlas_read", json!({"path": "a.txt"}));
     assert!(is_error && wrong.contains("Invalid input for Read"), "{wrong}");
-    let reader = Mcp::arrives(&desk, &desk.token("Vi", Role::Viewer, &[]), "reader");
+    let reader = Mcp::arrives(&copydesk, &copydesk.token("Vi", Role::Viewer, &[]), "reader");
     let refused = ("[DENIED] you may not do that".to_owned(), true);
     assert_eq!(reader.gets("atlas_read", json!({"file_path": "a.txt"})), refused);
-    let without = Desk::quiet();
+    let without = TestServer::quiet();
     let tools = Mcp::arrives(&without, OWNER, "coder").tools();
     assert!(!tools.iter().any(|name| name.starts_with("atlas_")), "{tools:?}");
 }
@@ -322,12 +325,12 @@ fn files_are_read_and_searched_by_whoever_may() {
 fn owners_rules_hold_for_what_is_read_over_this_door() {
     let lit = "The lamp was lit.\n";
     let files = [("secret.txt", lit), ("draft.txt", lit), ("open.txt", lit)];
-    let mut desk = Desk::plan().workspace(&files).start();
-    let owner = desk.owner();
+    let mut copydesk = TestServer::plan().workspace(&files).start();
+    let owner = copydesk.owner();
     adds(&owner, json!({"effect": "deny", "path": "secret*"}));
     adds(&owner, json!({"effect": "ask", "tool": "Read", "path": "draft*"}));
-    let token = desk.token("Bo", Role::Editor, &[]);
-    let coder = Mcp::arrives(&desk, &token, "coder");
+    let token = copydesk.token("Bo", Role::Editor, &[]);
+    let coder = Mcp::arrives(&copydesk, &token, "coder");
     let read = |file: &str| json!({"file_path": file});
     let (told, is_error) = coder.gets("atlas_read", read("secret.txt"));
     assert!(is_error && told.starts_with("[DENIED] "), "{told}");
@@ -348,12 +351,13 @@ fn owners_rules_hold_for_what_is_read_over_this_door() {
     coder.says("notifications/cancelled", &json!({"requestId": call.id()}));
     assert_eq!(owner.sees_resolved(&request)["status"], "cancelled");
     // What waits over a power cut is the same call when it is sent again.
+    let coder = Mcp::arrives_over("brg_1", &copydesk, &token, "coder");
     let lost = coder.calls_as("toolu_1", "atlas_read", read("draft.txt"));
     let request = owner.sees_request();
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     drop(lost);
-    let owner = desk.owner();
-    let coder = Mcp::arrives(&desk, &token, "coder");
+    let owner = copydesk.owner();
+    let coder = Mcp::arrives_over("brg_1", &copydesk, &token, "coder");
     let again = coder.calls_as("toolu_1", "atlas_read", read("draft.txt"));
     assert_eq!(again.progress(), format!("Request {} waits for people to decide", request.id()));
     owner.accepts_all(&request);

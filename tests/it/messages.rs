@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::api::{Events, Program};
 use crate::support::http::ask;
 use crate::support::script::full;
-use crate::support::{Desk, Hand, Person, Provider, Role, Script};
+use crate::support::{Hand, Person, Provider, Role, Script, TestServer};
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
@@ -45,19 +45,19 @@ fn words(message: &Value) -> String {
 }
 
 /// The program of an editor whose token is named nowhere else.
-fn program(desk: &Desk) -> Program {
-    Program::with(desk, &desk.token("Program", Role::Editor, &[]))
+fn program(copydesk: &TestServer) -> Program {
+    Program::with(copydesk, &copydesk.token("Program", Role::Editor, &[]))
 }
 
 /// A desk with Ana, her program, which may use the document tools, and a document.
-fn with_document(script: Script, flags: &[&str]) -> (Desk, Person, Program) {
-    let desk = Desk::plan().script(script).flags(flags).start();
-    let ana = desk.editor("Ana");
+fn with_document(script: Script, flags: &[&str]) -> (TestServer, Person, Program) {
+    let copydesk = TestServer::plan().script(script).flags(flags).start();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("It was very dark.\n");
-    let program = Program::with(&desk, &ana.token);
+    let program = Program::with(&copydesk, &ana.token);
     program.opts_in(&json!(["document"]));
     let program = program.header("x-copydesk-document", &document);
-    (desk, ana, program)
+    (copydesk, ana, program)
 }
 
 /// The model reads the document, rewrites it, and says what it was told.
@@ -73,8 +73,8 @@ fn rewriting() -> Script {
 
 #[test]
 fn an_answer_in_one_piece_is_a_message() {
-    let desk = Desk::quiet();
-    let program = program(&desk);
+    let copydesk = TestServer::quiet();
+    let program = program(&copydesk);
     for program in [
         program.clone(),
         program.clone().without("anthropic-version"),
@@ -100,9 +100,10 @@ fn an_answer_in_one_piece_is_a_message() {
 
 #[test]
 fn the_key_comes_in_either_header() {
-    let desk = Desk::quiet();
-    let token = desk.token("Program", Role::Editor, &[]);
-    let program = Program::with(&desk, &token).without("Authorization").header("x-api-key", &token);
+    let copydesk = TestServer::quiet();
+    let token = copydesk.token("Program", Role::Editor, &[]);
+    let program =
+        Program::with(&copydesk, &token).without("Authorization").header("x-api-key", &token);
     assert_eq!(words(&program.asks(&json!([user("Hello")]), &json!({})).ok()), "I see.");
 }
 
@@ -118,8 +119,8 @@ fn types(events: &[Value]) -> Vec<String> {
 #[test]
 fn a_stream_has_the_events_of_the_api_in_its_order() {
     let turn = json!({"content": [text("Let me see."), call("weather", &json!({"city": "Paris"}))], "chunk_chars": 6});
-    let desk = Desk::scripted(Script::default().turn(turn));
-    let program = program(&desk);
+    let copydesk = TestServer::scripted(Script::default().turn(turn));
+    let program = program(&copydesk);
     let stream = program.streams(&json!([user("Weather?")]), &json!({"tools": [tool("weather")]}));
     assert!(stream.head.contains("content-type: text/event-stream"), "{}", stream.head);
     assert!(stream.head.contains("request-id: req_"), "{}", stream.head);
@@ -237,7 +238,7 @@ fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
         .answering("More", "update_full_document", &full("It was light.\n"))
         .told("^Applied", "Done more.")
         .closing("?");
-    let (mut desk, ana, program) = with_document(script, &[]);
+    let (mut copydesk, ana, program) = with_document(script, &[]);
     let more = json!({"tools": [tool("weather")]});
     let waiting = std::thread::spawn({
         let (program, more) = (program.clone(), more.clone());
@@ -248,18 +249,19 @@ fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
     let first = waiting.join().unwrap();
     let made = calls(&first);
     assert_eq!(made.len(), 1, "only the program's own: {first}");
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     ana.opens_again();
-    let program = Program::with(&desk, &ana.token).header("x-copydesk-document", &ana.document());
+    let program =
+        Program::with(&copydesk, &ana.token).header("x-copydesk-document", &ana.document());
     let mut said = json!([
         user("Both"),
         {"role": "assistant", "content": first["content"]},
         user(json!([result(&made[0], "Rain")])),
     ]);
     // Somebody else's program knows nothing of it, whatever it says was said.
-    let other = desk.token("Ben", Role::Editor, &[]);
-    let other = Program::with(&desk, &other);
+    let other = copydesk.token("Ben", Role::Editor, &[]);
+    let other = Program::with(&copydesk, &other);
     other.opts_in(&json!(["document"]));
     let other = other.header("x-copydesk-document", &ana.document());
     assert_eq!(words(&other.asks(&said, &more).ok()), "?");
@@ -288,15 +290,15 @@ fn a_request_that_is_sent_again_after_a_power_cut_asks_nobody_twice() {
                 text("Now both."), call("weather", &json!({"city": "Paris"})), call("update_full_document", &full("It was dark.\n"))]}))
             .told("(?s)^Applied.*Rain$", "Done both.")
             .closing("?");
-        let (mut desk, ana, program) = with_document(script, &[]);
+        let (mut copydesk, ana, program) = with_document(script, &[]);
         let more = json!({"tools": [tool("weather")]});
         let asked = json!([user("Both")]);
         let mut stream = program.streams(&asked, &more);
         assert_eq!(stream.next().expect("an event")["type"], "message_start");
         let request = ana.sees_request();
-        desk.is_killed_and_restarted();
+        copydesk.is_killed_and_restarted();
         drop(stream);
-        let ana = ana.comes_back(&desk);
+        let ana = ana.comes_back(&copydesk);
         ana.opens_again();
         assert_eq!(ana.pending()[0].id(), request.id());
         if decided != "after" {
@@ -304,9 +306,9 @@ fn a_request_that_is_sent_again_after_a_power_cut_asks_nobody_twice() {
             ana.comes_to_read("It was dark.\n");
         }
         let program =
-            Program::with(&desk, &ana.token).header("x-copydesk-document", &ana.document());
+            Program::with(&copydesk, &ana.token).header("x-copydesk-document", &ana.document());
         // Somebody else may say the same; it is not theirs.
-        let other = Program::with(&desk, &desk.token("Ben", Role::Editor, &[]));
+        let other = Program::with(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
         assert!(!words(&other.asks(&json!([user("Else")]), &json!({})).ok()).is_empty());
         let mut stream = program.streams(&asked, &more);
         assert_eq!(stream.next().expect("an event")["type"], "message_start");
@@ -375,20 +377,20 @@ fn a_program_that_hangs_up_takes_its_request_back() {
 
 #[test]
 fn tools_of_the_server_need_their_principals_word_which_is_kept() {
-    let mut desk = Desk::scripted(Script::talking());
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::scripted(Script::talking());
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("Hello.");
-    let program = Program::with(&desk, &ana.token).header("x-copydesk-document", &document);
+    let program = Program::with(&copydesk, &ana.token).header("x-copydesk-document", &document);
     let said = json!([user("Hello")]);
     let why = program.asks(&said, &json!({})).refused(403, "permission_error");
     assert!(why.contains("PUT /api/v1/server-tools"), "{why}");
     program.opts_in(&json!(["document"]));
-    desk.is_killed_and_restarted();
-    let ana_again = Program::with(&desk, &ana.token).header("x-copydesk-document", &document);
+    copydesk.is_killed_and_restarted();
+    let ana_again = Program::with(&copydesk, &ana.token).header("x-copydesk-document", &document);
     ana_again.asks(&said, &json!({})).ok();
     // Ben's word is his own.
-    let ben = desk.token("Ben", Role::Editor, &[]);
-    let ben = Program::with(&desk, &ben).header("x-copydesk-document", &document);
+    let ben = copydesk.token("Ben", Role::Editor, &[]);
+    let ben = Program::with(&copydesk, &ben).header("x-copydesk-document", &document);
     ben.asks(&said, &json!({})).refused(403, "permission_error");
     let lost = ana_again.clone().header("x-copydesk-document", "doc_none");
     lost.asks(&said, &json!({})).refused(404, "not_found_error");
@@ -404,26 +406,26 @@ fn files_of_the_workspace_are_written_once_somebody_has_approved() {
         .answering("Write", "Write", &json!({"file_path": "a.txt", "content": "Hello."}))
         .told("^Wrote 6 characters", "Written.")
         .closing("What?");
-    let desk = Desk::plan().script(script).workspace(&[]).start();
-    let ana = desk.editor("Ana");
-    let program = Program::with(&desk, &ana.token);
+    let copydesk = TestServer::plan().script(script).workspace(&[]).start();
+    let ana = copydesk.editor("Ana");
+    let program = Program::with(&copydesk, &ana.token);
     let said = json!([user("Write it")]);
     // Without Ana's word the call is nobody's but the program's.
     assert_eq!(program.asks(&said, &json!({})).ok()["stop_reason"], "tool_use");
     program.opts_in(&json!(["workspace"]));
     let asking = std::thread::spawn(move || program.asks(&said, &json!({})).ok());
     let request = ana.sees_request();
-    assert_eq!(desk.file("a.txt"), None);
+    assert_eq!(copydesk.file("a.txt"), None);
     ana.decides(&request, json!({"approved": true})).ok();
     assert_eq!(words(&asking.join().expect("an answer")), "Written.");
-    assert_eq!(desk.file("a.txt").as_deref(), Some("Hello."));
+    assert_eq!(copydesk.file("a.txt").as_deref(), Some("Hello."));
 }
 
 #[test]
 fn the_choice_of_tools_holds() {
     let three = json!({"content": [text("So."), call("a", &json!({})), call("b", &json!({})), call("a", &json!({}))], "repeat": true});
-    let desk = Desk::scripted(Script::default().turn(three));
-    let program = program(&desk);
+    let copydesk = TestServer::scripted(Script::default().turn(three));
+    let program = program(&copydesk);
     let made = |choice: Value| {
         let more = json!({"tools": [tool("a"), tool("b")], "tool_choice": choice});
         let message = program.asks(&json!([user("Go")]), &more).ok();
@@ -460,8 +462,8 @@ fn a_program_that_wants_no_tools_gets_none_of_ours_either() {
 fn a_provider_is_told_what_the_program_wants() {
     let provider =
         Provider::answering(vec![json!([{"type": "thinking", "thinking": "Hm."}, text("Hello.")])]);
-    let desk = Desk::behind(&provider);
-    let program = program(&desk);
+    let copydesk = TestServer::behind(&provider);
+    let program = program(&copydesk);
     let mut body = program.request(&json!([user("Hello"), {"role": "system", "content": "Be brief."}]), &json!({
         "model": "claude-opus-5-5", "stop_sequences": ["END"], "temperature": 1, "tools": [tool("a")],
         "tool_choice": {"type": "any"}, "thinking": {"type": "adaptive", "display": "updates"},
@@ -502,8 +504,8 @@ fn a_provider_is_told_what_the_program_wants() {
 #[test]
 fn a_provider_keeps_of_a_request_what_the_program_wants_kept_and_nothing_else() {
     let provider = Provider::answering(vec![json!([text("Hello.")])]);
-    let desk = Desk::behind(&provider);
-    let program = program(&desk);
+    let copydesk = TestServer::behind(&provider);
+    let program = program(&copydesk);
     program.asks(&json!([user("Hello")]), &json!({"system": "Rules."})).ok();
     let asked = provider.asked(1);
     assert!(!asked.to_string().contains("cache_control"), "nobody pays unasked: {asked}");
@@ -530,8 +532,8 @@ fn what_a_provider_refuses_is_passed_on_at_once_with_when_to_come_again() {
     };
     let provider =
         Provider::answering(vec![refusal(429, "rate_limit_error", "ramp_limit_exceeded")]);
-    let desk = Desk::behind(&provider);
-    let program = program(&desk);
+    let copydesk = TestServer::behind(&provider);
+    let program = program(&copydesk);
     let asks = |stream: bool| {
         let body = program.request(&json!([user("Hello")]), &json!({"stream": stream}));
         program.call_once("POST /v1/messages", &body.to_string())
@@ -558,8 +560,8 @@ fn blocks_come_back_as_the_model_wrote_them() {
     let mixed = json!([text("A"), weather("toolu_1"), text("B"), weather("toolu_2")]);
     let answers = [&plain, &mixed, &plain, &mixed].map(Value::clone);
     let provider = Provider::answering(answers.into());
-    let desk = Desk::behind(&provider);
-    let program = program(&desk);
+    let copydesk = TestServer::behind(&provider);
+    let program = program(&copydesk);
     let more = json!({"tools": [tool("weather")]});
     for expected in [&plain, &mixed] {
         let message = program.asks(&json!([user("Go")]), &more).ok();
@@ -628,8 +630,8 @@ fn tools_that_claude_was_taught_reach_it_and_no_other_model() {
     let run =
         json!({"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "ls"}});
     let provider = Provider::answering(vec![json!([run])]);
-    let desk = Desk::behind(&provider);
-    let program = program(&desk);
+    let copydesk = TestServer::behind(&provider);
+    let program = program(&copydesk);
     let bash = json!({"type": "bash_20250124", "name": "bash"});
     let more = json!({"tools": [tool("a"), bash], "tool_choice": {"type": "tool", "name": "bash"}});
     let message = program.asks(&json!([user("List it")]), &more).ok();
@@ -649,8 +651,8 @@ fn tools_that_claude_was_taught_reach_it_and_no_other_model() {
 fn reasoning_that_a_program_sends_once_more_brings_nothing_back_twice() {
     let thinking = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="});
     let provider = Provider::answering(vec![json!([thinking, text("Hello.")])]);
-    let desk = Desk::behind(&provider);
-    let program = program(&desk);
+    let copydesk = TestServer::behind(&provider);
+    let program = program(&copydesk);
     let model = json!({"model": "claude-opus-5-5"});
     program.asks(&json!([user("Hello")]), &model).ok();
     let system = json!({"role": "system", "content": "Be brief."});
@@ -665,25 +667,25 @@ fn reasoning_that_a_program_sends_once_more_brings_nothing_back_twice() {
 
 #[test]
 fn whoever_may_not_ask_is_refused_before_anything_is_read() {
-    let desk = Desk::quiet();
-    let token = format!("Bearer {}", desk.token("Vi", Role::Viewer, &[]));
+    let copydesk = TestServer::quiet();
+    let token = format!("Bearer {}", copydesk.token("Vi", Role::Viewer, &[]));
     for path in ["/v1/messages", "/v1/messages/count_tokens"] {
         let headers = [
-            ("Host", desk.address()),
+            ("Host", copydesk.address()),
             ("Authorization", token.as_str()),
             ("Content-Type", "application/json"),
             // Of a body that never comes: whoever waits for it waits in vain.
             ("Content-Length", "30000000"),
         ];
-        let answer = ask(desk.address(), &format!("POST {path}"), &headers);
+        let answer = ask(copydesk.address(), &format!("POST {path}"), &headers);
         assert_eq!(answer.status, 403, "{}", answer.body);
     }
 }
 
 #[test]
 fn an_answer_too_many_is_refused_before_anything_of_it_is_read() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (program(&desk), program(&desk));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (program(&copydesk), program(&copydesk));
     let announces = |program: &Program| {
         let length = program.clone().header("Content-Length", "1000");
         length.header("Content-Type", "application/json").open("POST /v1/messages", "")
@@ -704,10 +706,11 @@ fn an_answer_too_many_is_refused_before_anything_of_it_is_read() {
 
 #[test]
 fn what_is_read_of_one_person_at_once_is_bounded() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.token("Ana", Role::Editor, &[]), desk.token("Ben", Role::Editor, &[]));
-    let hand = Hand::new(&desk, &ana);
-    let (ana, ben) = (Program::with(&desk, &ana), Program::with(&desk, &ben));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) =
+        (copydesk.token("Ana", Role::Editor, &[]), copydesk.token("Ben", Role::Editor, &[]));
+    let hand = Hand::new(&copydesk, &ana);
+    let (ana, ben) = (Program::with(&copydesk, &ana), Program::with(&copydesk, &ben));
     let long = ana.clone().header("Content-Length", "33554432");
     let long = long.header("Content-Type", "application/json");
     let spaces = " ".repeat(32 * 1024 * 1024 - 1);
@@ -754,11 +757,11 @@ fn every_error_has_its_type_and_its_name() {
         .turn(json!({"when": {"user": "broken"}, "content": [text("Well")], "cut": true, "repeat": true}))
         .turn(json!({"when": {"user": "refused"}, "error": {"status": 401, "type": "authentication_error"}, "repeat": true}))
         .turn(json!({"when": {"user": "fine"}, "content": [text("Fine.")], "repeat": true}));
-    let desk = Desk::scripted(script);
-    let program = program(&desk);
+    let copydesk = TestServer::scripted(script);
+    let program = program(&copydesk);
     let said = |words: &str| json!([user(words)]);
     let none = json!({});
-    let viewer = Program::with(&desk, &desk.token("Vi", Role::Viewer, &[]));
+    let viewer = Program::with(&copydesk, &copydesk.token("Vi", Role::Viewer, &[]));
     viewer.asks(&said("fine"), &none).refused(403, "permission_error");
     let stranger = program.clone().header("Authorization", "Bearer nobody");
     stranger.asks(&said("fine"), &none).refused(401, "authentication_error");
@@ -805,8 +808,8 @@ fn every_error_has_its_type_and_its_name() {
 
 #[test]
 fn whoever_asks_too_often_is_told_when_to_come_again() {
-    let desk = Desk::quiet();
-    let (eager, calm) = (program(&desk), program(&desk));
+    let copydesk = TestServer::quiet();
+    let (eager, calm) = (program(&copydesk), program(&copydesk));
     let many: Vec<_> = (0..8)
         .map(|_| {
             let eager = eager.clone();
@@ -828,8 +831,8 @@ fn whoever_asks_too_often_is_told_when_to_come_again() {
 
 #[test]
 fn models_are_listed_and_described() {
-    let desk = Desk::plan().model("harper").start();
-    let program = program(&desk);
+    let copydesk = TestServer::plan().model("harper").start();
+    let program = program(&copydesk);
     let harper = json!({"type": "model", "id": "harper", "display_name": "harper", "created_at": "1970-01-01T00:00:00Z"});
     let page =
         json!({"data": [harper], "has_more": false, "first_id": "harper", "last_id": "harper"});
@@ -837,7 +840,8 @@ fn models_are_listed_and_described() {
     assert_eq!(program.call("GET /v1/models/harper", "").ok(), harper);
     program.call("GET /v1/models/gpt", "").refused(404, "not_found_error");
     program.call("GET /v1/models?limit=x", "").refused(400, "invalid_request_error");
-    let hello = Program::with(&desk, "nobody").without("Authorization").call("HEAD /api/hello", "");
+    let hello =
+        Program::with(&copydesk, "nobody").without("Authorization").call("HEAD /api/hello", "");
     assert_eq!(hello.status, 200);
     let counted = program.call(
         "POST /v1/messages/count_tokens",
@@ -851,10 +855,10 @@ fn models_are_listed_and_described() {
 
 #[test]
 fn the_built_in_editor_proposes_over_this_door_too() {
-    let desk = Desk::plan().model("harper").start();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::plan().model("harper").start();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("He could of slept.\n");
-    let program = Program::with(&desk, &ana.token);
+    let program = Program::with(&copydesk, &ana.token);
     program.opts_in(&json!(["document"]));
     let program = program.header("x-copydesk-document", &document);
     let asking = std::thread::spawn(move || {
@@ -894,10 +898,10 @@ fn spelt(number: usize, said: &str) -> String {
 #[test]
 fn two_principals_with_a_thousand_conversations_each_go_on_with_their_own() {
     const CONVERSATIONS: usize = 1_000;
-    let desk = Desk::scripted(counting());
+    let copydesk = TestServer::scripted(counting());
     // The same words of both, at the same time: if they met, one of them would be at "three".
     let both: Vec<_> = ["Ana", "Ben"]
-        .map(|name| Program::with(&desk, &desk.token(name, Role::Editor, &[])))
+        .map(|name| Program::with(&copydesk, &copydesk.token(name, Role::Editor, &[])))
         .into_iter()
         .map(|program| {
             std::thread::spawn(move || {
@@ -924,12 +928,12 @@ fn two_principals_with_a_thousand_conversations_each_go_on_with_their_own() {
 
 #[test]
 fn what_is_not_remembered_is_what_the_program_says() {
-    let mut desk = Desk::scripted(counting());
-    let token = desk.token("Program", Role::Editor, &[]);
-    let program = Program::with(&desk, &token);
+    let mut copydesk = TestServer::scripted(counting());
+    let token = copydesk.token("Program", Role::Editor, &[]);
+    let program = Program::with(&copydesk, &token);
     program.asks(&json!([user("Chat 0")]), &json!({})).ok();
-    desk.is_killed_and_restarted();
-    let program = Program::with(&desk, &token);
+    copydesk.is_killed_and_restarted();
+    let program = Program::with(&copydesk, &token);
     let said: Value = serde_json::from_str(&spelt(0, "one")).expect("messages");
     // A new session, whose script begins at its beginning; the request is answered all the same.
     assert_eq!(words(&program.asks(&said, &json!({})).ok()), "one");

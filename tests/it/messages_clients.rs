@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::api::Program;
 use crate::support::script::full;
-use crate::support::{Desk, Script, packages, python};
+use crate::support::{Script, TestServer, packages, python};
 
 fn script() -> Script {
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -35,14 +35,14 @@ fn script() -> Script {
 
 /// Runs a client to its end, while Ana accepts the first change, rejects the second, and lets the third run out.
 fn talks(program: &str, arguments: &[&str]) {
-    let desk = Desk::plan().script(script()).flags(&["--approval-timeout", "8"]).start();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::plan().script(script()).flags(&["--approval-timeout", "8"]).start();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("It was very dark.\n");
-    let api = Program::with(&desk, &ana.token);
+    let api = Program::with(&copydesk, &ana.token);
     api.opts_in(&json!(["document"]));
     let child = Command::new(program)
         .args(arguments)
-        .args([desk.url(), &ana.token, api.model(), &document])
+        .args([copydesk.url(), &ana.token, api.model(), &document])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

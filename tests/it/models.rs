@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::support::{Desk, Person, Provider, python};
+use super::support::{Person, Provider, TestServer, python};
 
 /// A desk whose model is a local server that speaks chat completions.
-fn local(provider: &Provider, model: &str) -> Desk {
-    Desk::plan().model(model).variable("OPENAI_BASE_URL", &provider.url).start()
+fn local(provider: &Provider, model: &str) -> TestServer {
+    TestServer::plan().model(model).variable("OPENAI_BASE_URL", &provider.url).start()
 }
 
 /// A desk whose model is behind the Messages API.
@@ -22,8 +22,8 @@ fn rewrite(text: &str) -> Value {
 fn a_local_server_edits_a_document_like_any_other_model() {
     let words = json!({"type": "text", "text": "Done."});
     let provider = Provider::answering(vec![json!([rewrite("It was dark.\n")]), json!([words])]);
-    let desk = local(&provider, "openai:story");
-    let ana = desk.editor("Ana");
+    let copydesk = local(&provider, "openai:story");
+    let ana = copydesk.editor("Ana");
     ana.creates("It was very dark.\n");
     let run = ana.asks("Tighten this");
     ana.accepts_all(&ana.sees_request());
@@ -38,8 +38,8 @@ fn a_local_server_edits_a_document_like_any_other_model() {
 #[test]
 fn without_a_name_the_server_is_asked_which_model_it_has() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
-    let desk = local(&provider, "openai");
-    let ana = desk.editor("Ana");
+    let copydesk = local(&provider, "openai");
+    let ana = copydesk.editor("Ana");
     assert_eq!(ana.is_answered("Hello", &json!({}))["conversationMessage"], "Hello.");
     assert_eq!(provider.asked(1)["model"], "story:8b");
 }
@@ -50,8 +50,8 @@ fn arguments_that_are_no_json_are_refused_without_asking_anybody() {
     broken["input"] = json!("{\"new_content\": oops}");
     let words = json!({"type": "text", "text": "Sorry."});
     let provider = Provider::answering(vec![json!([broken]), json!([words])]);
-    let desk = local(&provider, "openai:story");
-    let ana = desk.editor("Ana");
+    let copydesk = local(&provider, "openai:story");
+    let ana = copydesk.editor("Ana");
     ana.creates("Hello.");
     let run = ana.asks("Rewrite this");
     assert_eq!(ana.answer(&run)["conversationMessage"], "Sorry.");
@@ -67,11 +67,11 @@ fn arguments_that_are_no_json_are_refused_without_asking_anybody() {
 #[test]
 fn people_are_offered_what_the_provider_has() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
-    let desk = local(&provider, "openai:other");
+    let copydesk = local(&provider, "openai:other");
     // The provider is asked while the server starts; whoever comes later sees its list.
     let models = (0..100).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
-        let models = desk.editor("Ana").registered()["models"].clone();
+        let models = copydesk.editor("Ana").registered()["models"].clone();
         (models.as_array().map_or(0, Vec::len) > 2).then_some(models)
     });
     assert_eq!(models.expect("a list"), json!(["openai:other", "openai:story:8b", "harper"]));
@@ -80,8 +80,8 @@ fn people_are_offered_what_the_provider_has() {
 #[test]
 fn each_question_may_name_its_model() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
-    let desk = local(&provider, "openai:story");
-    let ana = desk.editor("Ana");
+    let copydesk = local(&provider, "openai:story");
+    let ana = copydesk.editor("Ana");
     ana.creates("He could of slept.\n");
     let ask = |model: &str| {
         let context = json!({"documentId": ana.document()});
@@ -102,8 +102,8 @@ fn each_question_may_name_its_model() {
 #[test]
 fn what_a_run_used_is_told_with_its_end_and_remembered() {
     let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
-    let mut desk = Desk::behind(&provider);
-    let ana = desk.editor("Ana");
+    let mut copydesk = TestServer::behind(&provider);
+    let ana = copydesk.editor("Ana");
     ana.creates("Hello.");
     ana.answer(&ana.asks("What is this?"));
     let result = |it: &&Value| it["type"] == "result";
@@ -114,12 +114,31 @@ fn what_a_run_used_is_told_with_its_end_and_remembered() {
         (&told["model"], &told["cost_usd"]),
         (&json!("claude-sonnet-5-5"), &json!(0.000_012))
     );
-    desk.is_killed_and_restarted();
-    let ana = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
     let asked = json!({"sessionId": ana.session(), "documentId": ana.document()});
     let entries = ana.emit("transcript:get", &asked).ok()["entries"].clone();
     let entries = entries.as_array().expect("a transcript");
     assert_eq!(entries.iter().find(result).expect("an end")["content"], told);
+}
+
+#[test]
+fn a_price_in_a_file_counts_instead_of_the_built_in_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("prices.toml");
+    let price =
+        "[models]\nclaude-sonnet-5-5 = { input = 1, cached = 0, written = 0, output = 3 }\n";
+    std::fs::write(&file, price).unwrap();
+    let provider = Provider::answering(vec![json!([{"type": "text", "text": "Hello."}])]);
+    let flags = ["--prices", file.to_str().unwrap()];
+    let copydesk = TestServer::plan().provider(&provider).flags(&flags).start();
+    let ana = copydesk.editor("Ana");
+    ana.creates("Hello.");
+    ana.answer(&ana.asks("What is this?"));
+    let result = |it: &&Value| it["type"] == "result";
+    let end = ana.saw("agent_event").iter().find(result).expect("an end")["content"].clone();
+    // One token was sent and one received.
+    assert_eq!(end["cost_usd"], json!(0.000_004));
 }
 
 /// Two changes and an answer at once, one change rejected, a second question: everything a request can hold.
@@ -155,7 +174,7 @@ fn holds_the_conversation(ana: &Person) {
 #[test]
 fn requests_are_what_the_providers_own_types_allow() {
     let claude = Provider::answering(conversation());
-    holds_the_conversation(&Desk::behind(&claude).editor("Ana"));
+    holds_the_conversation(&TestServer::behind(&claude).editor("Ana"));
     let others = Provider::answering(conversation());
     holds_the_conversation(&local(&others, "openai:story").editor("Ana"));
     let thought = &claude.asked(2)["messages"][1]["content"][0];

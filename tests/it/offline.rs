@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::support::Desk;
+use crate::support::TestServer;
 
 const MISTAKES: &str =
     "This is an test of the offline editor.\n\nHe recieved the the letter on monday.\n";
 
 #[test]
 fn the_offline_editor_proposes_corrections_that_people_decide() {
-    let desk = Desk::plan().model("harper").start();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::plan().model("harper").start();
+    let ana = copydesk.editor("Ana");
     ana.creates(MISTAKES);
     let run = ana.asks("Fix the grammar and the spelling");
     let request = ana.sees_request_of(&run);
@@ -24,8 +24,8 @@ fn the_offline_editor_proposes_corrections_that_people_decide() {
 
 #[test]
 fn what_the_offline_editor_cannot_do_it_says() {
-    let desk = Desk::plan().model("harper").start();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::plan().model("harper").start();
+    let ana = copydesk.editor("Ana");
     ana.creates(MISTAKES);
     let context = json!({"documentId": ana.document()});
     let response = ana.is_answered("Write a sonnet about the sea", &context);
@@ -36,8 +36,8 @@ fn what_the_offline_editor_cannot_do_it_says() {
 
 #[test]
 fn a_plain_command_is_done_to_the_selection_only() {
-    let desk = Desk::plan().model("harper").start();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::plan().model("harper").start();
+    let ana = copydesk.editor("Ana");
     ana.creates("quiet words, loud words\n");
     let selection = json!({"text": "loud", "start": 13, "end": 17});
     let context = json!({"documentId": ana.document(), "selection": selection});

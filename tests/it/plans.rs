@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::script::full;
-use crate::support::{Desk, Person, Request, Role, Script};
+use crate::support::{Person, Request, Role, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 
@@ -31,8 +31,8 @@ fn change(person: &Person) -> Request {
 
 #[test]
 fn a_plan_is_rejected_edited_and_carried_out_change_by_change() {
-    let desk = Desk::playing("plan-first");
-    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
+    let copydesk = TestServer::playing("plan-first");
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
     let modes = owner.registered()["permission_modes"].as_array().unwrap().clone();
     assert_eq!(modes, [json!("toolApproval"), json!("sdk")]);
     rex.opens(&owner.creates(TEXT));
@@ -63,19 +63,19 @@ fn a_plan_is_rejected_edited_and_carried_out_change_by_change() {
 
 #[test]
 fn a_plan_survives_a_power_cut_before_and_after_it_is_approved() {
-    let mut desk = Desk::playing("plan-first");
-    let owner = desk.owner();
+    let mut copydesk = TestServer::playing("plan-first");
+    let owner = copydesk.owner();
     owner.creates(TEXT);
     let run = plans(&owner);
     let request = owner.sees_request_of(&run);
-    desk.is_killed_and_restarted();
-    let owner = owner.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let owner = owner.comes_back(&copydesk);
     owner.opens_again();
     assert_eq!(owner.pending()[0].id(), request.id());
     owner.decides(&request, json!({"approved": true})).ok();
     let change = change(&owner);
-    desk.is_killed_and_restarted();
-    let owner = owner.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let owner = owner.comes_back(&copydesk);
     owner.opens_again();
     owner.accepts_all(&change);
     owner.answer(&run);
@@ -84,15 +84,15 @@ fn a_plan_survives_a_power_cut_before_and_after_it_is_approved() {
 
 #[test]
 fn whoever_may_only_read_decides_no_plan() {
-    let desk = Desk::playing("plan-first");
-    let (owner, vic) = (desk.owner(), desk.person("Vic", Role::Viewer));
+    let copydesk = TestServer::playing("plan-first");
+    let (owner, vic) = (copydesk.owner(), copydesk.person("Vic", Role::Viewer));
     vic.opens(&owner.creates(TEXT));
     let request = vic.sees_request_of(&plans(&owner));
     vic.decides(&request, json!({"approved": true})).refused_with("not_allowed");
 }
 
 /// The model makes a document of this title, then says that it is done.
-fn founding() -> Script {
+fn new_document() -> Script {
     let input = json!({"title": "Notes", "new_content": "One.\nTwo.", "explanation": "Notes."});
     Script::calling("create_new_document", &input)
 }
@@ -105,9 +105,9 @@ fn titles(person: &Person) -> Vec<String> {
 
 #[test]
 fn a_new_document_is_made_once_it_is_approved_and_everybody_hears_of_it() {
-    let desk = Desk::scripted(founding());
-    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
-    let vic = desk.person("Vic", Role::Viewer);
+    let copydesk = TestServer::scripted(new_document());
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
+    let vic = copydesk.person("Vic", Role::Viewer);
     owner.creates(TEXT);
     let run = owner.asks("Make notes");
     let request = rex.sees_request_of(&run);
@@ -131,17 +131,17 @@ fn a_new_document_is_made_once_it_is_approved_and_everybody_hears_of_it() {
 #[test]
 fn a_power_cut_between_approval_and_telling_makes_one_document() {
     for walk in ["tools.begun", "tools.acted"] {
-        let mut desk = Desk::scripted(founding());
-        desk.stops();
-        desk.starts_to_die_at(walk).expect("it serves first");
-        let owner = desk.owner();
+        let mut copydesk = TestServer::scripted(new_document());
+        copydesk.stops();
+        copydesk.starts_to_die_at(walk).expect("it serves first");
+        let owner = copydesk.owner();
         owner.creates(TEXT);
         let run = owner.asks("Make notes");
         let request = owner.sees_request_of(&run);
         owner.tries("tool_approval_response", &request.decision(json!({"approved": true})));
-        desk.dies();
-        desk.starts();
-        let owner = owner.comes_back(&desk);
+        copydesk.dies();
+        copydesk.starts();
+        let owner = owner.comes_back(&copydesk);
         let answer = owner.sees("claudeResponse");
         assert_eq!(answer["requestId"], json!(run));
         let made = titles(&owner).iter().filter(|title| *title == "Notes").count();
@@ -151,8 +151,8 @@ fn a_power_cut_between_approval_and_telling_makes_one_document() {
 
 #[test]
 fn a_conversation_begins_anew_and_goes_on_from_an_earlier_question() {
-    let desk = Desk::quiet();
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = TestServer::quiet();
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     ed.opens(&owner.creates(TEXT));
     let (first, second) = (owner.asks("One"), owner.asks("Two"));
     owner.answer(&first);
@@ -175,8 +175,8 @@ fn a_conversation_begins_anew_and_goes_on_from_an_earlier_question() {
 
 #[test]
 fn a_conversation_is_its_owners_and_is_left_alone_while_a_run_is_at_work() {
-    let desk = Desk::scripted(Script::rewriting("The keeper wrote.\n"));
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = TestServer::scripted(Script::rewriting("The keeper wrote.\n"));
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     ed.opens(&owner.creates(TEXT));
     let mine = json!({"sessionId": owner.session(), "documentId": owner.document()});
     ed.emit("transcript:clear", &mine).refused_with("not_allowed");
@@ -198,10 +198,10 @@ fn a_conversation_is_its_owners_and_is_left_alone_while_a_run_is_at_work() {
 
 #[test]
 fn what_ended_while_somebody_was_away_is_told_when_they_come_back_and_once() {
-    let mut desk = Desk::scripted(
+    let mut copydesk = TestServer::scripted(
         Script::default().answering("Long", "update_full_document", &full("x")).closing("Done."),
     );
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     ed.opens(&owner.creates(TEXT));
     let heard = owner.asks("Short");
     owner.answer(&heard);
@@ -210,41 +210,41 @@ fn what_ended_while_somebody_was_away_is_told_when_they_come_back_and_once() {
     owner.loses_connection();
     ed.decides(&request, json!({"approved": false})).ok();
     ed.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
-    let owner = owner.comes_back(&desk);
+    let owner = owner.comes_back(&copydesk);
     let answer = owner.sees("claudeResponse");
     assert_eq!(answer["requestId"], json!(run), "what was heard is not told again");
     assert_eq!(answer["conversationMessage"], "Done.");
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
     owner.loses_connection();
-    let owner = owner.comes_back(&desk);
+    let owner = owner.comes_back(&copydesk);
     owner.catches_up();
     assert_eq!(owner.saw("claudeResponse"), [Value::Null; 0]);
     // Also when the server was started again meanwhile.
     owner.opens_again();
     let run = owner.asks("Short");
     owner.answer(&run);
-    desk.stops();
-    desk.starts();
-    let owner = owner.comes_back(&desk);
+    copydesk.stops();
+    copydesk.starts();
+    let owner = owner.comes_back(&copydesk);
     owner.catches_up();
     assert_eq!(owner.saw("claudeResponse"), [Value::Null; 0]);
 }
 
 #[test]
 fn the_servers_permission_mode_is_told_to_everybody_and_holds_for_runs_that_name_none() {
-    let desk = Desk::plan()
+    let copydesk = TestServer::plan()
         .script(Script::rewriting("The keeper wrote.\n"))
         .flags(&["--allow-bypass"])
         .start();
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     ed.emit("settings:set", &json!({"permission_mode": "toolApproval"}))
         .refused_with("not_allowed");
     owner.emit("settings:set", &json!({"permission_mode": "bypassPermissions"})).ok();
     let told = ed.sees("settings:changed");
     assert_eq!(told["settings"]["permission_mode"], "bypassPermissions");
     // Only owners may skip approvals, so an editor's runs are reviewed.
-    assert_eq!(desk.editor("Eve").registered()["permission_mode"], "sdk");
-    let olga = desk.owner();
+    assert_eq!(copydesk.editor("Eve").registered()["permission_mode"], "sdk");
+    let olga = copydesk.owner();
     assert_eq!(olga.registered()["permission_mode"], "bypassPermissions");
     olga.creates(TEXT);
     let run = olga.asks("Shorter");
@@ -258,15 +258,15 @@ fn the_servers_permission_mode_is_told_to_everybody_and_holds_for_runs_that_name
 
 #[test]
 fn a_mode_the_server_no_longer_offers_is_not_in_force_and_the_settings_say_so() {
-    let mut desk = Desk::plan()
+    let mut copydesk = TestServer::plan()
         .script(Script::rewriting("The keeper wrote.\n"))
         .flags(&["--allow-bypass"])
         .start();
-    let owner = desk.owner();
+    let owner = copydesk.owner();
     owner.emit("settings:set", &json!({"permission_mode": "bypassPermissions"})).ok();
-    desk.stops();
-    desk.starts_without("--allow-bypass");
-    let olga = desk.owner();
+    copydesk.stops();
+    copydesk.starts_without("--allow-bypass");
+    let olga = copydesk.owner();
     let settings = olga.emit("settings:get", &json!({})).ok()["settings"].clone();
     assert_eq!(settings["permission_mode"], "sdk");
     let told = olga.registered();
@@ -275,5 +275,5 @@ fn a_mode_the_server_no_longer_offers_is_not_in_force_and_the_settings_say_so() 
     let run = olga.asks("Shorter");
     olga.rejects(&olga.sees_request_of(&run), "Review it first");
     assert_eq!(olga.text(), TEXT);
-    assert!(desk.complaints().contains("skipping approvals by default needs --allow-bypass"));
+    assert!(copydesk.complaints().contains("skipping approvals by default needs --allow-bypass"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person};
+use crate::support::{Person, TestServer};
 
 fn names(peers: &Value) -> Vec<String> {
     let mut names: Vec<_> = peers
@@ -22,10 +22,10 @@ fn moves(person: &Person, version: u64, anchor: usize, head: usize) {
 
 #[test]
 fn people_see_each_other_come_and_go() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("Hello.");
-    let ben = desk.editor("Ben");
+    let ben = copydesk.editor("Ben");
     assert_eq!(names(&ben.opens(&document)["peers"]), ["Ana", "Ben"]);
     ana.sees_where("presence:peers", |it| names(&it["peers"]) == ["Ana", "Ben"]);
     ben.loses_connection();
@@ -34,8 +34,8 @@ fn people_see_each_other_come_and_go() {
 
 #[test]
 fn closing_a_document_is_leaving_it() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("Hello."));
     ben.closes();
     ana.sees_where("presence:peers", |it| names(&it["peers"]) == ["Ana"]);
@@ -43,8 +43,8 @@ fn closing_a_document_is_leaving_it() {
 
 #[test]
 fn two_windows_are_two_peers_of_one_person() {
-    let desk = Desk::quiet();
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates("Hello.");
     let window = ana.second_window();
     let peers = window.opens(&document)["peers"].clone();
@@ -56,8 +56,8 @@ fn two_windows_are_two_peers_of_one_person() {
 
 #[test]
 fn a_caret_is_seen_by_the_others() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("Hello."));
     moves(&ana, 0, 2, 5);
     let caret = ben.sees("presence:update");
@@ -70,8 +70,8 @@ fn a_caret_is_seen_by_the_others() {
 
 #[test]
 fn who_comes_later_sees_the_carets_that_are_there() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let document = ana.creates("Hello.");
     moves(&ana, 0, 2, 5);
     let peers = ben.opens(&document)["peers"].clone();
@@ -81,8 +81,8 @@ fn who_comes_later_sees_the_carets_that_are_there() {
 
 #[test]
 fn the_editor_behind_an_update_is_known_by_its_peer() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("Hello."));
     ana.types(0, "x");
     let knows = |it: &Value| {
@@ -97,8 +97,8 @@ fn the_editor_behind_an_update_is_known_by_its_peer() {
 
 #[test]
 fn a_caret_nowhere_harms_nobody() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("Hello."));
     moves(&ana, 99, 1_000_000, 2_000_000);
     moves(&ana, 0, 7, 0);
@@ -109,8 +109,8 @@ fn a_caret_nowhere_harms_nobody() {
 
 #[test]
 fn a_caret_in_a_document_that_is_not_open_is_nobodys_business() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.editor("Ana"), desk.editor("Ben"));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.creates("Hello.");
     let caret = json!({"documentId": ben.document(), "version": 0, "anchor": 1, "head": 1});
     ana.emit("presence:update", &caret).body();

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::support::http::{Response, ask};
-use crate::support::{Desk, OWNER, Person, Role, Script};
+use crate::support::{OWNER, Person, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh lamp is lit.\n";
 const AFTER: &str = "The lamp is out.\n";
 
 /// Ana creates and asks, Bo accepts.
-fn accepted() -> (Desk, Person, Person, Value) {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (ana, bo) = (desk.editor("Ana"), desk.editor("Bo"));
+fn accepted() -> (TestServer, Person, Person, Value) {
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (ana, bo) = (copydesk.editor("Ana"), copydesk.editor("Bo"));
     bo.opens(&ana.creates(BEFORE));
     let run = ana.asks("Fix it");
     let request = ana.sees_request();
@@ -19,7 +19,7 @@ fn accepted() -> (Desk, Person, Person, Value) {
     bo.accepts_all(&request);
     ana.answer(&run);
     ana.comes_to_read(AFTER);
-    (desk, ana, bo, json!(request.id()))
+    (copydesk, ana, bo, json!(request.id()))
 }
 
 fn spans(person: &Person) -> Vec<Value> {
@@ -43,10 +43,10 @@ fn told(person: &Person) -> Vec<String> {
     spans(person).iter().map(say).collect()
 }
 
-fn fetch(desk: &Desk, token: &str, path: &str) -> Response {
+fn fetch(copydesk: &TestServer, token: &str, path: &str) -> Response {
     let route = format!("GET /api/v1/documents/{path}");
     let bearer = format!("Bearer {token}");
-    ask(desk.address(), &route, &[("Host", desk.address()), ("Authorization", &bearer)])
+    ask(copydesk.address(), &route, &[("Host", copydesk.address()), ("Authorization", &bearer)])
 }
 
 fn json_of(response: &Response) -> Value {
@@ -76,10 +76,10 @@ fn accepted_words_are_the_ais_for_who_asked_and_by_who_let_them_in() {
 
 #[test]
 fn undoing_an_accept_gives_the_words_back_to_who_wrote_them_also_after_a_restart() {
-    let (mut desk, ana, bo, request) = accepted();
+    let (mut copydesk, ana, bo, request) = accepted();
     bo.types(0, "So: ");
-    desk.is_killed_and_restarted();
-    let (ana, bo) = (ana.comes_back(&desk), bo.comes_back(&desk));
+    copydesk.is_killed_and_restarted();
+    let (ana, bo) = (ana.comes_back(&copydesk), bo.comes_back(&copydesk));
     for person in [&ana, &bo] {
         person.opens_again();
     }
@@ -90,8 +90,8 @@ fn undoing_an_accept_gives_the_words_back_to_who_wrote_them_also_after_a_restart
 
 #[test]
 fn words_edited_before_they_went_in_say_so() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);
     ana.asks("Fix it");
     let request = ana.sees_request();
@@ -102,8 +102,8 @@ fn words_edited_before_they_went_in_say_so() {
 
 #[test]
 fn where_approvals_are_off_nobody_let_them_in() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let owner = copydesk.owner();
     owner.creates(BEFORE);
     owner
         .emit("document:settings", &json!({"documentId": owner.document(), "approvals": "off"}))
@@ -117,7 +117,7 @@ fn where_approvals_are_off_nobody_let_them_in() {
 
 #[test]
 fn a_range_is_cut_out_and_wrong_ones_are_refused() {
-    let (desk, ana, _bo, _) = accepted();
+    let (copydesk, ana, _bo, _) = accepted();
     let document = ana.document();
     let ranged = |from: Value, to: Value| {
         ana.emit("document:provenance", &json!({"documentId": document, "from": from, "to": to}))
@@ -129,37 +129,38 @@ fn a_range_is_cut_out_and_wrong_ones_are_refused() {
         ranged(from.clone(), to.clone()).refused_with("invalid_payload");
         let from = from.as_str().map_or_else(|| from.to_string(), str::to_owned);
         let path = format!("{document}/provenance?from={from}&to={to}");
-        let refused = fetch(&desk, &ana.token, &path);
+        let refused = fetch(&copydesk, &ana.token, &path);
         assert_eq!(
             (refused.status, json_of(&refused)["code"].as_str()),
             (400, Some("invalid_request"))
         );
     }
-    let same = json_of(&fetch(&desk, &ana.token, &format!("{document}/provenance?from=1&to=5")));
+    let same =
+        json_of(&fetch(&copydesk, &ana.token, &format!("{document}/provenance?from=1&to=5")));
     assert_eq!((&same["spans"], &same["version"]), (&part["spans"], &part["version"]));
 }
 
 #[test]
 fn who_wrote_what_is_for_those_who_may_read() {
-    let (desk, ana, _bo, _) = accepted();
+    let (copydesk, ana, _bo, _) = accepted();
     let document = ana.document();
-    let vic = desk.person("Vic", Role::Viewer);
+    let vic = copydesk.person("Vic", Role::Viewer);
     vic.opens(&document);
     assert_eq!(spans(&vic).len(), spans(&ana).len());
-    assert_eq!(fetch(&desk, &vic.token, &format!("{document}/provenance")).status, 200);
+    assert_eq!(fetch(&copydesk, &vic.token, &format!("{document}/provenance")).status, 200);
     let other = ana.creates("Something else.");
-    let only = desk.token("Cas", Role::Viewer, &["--document", &other]);
-    assert_eq!(fetch(&desk, &only, &format!("{document}/provenance")).status, 403);
-    assert_eq!(fetch(&desk, &ana.token, "doc_none/provenance").status, 404);
-    assert_eq!(fetch(&desk, "wrong", &format!("{document}/provenance")).status, 401);
-    let cas = Person::arrive(desk.url(), &only, "Cas");
+    let only = copydesk.token("Cas", Role::Viewer, &["--document", &other]);
+    assert_eq!(fetch(&copydesk, &only, &format!("{document}/provenance")).status, 403);
+    assert_eq!(fetch(&copydesk, &ana.token, "doc_none/provenance").status, 404);
+    assert_eq!(fetch(&copydesk, "wrong", &format!("{document}/provenance")).status, 401);
+    let cas = Person::arrive(copydesk.url(), &only, "Cas");
     cas.emit("document:provenance", &json!({"documentId": document})).refused_with("not_allowed");
     ana.emit("document:provenance", &json!({"documentId": "doc_none"})).refused_with("not_found");
 }
 
 #[test]
 fn many_updates_later_it_is_the_same_and_was_kept() {
-    let (desk, ana, bo, _) = accepted();
+    let (copydesk, ana, bo, _) = accepted();
     for number in 0..60 {
         let changes: Vec<Value> =
             (0..10).map(|at| json!([17 + number * 10 + at, [0, "x"]])).collect();
@@ -172,14 +173,14 @@ fn many_updates_later_it_is_the_same_and_was_kept() {
     let again = told(&ana);
     assert_eq!(first[..], again[1..]);
     assert_eq!(again[0], r#""y" person Bo"#);
-    drop(desk);
+    drop(copydesk);
 }
 
 #[test]
 fn the_json_file_has_it() {
-    let (desk, ana, _bo, request) = accepted();
+    let (copydesk, ana, _bo, request) = accepted();
     let file =
-        json_of(&fetch(&desk, &ana.token, &format!("{}/export?format=json", ana.document())));
+        json_of(&fetch(&copydesk, &ana.token, &format!("{}/export?format=json", ana.document())));
     let first = &file["provenance"][0];
     assert_eq!(
         (&first["kind"], &first["request"], &first["to"]),
@@ -190,9 +191,10 @@ fn the_json_file_has_it() {
 
 #[test]
 fn the_audit_log_of_a_document_is_paged_and_for_those_who_write_in_it() {
-    let (desk, ana, bo, request) = accepted();
+    let (copydesk, ana, bo, request) = accepted();
     let document = ana.document();
-    let page = |token: &str, query: &str| fetch(&desk, token, &format!("{document}/audit{query}"));
+    let page =
+        |token: &str, query: &str| fetch(&copydesk, token, &format!("{document}/audit{query}"));
     let all = json_of(&page(&bo.token, ""));
     let actions: Vec<_> =
         all["lines"].as_array().unwrap().iter().map(|it| it["action"].as_str().unwrap()).collect();
@@ -205,12 +207,12 @@ fn the_audit_log_of_a_document_is_paged_and_for_those_who_write_in_it() {
     let rest = json_of(&page(OWNER, &format!("?limit=2&before={}", first["before"])));
     assert_eq!(rest["lines"], json!([all["lines"][2], all["lines"][3]]));
     for role in [Role::Viewer, Role::Reviewer] {
-        assert_eq!(page(&desk.token("Rex", role, &[]), "").status, 403, "{role:?}");
+        assert_eq!(page(&copydesk.token("Rex", role, &[]), "").status, 403, "{role:?}");
     }
     for query in ["?limit=0", "?limit=501", "?limit=x", "?before=-1"] {
         assert_eq!(page(&ana.token, query).status, 400, "{query}");
     }
-    assert_eq!(fetch(&desk, &ana.token, "doc_none/audit").status, 404);
+    assert_eq!(fetch(&copydesk, &ana.token, "doc_none/audit").status, 404);
 }
 
 #[test]
@@ -266,10 +268,10 @@ fn going_back_to_what_already_is_changes_nothing() {
 
 #[test]
 fn only_who_writes_can_go_back_and_only_to_what_happened() {
-    let (desk, ana, _bo, _) = accepted();
+    let (copydesk, ana, _bo, _) = accepted();
     let document = ana.document();
     for role in [Role::Viewer, Role::Reviewer] {
-        let rex = desk.person("Rex", role);
+        let rex = copydesk.person("Rex", role);
         rex.emit("document:restore", &json!({"documentId": document, "version": 0}))
             .refused_with("not_allowed");
     }
@@ -280,7 +282,7 @@ fn only_who_writes_can_go_back_and_only_to_what_happened() {
     ana.emit("document:restore", &json!({"documentId": "doc_none", "version": 0}))
         .refused_with("not_found");
     ana.emit("document:delete", &json!({"documentId": document})).refused_with("not_allowed");
-    desk.owner().emit("document:delete", &json!({"documentId": document})).ok();
+    copydesk.owner().emit("document:delete", &json!({"documentId": document})).ok();
     ana.emit("document:restore", &json!({"documentId": document, "version": 0}))
         .refused_with("not_found");
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Desk, Hand, OWNER, Role, Script};
+use crate::support::{Answer, Hand, OWNER, Role, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const FIXED: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -18,31 +18,31 @@ fn text(value: &Value) -> &str {
 }
 
 /// Ana's program has made a document.
-fn with_document() -> (Desk, Hand, String) {
-    with_document_at(Desk::scripted(Script::rewriting(FIXED)))
+fn with_document() -> (TestServer, Hand, String) {
+    with_document_at(TestServer::scripted(Script::rewriting(FIXED)))
 }
 
-fn with_document_at(desk: Desk) -> (Desk, Hand, String) {
-    let ana = Hand::new(&desk, &desk.token("Ana", Role::Editor, &[]));
+fn with_document_at(copydesk: TestServer) -> (TestServer, Hand, String) {
+    let ana = Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
     let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
     let document = text(&made["id"]).to_owned();
-    (desk, ana, document)
+    (copydesk, ana, document)
 }
 
 /// And has asked for corrections, which wait: the run's address, and the request.
-fn with_request() -> (Desk, Hand, String, String, Value) {
-    with_request_at(Desk::scripted(Script::rewriting(FIXED)))
+fn with_request() -> (TestServer, Hand, String, String, Value) {
+    with_request_at(TestServer::scripted(Script::rewriting(FIXED)))
 }
 
-fn with_request_at(desk: Desk) -> (Desk, Hand, String, String, Value) {
-    let (desk, ana, document) = with_document_at(desk);
+fn with_request_at(copydesk: TestServer) -> (TestServer, Hand, String, String, Value) {
+    let (copydesk, ana, document) = with_document_at(copydesk);
     let ask = json!({"prompt": "Fix the spelling", "context": {"documentId": document}});
     let run = ana.posts("runs", &ask);
     assert_eq!(run.status, 202);
     let url = text(&run.body["url"]).strip_prefix("/api/v1/").unwrap().to_owned();
     let request = waits(&ana, &url);
     let request = ana.gets(&format!("requests/{request}")).ok();
-    (desk, ana, document, url, request)
+    (copydesk, ana, document, url, request)
 }
 
 /// Waits until a run has a request that waits for people.
@@ -62,22 +62,22 @@ fn waits(hand: &Hand, run: &str) -> String {
 
 #[test]
 fn a_document_is_made_read_renamed_and_deleted() {
-    let (desk, ana, document) = with_document();
+    let (copydesk, ana, document) = with_document();
     let here = format!("documents/{document}");
     let read = ana.gets(&here).ok();
     assert_eq!((&read["title"], &read["text"]), (&json!("A story"), &json!(TEXT)));
     let renamed = ana.says(&format!("PATCH /api/v1/{here}"), &[], r#"{"title": "Another"}"#);
     assert_eq!(renamed.status, 204);
     assert_eq!(ana.gets("documents").ok()["documents"][0]["title"], "Another");
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     assert_eq!(owner.says(&format!("DELETE /api/v1/{here}"), &[], "").status, 204);
     ana.gets(&here).refused_with(404, "not_found");
 }
 
 #[test]
 fn an_edit_leaves_alone_what_others_wrote_since() {
-    let (desk, ana, document) = with_document();
-    let ben = desk.editor("Ben");
+    let (copydesk, ana, document) = with_document();
+    let ben = copydesk.editor("Ben");
     ben.opens(&document);
     ben.types(0, "So: ");
     let edits = format!("documents/{document}/edits");
@@ -94,8 +94,8 @@ fn an_edit_leaves_alone_what_others_wrote_since() {
 
 #[test]
 fn a_large_reordering_is_taken_however_many_places_change() {
-    let desk = Desk::quiet();
-    let ana = Hand::new(&desk, &desk.token("Ana", Role::Editor, &[]));
+    let copydesk = TestServer::quiet();
+    let ana = Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
     let mut sentences: Vec<_> =
         (0..60_000).map(|at| format!("Sentence {at} has words such as {}.\n", at * 7919)).collect();
     let ordered = sentences.concat();
@@ -127,8 +127,8 @@ fn older_texts_are_read_compared_and_brought_back() {
 
 #[test]
 fn settings_are_read_and_changed_by_an_owner() {
-    let (desk, ana, document) = with_document();
-    let owner = Hand::new(&desk, OWNER);
+    let (copydesk, ana, document) = with_document();
+    let owner = Hand::new(&copydesk, OWNER);
     let patch = |hand: &Hand, path: &str, body: &str| {
         hand.says(&format!("PATCH /api/v1/{path}"), &[], body)
     };
@@ -142,7 +142,7 @@ fn settings_are_read_and_changed_by_an_owner() {
 
 #[test]
 fn lists_are_read_to_their_end_page_by_page() {
-    let (desk, ana, document) = with_document();
+    let (copydesk, ana, document) = with_document();
     for title in ["One", "Two", "Three", "Four"] {
         ana.posts("documents", &json!({"title": title})).ok();
     }
@@ -169,7 +169,7 @@ fn lists_are_read_to_their_end_page_by_page() {
     let numbers: Vec<_> = versions.iter().map(|it| it["version"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [4, 3, 2, 1]);
     let files: Vec<_> = ["a", "a-b", "b", "c", "d"].map(|name| (name, "x")).into();
-    let with_files = Desk::plan().workspace(&files).start();
+    let with_files = TestServer::plan().workspace(&files).start();
     for folder in ["a.d", "e"] {
         std::fs::create_dir(with_files.folder().join(folder)).unwrap();
         with_files.overwrites(&format!("{folder}/b"), "x");
@@ -177,7 +177,7 @@ fn lists_are_read_to_their_end_page_by_page() {
     let listed = walk(&Hand::new(&with_files, OWNER), "files?limit=2", "files");
     let paths: Vec<_> = listed.iter().map(|it| text(&it["path"])).collect();
     assert_eq!(paths, ["a", "a-b", "a.d/b", "b", "c", "d", "e/b"]);
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     let lines = walk(&owner, "audit?limit=2", "lines");
     let last = lines.last().unwrap();
     assert_eq!(last["seq"], 1, "to the first line there is");
@@ -228,9 +228,9 @@ fn a_program_asks_decides_and_reads_what_came_of_it() {
 
 #[test]
 fn what_was_said_is_read_page_by_page_and_nothing_twice() {
-    let desk = Desk::scripted(Script::default().closing("Hello."));
-    let (desk, ana, document) = with_document_at(desk);
-    let ben = Hand::new(&desk, &desk.token("Ben", Role::Editor, &[]));
+    let copydesk = TestServer::scripted(Script::default().closing("Hello."));
+    let (copydesk, ana, document) = with_document_at(copydesk);
+    let ben = Hand::new(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
     let ask = |hand: &Hand, session: &Value, about: &Value| {
         let wish = json!({"prompt": "Hello there", "sessionId": session, "context": about, "continue": true});
         let run = hand.posts("runs", &wish).ok();
@@ -275,8 +275,9 @@ fn what_was_said_is_read_page_by_page_and_nothing_twice() {
 #[test]
 fn what_has_ended_elsewhere_is_listed_for_those_whose_business_it_is() {
     let write = json!({"file_path": "a.txt", "content": "Hello."});
-    let desk = Desk::plan().script(Script::calling("Write", &write)).workspace(&[]).start();
-    let of = |name: &str, role| Hand::new(&desk, &desk.token(name, role, &[]));
+    let copydesk =
+        TestServer::plan().script(Script::calling("Write", &write)).workspace(&[]).start();
+    let of = |name: &str, role| Hand::new(&copydesk, &copydesk.token(name, role, &[]));
     let (ana, ben, vic) =
         (of("Ana", Role::Editor), of("Ben", Role::Editor), of("Vic", Role::Viewer));
     let run = ana.posts("runs", &json!({"prompt": "Write it"})).ok();
@@ -292,8 +293,8 @@ fn what_has_ended_elsewhere_is_listed_for_those_whose_business_it_is() {
 
 #[test]
 fn a_decision_by_rest_is_one_like_any_other_and_comes_too_late_like_any_other() {
-    let (desk, ana, document, _, request) = with_request();
-    let ben = desk.editor("Ben");
+    let (copydesk, ana, document, _, request) = with_request();
+    let ben = copydesk.editor("Ben");
     ben.opens(&document);
     let here = format!("requests/{}", text(&request["request_id"]));
     let decision = format!("{here}/decision");
@@ -315,16 +316,16 @@ fn a_decision_by_rest_is_one_like_any_other_and_comes_too_late_like_any_other() 
 
 #[test]
 fn who_waits_for_a_request_is_answered_when_it_is_decided() {
-    let (desk, ana, document, _, request) = with_request();
+    let (copydesk, ana, document, _, request) = with_request();
     let here = format!("requests/{}", text(&request["request_id"]));
     let begun = Instant::now();
     assert_eq!(ana.gets(&format!("{here}?wait=1")).ok()["status"], "pending");
     assert!(begun.elapsed() >= Duration::from_secs(1));
     let waiting = std::thread::spawn({
-        let (ana, here) = (Hand::new(&desk, OWNER), here.clone());
+        let (ana, here) = (Hand::new(&copydesk, OWNER), here.clone());
         move || ana.gets(&format!("{here}?wait=60")).ok()
     });
-    let ben = desk.editor("Ben");
+    let ben = copydesk.editor("Ben");
     ben.opens(&document);
     ben.accepts_all(&ben.sees_request());
     let seen = waiting.join().unwrap();
@@ -334,12 +335,12 @@ fn who_waits_for_a_request_is_answered_when_it_is_decided() {
 
 #[test]
 fn who_waits_with_a_token_that_is_revoked_is_told_nothing_more() {
-    let (desk, _, _, _, request) = with_request();
-    let owner = Hand::new(&desk, OWNER);
+    let (copydesk, _, _, _, request) = with_request();
+    let owner = Hand::new(&copydesk, OWNER);
     let issued = owner.posts("tokens", &json!({"role": "viewer", "name": "Vic"})).ok();
     let here = format!("requests/{}?wait=60", text(&request["request_id"]));
     let waiting = std::thread::spawn({
-        let vic = Hand::new(&desk, text(&issued["token"]));
+        let vic = Hand::new(&copydesk, text(&issued["token"]));
         move || vic.gets(&here)
     });
     std::thread::sleep(Duration::from_millis(300));
@@ -349,8 +350,8 @@ fn who_waits_with_a_token_that_is_revoked_is_told_nothing_more() {
 
 #[test]
 fn somebody_elses_session_is_not_ones_own() {
-    let (desk, ana, _, run, _) = with_request();
-    let ben = Hand::new(&desk, &desk.token("Ben", Role::Editor, &[]));
+    let (copydesk, ana, _, run, _) = with_request();
+    let ben = Hand::new(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
     ben.gets(&run).refused_with(403, "not_allowed");
     ben.posts(&format!("{run}/cancel"), &json!({})).refused_with(403, "not_allowed");
     assert_eq!(ben.gets("sessions").ok()["sessions"], json!([]));
@@ -378,8 +379,8 @@ fn a_run_that_has_ended_can_be_stopped_and_stays_as_it_is() {
 
 #[test]
 fn what_is_described_says_which_files_and_headers_there_are() {
-    let desk = Desk::quiet();
-    let described = Hand::new(&desk, OWNER).gets("openapi.json").ok();
+    let copydesk = TestServer::quiet();
+    let described = Hand::new(&copydesk, OWNER).gets("openapi.json").ok();
     let paths = &described["paths"];
     let itself = &paths["/api/v1/openapi.json"]["get"]["responses"]["200"]["content"];
     let schema = &itself["application/json"]["schema"];
@@ -396,9 +397,10 @@ fn what_is_described_says_which_files_and_headers_there_are() {
 
 #[test]
 fn a_conversation_begins_anew_and_goes_on_from_an_earlier_question_over_http() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.token("Ana", Role::Editor, &[]), desk.token("Ben", Role::Editor, &[]));
-    let (ana, ben) = (Hand::new(&desk, &ana), Hand::new(&desk, &ben));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) =
+        (copydesk.token("Ana", Role::Editor, &[]), copydesk.token("Ben", Role::Editor, &[]));
+    let (ana, ben) = (Hand::new(&copydesk, &ana), Hand::new(&copydesk, &ben));
     let document = ana.posts("documents", &json!({"text": TEXT})).ok()["id"].clone();
     let asks = |hand: &Hand, session: Option<&Value>, prompt: &str| {
         let mut ask = json!({"prompt": prompt, "context": {"documentId": document}});
@@ -453,8 +455,8 @@ fn a_conversation_is_left_alone_while_a_run_is_at_work_and_all_its_runs_can_be_s
 
 #[test]
 fn a_plan_is_rewritten_over_http() {
-    let desk = Desk::playing("plan-first");
-    let owner = Hand::new(&desk, OWNER);
+    let copydesk = TestServer::playing("plan-first");
+    let owner = Hand::new(&copydesk, OWNER);
     let me = owner.gets("me").ok();
     assert_eq!(me["permission_modes"], json!(["toolApproval", "sdk"]), "{me}");
     assert_eq!(me["permission_mode"], "sdk");
@@ -478,8 +480,8 @@ fn a_plan_is_rewritten_over_http() {
 
 #[test]
 fn an_owners_rule_is_made_over_http_once_and_holds_at_once() {
-    let (desk, ana, document) = with_document();
-    let owner = Hand::new(&desk, OWNER);
+    let (copydesk, ana, document) = with_document();
+    let owner = Hand::new(&copydesk, OWNER);
     let wish = json!({"documentId": document, "effect": "deny", "tool": "update_full_document"});
     ana.posts("rules", &wish).refused_with(403, "not_allowed");
     let rule = owner.posts("rules", &wish).ok()["rule"].clone();
@@ -505,8 +507,9 @@ fn an_owners_rule_is_made_over_http_once_and_holds_at_once() {
 
 #[test]
 fn a_file_is_opened_as_a_document_edited_and_follows() {
-    let desk = Desk::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
-    let ana = Hand::new(&desk, &desk.token("Ana", Role::Editor, &[]));
+    let copydesk =
+        TestServer::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
+    let ana = Hand::new(&copydesk, &copydesk.token("Ana", Role::Editor, &[]));
     assert_eq!(ana.gets("files").ok(), json!({"files": [{"path": "notes.md"}], "isCut": false}));
     let open = json!({"path": "./notes.md"});
     let opened = ana.posts_once("k", "files", &open).ok();
@@ -518,29 +521,30 @@ fn a_file_is_opened_as_a_document_edited_and_follows() {
     assert_eq!((&read["text"], &read["file"]["status"]), (&json!(TEXT), &json!("saved")));
     let edit = json!({"version": read["version"], "text": FIXED});
     let made = ana.posts(&format!("documents/{document}/edits"), &edit).ok()["version"].clone();
-    desk.file_comes_to_read("notes.md", FIXED);
+    copydesk.file_comes_to_read("notes.md", FIXED);
     let state = ana.gets(&format!("documents/{document}")).ok()["file"].clone();
     assert_eq!(state, json!({"path": "notes.md", "status": "saved", "version": made}));
     // What somebody else writes is there when it is read, though nobody is connected.
-    desk.overwrites("notes.md", TEXT);
+    copydesk.overwrites("notes.md", TEXT);
     let read = ana.gets(&format!("documents/{document}")).ok();
     assert_eq!(read["text"], TEXT);
-    std::fs::remove_file(desk.folder().join("notes.md")).unwrap();
+    std::fs::remove_file(copydesk.folder().join("notes.md")).unwrap();
     let state = ana.gets(&format!("documents/{document}")).ok()["file"].clone();
     assert_eq!(state["status"], "missing");
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     let edit = json!({"version": read["version"], "text": FIXED});
     owner.posts(&format!("documents/{document}/edits"), &edit).ok();
     // Deleted at once, the document leaves its file with everything that was acknowledged.
     assert_eq!(owner.says(&format!("DELETE /api/v1/documents/{document}"), &[], "").status, 204);
-    assert_eq!(desk.file("notes.md").as_deref(), Some(FIXED));
+    assert_eq!(copydesk.file("notes.md").as_deref(), Some(FIXED));
     assert_ne!(owner.posts("files", &open).ok()["id"], document);
 }
 
 #[test]
 fn what_is_no_text_file_of_the_workspace_is_not_opened() {
-    let desk = Desk::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
-    let owner = Hand::new(&desk, OWNER);
+    let copydesk =
+        TestServer::plan().workspace(&[("notes.md", TEXT), ("picture.png", "a\0b")]).start();
+    let owner = Hand::new(&copydesk, OWNER);
     let long = "x".repeat(5_000);
     for (path, status, code) in [
         ("none.md", 404, "not_found"),
@@ -559,7 +563,7 @@ fn what_is_no_text_file_of_the_workspace_is_not_opened() {
     for query in ["limit=0", "limit=201", "cursor=x", &format!("pattern={long}")] {
         owner.gets(&format!("files?{query}")).refused_with(400, "invalid_request");
     }
-    let viewer = Hand::new(&desk, &desk.token("Vic", Role::Viewer, &[]));
+    let viewer = Hand::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
     viewer.gets("files").refused_with(403, "not_allowed");
     viewer.posts("files", &json!({"path": "notes.md"})).refused_with(403, "not_allowed");
 }
@@ -568,8 +572,8 @@ fn what_is_no_text_file_of_the_workspace_is_not_opened() {
 fn one_persons_runs_are_bounded_in_all_their_sessions_and_other_peoples_go_on() {
     // Says a letter in a minute.
     let slow = json!({"content": [{"type": "text", "text": "Well, well."}], "chunk_chars": 1, "delay_ms": 60_000, "repeat": true});
-    let desk = Desk::scripted(Script::default().turn(slow));
-    let of = |name: &str| Hand::new(&desk, &desk.token(name, Role::Editor, &[]));
+    let copydesk = TestServer::scripted(Script::default().turn(slow));
+    let of = |name: &str| Hand::new(&copydesk, &copydesk.token(name, Role::Editor, &[]));
     let (ana, ben) = (of("Ana"), of("Ben"));
     // Each is in a session of its own.
     let begins = |hand: &Hand| hand.posts("runs", &json!({"prompt": "Well?"}));
@@ -587,7 +591,7 @@ fn one_persons_runs_are_bounded_in_all_their_sessions_and_other_peoples_go_on() 
 
 #[test]
 fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
-    let (mut desk, ana, _) = with_document();
+    let (mut copydesk, ana, _) = with_document();
     let wish = json!({"title": "Once"});
     let first = ana.posts_once("k1", "documents", &wish);
     let again = ana.posts_once("k1", "documents", &wish);
@@ -597,17 +601,17 @@ fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
     ana.posts_once("k1", "documents", &json!({"title": "Else"})).refused_with(422, "key_reused");
     ana.posts_once("k1", "runs", &wish).refused_with(422, "key_reused");
     // Keys are everybody's own.
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     assert_ne!(owner.posts_once("k1", "documents", &wish).ok(), first.body);
     // A refusal is an answer too.
     let wrong = json!({"title": "x".repeat(300)});
     let refused = ana.posts_once("k2", "documents", &json!({"text": 7}));
     assert_eq!(ana.posts_once("k2", "documents", &json!({"text": 7})).body, refused.body);
     ana.posts_once("k2", "documents", &wrong).refused_with(422, "key_reused");
-    desk.is_killed_and_restarted();
-    let token = desk.token("Later", Role::Editor, &[]);
+    copydesk.is_killed_and_restarted();
+    let token = copydesk.token("Later", Role::Editor, &[]);
     drop(token);
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     let titles = owner.gets("documents").ok()["documents"].clone();
     let once = titles.as_array().unwrap().iter().filter(|it| it["title"] == "Once");
     assert_eq!(once.count(), 2);
@@ -617,14 +621,14 @@ fn a_write_that_is_sent_again_with_its_key_is_not_done_again() {
 
 #[test]
 fn for_a_key_no_more_is_read_than_the_route_takes_from_this_person() {
-    let desk = Desk::quiet();
-    let viewer = Hand::new(&desk, &desk.token("Vic", Role::Viewer, &[]));
+    let copydesk = TestServer::quiet();
+    let viewer = Hand::new(&copydesk, &copydesk.token("Vic", Role::Viewer, &[]));
     // Of a body that never comes: whoever waits for it waits in vain.
     let long = [("Idempotency-Key", "k"), ("Content-Length", "8000000")];
     for path in ["documents", "runs", "requests/decisions"] {
         viewer.says(&format!("POST /api/v1/{path}"), &long, "").refused_with(413, "too_large");
     }
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     owner.says("POST /api/v1/tokens", &long, "").refused_with(413, "too_large");
     let short = json!({"title": "Mine"});
     viewer.posts_once("k", "documents", &short).refused_with(403, "not_allowed");
@@ -632,8 +636,8 @@ fn for_a_key_no_more_is_read_than_the_route_takes_from_this_person() {
 
 #[test]
 fn a_secret_is_not_kept_for_a_second_answer() {
-    let desk = Desk::quiet();
-    let owner = Hand::new(&desk, OWNER);
+    let copydesk = TestServer::quiet();
+    let owner = Hand::new(&copydesk, OWNER);
     let wish = json!({"role": "viewer", "name": "Vic"});
     owner.posts_once("k", "tokens", &wish).ok();
     owner.posts_once("k", "tokens", &wish).refused_with(409, "already_done");
@@ -642,22 +646,22 @@ fn a_secret_is_not_kept_for_a_second_answer() {
 
 #[test]
 fn what_a_dying_server_had_begun_is_not_begun_again() {
-    let (mut desk, ana, document) = with_document();
+    let (mut copydesk, ana, document) = with_document();
     drop(ana);
-    desk.stops();
-    desk.starts_to_die_at("room.pushed").unwrap();
+    copydesk.stops();
+    copydesk.starts_to_die_at("room.pushed").unwrap();
     let edit = json!({"version": 0, "text": FIXED}).to_string();
-    let mut stream = TcpStream::connect(desk.address()).unwrap();
+    let mut stream = TcpStream::connect(copydesk.address()).unwrap();
     let request = format!(
         "POST /api/v1/documents/{document}/edits HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {OWNER}\r\n\
          Content-Type: application/json\r\nIdempotency-Key: k\r\nContent-Length: {}\r\n\r\n{edit}",
-        desk.address(),
+        copydesk.address(),
         edit.len(),
     );
     stream.write_all(request.as_bytes()).unwrap();
-    desk.dies();
-    desk.starts();
-    let owner = Hand::new(&desk, OWNER);
+    copydesk.dies();
+    copydesk.starts();
+    let owner = Hand::new(&copydesk, OWNER);
     let edits = format!("documents/{document}/edits");
     let again = json!({"version": 0, "text": FIXED});
     owner.posts_once("k", &edits, &again).refused_with(409, "outcome_unknown");
@@ -666,18 +670,18 @@ fn what_a_dying_server_had_begun_is_not_begun_again() {
 
 #[test]
 fn who_hangs_up_before_the_answer_finds_it_when_they_ask_again() {
-    let (desk, _, document) = with_document();
-    let owner = Hand::new(&desk, OWNER);
+    let (copydesk, _, document) = with_document();
+    let owner = Hand::new(&copydesk, OWNER);
     let edits = format!("documents/{document}/edits");
     for round in 0..10 {
         let edit = json!({"version": round, "text": format!("{round} {TEXT}")});
         let key = format!("k{round}");
         let body = edit.to_string();
-        let mut stream = TcpStream::connect(desk.address()).unwrap();
+        let mut stream = TcpStream::connect(copydesk.address()).unwrap();
         let request = format!(
             "POST /api/v1/{edits} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {OWNER}\r\n\
              Content-Type: application/json\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
-            desk.address(),
+            copydesk.address(),
             body.len(),
         );
         stream.write_all(request.as_bytes()).unwrap();
@@ -697,12 +701,12 @@ fn who_hangs_up_before_the_answer_finds_it_when_they_ask_again() {
 
 #[test]
 fn the_same_key_twice_at_once_is_done_once() {
-    let (desk, _, document) = with_document();
-    let token = desk.token("Bo", Role::Editor, &[]);
+    let (copydesk, _, document) = with_document();
+    let token = copydesk.token("Bo", Role::Editor, &[]);
     let edits = format!("documents/{document}/edits");
     let all: Vec<_> = (0..8)
         .map(|_| {
-            let (bo, edits) = (Hand::new(&desk, &token), edits.clone());
+            let (bo, edits) = (Hand::new(&copydesk, &token), edits.clone());
             let edit = json!({"version": 0, "text": format!("So. {TEXT}")});
             std::thread::spawn(move || bo.posts_once("k", &edits, &edit))
         })
@@ -710,7 +714,7 @@ fn the_same_key_twice_at_once_is_done_once() {
     let answers: Vec<Answer> = all.into_iter().map(|it| it.join().unwrap()).collect();
     assert!(answers.iter().all(|it| it.status == 200 || it.body["code"] == "under_way"));
     assert!(answers.iter().any(|it| it.status == 200));
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     assert_eq!(owner.gets(&format!("documents/{document}")).ok()["version"], 1);
 }
 
@@ -814,8 +818,8 @@ const TABLE: &[(&str, &str, u16, &str)] = &[
 
 #[test]
 fn whatever_is_wrong_is_answered_by_a_problem_document_and_changes_nothing() {
-    let (desk, _, document, _, request) = with_request();
-    let owner = Hand::new(&desk, OWNER);
+    let (copydesk, _, document, _, request) = with_request();
+    let owner = Hand::new(&copydesk, OWNER);
     // A session of the owner's own, with a question that is answered.
     let talk = owner.posts("runs", &json!({"prompt": "Hello"})).ok();
     let session = text(&talk["sessionId"]);
@@ -842,7 +846,7 @@ fn whatever_is_wrong_is_answered_by_a_problem_document_and_changes_nothing() {
 
 #[test]
 fn a_write_is_json_and_no_larger_than_a_document() {
-    let (desk, ana, document) = with_document();
+    let (copydesk, ana, document) = with_document();
     let form = [("Content-Type", "text/plain")];
     ana.says("POST /api/v1/documents", &form, "{}").refused_with(415, "unsupported_media_type");
     let long = json!({"title": "x".repeat(9 * 1024 * 1024)}).to_string();
@@ -851,7 +855,7 @@ fn a_write_is_json_and_no_larger_than_a_document() {
     // A document of the longest kind comes in, and what is longer does not.
     let text = "ä".repeat(5 * 1024 * 1024);
     ana.posts_once("k", "documents", &json!({"text": text})).ok();
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     assert!(owner.posts("documents", &json!({"text": "x".repeat(9 * 1024 * 1024)})).status == 400);
     for key in ["", " ", &"k".repeat(256)] {
         let refused = ana.posts_once(key, "documents", &json!({}));
@@ -861,12 +865,13 @@ fn a_write_is_json_and_no_larger_than_a_document() {
 
 #[test]
 fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
-    let desk = Desk::quiet();
-    let (ana, ben) = (desk.token("Ana", Role::Viewer, &[]), desk.token("Ben", Role::Viewer, &[]));
+    let copydesk = TestServer::quiet();
+    let (ana, ben) =
+        (copydesk.token("Ana", Role::Viewer, &[]), copydesk.token("Ben", Role::Viewer, &[]));
     let late = std::thread::scope(|scope| {
         let hands: Vec<_> = (0..8)
             .map(|_| {
-                let ana = Hand::new(&desk, &ana);
+                let ana = Hand::new(&copydesk, &ana);
                 scope.spawn(move || {
                     (0..2_000).map(|_| ana.gets("me")).find(|answer| answer.status != 200)
                 })
@@ -877,7 +882,7 @@ fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
     let late = late.expect("at some time it is too much");
     late.refused_with(429, "rate_limited");
     assert!(late.head.contains("retry-after: "), "{}", late.head);
-    Hand::new(&desk, &ben).gets("me").ok();
+    Hand::new(&copydesk, &ben).gets("me").ok();
 }
 
 /// Drives every operation of the `OpenAPI` document with what it allows and what it does not.
@@ -894,9 +899,11 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
         eprintln!("\n*** SKIPPED: {why}\n");
         return;
     };
-    let plan = Desk::plan().script(Script::rewriting(FIXED)).workspace(&[("notes.md", TEXT)]);
-    let (desk, _, document, _, request) = with_request_at(plan.start());
-    let owner = Hand::new(&desk, OWNER);
+    // Every permission mode that the document names is one that the owner may have.
+    let plan = TestServer::plan().script(Script::rewriting(FIXED)).flags(&["--allow-bypass"]);
+    let plan = plan.workspace(&[("notes.md", TEXT)]);
+    let (copydesk, _, document, _, request) = with_request_at(plan.start());
+    let owner = Hand::new(&copydesk, OWNER);
     let run = owner.posts("runs", &json!({"prompt": "Fix it"})).ok();
     let hook = owner.posts("webhooks", &json!({"url": "https://hooks.invalid/"})).ok();
     let folder = tempfile::tempdir().unwrap();
@@ -913,7 +920,7 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     let report = folder.path().join("report.har");
     let output = Command::new(python)
         .args(["-m", "schemathesis.cli", "run"])
-        .arg(format!("{}/api/v1/openapi.json", desk.url()))
+        .arg(format!("{}/api/v1/openapi.json", copydesk.url()))
         .args(["--header", &format!("Authorization: Bearer {OWNER}")])
         .args(["--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"])
         .args(["--phases", "examples,coverage,fuzzing", "--max-examples", "12", "--workers", "1"])
@@ -926,14 +933,19 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     let said = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complaints}");
-    let report = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    // A session that a request names may be somebody else's.
+    let shut_out: Vec<_> = report["log"]["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| matches!(entry["response"]["status"].as_u64(), Some(401 | 403)))
+        .map(|entry| (&entry["request"]["postData"]["text"], &entry["response"]["content"]["text"]))
+        .filter(|(body, _)| !body.as_str().is_some_and(|body| body.contains("\"sessionId\"")))
+        .collect();
+    assert!(shut_out.is_empty(), "the owner was shut out: {shut_out:?}");
     let answers = answers(&owner.gets("openapi.json").ok(), &report);
     let reached = |statuses: &BTreeMap<u64, usize>| statuses.range(200..300).next().is_some();
-    let shut_out = |statuses: &BTreeMap<u64, usize>| {
-        [401, 403].iter().any(|status| statuses.contains_key(status))
-    };
-    let complaints: Vec<_> = answers.iter().filter(|(_, statuses)| shut_out(statuses)).collect();
-    assert!(complaints.is_empty(), "the owner was shut out: {complaints:?}");
     // It cannot guess every name, and on a fast machine it is told to wait.
     let far = answers.values().filter(|statuses| reached(statuses)).count();
     assert!(far * 2 > answers.len(), "the fuzzer got nowhere: {answers:?}");

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Provider, Request, Role, Script};
+use crate::support::{Person, Provider, Request, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
 
 /// The owner's document under some settings, with Ana and Ben beside the owner.
-fn document(desk: &Desk, settings: &Value) -> (Person, Person, Person) {
-    let (owner, ana, ben) = (desk.owner(), desk.editor("Ana"), desk.editor("Ben"));
+fn document(copydesk: &TestServer, settings: &Value) -> (Person, Person, Person) {
+    let (owner, ana, ben) = (copydesk.owner(), copydesk.editor("Ana"), copydesk.editor("Ben"));
     owner.creates(BEFORE);
     let mut payload = settings.clone();
     payload["documentId"] = owner.document().into();
@@ -29,8 +29,8 @@ fn accepting(request: &Request, number: usize, text: Option<&str>) -> Value {
 
 #[test]
 fn votes_count_for_the_text_they_are_for() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (owner, ana, ben) = document(&desk, &json!({"policy": "two"}));
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (owner, ana, ben) = document(&copydesk, &json!({"policy": "two"}));
     ana.asks("Fix the spelling");
     let request = ana.sees_request();
     ana.decides(&request, accepting(&request, 1, Some("Our"))).ok();
@@ -43,8 +43,8 @@ fn votes_count_for_the_text_they_are_for() {
 
 #[test]
 fn one_of_two_people_may_change_their_mind_until_the_other_agrees() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (_owner, ana, ben) = document(&desk, &json!({"policy": "two"}));
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&copydesk, &json!({"policy": "two"}));
     ana.asks("Fix the spelling");
     let request = ana.sees_request();
     ana.decides(&request, accepting(&request, 1, None)).ok();
@@ -58,11 +58,11 @@ fn one_of_two_people_may_change_their_mind_until_the_other_agrees() {
 #[test]
 fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     let provider = Provider::answering(vec![json!([])]);
-    let desk = Desk::behind(&provider);
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = TestServer::behind(&provider);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let other = owner.creates(BEFORE);
     let asking = ana.creates("Mine.\n");
-    let guest = desk.guest(Role::Viewer, &asking);
+    let guest = copydesk.guest(Role::Viewer, &asking);
     guest.opens(&asking);
     let call =
         |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);
@@ -109,8 +109,8 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
 
 #[test]
 fn what_was_applied_without_asking_can_be_taken_back_by_anybody_who_may_decide() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (owner, _ana, ben) = document(&desk, &json!({"approvals": "off"}));
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (owner, _ana, ben) = document(&copydesk, &json!({"approvals": "off"}));
     let run = owner.asks("Fix the spelling");
     let request = Request(ben.sees("tool_approval_request"));
     assert_eq!(ben.sees_resolved(&request)["status"], "approved");
@@ -123,8 +123,8 @@ fn what_was_applied_without_asking_can_be_taken_back_by_anybody_who_may_decide()
 
 #[test]
 fn what_expired_can_be_proposed_again_beside_what_was_accepted() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (_owner, ana, ben) = document(&desk, &json!({"timeoutSeconds": 1}));
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&copydesk, &json!({"timeoutSeconds": 1}));
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
     ana.accepts(&request, &[1]);
@@ -141,8 +141,8 @@ fn what_expired_can_be_proposed_again_beside_what_was_accepted() {
 
 #[test]
 fn words_that_were_touched_since_are_taken_back_only_by_force() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (_owner, ana, ben) = document(&desk, &json!({}));
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&copydesk, &json!({}));
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
     ana.accepts_all(&request);
@@ -165,8 +165,8 @@ fn words_that_were_touched_since_are_taken_back_only_by_force() {
 
 #[test]
 fn a_change_that_was_taken_back_is_decided_anew_and_the_first_decision_wins_again() {
-    let desk = Desk::scripted(Script::rewriting(AFTER));
-    let (_owner, ana, ben) = document(&desk, &json!({}));
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (_owner, ana, ben) = document(&copydesk, &json!({}));
     let run = ana.asks("Fix the spelling");
     let request = ana.sees_request();
     ana.accepts_all(&request);
@@ -181,13 +181,13 @@ fn a_change_that_was_taken_back_is_decided_anew_and_the_first_decision_wins_agai
 #[test]
 fn words_of_another_document_stay_with_its_people_however_a_call_names_it() {
     let provider = Provider::answering(vec![json!([])]);
-    let desk = Desk::behind(&provider);
-    let (owner, ana) = (desk.owner(), desk.editor("Ana"));
+    let copydesk = TestServer::behind(&provider);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let other = owner.creates(BEFORE);
     let frozen = json!({"version": owner.version(), "ranges": [{"from": 0, "to": 3}]});
     owner.emit("document:settings", &json!({"documentId": other, "frozen": frozen})).ok();
     let asking = ana.creates("Mine.\n");
-    let guest = desk.guest(Role::Viewer, &asking);
+    let guest = copydesk.guest(Role::Viewer, &asking);
     guest.opens(&asking);
     let call =
         |tool: &str, input: Value| json!([{"type": "tool_use", "name": tool, "input": input}]);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::samples::events;
 use crate::support::http::{ask, get, send};
 use crate::support::script::full;
-use crate::support::{Desk, OWNER, Person, Request, Role, Script, copydesk};
+use crate::support::{OWNER, Person, Request, Role, Script, TestServer, copydesk_command};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 
@@ -175,7 +175,7 @@ const COMMANDS: &[&str] = &[
 
 /// One of each, with the letter of the tables.
 struct Cast {
-    desk: Desk,
+    copydesk: TestServer,
     owner: Person,
     people: Vec<(char, Person)>,
     /// The session of a person who is none of these.
@@ -186,19 +186,19 @@ fn cast() -> Cast {
     let input = json!({"new_content": full("The keeper wrote every night.\n")["new_content"], "explanation": "x"});
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": input});
     let turn = json!({"when": {"user": "."}, "content": [call], "repeat": true});
-    let desk = Desk::scripted(Script::default().turn(turn).closing("Done."));
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(Script::default().turn(turn).closing("Done."));
+    let owner = copydesk.owner();
     let elsewhere = owner.creates("Elsewhere.");
-    let stranger = desk.token("Sid", Role::Editor, &["--document", &elsewhere]);
+    let stranger = copydesk.token("Sid", Role::Editor, &["--document", &elsewhere]);
     let people = vec![
-        ('s', Person::arrive(desk.url(), &stranger, "Sid")),
-        ('v', desk.person("Vic", Role::Viewer)),
-        ('r', desk.person("Rex", Role::Reviewer)),
-        ('e', desk.editor("Ed")),
-        ('o', Person::arrive(desk.url(), OWNER, "Olga")),
+        ('s', Person::arrive(copydesk.url(), &stranger, "Sid")),
+        ('v', copydesk.person("Vic", Role::Viewer)),
+        ('r', copydesk.person("Rex", Role::Reviewer)),
+        ('e', copydesk.editor("Ed")),
+        ('o', Person::arrive(copydesk.url(), OWNER, "Olga")),
     ];
-    let elses = desk.editor("Else").session();
-    Cast { desk, owner, people, elses }
+    let elses = copydesk.editor("Else").session();
+    Cast { copydesk, owner, people, elses }
 }
 
 impl Cast {
@@ -272,14 +272,14 @@ fn every_route_is_open_to_whom_the_table_says() {
         for (letter, person) in &people {
             let token = person.map(|person| person.token.as_str());
             let bearer = token.map(|token| format!("Bearer {token}"));
-            let mut headers = vec![("Host", cast.desk.address())];
+            let mut headers = vec![("Host", cast.copydesk.address())];
             headers.extend(bearer.as_deref().map(|bearer| ("Authorization", bearer)));
             let [request, body] = cast.put_names([request, body], *person);
             let status = if body.is_empty() {
-                ask(cast.desk.address(), &request, &headers).status
+                ask(cast.copydesk.address(), &request, &headers).status
             } else {
                 headers.push(("Content-Type", "application/json"));
-                send(cast.desk.address(), &request, &headers, &body).status
+                send(cast.copydesk.address(), &request, &headers, &body).status
             };
             let refused = if token.is_some() { 403 } else { 401 };
             if (status != refused) != who.contains(*letter) {
@@ -301,14 +301,14 @@ fn every_route_is_in_the_table_of_roles() {
 
 #[test]
 fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
-    let desk = Desk::quiet();
+    let copydesk = TestServer::quiet();
     let listed: BTreeSet<(String, String)> = ROUTES
         .iter()
         .filter(|row| row.0.starts_with("/api/v1/"))
         .map(|row| (row.0.to_owned(), row.1.split(' ').next().unwrap().to_lowercase()))
         .collect();
     let said: Value =
-        serde_json::from_str(&get(desk.address(), "/api/v1/openapi.json").body).unwrap();
+        serde_json::from_str(&get(copydesk.address(), "/api/v1/openapi.json").body).unwrap();
     let operations = |(path, item): (&String, &Value)| {
         let methods = item.as_object().unwrap().keys().cloned();
         methods.map(|method| (path.clone(), method)).collect::<Vec<_>>()
@@ -320,8 +320,8 @@ fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
     for path in paths.keys() {
         let route = path.replace("{version}", "0").replace(['{', '}'], "");
         let bearer = format!("Bearer {OWNER}");
-        let headers = [("Host", desk.address()), ("Authorization", bearer.as_str())];
-        let answer = ask(desk.address(), &format!("TRACE {route}"), &headers);
+        let headers = [("Host", copydesk.address()), ("Authorization", bearer.as_str())];
+        let answer = ask(copydesk.address(), &format!("TRACE {route}"), &headers);
         assert_eq!(answer.status, 405, "{path}: {}", answer.head);
         let allow = answer.head.lines().find_map(|line| line.strip_prefix("allow: "));
         let allowed: BTreeSet<_> = allow
@@ -337,7 +337,7 @@ fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
 
 #[test]
 fn every_command_is_in_the_table_of_roles() {
-    let help = copydesk().arg("--help").output().expect("the binary is built").stdout;
+    let help = copydesk_command().arg("--help").output().expect("the binary is built").stdout;
     let help = String::from_utf8(help).unwrap();
     let listed = help.split("Commands:").nth(1).and_then(|rest| rest.split("\n\n").next());
     let commands: BTreeSet<_> = listed

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::http::ask;
 use crate::support::script::full;
-use crate::support::{Ack, Desk, Person, Request, Role, Script};
+use crate::support::{Ack, Person, Request, Role, Script, TestServer};
 
 const START: &str = "Teh keeper wrote. He recieved letters. It was dark.\n";
 /// "Teh" goes, "The" comes: 6 units.
@@ -30,7 +30,7 @@ fn up_to(max_units: usize) -> Value {
 
 /// Ana writes and asks, Ben sits beside her, the owner's is the document.
 struct Table {
-    desk: Desk,
+    copydesk: TestServer,
     owner: Person,
     ana: Person,
     ben: Person,
@@ -38,12 +38,12 @@ struct Table {
 
 impl Table {
     fn set() -> Self {
-        let desk = Desk::scripted(correcting());
-        let (owner, ana, ben) = (desk.owner(), desk.editor("Ana"), desk.editor("Ben"));
+        let copydesk = TestServer::scripted(correcting());
+        let (owner, ana, ben) = (copydesk.owner(), copydesk.editor("Ana"), copydesk.editor("Ben"));
         owner.creates(START);
         ana.opens(&owner.document());
         ben.opens(&owner.document());
-        Self { desk, owner, ana, ben }
+        Self { copydesk, owner, ana, ben }
     }
 
     /// Ana has asked for the first correction, and somebody has accepted it with a rule.
@@ -70,7 +70,7 @@ impl Table {
     /// What a program is told about the document.
     fn fetches(&self, what: &str) -> Value {
         let route = format!("GET /api/v1/documents/{}/{what}", self.owner.document());
-        let (host, bearer) = (self.desk.address(), format!("Bearer {}", self.ana.token));
+        let (host, bearer) = (self.copydesk.address(), format!("Bearer {}", self.ana.token));
         let response = ask(host, &route, &[("Host", host), ("Authorization", &bearer)]);
         serde_json::from_str(&response.body).unwrap()
     }
@@ -135,8 +135,8 @@ fn exactly_the_size_a_rule_allows_passes_and_one_unit_more_asks() {
 
 #[test]
 fn a_reviewers_rule_decides_what_others_ask_for_in_the_reviewers_name() {
-    let desk = Desk::scripted(correcting());
-    let (ana, rex) = (desk.editor("Ana"), desk.person("Rex", Role::Reviewer));
+    let copydesk = TestServer::scripted(correcting());
+    let (ana, rex) = (copydesk.editor("Ana"), copydesk.person("Rex", Role::Reviewer));
     rex.opens(&ana.creates(START));
     ana.asks("first");
     rex.decides(&rex.sees_request(), json!({"approved": true, "remember": up_to(16)})).ok();
@@ -169,8 +169,8 @@ fn a_rule_is_revoked_by_its_maker_or_an_owner_and_only_once() {
 fn a_rule_survives_a_power_cut_and_goes_on_deciding() {
     let mut table = Table::with_rule(|it| &it.ana, up_to(16));
     let before = rules(&table.ana);
-    table.desk.is_killed_and_restarted();
-    let ana = table.ana.comes_back(&table.desk);
+    table.copydesk.is_killed_and_restarted();
+    let ana = table.ana.comes_back(&table.copydesk);
     ana.opens_again();
     assert_eq!(rules(&ana), before);
     let run = ana.asks("second");
@@ -277,15 +277,15 @@ fn a_rule_for_a_session_is_not_for_the_other_window() {
 #[test]
 fn people_who_read_a_document_see_its_rules_and_nobody_else_does() {
     let table = Table::with_rule(|it| &it.ana, up_to(16));
-    let vic = table.desk.person("Vic", Role::Viewer);
+    let vic = table.copydesk.person("Vic", Role::Viewer);
     vic.opens(&table.owner.document());
     let listed = rules(&vic);
     assert_eq!((&listed[0]["by"], &listed[0]["remember"]), (&table.ana.user(), &up_to(16)));
     vic.emit("rules:revoke", &json!({"id": listed[0]["id"]})).refused_with("not_allowed");
 
     let elsewhere = table.ben.creates("Elsewhere.\n");
-    let token = table.desk.token("Gus", Role::Editor, &["--document", &elsewhere]);
-    let gus = Person::arrive(table.desk.url(), &token, "Gus");
+    let token = table.copydesk.token("Gus", Role::Editor, &["--document", &elsewhere]);
+    let gus = Person::arrive(table.copydesk.url(), &token, "Gus");
     assert_eq!(gus.emit("rules:list", &json!({})).ok()["rules"], json!([]));
     let named = json!({"documentId": table.owner.document()});
     gus.emit("rules:list", &named).refused_with("not_allowed");
@@ -299,10 +299,10 @@ fn the_log_names_the_rule_that_decided_and_its_chain_holds() {
     let rule = rules(&table.ana)[0]["id"].clone();
     let second = table.asks("second");
     table.ana.sees_resolved(&second);
-    table.desk.stops();
+    table.copydesk.stops();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let lines = runtime.block_on(async {
-        let store = Store::open(&table.desk.data(), StoreAccess::Visit).await.unwrap();
+        let store = Store::open(&table.copydesk.data(), StoreAccess::Visit).await.unwrap();
         store.verify_audit().await.unwrap();
         store.audit(Some(&table.owner.document().into()), None, 100).await.unwrap()
     });

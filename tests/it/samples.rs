@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::script::full;
 use crate::support::wire::{self, Shape};
-use crate::support::{Desk, Person, Script};
+use crate::support::{Person, Script, TestServer};
 
 const TABLE: &str = include_str!("../../src/transport/socketio/mod.rs");
 
@@ -107,8 +107,9 @@ const RARE: [&str; 3] = [
 
 #[test]
 fn a_tour_meets_every_sample() {
-    let desk = Desk::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]).start();
-    let (owner, ben) = (desk.owner(), desk.editor("Ben"));
+    let copydesk =
+        TestServer::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]).start();
+    let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     ben.opens(&owner.creates(BEFORE));
     let named = json!({"documentId": owner.document()});
 
@@ -116,7 +117,7 @@ fn a_tour_meets_every_sample() {
     ben.comes_to_version(1);
     tour_of_endings(&owner);
     tour_of_decisions(&owner, &ben);
-    let gone = tour_of_tokens(&desk, &owner);
+    let gone = tour_of_tokens(&copydesk, &owner);
     tour_of_the_desk(&owner);
     tour_of_files(&owner);
     owner.emit("document:close", &named).ok();
@@ -169,10 +170,10 @@ fn tour_of_documents(owner: &Person) {
     owner.emit("settings:set", &json!({"timeoutSeconds": 250})).ok();
 }
 
-fn tour_of_tokens(desk: &Desk, owner: &Person) -> Vec<&'static str> {
+fn tour_of_tokens(copydesk: &TestServer, owner: &Person) -> Vec<&'static str> {
     let wish = json!({"role": "viewer", "name": "Vic", "documentId": owner.document()});
     let issued = owner.emit("token:issue", &wish).ok();
-    let vic = Person::arrive(desk.url(), issued["token"].as_str().unwrap(), "");
+    let vic = Person::arrive(copydesk.url(), issued["token"].as_str().unwrap(), "");
     owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
     vic.is_cut_off();
     owner.emit("token:list", &json!({})).ok();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::script::{full, selection};
-use crate::support::{Desk, Person, Script};
+use crate::support::{Person, Script, TestServer};
 
 const OLD: &str = "Teh lamp was lit.\n\nThe fog came in.\n\nNobody answered teh horn.\n\nShe wrote the name down.\n";
 const NEW: &str = "The lamp was lit.\n\nThe fog rolled in.\n\nNobody answered the horn.\n\nShe wrote the name down.\n";
@@ -17,8 +17,8 @@ fn writing(tool: &str, input: &Value) -> Script {
         .closing("Done.")
 }
 
-fn rewriting() -> Desk {
-    Desk::scripted(writing("update_full_document", &full(NEW)))
+fn rewriting() -> TestServer {
+    TestServer::scripted(writing("update_full_document", &full(NEW)))
 }
 
 /// Waits until a person sees so many paragraphs of what the model is writing.
@@ -57,10 +57,10 @@ fn shown(person: &Person) -> Vec<Value> {
 
 #[test]
 fn a_second_person_watches_it_grow_and_it_becomes_the_request() {
-    let desk = rewriting();
-    let ana = desk.editor("Ana");
+    let copydesk = rewriting();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(OLD);
-    let bo = desk.editor("Bo");
+    let bo = copydesk.editor("Bo");
     bo.opens(&document);
     let run = ana.asks("Fix this");
     let written = sees_written(&bo, 2);
@@ -95,12 +95,12 @@ fn shown_ever(person: &Person) -> Vec<Value> {
 
 #[test]
 fn whoever_comes_late_sees_what_there_is() {
-    let desk = rewriting();
-    let ana = desk.editor("Ana");
+    let copydesk = rewriting();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(OLD);
     ana.asks("Fix this");
     let written = sees_written(&ana, 2);
-    let bo = desk.editor("Bo");
+    let bo = copydesk.editor("Bo");
     let opened = bo.opens(&document);
     let card = &opened["streaming"][0];
     assert_eq!(card["update"]["request_id"], written["request_id"]);
@@ -117,8 +117,8 @@ fn it_comes_a_few_times_a_second_however_fast_the_model_writes() {
     let script = Script::default()
         .turn(json!({"when": {"user": "."}, "content": [call], "chunk_chars": 1, "delay_ms": 1}))
         .closing("Done.");
-    let desk = Desk::scripted(script);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script);
+    let ana = copydesk.editor("Ana");
     ana.creates(OLD);
     let began = std::time::Instant::now();
     ana.asks("Fix this");
@@ -131,10 +131,10 @@ fn it_comes_a_few_times_a_second_however_fast_the_model_writes() {
 
 #[test]
 fn cancelling_in_the_middle_leaves_nothing() {
-    let desk = rewriting();
-    let ana = desk.editor("Ana");
+    let copydesk = rewriting();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(OLD);
-    let bo = desk.editor("Bo");
+    let bo = copydesk.editor("Bo");
     bo.opens(&document);
     let run = ana.asks("Fix this");
     let written = sees_written(&bo, 2);
@@ -151,13 +151,13 @@ fn cancelling_in_the_middle_leaves_nothing() {
 
 #[test]
 fn a_kill_in_the_middle_leaves_nothing_and_the_model_is_asked_again() {
-    let mut desk = rewriting();
-    let ana = desk.editor("Ana");
+    let mut copydesk = rewriting();
+    let ana = copydesk.editor("Ana");
     ana.creates(OLD);
     ana.asks("Fix this");
     let written = sees_written(&ana, 2);
-    desk.is_killed_and_restarted();
-    let back = ana.comes_back(&desk);
+    copydesk.is_killed_and_restarted();
+    let back = ana.comes_back(&copydesk);
     let opened = back.opens_again();
     let requests: Vec<_> = back.pending();
     assert!(requests.iter().all(|it| it.id() != written["request_id"]));
@@ -174,8 +174,8 @@ fn a_stream_that_breaks_leaves_nothing() {
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": full(NEW)});
     let script = Script::default().turn(json!({
         "when": {"user": "."}, "content": [call], "chunk_chars": 12, "delay_ms": 40, "cut": true}));
-    let desk = Desk::scripted(script.closing("Done."));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(script.closing("Done."));
+    let ana = copydesk.editor("Ana");
     ana.creates(OLD);
     let run = ana.asks("Fix this");
     let written = sees_written(&ana, 1);
@@ -186,8 +186,8 @@ fn a_stream_that_breaks_leaves_nothing() {
 
 #[test]
 fn a_denial_at_the_end_leaves_nothing() {
-    let desk = rewriting();
-    let owner = desk.owner();
+    let copydesk = rewriting();
+    let owner = copydesk.owner();
     let document = owner.creates(OLD);
     let frozen = json!({"version": 0, "ranges": [{"from": 0, "to": 17}]});
     owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
@@ -201,10 +201,10 @@ fn a_denial_at_the_end_leaves_nothing() {
 
 #[test]
 fn people_type_while_the_model_writes() {
-    let desk = rewriting();
-    let ana = desk.editor("Ana");
+    let copydesk = rewriting();
+    let ana = copydesk.editor("Ana");
     let document = ana.creates(OLD);
-    let bo = desk.editor("Bo");
+    let bo = copydesk.editor("Bo");
     bo.opens(&document);
     let run = ana.asks("Fix this");
     sees_written(&bo, 1);
@@ -221,8 +221,8 @@ fn people_type_while_the_model_writes() {
 
 #[test]
 fn nobody_decides_what_is_still_being_written() {
-    let desk = rewriting();
-    let ana = desk.editor("Ana");
+    let copydesk = rewriting();
+    let ana = copydesk.editor("Ana");
     ana.creates(OLD);
     ana.asks("Fix this");
     let written = sees_written(&ana, 1);
@@ -235,8 +235,8 @@ fn nobody_decides_what_is_still_being_written() {
 #[test]
 fn a_selection_grows_in_its_place() {
     let input = selection(0, 17, "The old lamp had been lit for an hour already.");
-    let desk = Desk::scripted(writing("update_selection", &input));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(writing("update_selection", &input));
+    let ana = copydesk.editor("Ana");
     ana.creates(OLD);
     let selected = json!({"text": "Teh lamp was lit.", "start": 0, "end": 17});
     let context = json!({"documentId": ana.document(), "selection": selected});
@@ -249,8 +249,8 @@ fn a_selection_grows_in_its_place() {
 
 #[test]
 fn the_transcript_tells_what_was_decided_and_what_was_asked_for() {
-    let desk = Desk::scripted(Script::rewriting(NEW));
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::scripted(Script::rewriting(NEW));
+    let ana = copydesk.editor("Ana");
     ana.creates(OLD);
     let run = ana.asks("Fix this");
     let request = ana.sees_request();

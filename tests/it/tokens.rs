@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::http::{Response, ask, send};
-use crate::support::{Desk, OWNER, Person, Role, Script, copydesk};
+use crate::support::{OWNER, Person, Role, Script, TestServer, copydesk_command};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
@@ -15,8 +15,8 @@ fn issues(owner: &Person, wish: Value) -> Value {
     owner.emit("token:issue", &wish).ok()
 }
 
-fn arrives(desk: &Desk, issued: &Value) -> Person {
-    Person::arrive(desk.url(), issued["token"].as_str().expect("a secret"), "")
+fn arrives(copydesk: &TestServer, issued: &Value) -> Person {
+    Person::arrive(copydesk.url(), issued["token"].as_str().expect("a secret"), "")
 }
 
 fn revokes(owner: &Person, issued: &Value) {
@@ -27,9 +27,9 @@ fn revokes(owner: &Person, issued: &Value) {
 
 #[test]
 fn an_owner_lets_somebody_in_under_a_name_and_a_role() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
-    let bo = arrives(&desk, &issues(&owner, json!({"role": "reviewer", "name": " Bo\u{7} "})));
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
+    let bo = arrives(&copydesk, &issues(&owner, json!({"role": "reviewer", "name": " Bo\u{7} "})));
     assert_eq!(bo.registered()["role"], "reviewer");
     assert_eq!(bo.user()["name"], "Bo");
     assert_ne!(bo.user()["id"], owner.user()["id"]);
@@ -38,26 +38,26 @@ fn an_owner_lets_somebody_in_under_a_name_and_a_role() {
 
 #[test]
 fn the_link_of_a_token_for_a_document_leads_there_and_nowhere_else() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let (here, there) = (owner.creates(TEXT), owner.creates("Elsewhere."));
     let issued = issues(&owner, json!({"role": "editor", "name": "Bo", "documentId": here}));
     let secret = issued["token"].as_str().unwrap();
-    assert_eq!(issued["url"], format!("{}/d/{here}#token={secret}", desk.url()));
-    let bo = arrives(&desk, &issued);
+    assert_eq!(issued["url"], format!("{}/d/{here}#token={secret}", copydesk.url()));
+    let bo = arrives(&copydesk, &issued);
     bo.opens(&here);
     bo.emit("document:open", &json!({"documentId": there})).refused_with("not_allowed");
     let all = issues(&owner, json!({"role": "editor", "name": "Cy"}));
-    assert_eq!(all["url"], format!("{}/#token={}", desk.url(), all["token"].as_str().unwrap()));
+    assert_eq!(all["url"], format!("{}/#token={}", copydesk.url(), all["token"].as_str().unwrap()));
 }
 
 #[test]
 fn the_list_names_everybody_and_no_secret() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let issued = issues(&owner, json!({"role": "editor", "name": "Bo", "expiresIn": "7d"}));
     let gone = issues(&owner, json!({"role": "viewer", "name": "Vic"}));
-    arrives(&desk, &issued);
+    arrives(&copydesk, &issued);
     revokes(&owner, &gone);
     let list = owner.emit("token:list", &json!({})).ok();
     let said = list.to_string();
@@ -75,15 +75,15 @@ fn the_list_names_everybody_and_no_secret() {
 
 #[test]
 fn only_owners_of_the_whole_server_issue_list_and_revoke() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let here = owner.creates(TEXT);
     let bound = ["--document", here.as_str()];
     let people = [
-        desk.editor("Ed"),
-        desk.person("Rex", Role::Reviewer),
-        desk.person("Vic", Role::Viewer),
-        Person::arrive(desk.url(), &desk.token("Bo", Role::Editor, &bound), "Bo"),
+        copydesk.editor("Ed"),
+        copydesk.person("Rex", Role::Reviewer),
+        copydesk.person("Vic", Role::Viewer),
+        Person::arrive(copydesk.url(), &copydesk.token("Bo", Role::Editor, &bound), "Bo"),
     ];
     let wish = json!({"role": "viewer", "name": "X", "documentId": here});
     for person in people {
@@ -96,10 +96,10 @@ fn only_owners_of_the_whole_server_issue_list_and_revoke() {
 
 #[test]
 fn a_second_owner_is_one_and_can_be_revoked_but_the_first_cannot() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let issued = issues(&owner, json!({"role": "owner", "name": "Olga"}));
-    let olga = arrives(&desk, &issued);
+    let olga = arrives(&copydesk, &issued);
     issues(&olga, json!({"role": "owner", "name": "Third"}));
     olga.emit("token:revoke", &json!({"id": "tok_owner"})).refused_with("not_allowed");
     revokes(&owner, &issued);
@@ -109,10 +109,10 @@ fn a_second_owner_is_one_and_can_be_revoked_but_the_first_cannot() {
 
 #[test]
 fn a_revoked_person_is_told_and_gone_at_once() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let issued = issues(&owner, json!({"role": "editor", "name": "Bo"}));
-    let (bo, tab) = (arrives(&desk, &issued), arrives(&desk, &issued));
+    let (bo, tab) = (arrives(&copydesk, &issued), arrives(&copydesk, &issued));
     bo.opens(&owner.creates(TEXT));
     bo.types(0, "I was here. ");
     revokes(&owner, &issued);
@@ -122,16 +122,16 @@ fn a_revoked_person_is_told_and_gone_at_once() {
     }
     assert_eq!(owner.text(), format!("I was here. {TEXT}"), "what was acknowledged stays");
     owner.sees_where("presence:peers", |it| it["peers"].as_array().unwrap().len() == 1);
-    let (code, message) = desk.refuses(&json!({"token": issued["token"]}));
+    let (code, message) = copydesk.refuses(&json!({"token": issued["token"]}));
     assert_eq!((code.as_str(), message.as_str()), ("unauthorized", "this token was revoked"));
 }
 
 #[test]
 fn nothing_a_revoked_person_sends_counts_any_more() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let issued = issues(&owner, json!({"role": "editor", "name": "Bo"}));
-    let bo = arrives(&desk, &issued);
+    let bo = arrives(&copydesk, &issued);
     bo.opens(&owner.creates(TEXT));
     let (version, len) = bo.page();
     revokes(&owner, &issued);
@@ -149,22 +149,24 @@ fn nothing_a_revoked_person_sends_counts_any_more() {
 
 #[test]
 fn revoking_twice_or_issuing_the_same_wish_twice_is_fine() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let wish = json!({"role": "viewer", "name": "Vic"});
     let (one, two) = (issues(&owner, wish.clone()), issues(&owner, wish));
     assert_ne!((&one["id"], &one["token"]), (&two["id"], &two["token"]));
     revokes(&owner, &one);
     revokes(&owner, &one);
-    arrives(&desk, &two).is_fine();
+    arrives(&copydesk, &two).is_fine();
 }
 
 #[test]
 fn a_token_that_runs_out_ends_the_connection() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
-    let bo =
-        arrives(&desk, &issues(&owner, json!({"role": "viewer", "name": "Bo", "expiresIn": "2s"})));
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
+    let bo = arrives(
+        &copydesk,
+        &issues(&owner, json!({"role": "viewer", "name": "Bo", "expiresIn": "2s"})),
+    );
     assert_eq!(bo.sees("sessionEnded")["code"], "token_expired");
     bo.is_cut_off();
     owner.is_fine();
@@ -172,10 +174,10 @@ fn a_token_that_runs_out_ends_the_connection() {
 
 #[test]
 fn what_a_revoked_person_asked_for_stays_for_the_others_to_decide() {
-    let desk = Desk::scripted(Script::rewriting(FIXED));
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(Script::rewriting(FIXED));
+    let owner = copydesk.owner();
     let issued = issues(&owner, json!({"role": "editor", "name": "Bo"}));
-    let bo = arrives(&desk, &issued);
+    let bo = arrives(&copydesk, &issued);
     bo.opens(&owner.creates(TEXT));
     let run = bo.asks("Fix it");
     let request = owner.sees_request_of(&run);
@@ -190,10 +192,10 @@ fn what_a_revoked_person_asked_for_stays_for_the_others_to_decide() {
 
 #[test]
 fn the_vote_of_a_revoked_person_does_not_count() {
-    let desk = Desk::scripted(Script::rewriting(FIXED));
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(Script::rewriting(FIXED));
+    let owner = copydesk.owner();
     let issued = issues(&owner, json!({"role": "reviewer", "name": "Bo"}));
-    let (bo, rex) = (arrives(&desk, &issued), desk.person("Rex", Role::Reviewer));
+    let (bo, rex) = (arrives(&copydesk, &issued), copydesk.person("Rex", Role::Reviewer));
     let document = owner.creates(TEXT);
     let two = json!({"documentId": document, "policy": "two"});
     owner.emit("document:settings", &two).ok();
@@ -213,14 +215,14 @@ fn the_vote_of_a_revoked_person_does_not_count() {
 
 // Over HTTP.
 
-fn api(desk: &Desk, token: &str, request: &str, body: Option<&str>) -> Response {
+fn api(copydesk: &TestServer, token: &str, request: &str, body: Option<&str>) -> Response {
     let bearer = format!("Bearer {token}");
-    let headers = [("Host", desk.address()), ("Authorization", bearer.as_str())];
+    let headers = [("Host", copydesk.address()), ("Authorization", bearer.as_str())];
     match body {
-        None => ask(desk.address(), request, &headers),
+        None => ask(copydesk.address(), request, &headers),
         Some(body) => {
             let json = ("Content-Type", "application/json; charset=utf-8");
-            send(desk.address(), request, &[headers[0], headers[1], json], body)
+            send(copydesk.address(), request, &[headers[0], headers[1], json], body)
         }
     }
 }
@@ -241,29 +243,29 @@ fn is_problem(response: &Response, status: u16, code: &str) {
 
 #[test]
 fn tokens_are_issued_listed_and_revoked_over_http() {
-    let desk = Desk::quiet();
+    let copydesk = TestServer::quiet();
     let wish = r#"{"role": "reviewer", "name": "Bo", "expiresIn": "7d"}"#;
-    let created = api(&desk, OWNER, "POST /api/v1/tokens", Some(wish));
+    let created = api(&copydesk, OWNER, "POST /api/v1/tokens", Some(wish));
     assert_eq!(created.status, 201, "{created:?}");
     let issued = body(&created);
     let id = issued["id"].as_str().unwrap();
     assert!(created.head.contains(&format!("location: /api/v1/tokens/{id}")), "{}", created.head);
     assert!(created.head.contains("cache-control: no-store"), "{}", created.head);
-    let bo = arrives(&desk, &issued);
-    let listed = body(&api(&desk, OWNER, "GET /api/v1/tokens", None));
+    let bo = arrives(&copydesk, &issued);
+    let listed = body(&api(&copydesk, OWNER, "GET /api/v1/tokens", None));
     assert_eq!(listed["tokens"][1]["id"], id);
     assert!(!listed.to_string().contains(issued["token"].as_str().unwrap()));
-    let revoked = api(&desk, OWNER, &format!("DELETE /api/v1/tokens/{id}"), None);
+    let revoked = api(&copydesk, OWNER, &format!("DELETE /api/v1/tokens/{id}"), None);
     assert_eq!((revoked.status, revoked.body.as_str()), (204, ""));
     bo.is_cut_off();
     let token = issued["token"].as_str().unwrap();
-    is_problem(&api(&desk, token, "GET /api/v1/tokens", None), 401, "unauthorized");
+    is_problem(&api(&copydesk, token, "GET /api/v1/tokens", None), 401, "unauthorized");
 }
 
 #[test]
 fn every_wrong_body_is_a_problem_of_its_own() {
-    let desk = Desk::quiet();
-    let post = |body: &str| api(&desk, OWNER, "POST /api/v1/tokens", Some(body));
+    let copydesk = TestServer::quiet();
+    let post = |body: &str| api(&copydesk, OWNER, "POST /api/v1/tokens", Some(body));
     for unreadable in ["", "{", "role=owner", "\u{0}", "{\"role\": }"] {
         is_problem(&post(unreadable), 400, "invalid_request");
     }
@@ -283,45 +285,45 @@ fn every_wrong_body_is_a_problem_of_its_own() {
     is_problem(&post(nowhere), 404, "not_found");
     let long = format!(r#"{{"role": "editor", "name": "{}"}}"#, "x".repeat(20_000));
     is_problem(&post(&long), 413, "too_large");
-    assert_eq!(body(&api(&desk, OWNER, "GET /api/v1/tokens", None))["tokens"][1], Value::Null);
+    assert_eq!(body(&api(&copydesk, OWNER, "GET /api/v1/tokens", None))["tokens"][1], Value::Null);
 }
 
 #[test]
 fn a_body_that_does_not_say_that_it_is_json_is_refused() {
-    let desk = Desk::quiet();
+    let copydesk = TestServer::quiet();
     let bearer = format!("Bearer {OWNER}");
     let wish = r#"{"role": "editor", "name": "Bo"}"#;
     for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""] {
         let headers =
-            [("Host", desk.address()), ("Authorization", &bearer), ("Content-Type", kind)];
-        let refused = send(desk.address(), "POST /api/v1/tokens", &headers, wish);
+            [("Host", copydesk.address()), ("Authorization", &bearer), ("Content-Type", kind)];
+        let refused = send(copydesk.address(), "POST /api/v1/tokens", &headers, wish);
         is_problem(&refused, 415, "unsupported_media_type");
     }
 }
 
 #[test]
 fn over_http_too_only_owners_issue_list_and_revoke() {
-    let desk = Desk::quiet();
+    let copydesk = TestServer::quiet();
     let wish = Some(r#"{"role": "viewer", "name": "X"}"#);
     for role in [Role::Editor, Role::Reviewer, Role::Viewer] {
-        let token = desk.token("Somebody", role, &[]);
-        is_problem(&api(&desk, &token, "POST /api/v1/tokens", wish), 403, "not_allowed");
-        is_problem(&api(&desk, &token, "GET /api/v1/tokens", None), 403, "not_allowed");
-        is_problem(&api(&desk, &token, "DELETE /api/v1/tokens/x", None), 403, "not_allowed");
+        let token = copydesk.token("Somebody", role, &[]);
+        is_problem(&api(&copydesk, &token, "POST /api/v1/tokens", wish), 403, "not_allowed");
+        is_problem(&api(&copydesk, &token, "GET /api/v1/tokens", None), 403, "not_allowed");
+        is_problem(&api(&copydesk, &token, "DELETE /api/v1/tokens/x", None), 403, "not_allowed");
     }
-    is_problem(&api(&desk, "wrong", "POST /api/v1/tokens", wish), 401, "unauthorized");
-    is_problem(&api(&desk, OWNER, "DELETE /api/v1/tokens/tok_none", None), 404, "not_found");
-    is_problem(&api(&desk, OWNER, "DELETE /api/v1/tokens/tok_owner", None), 403, "not_allowed");
-    is_problem(&api(&desk, OWNER, "PUT /api/v1/tokens", wish), 405, "method_not_allowed");
+    is_problem(&api(&copydesk, "wrong", "POST /api/v1/tokens", wish), 401, "unauthorized");
+    is_problem(&api(&copydesk, OWNER, "DELETE /api/v1/tokens/tok_none", None), 404, "not_found");
+    is_problem(&api(&copydesk, OWNER, "DELETE /api/v1/tokens/tok_owner", None), 403, "not_allowed");
+    is_problem(&api(&copydesk, OWNER, "PUT /api/v1/tokens", wish), 405, "method_not_allowed");
 }
 
 // By the command line.
 
-fn token_command(desk: &Desk, args: &[&str]) -> Output {
-    let data = desk.data();
+fn token_command(copydesk: &TestServer, args: &[&str]) -> Output {
+    let data = copydesk.data();
     let place =
         if args.contains(&"--url") { vec![] } else { vec!["--data", data.to_str().unwrap()] };
-    copydesk().arg("token").args(args).args(place).output().expect("the binary is built")
+    copydesk_command().arg("token").args(args).args(place).output().expect("the binary is built")
 }
 
 fn printed(output: &Output) -> String {
@@ -332,12 +334,12 @@ fn printed(output: &Output) -> String {
 
 #[test]
 fn a_token_is_issued_listed_and_revoked_through_the_running_server() {
-    let desk = Desk::quiet();
-    let through = ["--url", desk.url(), "--token", OWNER];
-    let with = |args: &[&str]| token_command(&desk, &[args, &through].concat());
+    let copydesk = TestServer::quiet();
+    let through = ["--url", copydesk.url(), "--token", OWNER];
+    let with = |args: &[&str]| token_command(&copydesk, &[args, &through].concat());
     let secret = printed(&with(&["--role", "editor", "--name", "Bo", "--expires", "7d"]));
     assert_eq!(secret.lines().count(), 1, "the token alone: {secret:?}");
-    let bo = Person::arrive(desk.url(), secret.trim(), "Bo");
+    let bo = Person::arrive(copydesk.url(), secret.trim(), "Bo");
     let list = printed(&with(&["--list"]));
     let line = list.lines().find(|line| line.ends_with("Bo")).expect("a line");
     assert!(line.contains("editor") && line.contains("active"), "{list}");
@@ -349,12 +351,12 @@ fn a_token_is_issued_listed_and_revoked_through_the_running_server() {
 
 #[test]
 fn a_revocation_in_the_data_directory_reaches_the_running_server_within_seconds() {
-    let desk = Desk::quiet();
-    let bo = desk.editor("Bo");
-    let list = printed(&token_command(&desk, &["--list"]));
+    let copydesk = TestServer::quiet();
+    let bo = copydesk.editor("Bo");
+    let list = printed(&token_command(&copydesk, &["--list"]));
     let line = list.lines().find(|line| line.ends_with("Bo")).expect("a line");
     let since = Instant::now();
-    printed(&token_command(&desk, &["--revoke", line.split_whitespace().next().unwrap()]));
+    printed(&token_command(&copydesk, &["--revoke", line.split_whitespace().next().unwrap()]));
     assert_eq!(bo.sees("sessionEnded")["code"], "token_revoked");
     bo.is_cut_off();
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
@@ -362,24 +364,24 @@ fn a_revocation_in_the_data_directory_reaches_the_running_server_within_seconds(
 
 #[test]
 fn what_the_command_line_cannot_do_is_said_on_stderr_with_an_exit_code() {
-    let desk = Desk::quiet();
-    let editor = desk.token("Ed", Role::Editor, &[]);
+    let copydesk = TestServer::quiet();
+    let editor = copydesk.token("Ed", Role::Editor, &[]);
     let wish = ["--role", "viewer", "--name", "Vic"];
     let at = |url: &'static str, token: &str| {
-        token_command(&desk, &[&wish[..], &["--url", url, "--token", token]].concat())
+        token_command(&copydesk, &[&wish[..], &["--url", url, "--token", token]].concat())
     };
-    let here: &'static str = Box::leak(desk.url().to_owned().into_boxed_str());
+    let here: &'static str = Box::leak(copydesk.url().to_owned().into_boxed_str());
     for (output, code, said) in [
         (at(here, &editor), 1, "you may not do that"),
         (at(here, "wrong"), 1, "unknown token"),
         (at("http://127.0.0.1:1", OWNER), 1, "does not answer"),
         (at("127.0.0.1", OWNER), 1, "no address"),
-        (token_command(&desk, &["--url", here, "--list"]), 1, "--token"),
-        (token_command(&desk, &["--role", "viewer"]), 2, "--name"),
-        (token_command(&desk, &["--role", "king", "--name", "X"]), 2, "king"),
-        (token_command(&desk, &["--list", "--revoke", "x"]), 2, "cannot be used"),
-        (token_command(&desk, &["--revoke", "tok_none"]), 1, "there is no token"),
-        (token_command(&desk, &["--role", "viewer", "--name", " "]), 1, "name"),
+        (token_command(&copydesk, &["--url", here, "--list"]), 1, "--token"),
+        (token_command(&copydesk, &["--role", "viewer"]), 2, "--name"),
+        (token_command(&copydesk, &["--role", "king", "--name", "X"]), 2, "king"),
+        (token_command(&copydesk, &["--list", "--revoke", "x"]), 2, "cannot be used"),
+        (token_command(&copydesk, &["--revoke", "tok_none"]), 1, "there is no token"),
+        (token_command(&copydesk, &["--role", "viewer", "--name", " "]), 1, "name"),
     ] {
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{complaint}");
@@ -390,17 +392,22 @@ fn what_the_command_line_cannot_do_is_said_on_stderr_with_an_exit_code() {
 // Over HTTP, while a body is on its way.
 
 /// Sends headers and all but the last byte of a body, lets something happen, and sends that byte; the status line.
-fn finishes_late(desk: &Desk, head: &str, body: &str, meanwhile: impl FnOnce()) -> String {
+fn finishes_late(
+    copydesk: &TestServer,
+    head: &str,
+    body: &str,
+    meanwhile: impl FnOnce(),
+) -> String {
     use std::io::{Read as _, Write as _};
-    let mut stream = std::net::TcpStream::connect(desk.address()).unwrap();
+    let mut stream = std::net::TcpStream::connect(copydesk.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let (early, last) = body.split_at(body.len() - 1);
-    let host = desk.address();
+    let host = copydesk.address();
     let length = body.len();
     write!(stream, "{head}\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{early}").unwrap();
     stream.flush().unwrap();
     // The server has seen the head by the time that it answers somebody who came later.
-    assert_eq!(crate::support::http::get(desk.address(), "/healthz").status, 200);
+    assert_eq!(crate::support::http::get(copydesk.address(), "/healthz").status, 200);
     std::thread::sleep(Duration::from_millis(300));
     meanwhile();
     stream.write_all(last.as_bytes()).ok();
@@ -417,8 +424,8 @@ fn finishes_late(desk: &Desk, head: &str, body: &str, meanwhile: impl FnOnce()) 
 
 #[test]
 fn a_request_whose_token_ends_while_its_body_arrives_does_nothing() {
-    let desk = Desk::quiet();
-    let owner = desk.owner();
+    let copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "late", "version": "1"}}});
     let asked = json!({"model": "harper", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello"}]});
@@ -438,10 +445,10 @@ fn a_request_whose_token_ends_while_its_body_arrives_does_nothing() {
             "{way} HTTP/1.1\r\n{more}Authorization: Bearer {}",
             issued["token"].as_str().unwrap()
         );
-        let on_time = finishes_late(&desk, &head, &body.to_string(), || {});
+        let on_time = finishes_late(&copydesk, &head, &body.to_string(), || {});
         assert!(!on_time.is_empty() && !on_time.contains(" 401"), "{way}: {on_time}");
         let key = head.replace("Idempotency-Key: late", "Idempotency-Key: later");
-        let late = finishes_late(&desk, &key, &body.to_string(), || revokes(&owner, &issued));
+        let late = finishes_late(&copydesk, &key, &body.to_string(), || revokes(&owner, &issued));
         assert!(late.contains(" 401"), "{way} {more}: {late}");
     }
     let titles = owner.emit("document:list", &json!({})).ok()["documents"].to_string();

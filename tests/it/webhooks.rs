@@ -2,25 +2,25 @@
 
 use std::time::{Duration, Instant};
 
-use copydesk::webhooks::SigningSecret;
+use copydesk::api::webhooks::SigningSecret;
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Hand, OWNER, Person, Receiver, Script};
+use crate::support::{Hand, OWNER, Person, Receiver, Script, TestServer};
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
 
 /// A desk that may tell receivers on this machine; its owner's program; Ana, who asks.
-fn desk() -> (Desk, Hand, Person) {
+fn test_server() -> (TestServer, Hand, Person) {
     let input = json!({"new_content": FIXED, "explanation": "Fixed."});
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": input});
     let turn = json!({"when": {"user": "."}, "content": [call], "repeat": true});
     let script = Script::default().turn(turn).closing("Done.");
-    let desk = Desk::plan().script(script).flags(&["--allow-private-webhooks"]).start();
-    let owner = Hand::new(&desk, OWNER);
-    let ana = desk.editor("Ana");
+    let copydesk = TestServer::plan().script(script).flags(&["--allow-private-webhooks"]).start();
+    let owner = Hand::new(&copydesk, OWNER);
+    let ana = copydesk.editor("Ana");
     ana.creates(TEXT);
-    (desk, owner, ana)
+    (copydesk, owner, ana)
 }
 
 fn registers(owner: &Hand, url: &str) -> Value {
@@ -46,7 +46,7 @@ fn comes_to_say(owner: &Hand, hook: &Value, fits: impl Fn(&Value) -> bool) -> Va
 
 #[test]
 fn a_receiver_is_told_of_a_request_and_of_its_end_signed_and_in_order() {
-    let (_desk, owner, ana) = desk();
+    let (_desk, owner, ana) = test_server();
     let receiver = Receiver::start();
     let hook = registers(&owner, &receiver.url());
     ana.asks("Fix it");
@@ -73,7 +73,7 @@ fn a_receiver_is_told_of_a_request_and_of_its_end_signed_and_in_order() {
 
 #[test]
 fn a_receiver_that_refuses_is_tried_again_with_the_same_words_and_nothing_overtakes() {
-    let (_desk, owner, ana) = desk();
+    let (_desk, owner, ana) = test_server();
     let receiver = Receiver::start();
     receiver.answers(500);
     let hook = registers(&owner, &receiver.url());
@@ -94,16 +94,16 @@ fn a_receiver_that_refuses_is_tried_again_with_the_same_words_and_nothing_overta
 
 #[test]
 fn what_was_not_delivered_is_delivered_after_a_crash() {
-    let (mut desk, owner, ana) = desk();
+    let (mut copydesk, owner, ana) = test_server();
     let receiver = Receiver::start();
     receiver.answers(503);
     let hook = registers(&owner, &receiver.url());
     ana.asks("Fix it");
     let request = ana.sees_request();
     receiver.takes();
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     receiver.answers(204);
-    let owner = Hand::new(&desk, OWNER);
+    let owner = Hand::new(&copydesk, OWNER);
     let told = receiver.takes();
     assert_eq!(told.body["data"]["request_id"], request["request_id"]);
     comes_to_say(&owner, &hook, |it| it["waiting"] == 0);
@@ -111,7 +111,7 @@ fn what_was_not_delivered_is_delivered_after_a_crash() {
 
 #[test]
 fn redirects_are_not_followed() {
-    let (_desk, owner, ana) = desk();
+    let (_desk, owner, ana) = test_server();
     let receiver = Receiver::start();
     receiver.answers(307);
     let hook = registers(&owner, &receiver.url());
@@ -123,7 +123,7 @@ fn redirects_are_not_followed() {
 
 #[test]
 fn a_webhook_of_a_document_hears_of_that_document_only_and_none_of_private_ones() {
-    let (_desk, owner, ana) = desk();
+    let (_desk, owner, ana) = test_server();
     let (all, one) = (Receiver::start(), Receiver::start());
     registers(&owner, &all.url());
     let elsewhere = ana.creates(TEXT);
@@ -140,7 +140,7 @@ fn a_webhook_of_a_document_hears_of_that_document_only_and_none_of_private_ones(
 
 #[test]
 fn a_webhook_is_paused_moved_and_deleted() {
-    let (_desk, owner, ana) = desk();
+    let (_desk, owner, ana) = test_server();
     let (here, there) = (Receiver::start(), Receiver::start());
     let hook = registers(&owner, &here.url());
     let path = format!("PATCH /api/v1/webhooks/{}", id(&hook));
@@ -162,7 +162,7 @@ fn a_webhook_is_paused_moved_and_deleted() {
 
 #[test]
 fn a_receiver_that_never_answers_holds_up_nobody() {
-    let (_desk, owner, ana) = desk();
+    let (_desk, owner, ana) = test_server();
     // Accepts connections, and says nothing.
     let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     registers(&owner, &format!("http://{}/", deaf.local_addr().unwrap()));
@@ -178,8 +178,8 @@ fn a_receiver_that_never_answers_holds_up_nobody() {
 #[test]
 fn a_name_that_leads_home_by_the_time_it_is_told_something_is_told_nothing() {
     let call = json!({"type": "tool_use", "name": "update_full_document", "input": {"new_content": FIXED, "explanation": "Fixed."}});
-    let desk = Desk::scripted(Script::default().turn(json!({"content": [call]})));
-    let (owner, ana) = (Hand::new(&desk, OWNER), desk.editor("Ana"));
+    let copydesk = TestServer::scripted(Script::default().turn(json!({"content": [call]})));
+    let (owner, ana) = (Hand::new(&copydesk, OWNER), copydesk.editor("Ana"));
     ana.creates(TEXT);
     let home = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     home.set_nonblocking(true).unwrap();

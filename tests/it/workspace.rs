@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Desk, Person, Request, Role, Script};
+use crate::support::{Person, Request, Role, Script, TestServer};
 
 const NEW: &str = "hello world";
 
@@ -13,8 +13,8 @@ fn writing() -> Script {
     Script::calling("Write", &json!({"file_path": "test.txt", "content": NEW}))
 }
 
-fn desk(script: Script) -> Desk {
-    Desk::plan().script(script).workspace(&[]).start()
+fn test_server(script: Script) -> TestServer {
+    TestServer::plan().script(script).workspace(&[]).start()
 }
 
 /// Starts a run with what the tool approval protocol sends; its name.
@@ -39,8 +39,8 @@ fn pending(person: &Person) -> Vec<Request> {
 
 #[test]
 fn seed_1s_example_byte_for_byte() {
-    let desk = desk(writing());
-    let owner = desk.owner();
+    let copydesk = test_server(writing());
+    let owner = copydesk.owner();
     let run = runs(&owner);
     let request = owner.sees_request_of(&run);
     assert_eq!((&request["document_id"], &request["tool_name"]), (&Value::Null, &json!("Write")));
@@ -54,7 +54,7 @@ fn seed_1s_example_byte_for_byte() {
         json!(["--- a/test.txt", "+++ b/test.txt", "@@ -0,0 +1 @@", "+hello world"])
     );
     assert_eq!((&request["original_content"], &request["new_content"]), (&json!(""), &json!(NEW)));
-    assert_eq!(desk.file("test.txt"), None);
+    assert_eq!(copydesk.file("test.txt"), None);
     // As the tool approval protocol's client answers: no hash, no hunks.
     owner
         .emit("tool_approval_response", &json!({"request_id": request.id(), "approved": true}))
@@ -64,7 +64,7 @@ fn seed_1s_example_byte_for_byte() {
         (&end["subtype"], &end["content"]["message"]),
         (&json!("success"), &json!("Conversation complete"))
     );
-    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some(NEW));
     let told = owner.told(&run).remove(0);
     assert_eq!(told["content"], "Wrote 11 characters to test.txt");
     assert_eq!(told["is_error"], false);
@@ -72,9 +72,9 @@ fn seed_1s_example_byte_for_byte() {
 
 #[test]
 fn everybody_who_may_decide_sees_it_and_anybody_of_them_decides() {
-    let desk = desk(writing());
-    let (owner, rex) = (desk.owner(), desk.person("Rex", Role::Reviewer));
-    let viewer = desk.person("Vic", Role::Viewer);
+    let copydesk = test_server(writing());
+    let (owner, rex) = (copydesk.owner(), copydesk.person("Rex", Role::Reviewer));
+    let viewer = copydesk.person("Vic", Role::Viewer);
     let run = runs(&owner);
     let request = rex.sees_request_of(&run);
     rex.decides(&request, json!({"approved": false, "feedback": "Use another file"})).ok();
@@ -82,23 +82,23 @@ fn everybody_who_may_decide_sees_it_and_anybody_of_them_decides() {
     ends(&owner, &run);
     assert_eq!(owner.told(&run)[0]["content"], "User rejected: Use another file");
     assert_eq!(viewer.saw("tool_approval_request"), [Value::Null; 0]);
-    assert_eq!(desk.file("test.txt"), None);
+    assert_eq!(copydesk.file("test.txt"), None);
 }
 
 #[test]
 fn whoever_comes_later_is_told_of_what_waits() {
-    let desk = desk(writing());
-    let owner = desk.owner();
+    let copydesk = test_server(writing());
+    let owner = copydesk.owner();
     let run = runs(&owner);
     let request = owner.sees_request_of(&run);
-    let ed = desk.editor("Ed");
+    let ed = copydesk.editor("Ed");
     assert_eq!(ed.sees_request().id(), request.id());
     assert_eq!(pending(&ed)[0].id(), request.id());
-    let viewer = desk.person("Vic", Role::Viewer);
+    let viewer = copydesk.person("Vic", Role::Viewer);
     assert!(pending(&viewer).is_empty());
     viewer.decides(&request, json!({"approved": true})).refused_with("not_allowed");
     let document = owner.creates("Elsewhere.");
-    let guest = desk.guest(Role::Reviewer, &document);
+    let guest = copydesk.guest(Role::Reviewer, &document);
     assert!(pending(&guest).is_empty());
     guest.decides(&request, json!({"approved": true})).refused_with("not_allowed");
     assert_eq!(guest.saw("tool_approval_request"), [Value::Null; 0]);
@@ -106,23 +106,23 @@ fn whoever_comes_later_is_told_of_what_waits() {
 
 #[test]
 fn a_request_survives_a_power_cut_and_is_carried_out_after_it() {
-    let mut desk = desk(writing());
-    let owner = desk.owner();
+    let mut copydesk = test_server(writing());
+    let owner = copydesk.owner();
     let run = runs(&owner);
     let request = owner.sees_request_of(&run);
-    desk.is_killed_and_restarted();
-    let owner = desk.owner();
+    copydesk.is_killed_and_restarted();
+    let owner = copydesk.owner();
     assert_eq!(owner.sees_request().id(), request.id());
     owner.decides(&request, json!({"approved": true})).ok();
     let update = owner.sees_where("tool_approval_update", |it| it["report"].is_string());
     assert_eq!(update["report"], "Wrote 11 characters to test.txt");
-    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some(NEW));
 }
 
 #[test]
 fn of_two_who_decide_at_once_the_first_one_wins() {
-    let desk = desk(writing());
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = test_server(writing());
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let run = runs(&owner);
     let (mine, his) = (owner.sees_request_of(&run), ed.sees_request_of(&run));
     let yes = owner.send("tool_approval_response", &mine.decision(json!({"approved": true})));
@@ -131,16 +131,16 @@ fn of_two_who_decide_at_once_the_first_one_wins() {
     let approved = yes.body()["ok"] == true;
     if approved { no } else { yes }.refused_with("already_resolved");
     ends(&owner, &run);
-    assert_eq!(desk.file("test.txt").is_some(), approved);
+    assert_eq!(copydesk.file("test.txt").is_some(), approved);
 }
 
 #[test]
 fn a_stale_preview_is_answered_with_the_fresh_one_and_everybody_sees_it() {
-    let desk = desk(writing());
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    let copydesk = test_server(writing());
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let run = runs(&owner);
     let request = owner.sees_request_of(&run);
-    desk.overwrites("test.txt", "somebody was faster");
+    copydesk.overwrites("test.txt", "somebody was faster");
     let refused = owner.decides(&request, json!({"approved": true})).refused_with("stale_preview");
     let fresh = Request(refused["details"].clone());
     assert_eq!(fresh["original_content"], "somebody was faster");
@@ -148,13 +148,13 @@ fn a_stale_preview_is_answered_with_the_fresh_one_and_everybody_sees_it() {
     assert_eq!(update["fresh"]["preview_hash"], fresh["preview_hash"]);
     owner.decides(&fresh, json!({"approved": true})).ok();
     ends(&owner, &run);
-    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some(NEW));
 }
 
 #[test]
 fn an_edited_call_and_an_answer_instead() {
-    let desk = desk(writing());
-    let owner = desk.owner();
+    let copydesk = test_server(writing());
+    let owner = copydesk.owner();
     let run = runs(&owner);
     let request = owner.sees_request_of(&run);
     let edit = |input: Value| json!({"decision": "edit", "updated_input": input});
@@ -167,13 +167,16 @@ fn an_edited_call_and_an_answer_instead() {
         .refused_with("invalid_decision");
     owner.decides(&request, edit(json!({"file_path": "mine.txt", "content": "Mine."}))).ok();
     ends(&owner, &run);
-    assert_eq!((desk.file("test.txt"), desk.file("mine.txt").as_deref()), (None, Some("Mine.")));
+    assert_eq!(
+        (copydesk.file("test.txt"), copydesk.file("mine.txt").as_deref()),
+        (None, Some("Mine."))
+    );
 }
 
 #[test]
 fn without_a_workspace_a_run_only_talks() {
-    let desk = Desk::scripted(writing());
-    let owner = desk.owner();
+    let copydesk = TestServer::scripted(writing());
+    let owner = copydesk.owner();
     let run = runs(&owner);
     ends(&owner, &run);
     let told = owner.told(&run).remove(0);
@@ -182,31 +185,31 @@ fn without_a_workspace_a_run_only_talks() {
 
 #[test]
 fn the_desk_has_a_policy_of_its_own_that_survives_a_power_cut() {
-    let mut desk = desk(writing());
+    let mut copydesk = test_server(writing());
     let set = json!({"documentId": "desk", "policy": "owner", "timeoutSeconds": 100});
-    desk.editor("Ed").emit("document:settings", &set).refused_with("not_allowed");
-    let settings = desk.owner().emit("document:settings", &set).ok()["settings"].clone();
+    copydesk.editor("Ed").emit("document:settings", &set).refused_with("not_allowed");
+    let settings = copydesk.owner().emit("document:settings", &set).ok()["settings"].clone();
     assert_eq!((&settings["policy"], &settings["timeoutSeconds"]), (&json!("owner"), &json!(100)));
-    desk.is_killed_and_restarted();
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
+    copydesk.is_killed_and_restarted();
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let run = runs(&ed);
     let request = ed.sees_request_of(&run);
     ed.decides(&request, json!({"approved": true})).refused_with("not_allowed");
     owner.decides(&request, json!({"approved": true})).ok();
     ends(&ed, &run);
-    assert_eq!(desk.file("test.txt").as_deref(), Some(NEW));
+    assert_eq!(copydesk.file("test.txt").as_deref(), Some(NEW));
 }
 
-fn commanding(command: &str) -> Desk {
+fn commanding(command: &str) -> TestServer {
     let script = Script::calling("Bash", &json!({"command": command}));
-    Desk::plan().script(script).workspace(&[]).flags(&["--enable-bash"]).start()
+    TestServer::plan().script(script).workspace(&[]).flags(&["--enable-bash"]).start()
 }
 
 #[test]
 fn a_command_is_shown_to_owners_and_to_who_asked_and_decided_by_owners_only() {
-    let desk = commanding("echo done > made.txt");
-    let (owner, ed) = (desk.owner(), desk.editor("Ed"));
-    let rex = desk.person("Rex", Role::Reviewer);
+    let copydesk = commanding("echo done > made.txt");
+    let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
+    let rex = copydesk.person("Rex", Role::Reviewer);
     let run = runs(&ed);
     let request = owner.sees_request_of(&run);
     assert_eq!(
@@ -226,23 +229,23 @@ fn a_command_is_shown_to_owners_and_to_who_asked_and_decided_by_owners_only() {
     ed.emit("approval:focus", &look).ok();
     owner.decides(&request, json!({"approved": true})).ok();
     ends(&ed, &run);
-    assert_eq!(desk.file("made.txt").as_deref(), Some("done\n"));
+    assert_eq!(copydesk.file("made.txt").as_deref(), Some("done\n"));
 }
 
 #[test]
 fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
-    let mut desk = commanding("echo $$ >> pids; exec sleep 1000");
-    let owner = desk.owner();
+    let mut copydesk = commanding("echo $$ >> pids; exec sleep 1000");
+    let owner = copydesk.owner();
     let run = runs(&owner);
     let request = owner.sees_request_of(&run);
     owner.decides(&request, json!({"approved": true})).ok();
-    let pid = || desk.file("pids").filter(|it| it.ends_with('\n'));
+    let pid = || copydesk.file("pids").filter(|it| it.ends_with('\n'));
     while pid().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let pid = pid().unwrap();
-    desk.is_killed_and_restarted();
-    let owner = desk.owner();
+    copydesk.is_killed_and_restarted();
+    let owner = copydesk.owner();
     // Nobody is asked anything: the process ends, and no second one begins.
     let alive = || std::path::Path::new(&format!("/proc/{}", pid.trim())).exists();
     let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
@@ -250,14 +253,14 @@ fn a_command_is_not_run_again_after_a_power_cut_and_what_is_left_of_it_ends() {
         owner.catches_up();
     }
     assert!(!alive(), "{pid}");
-    assert_eq!(desk.file("pids").as_deref(), Some(pid.as_str()));
+    assert_eq!(copydesk.file("pids").as_deref(), Some(pid.as_str()));
 }
 
 /// Waits until the workspace has a file that ends with a line end; its lines.
-fn lines_of(desk: &Desk, file: &str, count: usize) -> Vec<String> {
+fn lines_of(copydesk: &TestServer, file: &str, count: usize) -> Vec<String> {
     let until = Instant::now() + Duration::from_mins(1);
     loop {
-        let text = desk.file(file).unwrap_or_default();
+        let text = copydesk.file(file).unwrap_or_default();
         if text.ends_with('\n') && text.lines().count() >= count {
             return text.lines().map(str::to_owned).collect();
         }
@@ -293,8 +296,8 @@ const ESCAPES: &str = "cat > escape.sh <<'E'\ntrap '' TERM HUP INT\necho $$ >> p
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_that_a_command_starts_outlives_it_whatever_it_takes_off() {
-    let desk = commanding(&format!("{ESCAPES}echo done; exit 3"));
-    let owner = desk.owner();
+    let copydesk = commanding(&format!("{ESCAPES}echo done; exit 3"));
+    let owner = copydesk.owner();
     // Of the server's user, and none of its command's.
     let mut other = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
     let run = runs(&owner);
@@ -303,7 +306,7 @@ fn nothing_that_a_command_starts_outlives_it_whatever_it_takes_off() {
     ends(&owner, &run);
     let told = owner.told(&run).remove(0);
     assert_eq!(told["content"], "Exit code 3\ndone");
-    let pids = lines_of(&desk, "pids", 3);
+    let pids = lines_of(&copydesk, "pids", 3);
     assert!(pids.iter().all(|pid| !is_there(pid)), "{pids:?}, nor is one a zombie");
     assert!(other.try_wait().expect("a child").is_none(), "nobody else's was ended");
     other.kill().and_then(|()| other.wait()).expect("it ends");
@@ -312,31 +315,31 @@ fn nothing_that_a_command_starts_outlives_it_whatever_it_takes_off() {
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_that_a_command_starts_outlives_a_cancelled_run_or_the_server() {
-    let mut desk = commanding(&format!("{ESCAPES}sleep 1000"));
-    let owner = desk.owner();
+    let mut copydesk = commanding(&format!("{ESCAPES}sleep 1000"));
+    let owner = copydesk.owner();
     let run = runs(&owner);
     let request = owner.sees_request_of(&run);
     owner.decides(&request, json!({"approved": true})).ok();
-    let pids = lines_of(&desk, "pids", 3);
+    let pids = lines_of(&copydesk, "pids", 3);
     owner.emit("cancel", &json!({"requestId": run})).ok();
     ends(&owner, &run);
     assert!(pids.iter().all(|pid| !is_there(pid)), "{pids:?}");
 
-    std::fs::remove_file(desk.folder().join("pids")).expect("there is one");
+    std::fs::remove_file(copydesk.folder().join("pids")).expect("there is one");
     // The script plays once in each session.
-    let owner = desk.owner();
+    let owner = copydesk.owner();
     let request = owner.sees_request_of(&runs(&owner));
     owner.decides(&request, json!({"approved": true})).ok();
-    let pids = lines_of(&desk, "pids", 3);
+    let pids = lines_of(&copydesk, "pids", 3);
     // The server can do nothing any more; what watches its command sees that it is gone.
-    desk.is_killed_and_restarted();
+    copydesk.is_killed_and_restarted();
     are_gone(&pids);
 }
 
 #[test]
 fn nobody_opens_the_desk_as_a_document() {
-    let desk = desk(writing());
-    let owner = desk.owner();
+    let copydesk = test_server(writing());
+    let owner = copydesk.owner();
     for event in ["document:open", "document:delete"] {
         owner.emit(event, &json!({"documentId": "desk"})).refused_with("not_found");
     }

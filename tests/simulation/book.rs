@@ -358,8 +358,8 @@ impl Case<'_> {
                 let right = |(was, hunk): (&Hunk, &Hunk)| match was.status {
                     // What was frozen since stays open and says why, and the rest is taken.
                     HunkStatus::Pending if self.is_frozen(was) => {
-                        let say_why = was.reason.is_some() && hunk.reason.is_some();
-                        hunk.status == HunkStatus::Pending && say_why
+                        let update_lock_reasons = was.reason.is_some() && hunk.reason.is_some();
+                        hunk.status == HunkStatus::Pending && update_lock_reasons
                     }
                     HunkStatus::Pending => !one_is_enough || hunk.status == HunkStatus::Accepted,
                     HunkStatus::Conflict => hunk.status != HunkStatus::Accepted,

@@ -8,12 +8,12 @@
 
 mod book;
 mod chance;
-mod desk;
 mod disk;
 mod editor;
 mod ledger;
 mod mutations;
 mod rules;
+mod served;
 mod shadow;
 mod shown;
 mod statutes;
@@ -105,10 +105,10 @@ fn play(
     seed: u64,
     steps: usize,
     wrong: Option<Mutation>,
-    voice: Voice,
+    run_events: Voice,
 ) -> Result<(u64, Tally), String> {
     let mut world = World::new(seed, wrong);
-    world.loud = voice == Voice::Loud;
+    world.loud = run_events == Voice::Loud;
     match catch_unwind(AssertUnwindSafe(|| world.plays(steps))) {
         Ok(Ok(())) => Ok((world.operations, world.tally)),
         Ok(Err(Broken(rule, how))) => Err(format!("{rule:?}: {how}")),

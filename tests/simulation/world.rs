@@ -9,11 +9,11 @@ use fastrand::Rng;
 
 use crate::book::Book;
 use crate::chance::{self, PEOPLE};
-use crate::desk::{Answer, Desk};
 use crate::editor::{Editor, Unsent};
 use crate::ledger::Ledger;
 use crate::mutations::Mutation;
 use crate::rules::Held;
+use crate::served::{Answer, Desk};
 use crate::shadow::Shadow;
 use crate::statutes::Statutes;
 
@@ -58,7 +58,7 @@ enum CallState {
 
 pub struct World {
     random: Rng,
-    pub desk: Desk,
+    pub copydesk: Desk,
     ledger: Ledger,
     editors: Vec<Editor>,
     calls: Vec<Call>,
@@ -94,7 +94,7 @@ impl World {
         let editors = (0..random.usize(1..=5)).map(editor).collect();
         let (crowd, lag) = (random.usize(1..=9), random.usize(0..=24));
         Self {
-            desk: Desk::new(OPENING, wrong),
+            copydesk: Desk::new(OPENING, wrong),
             random,
             editors,
             ledger,
@@ -152,8 +152,8 @@ impl World {
             875..895 => self.looks(at),
             895..905 => self.configures(),
             905..915 => self.freezes(),
-            915..920 => self.desk.now_ms += self.random.u64(..400_000),
-            920..925 => self.desk.room.snapshot(),
+            915..920 => self.copydesk.now_ms += self.random.u64(..400_000),
+            920..925 => self.copydesk.room.snapshot(),
             925..931 => self.is_cut()?,
             931..937 => self.loses()?,
             937..945 => self.rules()?,
@@ -176,11 +176,11 @@ impl World {
         let Unsent { base, updates, made } = unsent;
         let member = editor.line.as_ref().unwrap().member.clone();
         let again = std::mem::replace(&mut editor.waits, true);
-        let late = base < self.desk.room.version();
+        let late = base < self.copydesk.room.version();
         let push =
             PushRequest { member: member.clone(), principal: editor.who.clone(), base, updates };
-        let reply = self.desk.reply(move |result| Answer::Pushed(at, member, made, result));
-        self.desk.push(push, reply);
+        let reply = self.copydesk.reply(move |result| Answer::Pushed(at, member, made, result));
+        self.copydesk.push(push, reply);
         self.busy = true;
         self.count(if again {
             "sent again"
@@ -196,7 +196,7 @@ impl World {
             self.count("heard");
         }
         if !self.busy && self.editors[at].is_up_to_date() {
-            self.editors[at].shown.agrees(self.desk.room.open())?;
+            self.editors[at].shown.agrees(self.copydesk.room.open())?;
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl World {
         let unsent = self.editors[at].unsent().is_some();
         let Some(member) = self.editors[at].parts() else { return };
         self.looks.values_mut().for_each(|looks| looks.retain(|other, _| *other != member));
-        self.desk.take(RoomCommand::Leave(member));
+        self.copydesk.take(RoomCommand::Leave(member));
         self.busy = true;
         self.count(if unsent { "parted with unsent edits" } else { "parted" });
     }
@@ -215,8 +215,8 @@ impl World {
         let since = Version(editor.version as u64);
         let member = editor.connects();
         let joins = JoiningMember { id: member.clone(), principal: editor.who.clone() };
-        let reply = self.desk.reply(move |result| Answer::Opened(at, member, result));
-        self.desk.take_with(RoomCommand::Open(joins, Some(since), reply), since);
+        let reply = self.copydesk.reply(move |result| Answer::Opened(at, member, result));
+        self.copydesk.take_with(RoomCommand::Open(joins, Some(since), reply), since);
         self.busy = true;
         self.count("came");
     }

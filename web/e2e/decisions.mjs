@@ -2,15 +2,33 @@
 // the bin, frozen passages, and a document where nobody is asked.
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
-const NOTE = 'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
-const BOTH = 'The lamp burned all night. Nobody saw it, or said that they did. By morning the boat was back.'
+const NOTE =
+  'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
+const BOTH =
+  'The lamp burned all night. Nobody saw it, or said that they did. By morning the boat was back.'
 
-const saved = (writer) => eventually('saved', () => writer.page.locator('.saved').textContent(), (words) => words === 'Saved')
-const reads = (writer, what, text) => eventually(what, () => writer.text(), (now) => now === text)
-const waits = (writer, what, count) => eventually(what, () => writer.changes(), (changes) => changes.length === count)
+const saved = (writer) =>
+  eventually(
+    'saved',
+    () => writer.page.locator('.saved').textContent(),
+    (words) => words === 'Saved',
+  )
+const reads = (writer, what, text) =>
+  eventually(
+    what,
+    () => writer.text(),
+    (now) => now === text,
+  )
+const waits = (writer, what, count) =>
+  eventually(
+    what,
+    () => writer.changes(),
+    (changes) => changes.length === count,
+  )
 
 /** Makes the change with these words the active one, whatever its number. */
-const choose = (writer, words) => writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
+const choose = (writer, words) =>
+  writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
 
 async function select(writer, words) {
   await writer.page.evaluate((wanted) => {
@@ -41,11 +59,19 @@ await story(async (keep) => {
   // Two suggestions, from two people, accepted in one go, and taken back in one go.
   await ana.ask('Shorten the beginning')
   await bo.ask('Shorten the end')
-  const open = await eventually('changes of both suggestions', () => ana.changes(), (changes) => changes.length >= 3)
-  await ana.page.getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true }).waitFor()
+  const open = await eventually(
+    'changes of both suggestions',
+    () => ana.changes(),
+    (changes) => changes.length >= 3,
+  )
+  await ana.page
+    .getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true })
+    .waitFor()
   await accessible(ana, 'two suggestions')
   await ana.screenshot('decisions-3-two-suggestions')
-  await ana.page.getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true }).click()
+  await ana.page
+    .getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true })
+    .click()
   await reads(bo, 'both suggestions', BOTH)
   await ana.page.locator('.cm-content').focus()
   await ana.page.keyboard.press('Control+z')
@@ -54,15 +80,29 @@ await story(async (keep) => {
 
   // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it was.
   await choose(ana, 'burned')
-  await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Edit change/ }).click()
+  await ana.page
+    .locator('.hunk-row.is-active')
+    .getByRole('button', { name: /^Edit change/ })
+    .click()
   await ana.page.locator('.hunk-edit textarea').fill('gleamed')
   await ana.page.locator('.hunk-edit').getByText('What the AI will be told').click()
-  await eventually('what the AI will be told', () => ana.page.locator('.hunk-edit .told pre').textContent(), (told) => told.includes('gleamed'))
+  await eventually(
+    'what the AI will be told',
+    () => ana.page.locator('.hunk-edit .told pre').textContent(),
+    (told) => told.includes('gleamed'),
+  )
   await choose(bo, 'burned')
-  await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Reject change \d+ of \d+$/ }).click()
+  await bo.page
+    .locator('.hunk-row.is-active')
+    .getByRole('button', { name: /^Reject change \d+ of \d+$/ })
+    .click()
   await waits(ana, 'one change less', open.length - 1)
   const orphan = ana.page.locator('.orphans')
-  await eventually('who overtook her', () => orphan.locator('.fate').textContent(), (words) => words.startsWith('Rejected by Owner (as Bo)'))
+  await eventually(
+    'who overtook her',
+    () => orphan.locator('.fate').textContent(),
+    (words) => words.startsWith('Rejected by Owner (as Bo)'),
+  )
   same('the words kept', await orphan.locator('blockquote').textContent(), 'gleamed')
   await accessible(ana, 'an edit that was overtaken')
   await ana.screenshot('decisions-4-overtaken')
@@ -71,7 +111,8 @@ await story(async (keep) => {
   await reads(bo, 'her words in the text', `gleamed${NOTE}`)
   await orphan.waitFor({ state: 'detached' })
   await saved(ana)
-  for (let letter = 0; letter < 'gleamed'.length; letter++) await ana.page.keyboard.press('Backspace')
+  for (let letter = 0; letter < 'gleamed'.length; letter++)
+    await ana.page.keyboard.press('Backspace')
   await reads(bo, 'without them', NOTE)
 
   // One change rejected with a reason, and the rest of its suggestion accepted, in one decision.
@@ -82,10 +123,22 @@ await story(async (keep) => {
   await button(ana, 'Bin').click()
   const binned = ana.page.locator('.binned')
   await binned.first().waitFor()
-  await eventually('who and why', () => binned.allTextContents(), (cards) => cards.length === 2 && cards.some((words) => words.includes('1 accepted, 1 rejected by Owner (as Ana): “It is right as it is”')) && cards.some((words) => words.includes('Rejected by Owner (as Bo)')))
+  await eventually(
+    'who and why',
+    () => binned.allTextContents(),
+    (cards) =>
+      cards.length === 2 &&
+      cards.some((words) =>
+        words.includes('1 accepted, 1 rejected by Owner (as Ana): “It is right as it is”'),
+      ) &&
+      cards.some((words) => words.includes('Rejected by Owner (as Bo)')),
+  )
   await accessible(ana, 'the bin')
   await ana.screenshot('decisions-5-bin')
-  await binned.filter({ hasText: 'Shorten the beginning' }).getByRole('button', { name: 'Propose again' }).click()
+  await binned
+    .filter({ hasText: 'Shorten the beginning' })
+    .getByRole('button', { name: 'Propose again' })
+    .click()
   await waits(bo, 'a change to review again', 1)
   await button(ana, 'Bin').click()
 
@@ -104,7 +157,9 @@ await story(async (keep) => {
   await waits(bo, 'a change to review once more', 1)
   await ana.screenshot('decisions-5-back')
   await button(ana, 'Bin').click()
-  await button(bo, /^Reject (all \d+|1 change)…$/).first().click()
+  await button(bo, /^Reject (all \d+|1 change)…$/)
+    .first()
+    .click()
   await bo.page.locator('.reason button[type=submit]').click()
   await waits(ana, 'nothing waits', 0)
 
@@ -112,7 +167,11 @@ await story(async (keep) => {
   await withoutApprovals(ana, bo)
   await reasonOvertaken(ana, bo)
 
-  const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  })
   await phone.page.locator('.sheet-open').click()
   await button(phone, 'Bin').click()
   await phone.page.locator('.binned').first().waitFor()
@@ -135,14 +194,20 @@ async function frozen(ana, bo) {
   await bo.caret(0)
   await bo.page.keyboard.type('Well. ')
   await reads(ana, 'Bo’s words', `Well. ${NOTE}`)
-  same('the frozen words moved', await ana.page.locator('.cm-frozen').allTextContents(), ['the night'])
+  same('the frozen words moved', await ana.page.locator('.cm-frozen').allTextContents(), [
+    'the night',
+  ])
   await accessible(ana, 'a frozen passage')
   await ana.screenshot('decisions-1-frozen')
   await bo.screenshot('decisions-1-frozen-dark')
   // About the whole document, not about what is still selected.
   await ana.caret(0)
   await ana.ask('Shorten the beginning')
-  await eventually('the AI was told', () => ana.page.locator('.card').first().textContent(), (words) => words.includes('frozen') && words.includes('As you like.'))
+  await eventually(
+    'the AI was told',
+    () => ana.page.locator('.card').first().textContent(),
+    (words) => words.includes('frozen') && words.includes('As you like.'),
+  )
   same('nothing to review', await ana.changes(), [])
   for (let letter = 0; letter < 'Well. '.length; letter++) await bo.page.keyboard.press('Backspace')
   await reads(ana, 'as before', NOTE)
@@ -153,29 +218,50 @@ async function settings(ana) {
   const dialog = ana.page.locator('dialog')
   await dialog.getByRole('button', { name: 'Unfreeze “the night”' }).waitFor()
   await dialog.getByLabel('Two people').click()
-  await eventually('why not two', () => dialog.locator('.warn-note').textContent(), (words) => words.includes('at least two could decide'))
+  await eventually(
+    'why not two',
+    () => dialog.locator('.warn-note').textContent(),
+    (words) => words.includes('at least two could decide'),
+  )
   await dialog.getByLabel('Time to decide').selectOption('0')
   await accessible(ana, 'the review settings')
   await ana.screenshot('decisions-2-settings')
   await dialog.getByRole('button', { name: 'Unfreeze “the night”' }).click()
-  await eventually('nothing frozen', () => dialog.locator('.passages li').count(), (count) => count === 0)
+  await eventually(
+    'nothing frozen',
+    () => dialog.locator('.passages li').count(),
+    (count) => count === 0,
+  )
   await ana.page.keyboard.press('Escape')
   await ana.page.locator('.cm-lock').waitFor({ state: 'detached' })
 }
 
 async function finishTheRest(ana, bo) {
   await choose(ana, 'By')
-  await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /with a reason or a note/ }).click()
+  await ana.page
+    .locator('.hunk-row.is-active')
+    .getByRole('button', { name: /with a reason or a note/ })
+    .click()
   const form = ana.page.locator('.reason')
   await form.getByLabel('Reason in your own words').fill('It is right as it is')
   const others = await form.getByText(/^The other/).count()
   holds('there is a rest to finish', others === 1)
   await form.getByRole('radio', { name: 'Accept', exact: true }).click()
   await form.getByText('What the AI will be told').click()
-  await eventually('what the AI will be told', () => form.locator('.told pre').textContent(), (told) => told.startsWith('Partly applied:') && told.includes('User feedback: It is right as it is'))
+  await eventually(
+    'what the AI will be told',
+    () => form.locator('.told pre').textContent(),
+    (told) =>
+      told.startsWith('Partly applied:') && told.includes('User feedback: It is right as it is'),
+  )
   await form.getByRole('button', { name: /^Reject change \d+ and accept the rest$/ }).click()
   await waits(bo, 'all decided', 0)
-  await eventually('who decided it', () => bo.page.locator('.card .tool-line').allTextContents(), (lines) => lines.some((line) => line.includes('2 changes: 1 accepted, 1 rejected by Owner (as Ana)')))
+  await eventually(
+    'who decided it',
+    () => bo.page.locator('.card .tool-line').allTextContents(),
+    (lines) =>
+      lines.some((line) => line.includes('2 changes: 1 accepted, 1 rejected by Owner (as Ana)')),
+  )
 }
 
 /** Of two changes that were rejected together one comes back, and the other stays where it is. */
@@ -190,8 +276,15 @@ async function oneAgain(ana, bo) {
   await card.getByRole('button', { name: 'Propose all 2 again' }).waitFor()
   await accessible(ana, 'changes that can come back one by one')
   await ana.screenshot('decisions-5-one-by-one')
-  await card.locator('.decided-row', { hasText: 'burned' }).getByRole('button', { name: 'Propose again' }).click()
-  await eventually('only this one', () => bo.changes(), (changes) => changes.length === 1 && changes[0].includes('burned'))
+  await card
+    .locator('.decided-row', { hasText: 'burned' })
+    .getByRole('button', { name: 'Propose again' })
+    .click()
+  await eventually(
+    'only this one',
+    () => bo.changes(),
+    (changes) => changes.length === 1 && changes[0].includes('burned'),
+  )
   await ana.page.getByRole('button', { name: 'Bin' }).click()
   await bo.page.getByText('1 of 2 changes left').waitFor()
   await bo.page.getByRole('button', { name: 'Reject 1 change…' }).click()
@@ -207,9 +300,16 @@ async function withoutApprovals(ana, bo) {
   await ana.page.keyboard.press('Escape')
   const before = await ana.text()
   await bo.ask('Shorten the end')
-  await eventually('applied at once', () => ana.text(), (text) => text !== before && text.includes('the boat was back'))
+  await eventually(
+    'applied at once',
+    () => ana.text(),
+    (text) => text !== before && text.includes('the boat was back'),
+  )
   await ana.page.reload()
-  const undo = ana.page.locator('.card').first().getByRole('button', { name: /^Undo \d+ changes?$/ })
+  const undo = ana.page
+    .locator('.card')
+    .first()
+    .getByRole('button', { name: /^Undo \d+ changes?$/ })
   await undo.waitFor()
   await accessible(ana, 'approvals off')
   await ana.screenshot('decisions-6-approvals-off')
@@ -221,17 +321,31 @@ async function withoutApprovals(ana, bo) {
 
 /** A reason that is being written is offered back, too, when somebody else decides. */
 async function reasonOvertaken(ana, bo) {
-  await eventually('changes again', () => ana.changes(), (changes) => changes.length > 0)
+  await eventually(
+    'changes again',
+    () => ana.changes(),
+    (changes) => changes.length > 0,
+  )
   const words = (await ana.changes())[0]
   await ana.choose(1)
-  await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /with a reason or a note$/ }).click()
+  await ana.page
+    .locator('.hunk-row.is-active')
+    .getByRole('button', { name: /with a reason or a note$/ })
+    .click()
   // The field has the keyboard.
   await ana.page.locator('.reason .field').waitFor()
   await ana.page.keyboard.type('It was better before')
   await choose(bo, words.trim())
-  await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Accept change \d+ of \d+$/ }).click()
+  await bo.page
+    .locator('.hunk-row.is-active')
+    .getByRole('button', { name: /^Accept change \d+ of \d+$/ })
+    .click()
   const kept = ana.page.locator('.orphans')
-  await eventually('who was faster', () => kept.locator('.fate').textContent(), (said) => /^Accepted by Owner \(as Bo\), .* while you were writing why not\.$/.test(said))
+  await eventually(
+    'who was faster',
+    () => kept.locator('.fate').textContent(),
+    (said) => /^Accepted by Owner \(as Bo\), .* while you were writing why not\.$/.test(said),
+  )
   same('the reason kept', await kept.locator('blockquote').textContent(), 'It was better before')
   await kept.getByRole('button', { name: 'Throw away' }).click()
   await kept.waitFor({ state: 'detached' })

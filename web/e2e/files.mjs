@@ -6,7 +6,12 @@ import { Server, Writer, accessible, browser, eventually, same, story } from './
 const folder = join(process.env.COPYDESK_DATA, 'workspace')
 const path = join(folder, 'notes', 'lamp.md')
 const NOTES = '# The lamp\n\nThe red lamp burns.\n\nNobody is there.\n'
-const reads = (text) => eventually(`the file reads ${JSON.stringify(text)}`, () => readFileSync(path, 'utf8'), (now) => now === text)
+const reads = (text) =>
+  eventually(
+    `the file reads ${JSON.stringify(text)}`,
+    () => readFileSync(path, 'utf8'),
+    (now) => now === text,
+  )
 
 await story(async (keep) => {
   mkdirSync(join(folder, 'notes'), { recursive: true })
@@ -44,11 +49,25 @@ await story(async (keep) => {
   // Both at once: the writer's words stay, and the file's can be looked at.
   // The other program must come between what is typed and its way into the file: on a slow machine not at the first try.
   const overruled = page.getByText('people had changed').first()
-  for (const [typed, written] of [['blue', 'green'], ['pink', 'gray'], ['gold', 'teal'], ['jade', 'ruby'], ['plum', 'lime']]) {
-    await page.locator('.cm-line', { hasText: /^The \w+ lamp/ }).dblclick({ position: { x: 40, y: 8 } })
+  for (const [typed, written] of [
+    ['blue', 'green'],
+    ['pink', 'gray'],
+    ['gold', 'teal'],
+    ['jade', 'ruby'],
+    ['plum', 'lime'],
+  ]) {
+    await page
+      .locator('.cm-line', { hasText: /^The \w+ lamp/ })
+      .dblclick({ position: { x: 40, y: 8 } })
     await page.keyboard.type(typed)
     writeFileSync(path, readFileSync(path, 'utf8').replace(/The \w+ lamp/, `The ${written} lamp`))
-    if (await overruled.waitFor({ timeout: 4000 }).then(() => true, () => false)) break
+    if (
+      await overruled.waitFor({ timeout: 4000 }).then(
+        () => true,
+        () => false,
+      )
+    )
+      break
   }
   await overruled.waitFor()
   await accessible(ana, 'a note about the file')
@@ -61,6 +80,10 @@ await story(async (keep) => {
   await page.getByText('is no longer on disk').waitFor()
   await ana.screenshot('files-4-missing')
   await bo.page.keyboard.type('It is made again.\n')
-  await eventually('the file is made again', () => (existsSync(path) ? readFileSync(path, 'utf8') : ''), (now) => now.includes('It is made again.'))
+  await eventually(
+    'the file is made again',
+    () => (existsSync(path) ? readFileSync(path, 'utf8') : ''),
+    (now) => now.includes('It is made again.'),
+  )
   await page.getByText('is no longer on disk').waitFor({ state: 'detached' })
 })

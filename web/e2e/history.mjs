@@ -1,8 +1,10 @@
 // Who wrote this, and version history: two people and an AI write; each sees whose the words are, and goes back and forth.
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
-const NOTE = 'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
-const SHORT = 'The lamp burned all night. Nobody saw it, or said so. In the morning the boat was back.'
+const NOTE =
+  'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
+const SHORT =
+  'The lamp burned all night. Nobody saw it, or said so. In the morning the boat was back.'
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
@@ -14,19 +16,34 @@ await story(async (keep) => {
   await ana.page.getByLabel('Title', { exact: true }).fill('A note about a lamp')
   await ana.page.getByLabel('Title', { exact: true }).press('Enter')
   await ana.ask('Tighten this, please')
-  await eventually('changes', () => ana.changes(), (changes) => changes.length >= 3)
+  await eventually(
+    'changes',
+    () => ana.changes(),
+    (changes) => changes.length >= 3,
+  )
   await ana.page.getByRole('button', { name: /^Accept (all \d+|1 change)$/ }).click()
-  await eventually('the shorter text', () => ana.text(), (text) => text === SHORT)
+  await eventually(
+    'the shorter text',
+    () => ana.text(),
+    (text) => text === SHORT,
+  )
 
   // Reached and pressed by keyboard alone.
   const who = ana.page.getByRole('button', { name: 'Who wrote this', exact: true })
   await who.focus()
   await ana.page.keyboard.press('Enter')
   const legend = ana.page.getByRole('region', { name: 'Who wrote this' })
-  await eventually('a legend with both', () => legend.locator('li').allTextContents(), (parts) => parts.some((part) => /^AI/.test(part)) && parts.some((part) => /^Owner \d+ %/.test(part)))
+  await eventually(
+    'a legend with both',
+    () => legend.locator('li').allTextContents(),
+    (parts) =>
+      parts.some((part) => /^AI/.test(part)) && parts.some((part) => /^Owner \d+ %/.test(part)),
+  )
   await ana.caret(SHORT.indexOf('burned') + 3)
   const here = () => legend.getByRole('status').textContent()
-  await eventually('whose the words at the caret are', here, (words) => /^AI for Owner · accepted by Owner · .+ · request …/.test(words))
+  await eventually('whose the words at the caret are', here, (words) =>
+    /^AI for Owner · accepted by Owner · .+ · request …/.test(words),
+  )
   await ana.caret(2)
   await eventually('whose other words are', here, (words) => /^Owner · /.test(words))
   await accessible(ana, 'who wrote this')
@@ -35,29 +52,53 @@ await story(async (keep) => {
   await ana.page.keyboard.type('So. ')
   await eventually('what was just typed', here, (words) => /^Owner · /.test(words))
 
-  const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, { colorScheme: 'dark' })
+  const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, {
+    colorScheme: 'dark',
+  })
   await bo.page.getByRole('button', { name: 'Who wrote this', exact: true }).click()
   await bo.page.locator('.cm-by.by-ai').first().waitFor()
   await accessible(bo, 'who wrote this, in the dark')
   await bo.screenshot('history-2-authors-dark')
 
-  for (const [writer, name] of [[ana, 'history-3-versions'], [bo, 'history-4-versions-dark']]) {
+  for (const [writer, name] of [
+    [ana, 'history-3-versions'],
+    [bo, 'history-4-versions-dark'],
+  ]) {
     await writer.page.getByRole('button', { name: 'Version history' }).click()
     const steps = writer.page.locator('.step')
-    await eventually('three steps', () => steps.allTextContents(), (all) => all.length === 3 && all.every((step) => /words?$/.test(step)))
+    await eventually(
+      'three steps',
+      () => steps.allTextContents(),
+      (all) => all.length === 3 && all.every((step) => /words?$/.test(step)),
+    )
     holds('the accept is named', /Accepted AI changes/.test(await steps.nth(1).textContent()))
     await steps.nth(2).click()
-    await eventually('the first text, and what is new in it', () => writer.page.locator('.version-text ins').allTextContents(), (words) => words.some((word) => word.includes('burned')))
+    await eventually(
+      'the first text, and what is new in it',
+      () => writer.page.locator('.version-text ins').allTextContents(),
+      (words) => words.some((word) => word.includes('burned')),
+    )
     await accessible(writer, `${name}`)
     await writer.screenshot(name)
   }
   await bo.page.getByRole('button', { name: 'Close' }).first().click()
   await ana.page.getByRole('button', { name: 'Restore this version' }).click()
-  await eventually('the first text again, for both', async () => [await ana.text(), await bo.text()], (texts) => texts.every((text) => text === NOTE))
+  await eventually(
+    'the first text again, for both',
+    async () => [await ana.text(), await bo.text()],
+    (texts) => texts.every((text) => text === NOTE),
+  )
   await ana.caret(NOTE.indexOf('burning') + 3)
   await eventually('the words are hers again', here, (words) => /^Owner · /.test(words))
-  await ana.page.locator('.toast', { hasText: 'is the text again' }).getByRole('button', { name: 'Undo' }).click()
-  await eventually('undone', () => bo.text(), (text) => text === `So. ${SHORT}`)
+  await ana.page
+    .locator('.toast', { hasText: 'is the text again' })
+    .getByRole('button', { name: 'Undo' })
+    .click()
+  await eventually(
+    'undone',
+    () => bo.text(),
+    (text) => text === `So. ${SHORT}`,
+  )
   await ana.screenshot('history-5-undone')
   same('errors in the pages', [...ana.errors, ...bo.errors], [])
 })

@@ -1,26 +1,55 @@
 // A document reviewed by keyboard alone: after every step the keyboard is where the next one is made, and no letter goes astray.
 import { Server, Writer, browser, eventually, holds, same, story } from './support.mjs'
 
-const NOTE = 'The lamp was burning all night.\n\nNobody had ever seen it.\n\nThe boat had come home.'
+const NOTE =
+  'The lamp was burning all night.\n\nNobody had ever seen it.\n\nThe boat had come home.'
 
 const press = (writer, key) => writer.page.keyboard.press(key)
 
 /** Where the keyboard is, in words. */
-const place = (writer) => writer.page.evaluate(() => {
-  const at = document.activeElement
-  if (at.matches('.cm-content')) return 'the text'
-  if (at.matches('[data-review-bar]')) return 'the bar'
-  if (at.closest('.hunk-edit')) return 'the edit'
-  if (at.closest('.reason')) return 'the reason'
-  if (at.closest('dialog')) return 'the sheet'
-  return `${at.tagName} ${at.getAttribute('aria-label') ?? ''}`.trim()
-})
-const isIn = (writer, where, after) => eventually(`where the keyboard is ${after}`, () => place(writer), (now) => now === where)
-const reads = (writer, what, text) => eventually(what, () => writer.text(), (now) => now === text)
-const waits = (writer, what, count) => eventually(what, () => writer.changes(), (changes) => changes.length === count)
-const active = (writer) => writer.page.evaluate(() => [...document.querySelectorAll('.hunk-row')].findIndex((row) => row.matches('.is-active')) + 1)
-const isAt = (writer, number, after) => eventually(`the change one is at ${after}`, () => active(writer), (now) => now === number)
-const caret = (writer) => writer.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.state.selection.main.head)
+const place = (writer) =>
+  writer.page.evaluate(() => {
+    const at = document.activeElement
+    if (at.matches('.cm-content')) return 'the text'
+    if (at.matches('[data-review-bar]')) return 'the bar'
+    if (at.closest('.hunk-edit')) return 'the edit'
+    if (at.closest('.reason')) return 'the reason'
+    if (at.closest('dialog')) return 'the sheet'
+    return `${at.tagName} ${at.getAttribute('aria-label') ?? ''}`.trim()
+  })
+const isIn = (writer, where, after) =>
+  eventually(
+    `where the keyboard is ${after}`,
+    () => place(writer),
+    (now) => now === where,
+  )
+const reads = (writer, what, text) =>
+  eventually(
+    what,
+    () => writer.text(),
+    (now) => now === text,
+  )
+const waits = (writer, what, count) =>
+  eventually(
+    what,
+    () => writer.changes(),
+    (changes) => changes.length === count,
+  )
+const active = (writer) =>
+  writer.page.evaluate(
+    () =>
+      [...document.querySelectorAll('.hunk-row')].findIndex((row) => row.matches('.is-active')) + 1,
+  )
+const isAt = (writer, number, after) =>
+  eventually(
+    `the change one is at ${after}`,
+    () => active(writer),
+    (now) => now === number,
+  )
+const caret = (writer) =>
+  writer.page.evaluate(
+    () => document.querySelector('.cm-content').cmTile.view.state.selection.main.head,
+  )
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
@@ -88,7 +117,11 @@ async function chords(ana) {
   await press(ana, 'Control+Shift+Enter')
   await waits(ana, 'nothing left', 0)
   await isIn(ana, 'the text', 'after Ctrl+Shift+Enter')
-  await reads(ana, 'what was decided', 'The lamp glowed all night.\n\nNobody ever saw it.\n\nThe boat had come home.')
+  await reads(
+    ana,
+    'what was decided',
+    'The lamp glowed all night.\n\nNobody ever saw it.\n\nThe boat had come home.',
+  )
 }
 
 /** Esc leads to the bar; there letters do it, and one comes back to it. */
@@ -141,11 +174,22 @@ async function letters(ana) {
 
   // Held down beyond the last change, the letter decides that one and is not written.
   await page.keyboard.down('a')
-  await eventually('the text, while A is held', async () => { await page.keyboard.down('a'); return place(ana) }, (now) => now === 'the text')
+  await eventually(
+    'the text, while A is held',
+    async () => {
+      await page.keyboard.down('a')
+      return place(ana)
+    },
+    (now) => now === 'the text',
+  )
   for (let more = 0; more < 5; more++) await page.keyboard.down('a')
   await page.keyboard.up('a')
   await waits(ana, 'nothing left', 0)
-  await reads(ana, 'what was decided', 'The lamp burned all night.\n\nNobody had ever seen it.\n\nThe boat came home.')
+  await reads(
+    ana,
+    'what was decided',
+    'The lamp burned all night.\n\nNobody had ever seen it.\n\nThe boat came home.',
+  )
   await press(ana, 'Control+z')
   await waits(ana, 'the last change again', 1)
   await isIn(ana, 'the text', 'after Ctrl+Z')
@@ -157,9 +201,14 @@ async function hasty(ana) {
   await press(ana, 'Escape')
   await isIn(ana, 'the bar', 'after Esc')
   await ana.page.evaluate(async () => {
-    const key = (name, ctrlKey = false) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: name, ctrlKey, bubbles: true, cancelable: true }))
+    const key = (name, ctrlKey = false) =>
+      document.activeElement.dispatchEvent(
+        new KeyboardEvent('keydown', { key: name, ctrlKey, bubbles: true, cancelable: true }),
+      )
     // Long enough for everything but a frame.
-    const settled = async () => { for (let turn = 0; turn < 20; turn++) await null }
+    const settled = async () => {
+      for (let turn = 0; turn < 20; turn++) await null
+    }
     key('e')
     await settled()
     document.execCommand('selectAll')

@@ -14,8 +14,17 @@ await story(async (keep) => {
   await ana.screenshot('1-open')
 
   await ana.ask('Fix the grammar')
-  const proposed = await eventually('ten changes', () => ana.changes(), (changes) => changes.length >= 10, 60_000)
-  await eventually('the same changes in the second browser', () => bo.changes(), (changes) => changes.length === proposed.length)
+  const proposed = await eventually(
+    'ten changes',
+    () => ana.changes(),
+    (changes) => changes.length >= 10,
+    60_000,
+  )
+  await eventually(
+    'the same changes in the second browser',
+    () => bo.changes(),
+    (changes) => changes.length === proposed.length,
+  )
   same('the text before anybody accepted', await ana.text(), before)
   await ana.screenshot('2-proposed')
 
@@ -23,46 +32,97 @@ await story(async (keep) => {
     const text = await ana.text()
     const left = (await ana.changes()).length
     await act()
-    await eventually(`${what}: one change less`, () => ana.changes(), (changes) => changes.length === left - 1)
-    await eventually(`${what}: in the second browser`, () => bo.changes(), (changes) => changes.length === left - 1)
+    await eventually(
+      `${what}: one change less`,
+      () => ana.changes(),
+      (changes) => changes.length === left - 1,
+    )
+    await eventually(
+      `${what}: in the second browser`,
+      () => bo.changes(),
+      (changes) => changes.length === left - 1,
+    )
     const now = await ana.text()
     holds(`${what}: the text ${changesText ? 'changes' : 'stays'}`, (now !== text) === changesText)
-    await eventually(`${what}: the same text in both`, () => bo.text(), (other) => other === now)
+    await eventually(
+      `${what}: the same text in both`,
+      () => bo.text(),
+      (other) => other === now,
+    )
   }
 
-  await step('accepting in the panel', () => ana.page.locator('.hunk-row.is-active .is-accept').click(), { changesText: true })
-  await step('accepting by key', async () => {
-    // From where a person is who has just asked: F8 leads into the text, to the active change.
-    await ana.page.locator('#composer').focus()
-    await ana.page.keyboard.press('F8')
-    await ana.page.keyboard.press('Control+Enter')
-  }, { changesText: true })
-  await step('accepting in the other browser', () => bo.page.locator('.review-bar .is-primary').click(), { changesText: true })
+  await step(
+    'accepting in the panel',
+    () => ana.page.locator('.hunk-row.is-active .is-accept').click(),
+    { changesText: true },
+  )
+  await step(
+    'accepting by key',
+    async () => {
+      // From where a person is who has just asked: F8 leads into the text, to the active change.
+      await ana.page.locator('#composer').focus()
+      await ana.page.keyboard.press('F8')
+      await ana.page.keyboard.press('Control+Enter')
+    },
+    { changesText: true },
+  )
+  await step(
+    'accepting in the other browser',
+    () => bo.page.locator('.review-bar .is-primary').click(),
+    { changesText: true },
+  )
   await ana.screenshot('3-accepted')
 
-  await step('rejecting with a reason', async () => {
-    await ana.choose(2)
-    await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /with a reason/ }).click()
-    await ana.page.getByRole('button', { name: 'Keep my wording' }).click()
-    await ana.page.getByLabel('Reason in your own words').fill('It is how she speaks')
-    await ana.page.getByText('What the AI will be told').click()
-    await eventually('what the AI will be told', () => ana.page.locator('.told pre').textContent(), (told) => told.includes('User feedback: Keep my wording. It is how she speaks') && told.includes('- rejected: '))
-    await ana.screenshot('4-reason')
-    await ana.page.getByRole('button', { name: /^Reject change/ }).last().click()
-  }, { changesText: false })
+  await step(
+    'rejecting with a reason',
+    async () => {
+      await ana.choose(2)
+      await ana.page
+        .locator('.hunk-row.is-active')
+        .getByRole('button', { name: /with a reason/ })
+        .click()
+      await ana.page.getByRole('button', { name: 'Keep my wording' }).click()
+      await ana.page.getByLabel('Reason in your own words').fill('It is how she speaks')
+      await ana.page.getByText('What the AI will be told').click()
+      await eventually(
+        'what the AI will be told',
+        () => ana.page.locator('.told pre').textContent(),
+        (told) =>
+          told.includes('User feedback: Keep my wording. It is how she speaks') &&
+          told.includes('- rejected: '),
+      )
+      await ana.screenshot('4-reason')
+      await ana.page
+        .getByRole('button', { name: /^Reject change/ })
+        .last()
+        .click()
+    },
+    { changesText: false },
+  )
 
-  await step('editing before accepting', async () => {
-    await ana.choose(3)
-    await ana.page.locator('.hunk-row.is-active').getByRole('button', { name: /^Edit change/ }).click()
-    await ana.page.locator('.hunk-edit textarea').fill('the writer’s own words')
-    await ana.screenshot('5-edit')
-    await ana.page.getByRole('button', { name: 'Accept edited' }).click()
-  }, { changesText: true })
+  await step(
+    'editing before accepting',
+    async () => {
+      await ana.choose(3)
+      await ana.page
+        .locator('.hunk-row.is-active')
+        .getByRole('button', { name: /^Edit change/ })
+        .click()
+      await ana.page.locator('.hunk-edit textarea').fill('the writer’s own words')
+      await ana.screenshot('5-edit')
+      await ana.page.getByRole('button', { name: 'Accept edited' }).click()
+    },
+    { changesText: true },
+  )
   holds('the edited words stand in the text', (await bo.text()).includes('the writer’s own words'))
   await ana.screenshot('6-decided')
   await bo.screenshot('6-decided-second-browser')
 
-  const seen = { text: await ana.text(), changes: await ana.changes(), transcript: await ana.transcript() }
+  const seen = {
+    text: await ana.text(),
+    changes: await ana.changes(),
+    transcript: await ana.transcript(),
+  }
   await server.kill()
   await ana.page.locator('.netbar').waitFor()
   await ana.page.locator('.cm-content').focus()
@@ -72,21 +132,47 @@ await story(async (keep) => {
   await server.start()
   await ana.page.locator('.netbar').waitFor({ state: 'detached', timeout: 20_000 })
   const text = `${seen.text}Typed while the server was away.`
-  await eventually('words typed meanwhile arrive', () => bo.text(), (now) => now === text, 20_000)
-  await eventually('saved', () => ana.page.locator('.saved').textContent(), (words) => words === 'Saved')
+  await eventually(
+    'words typed meanwhile arrive',
+    () => bo.text(),
+    (now) => now === text,
+    20_000,
+  )
+  await eventually(
+    'saved',
+    () => ana.page.locator('.saved').textContent(),
+    (words) => words === 'Saved',
+  )
   same('the pending changes after the restart', await ana.changes(), seen.changes)
 
   await ana.page.reload()
   await ana.page.locator('.hunk-row').first().waitFor()
   same('the text after the restart', await ana.text(), text)
   same('the pending changes after the restart', await ana.changes(), seen.changes)
-  await eventually('the transcript after the restart', () => ana.transcript(), (transcript) => JSON.stringify(transcript) === JSON.stringify(seen.transcript))
+  await eventually(
+    'the transcript after the restart',
+    () => ana.transcript(),
+    (transcript) => JSON.stringify(transcript) === JSON.stringify(seen.transcript),
+  )
   await ana.screenshot('8-restarted')
 
   await ana.page.getByRole('button', { name: /^Accept (all \d+|1 change)$/ }).click()
-  await eventually('nothing left to review', () => bo.changes(), (changes) => changes.length === 0)
-  await eventually('the same text in both', async () => [await ana.text(), await bo.text()], ([a, b]) => a === b)
-  await eventually('the run ends after the restart', () => ana.transcript(), ([first]) => first?.decided.some((line) => /\d+ accepted, 1 rejected/.test(line)), 20_000)
+  await eventually(
+    'nothing left to review',
+    () => bo.changes(),
+    (changes) => changes.length === 0,
+  )
+  await eventually(
+    'the same text in both',
+    async () => [await ana.text(), await bo.text()],
+    ([a, b]) => a === b,
+  )
+  await eventually(
+    'the run ends after the restart',
+    () => ana.transcript(),
+    ([first]) => first?.decided.some((line) => /\d+ accepted, 1 rejected/.test(line)),
+    20_000,
+  )
   await ana.screenshot('9-done')
   same('errors in the pages', [...ana.errors, ...bo.errors], [])
 })

@@ -15,7 +15,11 @@ await story(async (keep) => {
   await ana.page.keyboard.type(NOTE)
   await ana.page.getByLabel('Title', { exact: true }).fill('A ledger')
   await ana.page.getByLabel('Title', { exact: true }).press('Enter')
-  await eventually('saved', () => ana.page.locator('.saved').textContent(), (words) => words === 'Saved')
+  await eventually(
+    'saved',
+    () => ana.page.locator('.saved').textContent(),
+    (words) => words === 'Saved',
+  )
   const bo = await Writer.open(chromium, server, 'Bo', /A ledger/, { colorScheme: 'dark' })
 
   await ana.ask('The first word, please')
@@ -23,38 +27,71 @@ await story(async (keep) => {
   await offer.click()
   const wish = ana.page.getByRole('dialog')
   await wish.getByText(/This suggestion changes 6/).waitFor()
-  await wish.getByText(/at most 20 characters changed, whoever asks: accepted at once, in your name/).waitFor()
+  await wish
+    .getByText(/at most 20 characters changed, whoever asks: accepted at once, in your name/)
+    .waitFor()
   await wish.getByLabel(/Corrections of up to/).selectOption('50')
   await wish.getByText(/at most 50 characters changed/).waitFor()
   await accessible(ana, 'the wish to remember')
   await ana.screenshot('rules-1-wish')
   await wish.getByRole('button', { name: /and remember$/ }).click()
-  await eventually('the first correction', () => bo.text(), (text) => text === FIRST)
+  await eventually(
+    'the first correction',
+    () => bo.text(),
+    (text) => text === FIRST,
+  )
   await wish.waitFor({ state: 'detached' })
   await bo.page.getByRole('button', { name: '1 rule' }).waitFor()
 
   await ana.ask('The second word, please')
-  await eventually('the second correction, unasked', () => bo.text(), (text) => text === SECOND)
+  await eventually(
+    'the second correction, unasked',
+    () => bo.text(),
+    (text) => text === SECOND,
+  )
   const card = (writer, prompt) => writer.page.locator('article.card', { hasText: prompt })
   await card(bo, 'The second word').locator('.by-rule').getByText('Accepted by').waitFor()
   await card(bo, 'The second word').getByText('What it was about').click()
-  await card(bo, 'The second word').locator('.decided-row').getByText(/^Accepted by your rule, /).waitFor()
+  await card(bo, 'The second word')
+    .locator('.decided-row')
+    .getByText(/^Accepted by your rule, /)
+    .waitFor()
   await accessible(bo, 'an automatic approval in the dark')
   await ana.screenshot('rules-2-accepted')
   await bo.screenshot('rules-2-accepted-dark')
 
   await card(bo, 'The second word').getByRole('button', { name: 'Undo 1 change' }).click()
-  await eventually('undone in both', async () => [await ana.text(), await bo.text()], ([a, b]) => a === FIRST && b === FIRST)
-  await eventually('it waits for people again', () => ana.changes(), (changes) => changes.length === 1)
+  await eventually(
+    'undone in both',
+    async () => [await ana.text(), await bo.text()],
+    ([a, b]) => a === FIRST && b === FIRST,
+  )
+  await eventually(
+    'it waits for people again',
+    () => ana.changes(),
+    (changes) => changes.length === 1,
+  )
   await ana.page.getByRole('button', { name: 'Accept 1 change', exact: true }).click()
-  await eventually('accepted by hand', () => bo.text(), (text) => text === SECOND)
+  await eventually(
+    'accepted by hand',
+    () => bo.text(),
+    (text) => text === SECOND,
+  )
 
   await ana.ask('The third sentence, please')
-  await eventually('the larger one asks', () => bo.changes(), (changes) => changes.length > 0)
+  await eventually(
+    'the larger one asks',
+    () => bo.changes(),
+    (changes) => changes.length > 0,
+  )
   same('the text while it waits', await bo.text(), SECOND)
   await ana.page.getByRole('button', { name: /^Reject (all|1 change)/ }).click()
   await ana.page.getByRole('button', { name: /^Reject (all|1 change)/ }).click()
-  await eventually('nothing waits', () => bo.changes(), (changes) => changes.length === 0)
+  await eventually(
+    'nothing waits',
+    () => bo.changes(),
+    (changes) => changes.length === 0,
+  )
 
   await bo.page.getByRole('button', { name: '1 rule' }).click()
   const rules = bo.page.getByRole('dialog')
@@ -90,13 +127,19 @@ await story(async (keep) => {
   await accessible(ana, 'policies and the server’s settings')
   await ana.screenshot('rules-5-settings')
   await settings.getByRole('button', { name: /^Remove/ }).click()
-  await settings.getByText('Every tool above 2000 characters: an owner').waitFor({ state: 'detached' })
+  await settings
+    .getByText('Every tool above 2000 characters: an owner')
+    .waitFor({ state: 'detached' })
   await settings.getByRole('button', { name: 'Close' }).click()
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.press('Control+Home')
   await ana.page.keyboard.press('Shift+ArrowRight')
   await ana.page.keyboard.type('t')
   await ana.ask('The second word, again')
-  await eventually('without the rule it asks', () => bo.changes(), (changes) => changes.length === 1)
+  await eventually(
+    'without the rule it asks',
+    () => bo.changes(),
+    (changes) => changes.length === 1,
+  )
   same('errors in the pages', [...ana.errors, ...bo.errors], [])
 })

@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process'
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
-const NOTE = 'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
+const NOTE =
+  'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
 const DARK = { colorScheme: 'dark' }
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
@@ -13,7 +14,11 @@ await story(async (keep) => {
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.type(NOTE)
-  await eventually('saved', () => ana.page.locator('.saved').textContent(), (words) => words === 'Saved')
+  await eventually(
+    'saved',
+    () => ana.page.locator('.saved').textContent(),
+    (words) => words === 'Saved',
+  )
   const address = new URL(ana.page.url()).pathname
 
   await ana.page.getByRole('button', { name: 'Share' }).click()
@@ -39,11 +44,23 @@ await story(async (keep) => {
 
   // But he decides.
   await ana.ask('Tighten this, please')
-  await eventually('changes', () => bo.changes(), (changes) => changes.length >= 3)
+  await eventually(
+    'changes',
+    () => bo.changes(),
+    (changes) => changes.length >= 3,
+  )
   await accessible(bo, 'reviewing as a reviewer')
   await bo.choose(1)
-  await bo.page.locator('.hunk-row.is-active').getByRole('button', { name: 'Accept' }).first().click()
-  await eventually('what Bo accepted', () => ana.text(), (text) => text !== NOTE)
+  await bo.page
+    .locator('.hunk-row.is-active')
+    .getByRole('button', { name: 'Accept' })
+    .first()
+    .click()
+  await eventually(
+    'what Bo accepted',
+    () => ana.text(),
+    (text) => text !== NOTE,
+  )
 
   // A new tab of his browser knows him.
   const tab = await bo.page.context().newPage()
@@ -59,16 +76,25 @@ await story(async (keep) => {
   await accessible(ana, 'the confirmation')
   await ana.screenshot('share-3-revoke')
   await ana.page.getByRole('button', { name: 'Revoke access' }).click()
-  for (const page of [bo.page, tab]) await page.getByRole('heading', { name: 'Your access was taken back' }).waitFor()
+  for (const page of [bo.page, tab])
+    await page.getByRole('heading', { name: 'Your access was taken back' }).waitFor()
   same('Bo still has the text', await bo.page.locator('.cm-content').count(), 0)
   await accessible(bo, 'the end of an access')
   await bo.screenshot('share-4-revoked')
   await bo.page.reload()
   await bo.page.getByRole('heading', { name: 'Open the link you were given' }).waitFor()
-  await eventually('Bo in the list', () => ana.page.locator('.access li').allTextContents(), (lines) => lines.length > 0 && !lines.some((line) => line.startsWith('Bo')))
+  await eventually(
+    'Bo in the list',
+    () => ana.page.locator('.access li').allTextContents(),
+    (lines) => lines.length > 0 && !lines.some((line) => line.startsWith('Bo')),
+  )
 
   // An editor writes while the server is away; when it is back, her link is not good any more.
-  await ana.page.getByRole('button', { name: 'Make another link' }).or(ana.page.getByLabel('Name')).first().waitFor()
+  await ana.page
+    .getByRole('button', { name: 'Make another link' })
+    .or(ana.page.getByLabel('Name'))
+    .first()
+    .waitFor()
   await ana.page.getByLabel('Name').fill('Cy')
   const cy = await follow(chromium, await makeLink(ana), 'Cy', PHONE)
   await ana.page.keyboard.press('Escape')
@@ -78,7 +104,8 @@ await story(async (keep) => {
   await cy.page.keyboard.type('Written at sea. ')
   revokeOffline(server, 'Cy')
   await server.start()
-  await cy.page.getByRole('heading', { name: 'Your access was taken back' }).waitFor()
+  await cy.page.getByRole('heading', { name: 'This link does not work' }).waitFor()
+  await cy.page.getByText('this token was revoked').waitFor()
   await cy.page.getByText('Written at sea.').waitFor()
   await accessible(cy, 'unsent words after a revocation')
   await cy.screenshot('share-5-kept-words')
@@ -86,7 +113,16 @@ await story(async (keep) => {
   await cy.page.getByText('Copied.').waitFor()
   await cy.page.getByRole('button', { name: 'Throw away' }).click()
   same('words that are left', await cy.page.getByText('Written at sea.').count(), 0)
-  holds('nothing of it arrived', !(await eventually('Ana again', () => ana.text(), (text) => text.length > 0)).includes('at sea'))
+  holds(
+    'nothing of it arrived',
+    !(
+      await eventually(
+        'Ana again',
+        () => ana.text(),
+        (text) => text.length > 0,
+      )
+    ).includes('at sea'),
+  )
 
   // A link opened beside one's own is for its tab; who the browser is stays.
   const second = await ana.page.context().newPage()
@@ -119,7 +155,11 @@ async function makeLink(writer) {
 
 /** Somebody with a browser of their own follows a link. */
 async function follow(chromium, link, name, options) {
-  const context = await chromium.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'], ...options })
+  const context = await chromium.newContext({
+    viewport: { width: 1440, height: 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...options,
+  })
   const writer = new Writer(await context.newPage(), name)
   writer.page.on('pageerror', (error) => writer.errors.push(error.stack))
   await writer.page.goto(link)
@@ -129,8 +169,13 @@ async function follow(chromium, link, name, options) {
 
 /** As `copydesk token` does it in the data directory. */
 function revokeOffline(server, name) {
-  const copydesk = (...args) => spawnSync(process.env.COPYDESK_BIN, ['token', ...args, '--data', server.data], { encoding: 'utf8' })
-  const line = copydesk('--list').stdout.split('\n').find((line) => line.endsWith(name))
+  const copydesk = (...args) =>
+    spawnSync(process.env.COPYDESK_BIN, ['token', ...args, '--data', server.data], {
+      encoding: 'utf8',
+    })
+  const line = copydesk('--list')
+    .stdout.split('\n')
+    .find((line) => line.endsWith(name))
   const { status, stderr } = copydesk('--revoke', line.split(' ')[0])
   same(`revoking: ${stderr}`, status, 0)
 }

@@ -47,12 +47,27 @@ export class Server {
   }
 
   async start() {
-    const options = ['--listen', `127.0.0.1:${this.port}`, '--data', this.data, '--model', this.model, '--token', TOKEN, ...this.more]
-    this.process = spawn(need('COPYDESK_BIN'), options, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, RUST_LOG: 'warn' } })
+    const options = [
+      '--listen',
+      `127.0.0.1:${this.port}`,
+      '--data',
+      this.data,
+      '--model',
+      this.model,
+      '--token',
+      TOKEN,
+      ...this.more,
+    ]
+    this.process = spawn(need('COPYDESK_BIN'), options, {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, RUST_LOG: 'warn' },
+    })
     const lines = createInterface({ input: this.process.stdout })
     const ready = new Promise((resolve, reject) => {
       lines.on('line', (line) => line.startsWith('copydesk listening on') && resolve())
-      this.process.once('exit', (code) => reject(new Error(`the server ended with ${code} before it was ready`)))
+      this.process.once('exit', (code) =>
+        reject(new Error(`the server ended with ${code} before it was ready`)),
+      )
       setTimeout(() => reject(new Error('the server did not get ready')), READY_MS).unref()
     })
     await ready
@@ -74,7 +89,15 @@ export function browser() {
   return chromium.launch({
     executablePath: need('COPYDESK_CHROMIUM'),
     headless: true,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   })
 }
 
@@ -107,7 +130,9 @@ export class Writer {
 
   /** The text as the editor holds it, not only what is scrolled into view. */
   text() {
-    return this.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.state.doc.toString())
+    return this.page.evaluate(() =>
+      document.querySelector('.cm-content').cmTile.view.state.doc.toString(),
+    )
   }
 
   /** The pending changes, as the panel words them. */
@@ -117,7 +142,12 @@ export class Writer {
 
   /** How many changes have lost their words. */
   conflicts() {
-    return this.page.evaluate(() => new Set([...document.querySelectorAll('.cm-gone.is-conflict')].map((mark) => mark.dataset.hunk)).size)
+    return this.page.evaluate(
+      () =>
+        new Set(
+          [...document.querySelectorAll('.cm-gone.is-conflict')].map((mark) => mark.dataset.hunk),
+        ).size,
+    )
   }
 
   /** Puts the caret at a position of the text. */
@@ -136,18 +166,24 @@ export class Writer {
 
   /** Makes the change with this number the active one. */
   async choose(number) {
-    await this.page.locator('.hunk-row').nth(number - 1).locator('.hunk-open').click()
+    await this.page
+      .locator('.hunk-row')
+      .nth(number - 1)
+      .locator('.hunk-open')
+      .click()
   }
 
   /** The conversation, without times and counters. */
   async transcript() {
     const cards = await this.page.locator('article.card').all()
-    return Promise.all(cards.map(async (card) => ({
-      who: await card.locator('h3').first().textContent(),
-      prompt: await card.locator('.prompt').allTextContents(),
-      answer: await card.locator('.answer').allTextContents(),
-      decided: await card.locator('.tool-line').allTextContents(),
-    })))
+    return Promise.all(
+      cards.map(async (card) => ({
+        who: await card.locator('h3').first().textContent(),
+        prompt: await card.locator('.prompt').allTextContents(),
+        answer: await card.locator('.answer').allTextContents(),
+        decided: await card.locator('.tool-line').allTextContents(),
+      })),
+    )
   }
 
   async screenshot(name) {
@@ -163,20 +199,37 @@ export async function accessible(writer, what) {
   const beside = await writer.page.evaluate(outOfReach)
   if (beside.length > 0) throw new Error(`out of reach in ${what}:\n  ${beside.join('\n  ')}`)
   await writer.page.evaluate(require('axe-core').source)
-  const { violations } = await writer.page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), RULES)
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`)
+  const { violations } = await writer.page.evaluate(
+    (runOnly) => globalThis.axe.run(document, { runOnly }),
+    RULES,
+  )
+  const found = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).join(', ')}`,
+  )
   if (found.length > 0) throw new Error(`barriers in ${what}:\n  ${found.join('\n  ')}`)
 }
 
 /** In the page: what can be pressed and stands beside the screen, where nothing scrolls to it. */
 function outOfReach() {
-  const scrolls = (element) => element !== null && (['auto', 'scroll'].includes(getComputedStyle(element).overflowX) && element.scrollWidth > element.clientWidth && !element.matches('.library') || scrolls(element.parentElement))
+  const scrolls = (element) =>
+    element !== null &&
+    ((['auto', 'scroll'].includes(getComputedStyle(element).overflowX) &&
+      element.scrollWidth > element.clientWidth &&
+      !element.matches('.library')) ||
+      scrolls(element.parentElement))
   const beside = (element) => {
     const { left, right, width, height } = element.getBoundingClientRect()
     return width > 1 && height > 1 && (left < -1 || right > innerWidth + 1)
   }
   const pressed = [...document.querySelectorAll('button, a[href], input, select, textarea')]
-  return pressed.filter((element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && beside(element) && !scrolls(element)).map((element) => element.outerHTML.slice(0, 120))
+  return pressed
+    .filter(
+      (element) =>
+        element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) &&
+        beside(element) &&
+        !scrolls(element),
+    )
+    .map((element) => element.outerHTML.slice(0, 120))
 }
 
 /** Waits until `probe` gives what `check` accepts; says what it last gave if it never does. */
@@ -210,6 +263,7 @@ export async function story(tell) {
     console.error(error)
     process.exitCode = 1
   } finally {
-    for (const closing of open.reverse()) await (closing.stop ?? closing.close).call(closing).catch(() => undefined)
+    for (const closing of open.reverse())
+      await (closing.stop ?? closing.close).call(closing).catch(() => undefined)
   }
 }

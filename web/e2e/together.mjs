@@ -1,7 +1,8 @@
 // Two writers review together: one types into the words the AI wants to replace; nothing of theirs is overwritten unseen.
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
-const NOTE = 'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
+const NOTE =
+  'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
@@ -17,56 +18,117 @@ await story(async (keep) => {
   await ana.page.keyboard.type(NOTE)
   await ana.page.getByLabel('Title', { exact: true }).fill('A note about a lamp')
   await ana.page.getByLabel('Title', { exact: true }).press('Enter')
-  await eventually('saved', () => ana.page.locator('.saved').textContent(), (words) => words === 'Saved')
+  await eventually(
+    'saved',
+    () => ana.page.locator('.saved').textContent(),
+    (words) => words === 'Saved',
+  )
 
-  const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, { colorScheme: 'dark' })
+  const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, {
+    colorScheme: 'dark',
+  })
   same('the texts', await bo.text(), NOTE)
   await ana.ask('Tighten this, please')
-  const proposed = await eventually('changes', () => bo.changes(), (changes) => changes.length >= 3)
+  const proposed = await eventually(
+    'changes',
+    () => bo.changes(),
+    (changes) => changes.length >= 3,
+  )
   await accessible(bo, 'reviewing in the dark')
 
   // Bo puts the caret between the words "was burning" and types: Ana sees his caret and the conflict.
   await bo.caret(NOTE.indexOf('burning') + 3)
   await bo.page.keyboard.type('X')
-  await eventually('the conflict in both', async () => [await ana.conflicts(), await bo.conflicts()], ([a, b]) => a === 1 && b === 1)
+  await eventually(
+    'the conflict in both',
+    async () => [await ana.conflicts(), await bo.conflicts()],
+    ([a, b]) => a === 1 && b === 1,
+  )
   await ana.page.locator('.cm-peer-flag', { hasText: 'Bo' }).waitFor()
-  await ana.page.locator('.hunk-row', { has: ana.page.locator('.badge') }).or(ana.page.locator('.hunk-row.is-active')).first().locator('.hunk-open').click()
+  await ana.page
+    .locator('.hunk-row', { has: ana.page.locator('.badge') })
+    .or(ana.page.locator('.hunk-row.is-active'))
+    .first()
+    .locator('.hunk-open')
+    .click()
   await accessible(ana, 'a conflict')
   await ana.screenshot('together-3-conflict')
 
   // The words are back: the conflict clears by itself.
   await bo.page.keyboard.press('Backspace')
-  await eventually('no conflict in either', async () => [await ana.conflicts(), await bo.conflicts()], ([a, b]) => a === 0 && b === 0)
+  await eventually(
+    'no conflict in either',
+    async () => [await ana.conflicts(), await bo.conflicts()],
+    ([a, b]) => a === 0 && b === 0,
+  )
 
   // Again, and accepting all leaves the words alone that Bo touched.
   await bo.page.keyboard.type('X')
-  await eventually('the conflict again', () => ana.conflicts(), (count) => count === 1)
+  await eventually(
+    'the conflict again',
+    () => ana.conflicts(),
+    (count) => count === 1,
+  )
   await ana.page.getByRole('button', { name: /^Accept (all \d+|1 change)$/ }).click()
-  await eventually('only the conflict is left', () => ana.changes(), (changes) => changes.length === 1)
+  await eventually(
+    'only the conflict is left',
+    () => ana.changes(),
+    (changes) => changes.length === 1,
+  )
   holds('Bo’s letter stands', (await ana.text()).includes('burXning'))
   await ana.page.getByRole('button', { name: /^Use the AI’s/ }).click()
-  await eventually('all decided', () => bo.changes(), (changes) => changes.length === 0)
-  const accepted = await eventually('the AI’s words', () => bo.text(), (text) => text.startsWith('The lamp burned all night.'))
+  await eventually(
+    'all decided',
+    () => bo.changes(),
+    (changes) => changes.length === 0,
+  )
+  const accepted = await eventually(
+    'the AI’s words',
+    () => bo.text(),
+    (text) => text.startsWith('The lamp burned all night.'),
+  )
 
   // Ctrl+Z takes the accept back, as one step, and its change waits again.
   await ana.page.locator('.cm-content').focus()
   await ana.page.keyboard.press('Control+z')
-  await eventually('the accept is taken back', () => bo.text(), (text) => text !== accepted && text.includes('burXning'))
-  await eventually('its change waits again', () => bo.changes(), (changes) => changes.length === 1)
+  await eventually(
+    'the accept is taken back',
+    () => bo.text(),
+    (text) => text !== accepted && text.includes('burXning'),
+  )
+  await eventually(
+    'its change waits again',
+    () => bo.changes(),
+    (changes) => changes.length === 1,
+  )
   await bo.page.getByRole('button', { name: /^Reject 1 change/ }).click()
   await bo.page.getByRole('button', { name: 'Changes my meaning' }).click()
   await bo.page.locator('.reason button[type=submit]').click()
-  await eventually('nothing waits', () => ana.changes(), (changes) => changes.length === 0)
+  await eventually(
+    'nothing waits',
+    () => ana.changes(),
+    (changes) => changes.length === 0,
+  )
   same('the texts at the end', await ana.text(), await bo.text())
 
   // Both type at once.
-  await Promise.all([ana, bo].map(async (writer, which) => {
-    await writer.caret(which * 30)
-    await writer.page.keyboard.type(which ? 'typed by Bo 😀 ' : 'typed by Ana 🌊 ', { delay: 5 })
-  }))
-  await eventually('the same text in both', async () => [await ana.text(), await bo.text()], ([a, b]) => a === b && a.includes('by Bo 😀') && a.includes('by Ana 🌊'))
+  await Promise.all(
+    [ana, bo].map(async (writer, which) => {
+      await writer.caret(which * 30)
+      await writer.page.keyboard.type(which ? 'typed by Bo 😀 ' : 'typed by Ana 🌊 ', { delay: 5 })
+    }),
+  )
+  await eventually(
+    'the same text in both',
+    async () => [await ana.text(), await bo.text()],
+    ([a, b]) => a === b && a.includes('by Bo 😀') && a.includes('by Ana 🌊'),
+  )
 
-  const phone = await Writer.open(chromium, server, 'Cy', /A note about a lamp/, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  const phone = await Writer.open(chromium, server, 'Cy', /A note about a lamp/, {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  })
   await ana.ask('Tighten it once more')
   await phone.page.locator('.review-bar').waitFor()
   await accessible(phone, 'a phone')

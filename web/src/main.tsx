@@ -6,19 +6,19 @@ import { createRoot } from 'react-dom/client'
 import { App } from './app/App.tsx'
 import './ui/base.css'
 import './app/layout.css'
-import './app/library.css'
-import './app/share.css'
+import './app/documents/library.css'
+import './app/share/share.css'
 import './chat/panel.css'
-import './desk/desk.css'
+import './workspace-inbox/inbox.css'
 import './editor/editor.css'
 import './frozen/frozen.css'
 import './history/history.css'
 import './review/review.css'
-import './review/decisions.css'
+import './review/cards/decisions.css'
 import './rules/rules.css'
-import { watchDesk } from './desk/store.ts'
+import { watchInbox } from './workspace-inbox/state/store.ts'
 import { start, wire } from './session/store.ts'
 
-watchDesk(wire)
+watchInbox(wire)
 start()
 createRoot(document.getElementById('app')!).render(<App />)

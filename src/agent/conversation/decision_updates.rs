@@ -20,7 +20,7 @@ pub struct DecisionUpdates {
     /// Random tag that marks the lines as data; empty in records of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tag: String,
-    /// State of each request as it was told ([`stand`]).
+    /// State of each request as it was told ([`decision_state`]).
     pub told: BTreeMap<RequestId, String>,
 }
 
@@ -61,7 +61,7 @@ pub fn told(
     now: &ApprovalRequest,
     newest: Option<&ApprovalRequest>,
 ) -> Option<(String, String)> {
-    let stands = stand(now, newest);
+    let stands = decision_state(now, newest);
     let is_news = if let Some(stood) = known.stood {
         stood != stands
     } else {
@@ -75,12 +75,12 @@ pub fn told(
 
 /// Returns the state of a request, as far as people influenced it. The positions of an open change
 /// are not part of it.
-fn stand(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> String {
+fn decision_state(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> String {
     let hunks: Vec<_> =
         now.hunks.iter().filter_map(|h| Some((&h.id, h.decided.as_ref()?.at_ms))).collect();
     let closed = now.closed.as_ref().map(|closed| closed.at_ms);
     let undone = now.undone().and_then(|undone| undone.done_ms);
-    let newest = newest.map(|it| (it.id(), stand(it, None)));
+    let newest = newest.map(|it| (it.id(), decision_state(it, None)));
     json!([now.status.as_str(), closed, hunks, now.remarks.len(), undone, newest]).to_string()
 }
 

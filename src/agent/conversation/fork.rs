@@ -118,12 +118,12 @@ impl AgentService {
             return Err(AskError::NotAllowed);
         }
         let key = QueueKey::conversation(of.0.clone(), of.1.clone());
-        while self.shared.queues().seize(&key)? == ConversationLock::NotYet {
+        while self.shared.queues().lock_idle(&key)? == ConversationLock::NotYet {
             sleep(A_MOMENT).await;
         }
         let begun = self.shared.begin_anew(of, by, from, past).await;
         // Runs that were asked for meanwhile begin now.
-        self.employ(WorkerNeed::Needed, key);
+        self.spawn_worker(WorkerNeed::Needed, key);
         begun
     }
 
@@ -174,9 +174,9 @@ impl AgentDeps {
         self.store.commit(batch).await?;
         let clock = self.clock.clone();
         let (session, run, document) = (session.clone(), entry.run.clone(), document.clone());
-        let voice = RunEvents { room, session, run, clock, document };
+        let run_events = RunEvents { room, session, run, clock, document };
         for shown in entry.shown() {
-            voice.show(shown).await;
+            run_events.show(shown).await;
         }
         Ok(())
     }

@@ -316,7 +316,7 @@ mod tests {
                 EntryKind::Prompt {
                     name: "Ada".into(),
                     text,
-                    door: None,
+                    source: None,
                     news: DecisionUpdates::default(),
                 },
                 EntryKind::Results { answers: vec![outcome] },

@@ -17,8 +17,8 @@ use super::decision_updates::DecisionUpdates;
 use super::shown_documents::ShownDocument;
 
 /// Returns the rules of a conversation.
-pub fn rules(ground: ToolScope) -> &'static str {
-    match ground {
+pub fn rules(scope: ToolScope) -> &'static str {
+    match scope {
         ToolScope::Document | ToolScope::Conversation => include_str!("../prompts/system.md"),
         ToolScope::Workspace => include_str!("../prompts/workspace.md"),
     }

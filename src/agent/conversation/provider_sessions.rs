@@ -79,7 +79,7 @@ pub async fn choose(
 /// may be missing.
 fn previous<'a>(before: &'a [TranscriptEntry], run: &RunId) -> Option<&'a RunId> {
     let is_call =
-        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });
+        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { source: Some(_), .. });
     let calls: Vec<&RunId> = before.iter().filter(is_call).map(|entry| &entry.run).collect();
     before
         .iter()

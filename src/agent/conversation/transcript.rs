@@ -39,8 +39,8 @@ pub enum EntryKind {
         /// Text that was typed, word for word.
         text: String,
         /// Origin of an external call: no model took part, and no model is told of it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        door: Option<CallSource>,
+        #[serde(rename = "door", default, skip_serializing_if = "Option::is_none")]
+        source: Option<CallSource>,
         /// Decisions about earlier changes that were told with the prompt.
         #[serde(default, skip_serializing_if = "DecisionUpdates::is_nothing")]
         news: DecisionUpdates,
@@ -166,7 +166,7 @@ pub fn messages(
     let mut messages: Vec<ChatMessage> = Vec::new();
     let mut open: Vec<ToolCall> = Vec::new();
     let is_call =
-        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { door: Some(_), .. });
+        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { source: Some(_), .. });
     // Providers ask to leave out a declined turn with its question: a model that reads it continues
     // to decline (platform.claude.com, "Handle streaming refusals").
     let is_untold =
@@ -470,7 +470,7 @@ mod tests {
             EntryKind::Prompt {
                 name: "Ada".into(),
                 text: text.into(),
-                door: None,
+                source: None,
                 news: DecisionUpdates::default(),
             },
         )

@@ -124,7 +124,7 @@ mod tests {
             EntryKind::Prompt {
                 name: "Ada".into(),
                 text: "Why?".into(),
-                door: None,
+                source: None,
                 news: DecisionUpdates::default(),
             },
         )

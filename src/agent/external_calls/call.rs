@@ -5,8 +5,6 @@
 //! restart resumes it: a waiting request continues to wait, and a decision is executed once, even
 //! if the caller is gone.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -17,11 +15,11 @@ use crate::rooms::command::ApprovalMode;
 use crate::tools::ToolOffer;
 use crate::tools::pipeline::inbox_approval;
 use crate::tools::{
-    ApprovalWait, EditableRange, FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext,
-    ToolEffect, ToolOutcome, UnreadRanges,
+    ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
+    FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext, ToolEffect, ToolOutcome,
 };
 
-use super::waiters::{CallHandle, CallerContext};
+use super::waiters::CallHandle;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::run::run_record::Run;
 use crate::agent::{
@@ -60,7 +58,8 @@ pub struct ExternalCall {
     /// Call with the id that the caller gave it.
     pub call: ToolCall,
     /// Origin of the call.
-    pub door: CallSource,
+    #[serde(rename = "door")]
+    pub source: CallSource,
     /// Version of the document that the caller has read; proposals are changes of it. `None` if the
     /// caller has read none, and then it can propose nothing.
     pub base: Option<Version>,
@@ -70,9 +69,6 @@ pub struct ExternalCall {
     /// Earlier request that a person proposes again with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
-    /// Program that named the call ([`DedupKey`]), if it can be told from others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub named_by: Option<String>,
 }
 
 /// External call that is to be made ([`AgentService::call`]).
@@ -88,46 +84,9 @@ pub struct CallRequest {
     pub prompt: String,
     /// Call to make.
     pub outside: ExternalCall,
-    /// Key that identifies the call if its caller sends it again; `None` if each call is a new one.
-    pub mark: Option<DedupKey>,
-}
-
-/// Key that identifies a repeated call.
-#[derive(Clone, Debug)]
-pub struct DedupKey {
-    /// Name of the call, and everything that belongs to its identity.
-    pub name: String,
-    /// Issuer of the name.
-    pub by: KeyIssuer,
-}
-
-/// Issuer of a call's name.
-#[derive(Clone, Debug)]
-pub enum KeyIssuer {
-    /// This server, which gives each name to one call only.
-    Server,
-    /// A program, which may use the name again: many programs count their calls from the start in
-    /// every conversation.
-    Program(ClientConnection),
-}
-
-/// Connection to a program that calls.
-#[derive(Clone, Debug)]
-pub struct ClientConnection {
-    /// Name of the program, if it can be told from others.
-    pub program: Option<String>,
-    /// Token that fires when the connection is lost although the program has not given the call up.
-    pub lost: CancellationToken,
-}
-
-impl KeyIssuer {
-    /// Returns the name of the program, if the issuer is one that can be told from others.
-    pub(crate) fn program(&self) -> Option<&str> {
-        match self {
-            Self::Server => None,
-            Self::Program(line) => line.program.as_deref(),
-        }
-    }
+    /// Key that identifies the call if its caller sends it again: the session or bridge of the
+    /// caller, and the caller's name of the call. `None` if each call is a new one.
+    pub key: Option<String>,
 }
 
 /// External call that is over.
@@ -204,8 +163,7 @@ impl AgentService {
             let over = CallResult { outcome: finished.outcome, read };
             return Ok(CallHandle::over(over, self.shared.stop.clone()));
         }
-        let CallRequest { session, principal, document, prompt, mut outside, mark } = calling;
-        outside.named_by = mark.as_ref().and_then(|mark| mark.by.program()).map(str::to_owned);
+        let CallRequest { session, principal, document, prompt, outside, key } = calling;
         if let Some(document) = &document
             && self.shared.rooms.open(document).await?.unlisted_owner().is_some()
         {
@@ -228,9 +186,9 @@ impl AgentService {
             safe_tools: SafeTools::AtOnce,
             permission_mode: PermissionMode::Sdk,
         };
-        match mark {
-            Some(mark) => self.call_again(ask, &mark, caller).await,
-            None => self.call_once(ask, &KeyIssuer::Server, caller).await,
+        match key {
+            Some(key) => self.call_again(ask, &key, caller).await,
+            None => self.call_once(ask, caller).await,
         }
     }
 
@@ -244,7 +202,7 @@ impl AgentService {
         if effect != Some(ToolEffect::Reads) || self.shared.tools.workspace().is_none() {
             return Ok(false);
         }
-        Ok(inbox_approval::rules_speak_of(&self.shared.desk().await?, &calling.outside.call)
+        Ok(inbox_approval::has_rule(&self.shared.workspace_inbox().await?, &calling.outside.call)
             .await?)
     }
 
@@ -252,17 +210,16 @@ impl AgentService {
     pub(crate) async fn call_once(
         &self,
         ask: AgentRequest,
-        by: &KeyIssuer,
         caller: &CancellationToken,
     ) -> Result<CallHandle, AskError> {
         let cancel = CancellationToken::new();
         if caller.is_cancelled() {
             cancel.cancel();
         }
-        let to = CallerContext { by, caller, stop: &self.shared.stop };
-        let ongoing = self.shared.ears.open(&ask, None, cancel.clone(), to);
+        let (waiters, stop) = (&self.shared.call_waiters, &self.shared.stop);
+        let ongoing = waiters.open(&ask, None, cancel.clone(), caller, stop);
         if let Err(error) = self.start(ask.clone(), cancel).await {
-            self.shared.ears.close(&ask);
+            self.shared.call_waiters.close(&ask);
             return Err(error);
         }
         Ok(ongoing)
@@ -274,49 +231,48 @@ impl AgentService {
         calling: &CallRequest,
         cancel: &CancellationToken,
     ) -> Result<FinishedCall, AskError> {
-        let CallRequest { session, principal, document, prompt, outside, mark: _ } = calling;
+        let CallRequest { session, principal, document, prompt, outside, key: _ } = calling;
         let tools = &self.shared.tools;
         // The workspace has no document to which a right could apply.
         let reads_files = tools.effect(&outside.call.name) == Some(ToolEffect::Reads);
         if reads_files && !principal.may(Action::Ask, None) {
             return Err(AskError::NotAllowed);
         }
-        let desk = self.shared.desk().await?;
+        let workspace_inbox = self.shared.workspace_inbox().await?;
         let room = match document {
             Some(id) if principal.may(Action::Read, Some(id)) => self.shared.rooms.open(id).await?,
             Some(_) => return Err(AskError::NotAllowed),
-            None => desk.clone(),
+            None => workspace_inbox.clone(),
         };
         let context = ToolContext {
             room,
-            desk,
-            workspace: tools.workspace().filter(|_| reads_files).cloned(),
-            safe_tools: SafeTools::AtOnce,
-            rooms: self.shared.rooms.clone(),
-            elsewhere: None,
-            live: None,
-            read: None,
-            base: None,
-            unread: UnreadRanges::default(),
-            shown: None,
-            still_unread: UnreadRanges::default(),
-            selection: None,
-            allowed: EditableRange::Nothing,
-            preface: Arc::default(),
-            request: RequestId::generate(),
-            session: session.clone(),
-            run: RunId::generate(),
-            requester: principal.clone(),
-            prompt: prompt.as_str().into(),
-            source: outside.door.as_str(),
-            gate: ApprovalMode::Ask,
-            deadline_ms: outside.deadline_ms,
-            taken_up: false,
-            again_of: None,
-            asking: None,
-            plan: PlanMode::Off,
-            tag: uuid::Uuid::new_v4().simple().to_string().into(),
-            clock: self.shared.clock.clone(),
+            conversation_room: None,
+            open_file: None,
+            call: CallIdentity {
+                request: RequestId::generate(),
+                session: session.clone(),
+                run: RunId::generate(),
+                requester: principal.clone(),
+                prompt: prompt.as_str().into(),
+                source: outside.source.as_str(),
+                taken_up: false,
+                again_of: None,
+            },
+            view: DocumentView { editable: EditableRange::Nothing, ..DocumentView::default() },
+            approval: ApprovalTerms {
+                mode: ApprovalMode::Ask,
+                deadline_ms: outside.deadline_ms,
+                progress: None,
+            },
+            environment: CallEnvironment {
+                rooms: self.shared.rooms.clone(),
+                workspace_inbox,
+                workspace: tools.workspace().filter(|_| reads_files).cloned(),
+                safe_tools: SafeTools::AtOnce,
+                plan: PlanMode::Off,
+                tag: uuid::Uuid::new_v4().simple().to_string().into(),
+                clock: self.shared.clock.clone(),
+            },
         };
         Ok(tools.call(&context, &outside.call, cancel).await)
     }

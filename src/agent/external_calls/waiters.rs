@@ -5,7 +5,7 @@
 //! on the call belongs to the new connection: the end of the old one, noticed late, withdraws
 //! nothing.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -14,22 +14,15 @@ use tokio_util::sync::CancellationToken;
 use crate::ids::{RequestId, RunId, SessionId};
 use crate::tools::ApprovalWait;
 
-use super::call::{CallEvent, CallResult, KeyIssuer};
+use super::call::{CallEvent, CallResult};
 use crate::agent::AgentRequest;
 
 /// Run, by its session and its name.
 type RunName = (SessionId, RunId);
 
-/// Maximum number of programs that are remembered to have joined the call of another.
-const MOST_JOINED: usize = 1_000;
-
 /// Callers that wait for external calls in this process.
 #[derive(Debug, Default)]
-pub(crate) struct CallWaiters {
-    waiting: Mutex<HashMap<RunName, CallWaiter>>,
-    /// Calls that also belong to a program that did not begin them.
-    joined: Mutex<VecDeque<(RunName, String)>>,
-}
+pub(crate) struct CallWaiters(Mutex<HashMap<RunName, CallWaiter>>);
 
 /// Callers that wait for one call.
 #[derive(Debug)]
@@ -37,19 +30,6 @@ struct CallWaiter {
     asking: watch::Sender<Option<ApprovalWait>>,
     over: watch::Sender<Option<CallResult>>,
     owner: Arc<CallOwner>,
-    /// Issuer of the latest call.
-    by: KeyIssuer,
-}
-
-/// Caller of an external call.
-#[derive(Clone, Copy)]
-pub(crate) struct CallerContext<'a> {
-    /// Issuer of the call's name.
-    pub by: &'a KeyIssuer,
-    /// Token that fires when the caller gives up.
-    pub caller: &'a CancellationToken,
-    /// Token that fires when the server stops.
-    pub stop: &'a CancellationToken,
 }
 
 /// Ownership of a call.
@@ -65,8 +45,6 @@ struct CallOwner {
 /// since.
 #[derive(Debug)]
 pub struct CallHandle {
-    /// Run of the call, if it has one.
-    name: Option<RunName>,
     asking: watch::Receiver<Option<ApprovalWait>>,
     over: watch::Receiver<Option<CallResult>>,
     stop: CancellationToken,
@@ -88,21 +66,11 @@ impl CallHandle {
     pub(crate) fn over(called: CallResult, stop: CancellationToken) -> Self {
         let (_, asking) = watch::channel(None);
         let (_, over) = watch::channel(Some(called));
-        Self { name: None, asking, over, stop, caller: CancellationToken::new(), claim: None }
-    }
-
-    /// Sets the run of the call.
-    pub(crate) fn of(self, name: (SessionId, RunId)) -> Self {
-        Self { name: Some(name), ..self }
-    }
-
-    /// Returns the run of the call, if the call may be sent again.
-    pub(crate) fn name(&self) -> Option<&(SessionId, RunId)> {
-        self.name.as_ref()
+        Self { asking, over, stop, caller: CancellationToken::new(), claim: None }
     }
 
     /// Gives up the right to withdraw the call, so that only people decide about it.
-    pub(crate) fn let_go(mut self) {
+    pub(crate) fn keep_for_people(mut self) {
         if let Some(claim) = self.claim.take() {
             *lock(&claim.owner.callers) += 1;
         }
@@ -141,30 +109,6 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Result of [`CallWaiters::join`].
-pub(crate) enum JoinOutcome {
-    /// The call is under way, and now belongs to the newest caller.
-    Joined(CallHandle),
-    /// No caller waits for a call of this name, or it is being withdrawn.
-    Nobody,
-    /// The call of this name belongs to another caller, who waits for it.
-    Another,
-}
-
-impl KeyIssuer {
-    /// Returns `true` if the present caller may be the earlier one. A caller without a name cannot
-    /// be told from another one without a name, and a program that lost its connection may have
-    /// begun a new session.
-    fn may_be(&self, now: &Self) -> bool {
-        match (self, now) {
-            (Self::Program(before), Self::Program(now)) => {
-                before.program == now.program || before.lost.is_cancelled()
-            }
-            (Self::Server, _) | (_, Self::Server) => true,
-        }
-    }
-}
-
 impl CallWaiters {
     /// Registers a call of a name for which no caller waits yet. `cancel` stops it; `waits` is its
     /// request, if that is already waiting.
@@ -173,66 +117,52 @@ impl CallWaiters {
         ask: &AgentRequest,
         waits: Option<RequestId>,
         cancel: CancellationToken,
-        to: CallerContext<'_>,
+        caller: &CancellationToken,
+        stop: &CancellationToken,
     ) -> CallHandle {
         let owner = Arc::new(CallOwner { callers: Mutex::new(1), cancel });
         let claim = CancelOnDrop { owner: Arc::clone(&owner), place: 1 };
         let asking = watch::Sender::new(waits.map(ApprovalWait::Waits));
-        let ear = CallWaiter { asking, over: watch::Sender::new(None), owner, by: to.by.clone() };
-        let ongoing = ear.tell(name(ask), claim, to);
-        self.ears().insert(name(ask), ear);
+        let waiter = CallWaiter { asking, over: watch::Sender::new(None), owner };
+        let ongoing = waiter.handle(claim, caller, stop);
+        self.call_waiters().insert(name(ask), waiter);
         ongoing
     }
 
-    /// Joins a call that is under way.
-    pub fn join(&self, ask: &AgentRequest, to: CallerContext<'_>) -> JoinOutcome {
-        let mut ears = self.ears();
-        let Some(ear) = ears.get_mut(&name(ask)) else { return JoinOutcome::Nobody };
-        if !ear.by.may_be(to.by) {
-            return JoinOutcome::Another;
-        }
-        let Some(claim) = ear.claim() else { return JoinOutcome::Nobody };
-        ear.by = to.by.clone();
-        self.note_joined(ask, to.by);
-        JoinOutcome::Joined(ear.tell(name(ask), claim, to))
-    }
-
-    /// Remembers that a call also belongs to this program.
-    pub fn note_joined(&self, ask: &AgentRequest, by: &KeyIssuer) {
-        let Some(program) = by.program() else { return };
-        let mut joined = lock(&self.joined);
-        if joined.len() >= MOST_JOINED {
-            joined.pop_front();
-        }
-        joined.push_back((name(ask), program.to_owned()));
-    }
-
-    /// Returns `true` if a program has joined a call of this name.
-    pub fn has_joined(&self, ask: &AgentRequest, program: &str) -> bool {
-        let name = name(ask);
-        lock(&self.joined).iter().any(|(call, by)| *call == name && by == program)
+    /// Joins a call that is under way, which then belongs to the newest caller. Returns `None` if
+    /// no caller waits for a call of this name, or it is being withdrawn.
+    pub fn join(
+        &self,
+        ask: &AgentRequest,
+        caller: &CancellationToken,
+        stop: &CancellationToken,
+    ) -> Option<CallHandle> {
+        let call_waiters = self.call_waiters();
+        let waiter = call_waiters.get(&name(ask))?;
+        let claim = waiter.claim()?;
+        Some(waiter.handle(claim, caller, stop))
     }
 
     /// Returns the channel that reports the progress of a run's request, if a caller waits.
     pub fn of(&self, ask: &AgentRequest) -> Option<watch::Sender<Option<ApprovalWait>>> {
-        self.ears().get(&name(ask)).map(|ear| ear.asking.clone())
+        self.call_waiters().get(&name(ask)).map(|waiter| waiter.asking.clone())
     }
 
     /// Tells the waiting caller the result of a call.
-    pub fn tell(&self, ask: &AgentRequest, called: impl FnOnce() -> CallResult) {
-        let ear = self.ears().remove(&name(ask));
-        if let Some(ear) = ear {
-            ear.over.send_replace(Some(called()));
+    pub fn notify(&self, ask: &AgentRequest, called: impl FnOnce() -> CallResult) {
+        let waiter = self.call_waiters().remove(&name(ask));
+        if let Some(waiter) = waiter {
+            waiter.over.send_replace(Some(called()));
         }
     }
 
     /// Removes a call that did not begin.
     pub fn close(&self, ask: &AgentRequest) {
-        self.ears().remove(&name(ask));
+        self.call_waiters().remove(&name(ask));
     }
 
-    fn ears(&self) -> MutexGuard<'_, HashMap<RunName, CallWaiter>> {
-        lock(&self.waiting)
+    fn call_waiters(&self) -> MutexGuard<'_, HashMap<RunName, CallWaiter>> {
+        lock(&self.0)
     }
 }
 
@@ -247,13 +177,17 @@ impl CallWaiter {
         Some(CancelOnDrop { owner: Arc::clone(&self.owner), place: *callers })
     }
 
-    fn tell(&self, name: RunName, claim: CancelOnDrop, to: CallerContext<'_>) -> CallHandle {
+    fn handle(
+        &self,
+        claim: CancelOnDrop,
+        caller: &CancellationToken,
+        stop: &CancellationToken,
+    ) -> CallHandle {
         let mut asking = self.asking.subscribe();
         // Marked as changed, so that progress from before the subscription is also reported.
         asking.mark_changed();
-        let over = self.over.subscribe();
-        let (caller, stop) = (to.caller.clone(), to.stop.clone());
-        CallHandle { name: Some(name), asking, over, stop, caller, claim: Some(claim) }
+        let (over, claim) = (self.over.subscribe(), Some(claim));
+        CallHandle { asking, over, stop: stop.clone(), caller: caller.clone(), claim }
     }
 }
 
@@ -281,7 +215,6 @@ impl StagedCall {
     pub fn call() -> (Self, CallHandle) {
         let (asking, over) = (watch::Sender::new(None), watch::Sender::new(None));
         let ongoing = CallHandle {
-            name: None,
             asking: asking.subscribe(),
             over: over.subscribe(),
             stop: CancellationToken::new(),

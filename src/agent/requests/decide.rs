@@ -1,5 +1,5 @@
-//! Decisions about requests without a document. The preview is computed once more before an
-//! approval is accepted.
+//! Decisions about any request. For a call that is decided as a whole, the preview is computed
+//! again before an approval is accepted.
 
 use std::sync::Arc;
 
@@ -12,14 +12,16 @@ use crate::ids::RequestId;
 use crate::permissions::Principal;
 use crate::rooms::command::ApprovalMode;
 use crate::rooms::{RoomError, RoomHandle};
-use crate::tools::{EditableRange, PlanMode, SafeTools, ToolContext, UnreadRanges};
+use crate::tools::{
+    ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, PlanMode, SafeTools, ToolContext,
+};
 
 use crate::agent::AgentService;
 
 impl AgentService {
     /// Returns the workspace inbox: the room of requests without a document.
-    pub async fn desk(&self) -> Result<RoomHandle, RoomError> {
-        self.shared.desk().await
+    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
+        self.shared.workspace_inbox().await
     }
 
     /// Returns `true` if there is a folder for work without a document.
@@ -55,20 +57,20 @@ impl AgentService {
         }
         // The room checks changes of a text, but does not know the rules for files.
         if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {
-            let desk = self.desk().await?;
-            decision.most_units = self.shared.tools.most_units(request, &desk).await?;
+            let workspace_inbox = self.workspace_inbox().await?;
+            decision.most_units = self.shared.tools.most_units(request, &workspace_inbox).await?;
         }
         let whole = request.filter(|request| approves && request.hunks.is_empty());
         if let Some(request) = whole {
             self.check(&request, &decision, &by)?;
-            let context = self.context(&request, &self.desk().await?, &by);
+            let context = self.context(&request, &self.workspace_inbox().await?, &by);
             if let RequestVerdict::Edit { input } = &decision.verdict {
-                let revised = self.shared.tools.look_again(&context, &request, input).await;
+                let revised = self.shared.tools.refresh_preview(&context, &request, input).await;
                 decision.revised =
                     Some(revised.map_err(|error| RoomError::Input(error.to_string()))?);
             }
-            let fresh = self.fresh(&context, &request).await;
-            room.look_again(id.clone(), fresh).await?;
+            let updated_preview = self.updated_preview(&context, &request).await;
+            room.refresh_preview(id.clone(), updated_preview).await?;
         }
         room.decide(id, decision, by).await
     }
@@ -89,9 +91,13 @@ impl AgentService {
     }
 
     /// Computes the present preview of a call.
-    async fn fresh(&self, context: &ToolContext, request: &ApprovalRequest) -> UpdatedPreview {
+    async fn updated_preview(
+        &self,
+        context: &ToolContext,
+        request: &ApprovalRequest,
+    ) -> UpdatedPreview {
         let proposal = &request.proposal;
-        let looked = self.shared.tools.look_again(context, request, &proposal.input).await;
+        let looked = self.shared.tools.refresh_preview(context, request, &proposal.input).await;
         looked.unwrap_or_else(|error| {
             // The call is no longer possible. People see why; another reason is another preview.
             let text = error.to_string();
@@ -105,38 +111,38 @@ impl AgentService {
     }
 
     /// Returns the context of a tool that only computes a preview.
-    fn context(&self, request: &ApprovalRequest, desk: &RoomHandle, by: &Principal) -> ToolContext {
+    fn context(
+        &self,
+        request: &ApprovalRequest,
+        workspace_inbox: &RoomHandle,
+        by: &Principal,
+    ) -> ToolContext {
         let proposal = &request.proposal;
         ToolContext {
-            room: desk.clone(),
-            rooms: self.shared.rooms.clone(),
-            elsewhere: None,
-            live: None,
-            read: None,
-            desk: desk.clone(),
-            workspace: self.shared.tools.workspace().cloned(),
-            safe_tools: SafeTools::AtOnce,
-            base: None,
-            unread: UnreadRanges::default(),
-            shown: None,
-            still_unread: UnreadRanges::default(),
-            selection: None,
-            allowed: EditableRange::Everything,
-            preface: Arc::default(),
-            request: request.id().clone(),
-            session: proposal.session.clone(),
-            run: proposal.run.clone(),
-            requester: by.clone(),
-            prompt: proposal.prompt.as_str().into(),
-            source: "",
-            gate: ApprovalMode::Ask,
-            deadline_ms: None,
-            taken_up: false,
-            again_of: None,
-            asking: None,
-            plan: PlanMode::Off,
-            tag: "".into(),
-            clock: self.shared.clock.clone(),
+            room: workspace_inbox.clone(),
+            conversation_room: None,
+            open_file: None,
+            call: CallIdentity {
+                request: request.id().clone(),
+                session: proposal.session.clone(),
+                run: proposal.run.clone(),
+                requester: by.clone(),
+                prompt: proposal.prompt.as_str().into(),
+                source: "",
+                taken_up: false,
+                again_of: None,
+            },
+            view: DocumentView::default(),
+            approval: ApprovalTerms { mode: ApprovalMode::Ask, deadline_ms: None, progress: None },
+            environment: CallEnvironment {
+                rooms: self.shared.rooms.clone(),
+                workspace_inbox: workspace_inbox.clone(),
+                workspace: self.shared.tools.workspace().cloned(),
+                safe_tools: SafeTools::AtOnce,
+                plan: PlanMode::Off,
+                tag: "".into(),
+                clock: self.shared.clock.clone(),
+            },
         }
     }
 }

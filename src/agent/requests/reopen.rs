@@ -118,13 +118,12 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
         prompt,
         outside: ExternalCall {
             call,
-            door: CallSource::Desk,
+            source: CallSource::Desk,
             base: None,
             deadline_ms: None,
             again_of: Some(proposal.id.clone()),
-            named_by: None,
         },
-        mark: None,
+        key: None,
     }
 }
 
@@ -132,7 +131,7 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
 async fn asked(mut ongoing: CallHandle) -> Result<RequestId, AskError> {
     match ongoing.next().await {
         CallEvent::Asking(ApprovalWait::Waits(request) | ApprovalWait::Resolved(request)) => {
-            ongoing.let_go();
+            ongoing.keep_for_people();
             Ok(request)
         }
         CallEvent::Parked => Err(AskError::Closed),

@@ -35,8 +35,9 @@ impl AgentService {
             return Err(RoomError::Closed);
         }
         // The person who asked may disconnect before the undo is done.
-        let (shared, desk) = (Arc::clone(&self.shared), room.clone());
-        let undone = self.see_through(async move { shared.undo(&desk, wish, by).await });
+        let (shared, workspace_inbox) = (Arc::clone(&self.shared), room.clone());
+        let undone =
+            self.spawn_tracked(async move { shared.undo(&workspace_inbox, wish, by).await });
         undone.await.unwrap_or(Err(RoomError::Closed))
     }
 
@@ -46,9 +47,9 @@ impl AgentService {
         let shared = &self.shared;
         for id in shared.store.undos().await? {
             let Some(request) = shared.kept_request(&id).await? else { continue };
-            match shared.look_back(&request).await {
+            match shared.recover_outcome(&request).await {
                 Ok(reversed) => {
-                    shared.desk().await?.end_undo(id, reversed).await?;
+                    shared.workspace_inbox().await?.end_undo(id, reversed).await?;
                 }
                 Err(error) => {
                     tracing::warn!(%error, request.id = %id, "what came of an undo cannot be found out");
@@ -62,7 +63,7 @@ impl AgentService {
 impl AgentDeps {
     async fn undo(
         &self,
-        desk: &RoomHandle,
+        workspace_inbox: &RoomHandle,
         wish: UndoChange,
         by: Principal,
     ) -> Result<Arc<ApprovalRequest>, RoomError> {
@@ -71,11 +72,11 @@ impl AgentDeps {
             return Err(invalid("this request has no single changes to undo"));
         }
         let mut request = self.kept_request(&id).await?.ok_or(RoomError::NoRequest)?;
-        let settings = desk.read().await?.settings;
+        let settings = workspace_inbox.read().await?.settings;
         request.set_policy(&settings.requirements(std::iter::empty()));
         let change = FileChange::of(&request.reversible(&by)?)
             .ok_or_else(|| invalid("what the file read before is not known"))?;
-        let now = self.tools.standing(&change.path).await.map_err(impossible)?;
+        let now = self.tools.current_file(&change.path).await.map_err(impossible)?;
         check_live(&change, &now, &by)?;
         let since = change.compare(&now);
         if since == FileSinceCall::Changed && !force {
@@ -84,7 +85,7 @@ impl AgentDeps {
         let (stamp, forced) = (now.stamp.clone(), since == FileSinceCall::Changed);
         let found = FoundFile { stamp, units: change.units(&now), forced };
         let undoing = UndoFileChange { request: id.clone(), found };
-        desk.begin_undo(undoing, by.clone()).await?;
+        workspace_inbox.begin_undo(undoing, by.clone()).await?;
         failpoint::pass("tools.undoing");
         let done = if since == FileSinceCall::TakenBack {
             Ok(())
@@ -93,10 +94,10 @@ impl AgentDeps {
         };
         failpoint::pass("tools.undone");
         if let Err(error) = done {
-            desk.end_undo(id, FileUndoOutcome::Not(error.to_string())).await?;
+            workspace_inbox.end_undo(id, FileUndoOutcome::Not(error.to_string())).await?;
             return Err(impossible(error));
         }
-        desk.end_undo(id, FileUndoOutcome::Done).await
+        workspace_inbox.end_undo(id, FileUndoOutcome::Done).await
     }
 
     /// Restores the text before the call: as the person's own change of the text if people have the
@@ -117,12 +118,15 @@ impl AgentDeps {
     }
 
     /// Returns the result of an interrupted undo, inferred from the present text of the file.
-    async fn look_back(&self, request: &ApprovalRequest) -> Result<FileUndoOutcome, ToolError> {
+    async fn recover_outcome(
+        &self,
+        request: &ApprovalRequest,
+    ) -> Result<FileUndoOutcome, ToolError> {
         let mut done = request.clone();
         done.reversal = None;
         let change = done.written().ok().as_ref().and_then(FileChange::of);
         let change = change.ok_or_else(|| ToolError::Failed("no file was changed".into()))?;
-        let now = self.tools.standing(&change.path).await?;
+        let now = self.tools.current_file(&change.path).await?;
         let found = request.reversal.as_ref().map(|reversal| reversal.found.as_str());
         Ok(if change.compare(&now) == FileSinceCall::TakenBack {
             FileUndoOutcome::Done

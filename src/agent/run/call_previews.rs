@@ -22,7 +22,8 @@ use crate::rooms::RoomHandle;
 use crate::rooms::command::{StreamingPreview, StreamingPreviewScope};
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 use crate::tools::{
-    EditableRange, PartialInput, PlanMode, StreamedField, ToolCall, ToolContext, ToolRegistry,
+    CallIdentity, EditableRange, PartialInput, PlanMode, StreamedField, ToolCall, ToolContext,
+    ToolRegistry,
 };
 
 /// Minimum interval between two previews of a call.
@@ -54,7 +55,7 @@ struct StreamedCall {
     id: String,
     tool: String,
     request: RequestId,
-    writes: StreamedField,
+    streams: StreamedField,
     input: PartialInput,
     /// Size in bytes of the text that people have been shown.
     shown: Option<usize>,
@@ -69,16 +70,17 @@ impl<'a> CallPreviews<'a> {
 
     /// Starts the preview of a call.
     pub fn begin(&mut self, index: usize, id: String, tool: String) {
-        let Some(writes) = self.tools.writes(&tool) else { return };
+        let Some(streams) = self.tools.streamed_field(&tool) else { return };
         // In plan mode the call would be refused.
-        let in_vain = self.context.base.is_none() || self.context.plan == PlanMode::Planning;
+        let in_vain =
+            self.context.view.base.is_none() || self.context.environment.plan == PlanMode::Planning;
         if in_vain || self.calls.len() >= MOST_SHOWN {
             return;
         }
-        let (StreamedField::Document(field) | StreamedField::Range(field)) = writes;
+        let (StreamedField::Document(field) | StreamedField::Range(field)) = streams;
         let (request, input) = (RequestId::generate(), PartialInput::new(field));
         let written =
-            StreamedCall { id, tool, request, writes, input, shown: None, due: Instant::now() };
+            StreamedCall { id, tool, request, streams, input, shown: None, due: Instant::now() };
         self.calls.insert(index, written);
     }
 
@@ -137,7 +139,7 @@ impl<'a> CallPreviews<'a> {
             if !is_made && written.shown.is_some() {
                 self.context
                     .room
-                    .unsketch(StreamingPreviewScope::One(written.request.clone()))
+                    .end_previews(StreamingPreviewScope::One(written.request.clone()))
                     .await;
             } else if waits && let Some(picture) = self.picture(index) {
                 picture.await;
@@ -151,12 +153,12 @@ impl<'a> CallPreviews<'a> {
         index: usize,
     ) -> Option<impl Future<Output = (usize, Duration)> + Send + use<>> {
         let written = self.calls.get_mut(&index)?;
-        let ToolContext { base, room, session, run, requester, .. } = &self.context;
-        let base = base.clone()?;
+        let CallIdentity { session, run, requester, .. } = &self.context.call;
+        let base = self.context.view.base.clone()?;
         let text = written.input.text().to_owned();
         written.shown = Some(text.len());
         let place = place(self.tools, &self.context, written, &base.text);
-        let sketch = StreamingPreview {
+        let streaming_preview = StreamingPreview {
             id: written.request.clone(),
             tool: written.tool.clone(),
             tool_use: written.id.as_str().into(),
@@ -169,8 +171,8 @@ impl<'a> CallPreviews<'a> {
             base: base.text,
             hunks: Vec::new(),
         };
-        let room = room.clone();
-        Some(async move { (index, show(room, sketch, place).await) })
+        let room = self.context.room.clone();
+        Some(async move { (index, show(room, streaming_preview, place).await) })
     }
 }
 
@@ -189,12 +191,12 @@ fn place(
     written: &StreamedCall,
     base: &Text,
 ) -> Option<(usize, usize)> {
-    let allowed = context.allowed;
-    let range = match (written.writes, allowed) {
+    let allowed = context.view.editable;
+    let range = match (written.streams, allowed) {
         (_, EditableRange::Nothing) => return None,
         (StreamedField::Document(_), _) => Some((0, base.len())),
         (StreamedField::Range(_), _) => {
-            tools.scope(context, &written.tool, &written.input.others())
+            tools.edited_range(context, &written.tool, &written.input.others())
         }
     };
     // Only the selection may be changed, so that is the range until the model names one.
@@ -208,38 +210,38 @@ fn place(
 /// Computes a preview and shows it; returns the duration of the comparison.
 async fn show(
     room: RoomHandle,
-    sketch: StreamingPreview,
+    streaming_preview: StreamingPreview,
     place: Option<(usize, usize)>,
 ) -> Duration {
     let compared = tokio::task::spawn_blocking(move || {
         let began = Instant::now();
-        (compare(sketch, place), began.elapsed())
+        (compare(streaming_preview, place), began.elapsed())
     });
     // A comparison that panics shows nothing; the proposal itself is compared again.
-    let Ok((sketch, took)) = compared.await else { return Duration::ZERO };
-    if let Err(error) = room.sketch(sketch).await {
+    let Ok((streaming_preview, took)) = compared.await else { return Duration::ZERO };
+    if let Err(error) = room.streaming_preview(streaming_preview).await {
         tracing::debug!(%error, "what the model is writing could not be shown");
     }
     took
 }
 
-fn compare(sketch: StreamingPreview, place: Option<(usize, usize)>) -> StreamingPreview {
-    let Some((from, to)) = place else { return sketch };
-    let old = sketch.base.slice(from..to).unwrap_or_default();
+fn compare(streaming_preview: StreamingPreview, place: Option<(usize, usize)>) -> StreamingPreview {
+    let Some((from, to)) = place else { return streaming_preview };
+    let old = streaming_preview.base.slice(from..to).unwrap_or_default();
     let deadline = Some(std::time::Instant::now() + BUDGET);
     let PartialDraft { mut hunks, blocks } =
-        diff_so_far(&old, &sketch.text, &DiffLimits { deadline });
+        diff_so_far(&old, &streaming_preview.text, &DiffLimits { deadline });
     for part in hunks.iter_mut().flat_map(|hunk| &mut hunk.parts) {
         part.from += from;
         part.to += from;
     }
-    let whole = (from, to) == (0, sketch.base.len()) && !old.is_empty();
-    if blocks == 0 && !whole && !old.contains("\n\n") && !sketch.text.is_empty() {
+    let whole = (from, to) == (0, streaming_preview.base.len()) && !old.is_empty();
+    if blocks == 0 && !whole && !old.contains("\n\n") && !streaming_preview.text.is_empty() {
         // A passage is shown growing in its place.
-        let part = DraftPart { from, to, base: old, insert: sketch.text.clone() };
+        let part = DraftPart { from, to, base: old, insert: streaming_preview.text.clone() };
         hunks = vec![HunkDraft { parts: vec![part], explanation: None }];
     }
-    StreamingPreview { hunks, paragraphs: blocks, ..sketch }
+    StreamingPreview { hunks, paragraphs: blocks, ..streaming_preview }
 }
 
 #[cfg(test)]
@@ -247,7 +249,7 @@ mod tests {
     use super::*;
     use crate::ids::Version;
 
-    fn sketch(base: &str, text: &str) -> StreamingPreview {
+    fn streaming_preview(base: &str, text: &str) -> StreamingPreview {
         StreamingPreview {
             id: "req".into(),
             tool: "update_selection".into(),
@@ -264,7 +266,8 @@ mod tests {
     }
 
     fn drawn(base: &str, text: &str, place: Option<(usize, usize)>) -> Vec<(usize, usize, String)> {
-        let parts = compare(sketch(base, text), place).hunks.into_iter().flat_map(|it| it.parts);
+        let parts =
+            compare(streaming_preview(base, text), place).hunks.into_iter().flat_map(|it| it.parts);
         parts.map(|part| (part.from, part.to, part.insert)).collect()
     }
 
@@ -282,7 +285,8 @@ mod tests {
         let all = Some((0, base.len()));
         assert_eq!(drawn(base, "The ca", all), []);
         assert_eq!(drawn(base, "The cat.\n\nIt", all), [(0, 3, "The".to_owned())]);
-        let sketch = compare(sketch(base, "The cat.\n\nIt slept.\n\nThe"), all);
-        assert_eq!((sketch.hunks.len(), sketch.paragraphs), (2, 2));
+        let streaming_preview =
+            compare(streaming_preview(base, "The cat.\n\nIt slept.\n\nThe"), all);
+        assert_eq!((streaming_preview.hunks.len(), streaming_preview.paragraphs), (2, 2));
     }
 }

@@ -2,7 +2,6 @@
 //! stores everything before it is relied on.
 
 mod model_request;
-mod pending_answer;
 mod plan_mode;
 mod selection_tracking;
 mod tool_context;
@@ -38,15 +37,12 @@ use crate::agent::scheduler::QueuedRun;
 use crate::agent::service::AgentDeps;
 use crate::agent::{AskError, ConversationMode, PermissionMode};
 
-use pending_answer::PendingAnswer;
-
 /// Works on a run until it is over; the caller reports the end.
-pub async fn drive(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
+pub async fn execute_run(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
     let QueuedRun { run, cancel } = job;
     let worked = async {
-        let mut driver = RunExecutor::begin(shared, run, cancel.clone()).await?;
-        let worked = driver.go().await;
-        driver.let_go().await.and(worked)
+        let mut executor = RunExecutor::begin(shared, run, cancel.clone()).await?;
+        executor.run_actions().await
     };
     worked.await.unwrap_or_else(|failure: RunFailure| failure.into())
 }
@@ -99,12 +95,12 @@ struct RunExecutor<'a> {
     shared: &'a AgentDeps,
     run: &'a mut Run,
     cancel: CancellationToken,
-    voice: RunEvents,
+    run_events: RunEvents,
     chosen: ChosenModel,
     /// Conversation as far as the model may be sent it, this run's entries last.
     entries: Vec<TranscriptEntry>,
     /// Document as the model was last told of it.
-    known: Option<DocumentSnapshot>,
+    model_document: Option<DocumentSnapshot>,
     /// Ranges of `known` that the model has not read.
     unread: UnreadRanges,
     /// Selection in `known`.
@@ -128,13 +124,11 @@ struct RunExecutor<'a> {
     /// Lines for the audit log that wait to be stored with their results.
     audit: Vec<(RequestId, ActivityLine)>,
     /// Ids of the requests of the latest calls, by the ids of the calls.
-    names: HashMap<String, RequestId>,
+    request_ids: HashMap<String, RequestId>,
     /// Other documents that the model has read.
     read: Arc<ReadDocuments>,
     /// `true` if the calls of this turn may have been made before a restart.
     taken_up: bool,
-    /// Answer that contains the calls, until the first of them is made.
-    held: Option<PendingAnswer>,
 }
 
 /// Chooses the model that began to answer, if it is still available. Another model must not be sent
@@ -167,21 +161,21 @@ impl<'a> RunExecutor<'a> {
         run: &'a mut Run,
         cancel: CancellationToken,
     ) -> Result<Self, RunFailure> {
-        let voice = shared.voice(run, shared.room(run).await?);
+        let run_events = shared.run_events(run, shared.room(run).await?);
         let mut entries = shared.remembered(run).await?;
-        let is_apart = shared.keep_apart(run, &mut entries, &voice.room).await?;
+        let is_apart = shared.keep_apart(run, &mut entries, &run_events.room).await?;
         let (chosen, entries) = choose(shared, run, entries)?;
         // A thread that a model keeps by itself would contain the removed words.
         let said = if is_apart { &[] } else { &*entries };
         provider_sessions::choose(shared, run, &chosen, said).await?;
-        let mut driver = Self {
+        let mut executor = Self {
             shared,
             run,
             cancel,
-            voice,
+            run_events,
             chosen,
             entries,
-            known: None,
+            model_document: None,
             unread: UnreadRanges::default(),
             selection: None,
             base: None,
@@ -194,21 +188,20 @@ impl<'a> RunExecutor<'a> {
             told: 0,
             read: Arc::default(),
             audit: Vec::new(),
-            names: HashMap::new(),
+            request_ids: HashMap::new(),
             taken_up: false,
-            held: None,
         };
-        driver.ask_aloud().await?;
-        driver.look().await?;
-        Ok(driver)
+        executor.record_question().await?;
+        executor.prepare_prompt().await?;
+        Ok(executor)
     }
 
-    async fn go(&mut self) -> Result<RunEnd, RunFailure> {
+    async fn run_actions(&mut self) -> Result<RunEnd, RunFailure> {
         let said = transcript::of_run(&self.entries, &self.run.ask.run);
         let limits = self.shared.limits;
         let (mut turn, effects) = match self.run.ask.outside() {
             Some(outside) => RunMachine::take_up_call(limits, &said, &outside.call),
-            None => RunMachine::take_up(limits, &said),
+            None => RunMachine::resume_from(limits, &said),
         };
         let mut todo = VecDeque::from(effects);
         while let Some(effect) = todo.pop_front() {
@@ -231,13 +224,13 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Stores and shows the question, unless an earlier process did.
-    async fn ask_aloud(&mut self) -> Result<(), RunFailure> {
+    async fn record_question(&mut self) -> Result<(), RunFailure> {
         let ask = &self.run.ask;
         if !transcript::of_run(&self.entries, &ask.run).is_empty() {
             self.taken_up = true;
             return Ok(());
         }
-        let door = ask.outside().map(|outside| outside.door);
+        let source = ask.outside().map(|outside| outside.source);
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
         let mut batch = WriteBatch::from(self.run.put(RunState::Running)?);
         if ask.conversation == ConversationMode::Fresh && !self.entries.is_empty() {
@@ -252,39 +245,39 @@ impl<'a> RunExecutor<'a> {
             self.entries.clear();
         }
         let news = self.news().await?;
-        self.keep(EntryKind::Prompt { name, text, door, news }, batch).await
+        self.keep(EntryKind::Prompt { name, text, source, news }, batch).await
     }
 
     /// Reads the document, finds the selection in it, and composes the prompt.
-    async fn look(&mut self) -> Result<(), RunFailure> {
-        self.bring_content().await?;
-        if self.ground() == ToolScope::Document {
-            self.known = Some(self.voice.room.read().await?);
+    async fn prepare_prompt(&mut self) -> Result<(), RunFailure> {
+        self.replace_private_text().await?;
+        if self.scope() == ToolScope::Document {
+            self.model_document = Some(self.run_events.room.read().await?);
         }
         if self.run.ask.outside().is_some() {
             // The caller knows only what it has read.
             self.base = self.base_of_calls().await?;
-            self.known.clone_from(&self.base);
+            self.model_document.clone_from(&self.base);
             return Ok(());
         }
         self.find_selection().await?;
         // A model that keeps its own thread may have dropped the document that it was shown before.
         self.seen = if self.run.thread.is_some() { None } else { self.seen() };
-        self.word();
+        self.compose_prompt();
         self.base = self.base_of_calls().await?;
         Ok(())
     }
 
     /// Composes the prompt. Of a document that is too long the model knows only the part that it is
     /// shown.
-    fn word(&mut self) {
+    fn compose_prompt(&mut self) {
         let ask = &self.run.ask;
         let news = self.told_with_the_prompt();
-        let mut tools = self.shared.tools.occasions(self.ground());
+        let mut tools = self.shared.tools.occasions(self.scope());
         tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
         let briefing = PromptContext {
             instructions: ask.instructions.as_deref(),
-            document: self.known.as_ref(),
+            document: self.model_document.as_ref(),
             most: self.most_shown,
             seen: self.seen.as_ref(),
             selection: self.selection.filter(|(start, end)| start != end),
@@ -296,8 +289,8 @@ impl<'a> RunExecutor<'a> {
             tag: &self.tag,
         };
         let (prompt, shown) = (briefing.blocks(), briefing.shown());
-        if let (Some(known), Some((from, to))) = (&self.known, shown) {
-            self.unread = UnreadRanges::all(known.text.len());
+        if let (Some(model_document), Some((from, to))) = (&self.model_document, shown) {
+            self.unread = UnreadRanges::all(model_document.text.len());
             self.unread.read(from, to);
         }
         self.prompt = prompt;
@@ -306,21 +299,21 @@ impl<'a> RunExecutor<'a> {
     /// Halves the part of the document that is shown, around the selection. Returns `false` if
     /// there is no document or little of it is shown already.
     fn show_less(&mut self) -> bool {
-        let Some(known) = &self.known else { return false };
-        let shown = self.most_shown.min(known.text.len());
+        let Some(model_document) = &self.model_document else { return false };
+        let shown = self.most_shown.min(model_document.text.len());
         if shown <= LEAST_SHOWN {
             return false;
         }
         self.most_shown = shown / 2;
         self.seen = None;
-        self.word();
+        self.compose_prompt();
         true
     }
 
     /// Replaces the text of the private document by the text that came with the request, once.
-    async fn bring_content(&mut self) -> Result<(), RunFailure> {
+    async fn replace_private_text(&mut self) -> Result<(), RunFailure> {
         let Some(content) = self.run.ask.content.take() else { return Ok(()) };
-        self.voice.room.replace(content, self.run.ask.principal.clone()).await?;
+        self.run_events.room.replace(content, self.run.ask.principal.clone()).await?;
         let put = self.run.put(RunState::Running)?;
         self.shared.store.commit(put).await.map_err(AskError::from)?;
         Ok(())
@@ -328,11 +321,13 @@ impl<'a> RunExecutor<'a> {
 
     /// Returns the text to which calls from an earlier process apply.
     async fn base_of_calls(&self) -> Result<Option<DocumentSnapshot>, RunFailure> {
-        let (Some(now), Some(version)) = (&self.known, self.run.base) else { return Ok(None) };
+        let (Some(now), Some(version)) = (&self.model_document, self.run.base) else {
+            return Ok(None);
+        };
         if now.version == version {
             return Ok(Some(now.clone()));
         }
-        let document = self.voice.room.document();
+        let document = self.run_events.room.document();
         let person = self.run.ask.principal.user.as_str();
         match text_at(&self.shared.store, document, version, person).await {
             Ok(text) => Ok(Some(DocumentSnapshot { version, text, ..now.clone() })),
@@ -341,10 +336,8 @@ impl<'a> RunExecutor<'a> {
         }
     }
 
-    /// Appends to the transcript, durably, and only then tells people. An answer may wait for its
-    /// first call.
+    /// Appends to the transcript, durably, and only then tells people.
     async fn keep(&mut self, mut kept: EntryKind, mut batch: WriteBatch) -> Result<(), RunFailure> {
-        self.let_go().await?;
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
         if let EntryKind::Results { answers } = &mut kept {
@@ -360,15 +353,13 @@ impl<'a> RunExecutor<'a> {
                 failpoint::pass("agent.answering");
                 // A call that people have seen being written keeps its request id.
                 let name = |call: ToolCall| {
-                    self.names.remove(&call.id).unwrap_or_else(RequestId::generate)
+                    self.request_ids.remove(&call.id).unwrap_or_else(RequestId::generate)
                 };
                 self.run.calls = content.iter().filter_map(ToolCall::of).map(name).collect();
                 self.run.base = self.base.as_ref().map(|reading| reading.version);
                 self.run.selection = self.base_selection;
-                if let Some(first) = self.takes_along(&entry) {
-                    return self.hold(entry, &first).await;
-                }
-                batch.extend(self.answered(&entry)?);
+                batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
+                batch.push(self.run.put(RunState::Running)?);
             }
             EntryKind::Results { .. } => {
                 batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
@@ -398,34 +389,29 @@ impl<'a> RunExecutor<'a> {
     /// Tells people the parts of the entry that they have not been told yet.
     async fn show(&mut self, entry: &TranscriptEntry) {
         for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
-            self.voice.show(shown).await;
+            self.run_events.show(shown).await;
         }
     }
 
     async fn run_tool(&mut self, index: usize, call: &ToolCall) -> Result<RunInput, RunFailure> {
-        self.voice.room = self.shared.room(self.run).await?;
+        self.run_events.room = self.shared.room(self.run).await?;
         // A turn stores the ids of its requests with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
-        let context = self.context(request.clone(), self.shared.desk().await?);
+        let context = self.context(request.clone(), self.shared.workspace_inbox().await?);
         let tools = &self.shared.tools;
         let made_before =
             if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
         let finished = if let Some(finished) = made_before {
             finished
         } else {
-            // An answer that is held is stored only if the person who asked may still ask then.
-            if self.held.is_none() {
-                self.check_asker().await?;
-            }
-            let ahead = self.held.as_mut().and_then(|held| held.ahead.take());
-            tools.call_with(&context, call, ahead, &self.cancel).await
+            self.check_asker().await?;
+            tools.call(&context, call, &self.cancel).await
         };
-        self.let_go().await?;
         // If the call made no request, its preview is removed; if it did, the request has replaced
         // the preview.
-        self.voice.room.unsketch(StreamingPreviewScope::One(request.clone())).await;
+        self.run_events.room.end_previews(StreamingPreviewScope::One(request.clone())).await;
         if let Some(now) = finished.now {
-            self.learn(now, finished.unread.clone()).await;
+            self.update_known_document(now, finished.unread.clone()).await;
         }
         if let Some((document, reading)) = finished.read {
             if self.run.ask.outside().is_some() {
@@ -434,21 +420,22 @@ impl<'a> RunExecutor<'a> {
             Arc::make_mut(&mut self.read).insert(document, (reading, finished.unread));
         }
         if self.run.ask.outside().is_some() {
-            self.run.base = self.known.as_ref().map(|known| known.version);
+            self.run.base =
+                self.model_document.as_ref().map(|model_document| model_document.version);
         }
         self.audit.extend(finished.audit.map(|line| (request, line)));
-        self.voice.show(AgentObject::tool_result(&finished.outcome)).await;
+        self.run_events.show(AgentObject::tool_result(&finished.outcome)).await;
         self.told += 1;
         Ok(RunInput::Ran(finished.outcome))
     }
 
     /// Updates the document that the model knows, after it was told; the selection moves with its
     /// words.
-    async fn learn(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
-        if let Some(before) = &self.known {
+    async fn update_known_document(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
+        if let Some(before) = &self.model_document {
             self.selection = self.moved(self.selection, before.version, now.version).await;
         }
-        self.known = Some(now);
+        self.model_document = Some(now);
         self.unread = unread;
     }
 

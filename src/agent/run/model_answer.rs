@@ -36,16 +36,16 @@ struct ModelProgress {
 /// Receives an answer. Returns its result, and the usage of attempts that gave no answer. Ends at
 /// once when `cancel` fires, which the model was also given.
 pub async fn listen(
-    voice: &RunEvents,
+    run_events: &RunEvents,
     stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
     cancel: &CancellationToken,
     sketching: &mut CallPreviews<'_>,
 ) -> (RunInput, Vec<FailedTryUsage>) {
-    voice.stream_start().await;
+    run_events.stream_start().await;
     let mut heard = ModelProgress::default();
-    let event = until_end(voice, stream, cancel, &mut heard, sketching).await;
-    heard.tell(voice).await;
-    voice.stream_end().await;
+    let event = until_end(run_events, stream, cancel, &mut heard, sketching).await;
+    heard.notify(run_events).await;
+    run_events.stream_end().await;
     sketching
         .end(match &event {
             RunInput::Answered(answer) => Some(answer),
@@ -56,7 +56,7 @@ pub async fn listen(
 }
 
 async fn until_end(
-    voice: &RunEvents,
+    run_events: &RunEvents,
     stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
     cancel: &CancellationToken,
     heard: &mut ModelProgress,
@@ -74,7 +74,7 @@ async fn until_end(
                 return RunInput::Cancelled { partial: heard.text.clone() };
             }
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
-                heard.tell(voice).await;
+                heard.notify(run_events).await;
                 continue;
             }
             delta = stream.next() => delta,
@@ -84,10 +84,10 @@ async fn until_end(
         };
         match delta {
             Some(Ok(AnswerDelta::Text(text) | AnswerDelta::NextText(text))) => {
-                heard.text(voice, &text).await;
+                heard.text(run_events, &text).await;
             }
             Some(Ok(AnswerDelta::ToolUse { index, id, name })) => {
-                heard.tell(voice).await;
+                heard.notify(run_events).await;
                 sketching.begin(index, id, name);
             }
             Some(Ok(AnswerDelta::ToolInput { index, partial_json })) => {
@@ -102,7 +102,7 @@ async fn until_end(
                     lost: std::mem::take(&mut heard.lost),
                     ..ModelProgress::default()
                 };
-                voice.stream_start().await;
+                run_events.stream_start().await;
             }
             Some(Ok(AnswerDelta::Lost(lost))) => heard.lost.push(lost),
             Some(Ok(AnswerDelta::Done(answer))) => return RunInput::Answered(answer),
@@ -124,21 +124,21 @@ fn failed(error: &ModelError) -> RunEnd {
 }
 
 impl ModelProgress {
-    async fn text(&mut self, voice: &RunEvents, text: &str) {
+    async fn text(&mut self, run_events: &RunEvents, text: &str) {
         self.text.push_str(text);
         self.size += text.len();
         self.due.get_or_insert_with(|| Instant::now() + CHUNK_DELAY);
         if self.text.len() - self.told >= CHUNK_SIZE {
-            self.tell(voice).await;
+            self.notify(run_events).await;
         }
     }
 
-    async fn tell(&mut self, voice: &RunEvents) {
+    async fn notify(&mut self, run_events: &RunEvents) {
         self.due = None;
         if self.told < self.text.len() {
             let chunk = self.text[self.told..].to_owned();
             self.told = self.text.len();
-            voice.stream_chunk(chunk).await;
+            run_events.stream_chunk(chunk).await;
         }
     }
 

@@ -197,7 +197,7 @@ enum MachineState {
 impl RunMachine {
     /// Resumes a run at the end of its transcript. `said` holds the entries of this run, the prompt
     /// first. A run that has just begun is no special case.
-    pub fn take_up(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
+    pub fn resume_from(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
         let rounds =
             said.iter().filter(|entry| matches!(entry.kept, EntryKind::Answer { .. })).count();
         let heard = said.iter().any(|entry| is_something(&entry.kept));
@@ -215,7 +215,7 @@ impl RunMachine {
             Some(
                 EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::Results { .. },
             )
-            | None => turn.call_again(Vec::new()),
+            | None => turn.call_model_or_end(Vec::new()),
         };
         (turn, effects)
     }
@@ -308,7 +308,7 @@ impl RunMachine {
         effects.extend(self.after_answer(&content, &stop));
         if let Some(RunAction::Finish(end)) = effects.last_mut() {
             if end.kind == RunEndKind::Success {
-                *end = self.owned_up(left_out);
+                *end = self.end_after_success(left_out);
             }
             end.message.push_str(&details);
         }
@@ -317,7 +317,7 @@ impl RunMachine {
 
     /// Returns the end of a run whose model says that it is done. It is an error if people got no
     /// word, or if a call was begun but not made.
-    fn owned_up(&self, left_out: usize) -> RunEnd {
+    fn end_after_success(&self, left_out: usize) -> RunEnd {
         match (left_out, self.heard) {
             (0, true) => RunEnd::success(),
             (0, false) => {
@@ -337,7 +337,9 @@ impl RunMachine {
         }
         let end = match stop {
             // The provider paused the turn: it continues when it is sent its answer so far.
-            StopReason::PauseTurn if !content.is_empty() => return self.call_again(Vec::new()),
+            StopReason::PauseTurn if !content.is_empty() => {
+                return self.call_model_or_end(Vec::new());
+            }
             StopReason::Other(why) if why == UNFINISHED => {
                 RunEnd::error("interrupted", "The answer broke off")
             }
@@ -380,10 +382,10 @@ impl RunMachine {
             left.pop_front();
             index += 1;
         }
-        self.call_again(vec![RunAction::Keep(EntryKind::Results { answers })])
+        self.call_model_or_end(vec![RunAction::Keep(EntryKind::Results { answers })])
     }
 
-    fn call_again(&mut self, mut effects: Vec<RunAction>) -> Vec<RunAction> {
+    fn call_model_or_end(&mut self, mut effects: Vec<RunAction>) -> Vec<RunAction> {
         if self.is_call {
             return self.over(effects, RunEnd::called());
         }
@@ -483,12 +485,12 @@ mod tests {
 
     fn asked() -> Vec<TranscriptEntry> {
         let (name, text, news) = ("Ada".into(), "Hello".into(), DecisionUpdates::default());
-        let kept = EntryKind::Prompt { name, text, door: None, news };
+        let kept = EntryKind::Prompt { name, text, source: None, news };
         vec![TranscriptEntry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
     }
 
     fn began() -> RunMachine {
-        let (turn, effects) = RunMachine::take_up(LIMITS, &asked());
+        let (turn, effects) = RunMachine::resume_from(LIMITS, &asked());
         assert_eq!(effects, [RunAction::CallModel]);
         turn
     }
@@ -699,7 +701,7 @@ mod tests {
         assert_eq!(effects, [RunAction::Keep(kept.clone()), RunAction::Finish(end.clone())]);
         let mut said = asked();
         said.push(TranscriptEntry { kept, ..said[0].clone() });
-        let resumed = RunMachine::take_up(LIMITS, &said).1;
+        let resumed = RunMachine::resume_from(LIMITS, &said).1;
         assert_eq!(ends(&resumed), Some(RunEndKind::Error), "the server stopped in between");
         let silent = began().on(RunInput::Failed { partial: " ".into(), end: end.clone() });
         assert_eq!(silent, [RunAction::Finish(end)]);
@@ -711,13 +713,13 @@ mod tests {
         let content = vec![ContentBlock::tool_use("7", "tool", json!({}))];
         let kept = EntryKind::Answer { content, stop: StopReason::ToolUse };
         said.push(TranscriptEntry { kept, ..said[0].clone() });
-        let (_, effects) = RunMachine::take_up(LIMITS, &said);
+        let (_, effects) = RunMachine::resume_from(LIMITS, &said);
         assert!(matches!(&effects[..], [RunAction::RunTool(0, call)] if call.id == "7"));
         let kept = EntryKind::Answer {
             content: vec![ContentBlock::text("Bye")],
             stop: StopReason::EndTurn,
         };
         said.push(TranscriptEntry { kept, ..said[0].clone() });
-        assert_eq!(ends(&RunMachine::take_up(LIMITS, &said).1), Some(RunEndKind::Success));
+        assert_eq!(ends(&RunMachine::resume_from(LIMITS, &said).1), Some(RunEndKind::Success));
     }
 }

@@ -30,17 +30,17 @@ impl UsageTotals {
     /// Adds an answer.
     pub fn add(&mut self, answer: &AssistantMessage) {
         let AssistantMessage { model, usage, notice, .. } = answer;
-        self.pay(model, *usage);
+        self.add_usage(model, *usage);
         self.answers += 1;
         self.notice = notice.clone().or(self.notice.take());
     }
 
     /// Adds an attempt that gave no answer.
     pub fn lose(&mut self, lost: &FailedTryUsage) {
-        self.pay(&lost.model, lost.usage);
+        self.add_usage(&lost.model, lost.usage);
     }
 
-    fn pay(&mut self, model: &str, usage: TokenUsage) {
+    fn add_usage(&mut self, model: &str, usage: TokenUsage) {
         let cost = prices::cost(model, usage);
         let is_first = self.answers == 0 && self.tokens() == 0;
         self.cost = if is_first { cost } else { self.cost.zip(cost).map(|(a, b)| a + b) };

@@ -11,21 +11,13 @@ use crate::tools::{ApprovalWait, ToolCall};
 
 use super::fixture::{TestAgent, owner};
 use crate::agent::{
-    AskError, CallEvent, CallHandle, CallRequest, CallResult, CallSource, ClientConnection,
-    DedupKey, ExternalCall, KeyIssuer,
+    AskError, CallEvent, CallHandle, CallRequest, CallResult, CallSource, ExternalCall,
 };
 
 fn call(name: &str, input: Value) -> ExternalCall {
     let call = ToolCall { id: "toolu_7".into(), name: name.into(), input };
     let base = Some(Version(0));
-    ExternalCall {
-        call,
-        door: CallSource::Mcp,
-        base,
-        deadline_ms: None,
-        again_of: None,
-        named_by: None,
-    }
+    ExternalCall { call, source: CallSource::Mcp, base, deadline_ms: None, again_of: None }
 }
 
 fn rewrite(text: &str) -> ExternalCall {
@@ -40,7 +32,7 @@ impl TestAgent {
     fn calling(&self, document: Option<DocumentId>, outside: ExternalCall) -> CallRequest {
         let (session, principal) = (self.session.clone(), owner());
         let prompt = "coder calls".into();
-        CallRequest { session, principal, document, prompt, outside, mark: None }
+        CallRequest { session, principal, document, prompt, outside, key: None }
     }
 
     /// Calls a tool on the document.
@@ -50,7 +42,7 @@ impl TestAgent {
     }
 
     /// Calls a tool without a document.
-    async fn calls_at_desk(&self, outside: ExternalCall) -> CallHandle {
+    async fn calls_at_inbox(&self, outside: ExternalCall) -> CallHandle {
         let calling = self.calling(None, outside);
         self.agents.call(calling, &CancellationToken::new()).await.unwrap()
     }
@@ -158,11 +150,11 @@ async fn reading_needs_nobody_and_is_kept_nowhere() {
     let stage = TestAgent::with("Old words.").await;
     let id = stage.room.document().clone();
     let read = call("read_document", json!({"document_id": id}));
-    let called = over(&mut stage.calls_at_desk(read).await).await;
+    let called = over(&mut stage.calls_at_inbox(read).await).await;
     assert!(called.text().contains("Old words."), "{}", called.text());
     assert_eq!(called.read, Some((id, Version(0))));
     assert!(stage.record().await.is_empty());
-    let listed = over(&mut stage.calls_at_desk(call("list_documents", json!({}))).await).await;
+    let listed = over(&mut stage.calls_at_inbox(call("list_documents", json!({}))).await).await;
     assert!(listed.text().contains("Draft"), "{}", listed.text());
 }
 
@@ -198,7 +190,7 @@ async fn two_calls_of_one_session_do_not_wait_for_each_other() {
 #[tokio::test]
 async fn a_file_is_written_once_it_is_approved() {
     let mut stage = TestAgent::in_workspace(&[]).await;
-    let mut ongoing = stage.calls_at_desk(write("Hello.")).await;
+    let mut ongoing = stage.calls_at_inbox(write("Hello.")).await;
     assert_eq!(stage.file("a.txt"), None);
     let settled = stage.settles(RequestVerdict::Approve).await;
     assert_eq!(settled.proposal.source, "mcp");
@@ -210,7 +202,7 @@ async fn a_file_is_written_once_it_is_approved() {
 #[tokio::test]
 async fn what_waits_at_a_stop_is_carried_out_once_after_it() {
     let mut stage = TestAgent::in_workspace(&[]).await;
-    let mut ongoing = stage.calls_at_desk(write("Hello.")).await;
+    let mut ongoing = stage.calls_at_inbox(write("Hello.")).await;
     let request = stage.request().await;
     let parked = async {
         assert!(matches!(ongoing.next().await, CallEvent::Asking(ApprovalWait::Waits(_))));
@@ -220,7 +212,7 @@ async fn what_waits_at_a_stop_is_carried_out_once_after_it() {
     assert!(matches!(heard, CallEvent::Parked), "{heard:?}");
     drop(ongoing);
     stage.restart().await;
-    let open = stage.desk().await.requests().await.unwrap();
+    let open = stage.workspace_inbox().await.requests().await.unwrap();
     assert_eq!((open.len(), open[0].id()), (1, request.id()));
     stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     assert_eq!(stage.result().await, "success");
@@ -320,20 +312,15 @@ async fn bad_input_and_unknown_tools_are_told_and_ask_nobody() {
 /// Sending one call repeatedly.
 impl TestAgent {
     async fn sends(&self, outside: ExternalCall) -> CallHandle {
-        self.sends_as(&program("one"), outside).await
+        self.sends_as("session one", outside).await
     }
 
     /// Sends the call again, as one of several programs.
-    async fn sends_as(&self, line: &ClientConnection, outside: ExternalCall) -> CallHandle {
+    async fn sends_as(&self, program: &str, outside: ExternalCall) -> CallHandle {
         let calling = self.calling(None, outside);
-        let mark = DedupKey { name: "toolu_7".into(), by: KeyIssuer::Program(line.clone()) };
-        let calling = CallRequest { mark: Some(mark), ..calling };
+        let calling = CallRequest { key: Some(format!("{program}\ntoolu_7")), ..calling };
         self.agents.call(calling, &CancellationToken::new()).await.unwrap()
     }
-}
-
-fn program(name: &str) -> ClientConnection {
-    ClientConnection { program: Some(name.to_owned()), lost: CancellationToken::new() }
 }
 
 /// Returns the request of the call.
@@ -347,49 +334,21 @@ async fn asked(ongoing: &mut CallHandle) -> RequestId {
 #[tokio::test]
 async fn a_name_that_another_program_gives_again_is_another_call() {
     let mut stage = TestAgent::in_workspace(&[]).await;
-    let (one, two) = (program("one"), program("two"));
-    let mut first = stage.sends_as(&one, write("Hello.")).await;
+    let (one, two) = ("session one", "session two");
+    let mut first = stage.sends_as(one, write("Hello.")).await;
     let request = stage.request().await;
     // Both wait, each for their own.
-    let mut other = stage.sends_as(&two, write("Hello.")).await;
+    let mut other = stage.sends_as(two, write("Hello.")).await;
     assert_ne!(asked(&mut other).await, *request.id());
     drop(other);
     stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     assert_eq!(over(&mut first).await.outcome.text, "Wrote 6 characters to a.txt");
-    stage.agents.told(&first).await;
     stage.overwrites("a.txt", "Else.");
-    // The result that one caller was told is not returned to the other, nor to an unknown one.
-    let nobody = ClientConnection { program: None, lost: CancellationToken::new() };
-    for line in [&two, &nobody] {
-        let mut again = stage.sends_as(line, write("Hello.")).await;
-        assert_ne!(asked(&mut again).await, *request.id(), "{line:?}");
-    }
-    let mut same = stage.sends_as(&one, write("Hello.")).await;
+    // The result of one caller's call is not returned to the other.
+    let mut again = stage.sends_as(two, write("Hello.")).await;
+    assert_ne!(asked(&mut again).await, *request.id());
+    let mut same = stage.sends_as(one, write("Hello.")).await;
     assert_eq!(over(&mut same).await.outcome.text, "Wrote 6 characters to a.txt");
-}
-
-#[tokio::test]
-async fn what_nobody_was_told_is_told_to_whoever_comes_back_soon() {
-    let mut stage = TestAgent::in_workspace(&[]).await;
-    let one = program("one");
-    let mut first = stage.sends_as(&one, write("Hello.")).await;
-    let request = stage.request().await;
-    one.lost.cancel();
-    let mut second = stage.sends_as(&program("two"), write("Hello.")).await;
-    assert_eq!(asked(&mut second).await, *request.id(), "it may be the same one");
-    stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
-    for ongoing in [&mut first, &mut second] {
-        assert_eq!(over(ongoing).await.outcome.text, "Wrote 6 characters to a.txt");
-    }
-    stage.overwrites("a.txt", "Else.");
-    let mut third = stage.sends_as(&program("three"), write("Hello.")).await;
-    assert_eq!(over(&mut third).await.outcome.text, "Wrote 6 characters to a.txt");
-    stage.clock.advance_ms(5 * 60 * 1_000);
-    let mut late = stage.sends_as(&program("four"), write("Hello.")).await;
-    assert_ne!(asked(&mut late).await, *request.id());
-    // A program that joined the call can get its result for a day.
-    let mut second = stage.sends_as(&program("two"), write("Hello.")).await;
-    assert_eq!(over(&mut second).await.outcome.text, "Wrote 6 characters to a.txt");
 }
 
 #[tokio::test]
@@ -403,7 +362,7 @@ async fn a_call_that_is_sent_again_is_made_once_and_both_hear_of_it() {
             matches!(ongoing.next().await, CallEvent::Asking(ApprovalWait::Waits(id)) if id == *request.id())
         );
     }
-    assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
+    assert_eq!(stage.workspace_inbox().await.requests().await.unwrap().len(), 1);
     stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     for ongoing in [&mut first, &mut second] {
         assert_eq!(over(ongoing).await.outcome.text, "Wrote 6 characters to a.txt");
@@ -425,9 +384,9 @@ async fn only_the_newest_caller_takes_a_call_back() {
     let request = stage.request().await;
     let second = stage.sends(write("Hello.")).await;
     drop(first);
-    assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
+    assert_eq!(stage.workspace_inbox().await.requests().await.unwrap().len(), 1);
     drop(second);
-    let settled = stage.desk().await.resolution(request.id().clone()).await.unwrap();
+    let settled = stage.workspace_inbox().await.resolution(request.id().clone()).await.unwrap();
     assert_eq!(settled.resolution.status, RequestStatus::Cancelled);
     let _anew = stage.sends(write("Hello.")).await;
     assert_ne!(stage.request().await.id(), request.id());

@@ -205,7 +205,8 @@ async fn what_the_person_may_not_open_the_model_may_not_either() {
     let other = another(&stage, "Secret", "The words nobody may read.").await;
     let (auth, now_ms) = (Authenticator::new(stage.store.clone()), stage.clock.now_ms());
     let only = Some(stage.room.document().to_string());
-    let grant = TokenGrant::read("editor", "Gus", only, None, now_ms).unwrap();
+    let grant =
+        TokenGrant::read(crate::permissions::Role::Editor, "Gus", only, None, now_ms).unwrap();
     let guest = auth.issue(grant, &owner().user, now_ms).await.unwrap().principal;
     for (tool, input) in [
         ("read_document", json!({"document_id": other.document()})),

@@ -225,7 +225,13 @@ impl ScriptedReply {
 struct EventRecorder(mpsc::UnboundedSender<RoomEvent>);
 
 impl EventSink for EventRecorder {
-    fn tell(&self, _: &DocumentId, members: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
+    fn notify(
+        &self,
+        _: &DocumentId,
+        members: &[MemberId],
+        event: &RoomEvent,
+        _: Option<&EncodedEvent>,
+    ) {
         if !members.is_empty() {
             self.0.send(event.clone()).ok();
         }
@@ -325,19 +331,19 @@ impl TestAgent {
     }
 
     /// Returns the workspace inbox.
-    pub async fn desk(&self) -> RoomHandle {
-        self.rooms.desk().await.unwrap()
+    pub async fn workspace_inbox(&self) -> RoomHandle {
+        self.rooms.workspace_inbox().await.unwrap()
     }
 
     /// Returns a question without a document, not yet asked.
-    pub fn errand(&mut self, prompt: &str) -> AgentRequest {
+    pub fn conversation_question(&mut self, prompt: &str) -> AgentRequest {
         let question = self.question(prompt);
         AgentRequest { document: None, kind: AskKind::Run, ..question }
     }
 
     /// Asks a question without a document.
     pub async fn run(&mut self, prompt: &str) -> RunId {
-        let ask = self.errand(prompt);
+        let ask = self.conversation_question(prompt);
         self.agents.ask(ask).await.unwrap()
     }
 
@@ -357,7 +363,9 @@ impl TestAgent {
         request: &approvals::ApprovalRequest,
         decision: Decision,
     ) -> Result<Arc<approvals::ApprovalRequest>, RoomError> {
-        self.agents.decide_in(&self.desk().await, request.id().clone(), decision, by).await
+        self.agents
+            .decide_in(&self.workspace_inbox().await, request.id().clone(), decision, by)
+            .await
     }
 
     /// Waits for the next request in the workspace inbox and decides it.
@@ -426,7 +434,7 @@ impl TestAgent {
         self.room = self.rooms.open(&document).await.unwrap();
         self.enter(&self.room).await;
         if self.folder.is_some() {
-            self.enter(&self.desk().await).await;
+            self.enter(&self.workspace_inbox().await).await;
             let private = self.agents.private_room(&self.session, &owner()).await.unwrap();
             self.enter(&private).await;
         }
@@ -476,7 +484,7 @@ impl TestAgent {
         let ask = &run.ask;
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
         let news = crate::agent::conversation::decision_updates::DecisionUpdates::default();
-        let prompt = EntryKind::Prompt { name, text, door: None, news };
+        let prompt = EntryKind::Prompt { name, text, source: None, news };
         let kept = [prompt, EntryKind::Answer { content, stop }];
         let mut batch = WriteBatch::from(run.put(RunState::Running).unwrap());
         for kept in kept {
@@ -533,10 +541,10 @@ impl TestAgent {
     }
 
     /// Waits until people see a streaming preview.
-    pub async fn sketch(&mut self) -> Arc<StreamingPreview> {
+    pub async fn streaming_preview(&mut self) -> Arc<StreamingPreview> {
         loop {
-            if let RoomEvent::Sketched(sketch) = self.hear().await {
-                return sketch;
+            if let RoomEvent::Sketched(streaming_preview) = self.hear().await {
+                return streaming_preview;
             }
         }
     }
@@ -544,8 +552,8 @@ impl TestAgent {
     /// Waits until people see that a streaming preview was removed.
     pub async fn unsketched(&mut self) -> Arc<StreamingPreview> {
         loop {
-            if let RoomEvent::Unsketched(sketch) = self.hear().await {
-                return sketch;
+            if let RoomEvent::Unsketched(streaming_preview) = self.hear().await {
+                return streaming_preview;
             }
         }
     }
@@ -628,14 +636,18 @@ fn open(
     model: &Arc<MockModel>,
     folder: Option<&Path>,
 ) -> (RoomRegistry, AgentService, mpsc::UnboundedReceiver<RoomEvent>) {
-    let (ears, heard) = mpsc::unbounded_channel();
+    let (call_waiters, heard) = mpsc::unbounded_channel();
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
         timeout_ms: 300_000,
         permission_mode: PermissionMode::Sdk,
     };
-    let rooms =
-        RoomRegistry::new(store.clone(), Arc::new(EventRecorder(ears)), settings, clock.clone());
+    let rooms = RoomRegistry::new(
+        store.clone(),
+        Arc::new(EventRecorder(call_waiters)),
+        settings,
+        clock.clone(),
+    );
     let models = ModelCatalog::new(Arc::clone(model) as Arc<dyn Model>, []);
     let (store, clock) = (store.clone(), clock.clone());
     let tools = match folder {

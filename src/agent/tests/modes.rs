@@ -25,7 +25,8 @@ fn editor() -> Principal {
 async fn invited(stage: &TestAgent) -> (Authenticator, NewToken) {
     let auth = Authenticator::new(stage.store.clone());
     let now_ms = stage.clock.now_ms();
-    let grant = TokenGrant::read("editor", "Ed", None, None, now_ms).unwrap();
+    let grant =
+        TokenGrant::read(crate::permissions::Role::Editor, "Ed", None, None, now_ms).unwrap();
     let issued = auth.issue(grant, &owner().user, now_ms).await.unwrap();
     (auth, issued)
 }
@@ -84,7 +85,7 @@ async fn what_is_proposed_after_its_askers_token_ended_asks_nobody() {
     stage.model.plays([writes("New.", &go_on, rewrites("New."))]);
     let ask = AgentRequest { principal: issued.principal, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
-    stage.sketch().await;
+    stage.streaming_preview().await;
     auth.revoke(&issued.token, &owner().user, stage.clock.now_ms()).await.unwrap();
     go_on.notify_one();
     // Another person types at that very moment.

@@ -308,8 +308,10 @@ async fn in_the_workspace_a_plan_is_decided_at_the_desk() {
     let mut stage = TestAgent::in_workspace(&[("a.txt", "old")]).await;
     let write = || calls([("Write", json!({"file_path": "a.txt", "content": "new"}))]);
     stage.model.plays([write(), proposes(PLAN), write(), says("Done.")]);
-    let ask =
-        AgentRequest { permission_mode: PermissionMode::ToolApproval, ..stage.errand("Write it") };
+    let ask = AgentRequest {
+        permission_mode: PermissionMode::ToolApproval,
+        ..stage.conversation_question("Write it")
+    };
     stage.agents.ask(ask).await.unwrap();
     let request = plan(&mut stage).await;
     assert!(told(&stage).0.contains("Write was not executed"));
@@ -326,9 +328,9 @@ fn founds(title: &str, text: &str) -> ScriptedReply {
 }
 
 /// Creates a run that wants a new document, and its request in the workspace inbox.
-async fn founding() -> (TestAgent, Arc<ApprovalRequest>) {
+async fn new_document() -> (TestAgent, Arc<ApprovalRequest>) {
     let mut stage = TestAgent::with("Old.").await;
-    stage.enter(&stage.desk().await).await;
+    stage.enter(&stage.workspace_inbox().await).await;
     stage.model.plays([founds("Notes", "One.\r\nTwo."), says("Done.")]);
     stage.ask("Make notes").await;
     let request = stage.request().await;
@@ -349,7 +351,7 @@ async fn others(stage: &TestAgent) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn an_approved_document_is_made_and_its_id_told() {
-    let (mut stage, request) = founding().await;
+    let (mut stage, request) = new_document().await;
     let preview = &request.proposal.preview;
     assert_eq!((preview.kind, preview.file_path.as_deref()), (PreviewKind::Diff, Some("Notes")));
     assert_eq!(preview.new_content.as_deref(), Some("One.\nTwo."));
@@ -367,7 +369,7 @@ async fn an_approved_document_is_made_and_its_id_told() {
 #[tokio::test]
 async fn who_wrote_it_is_told_like_of_any_accepted_change() {
     use crate::approvals::SpanAuthor;
-    let (mut stage, request) = founding().await;
+    let (mut stage, request) = new_document().await;
     let rex =
         Principal { user: "usr_r".into(), name: "R".into(), role: Role::Reviewer, document: None };
     let approve = Decision::plain(RequestVerdict::Approve);
@@ -376,8 +378,9 @@ async fn who_wrote_it_is_told_like_of_any_accepted_change() {
     let listed = stage.rooms.listed(&owner()).await.unwrap();
     let (id, _) = listed.iter().find(|(_, title)| title == "Notes").unwrap();
     let now = stage.rooms.open(id).await.unwrap().read().await.unwrap();
-    let credits = crate::rooms::credits(&stage.store, id, now.version, 0..now.text.len()).await;
-    let SpanAuthor::Ai(credit) = credits.unwrap().remove(0).author else { panic!("no AI") };
+    let author_spans =
+        crate::rooms::author_spans(&stage.store, id, now.version, 0..now.text.len()).await;
+    let SpanAuthor::Ai(credit) = author_spans.unwrap().remove(0).author else { panic!("no AI") };
     assert_eq!(credit.request, *request.id());
     assert_eq!(credit.requester.user, owner().user);
     assert_eq!(credit.approver.map(|it| it.user), Some("usr_r".into()));
@@ -385,7 +388,7 @@ async fn who_wrote_it_is_told_like_of_any_accepted_change() {
 
 #[tokio::test]
 async fn a_rejected_document_is_not_made() {
-    let (mut stage, request) = founding().await;
+    let (mut stage, request) = new_document().await;
     stage.decides(&request, Decision::plain(RequestVerdict::Reject)).await.unwrap();
     stage.response().await;
     assert!(others(&stage).await.is_empty());
@@ -394,7 +397,7 @@ async fn a_rejected_document_is_not_made() {
 
 #[tokio::test]
 async fn a_document_is_made_as_it_was_edited() {
-    let (mut stage, request) = founding().await;
+    let (mut stage, request) = new_document().await;
     let edit = |input: Value| Decision::plain(RequestVerdict::Edit { input });
     let refused = stage.decides(&request, edit(json!({"title": "", "new_content": "x"}))).await;
     assert!(refused.is_err());
@@ -407,14 +410,14 @@ async fn a_document_is_made_as_it_was_edited() {
 /// Stops the server after the document was approved; `begins` and `makes` say which steps were done
 /// before.
 async fn stops_after(begins: bool, makes: bool) -> TestAgent {
-    let (mut stage, request) = founding().await;
+    let (mut stage, request) = new_document().await;
     stage.agents.shutdown().await;
     let settled = stage.decides(&request, Decision::plain(RequestVerdict::Approve)).await.unwrap();
     if begins {
-        stage.desk().await.begin(request.id().clone()).await.unwrap();
+        stage.workspace_inbox().await.begin(request.id().clone()).await.unwrap();
     }
     if makes {
-        let founding = crate::rooms::NewDocumentFromRequest {
+        let new_document = crate::rooms::NewDocumentFromRequest {
             id: request.id().as_str().replace("req_", "doc_").into(),
             title: "Notes".into(),
             text: "One.\nTwo.".into(),
@@ -424,7 +427,7 @@ async fn stops_after(begins: bool, makes: bool) -> TestAgent {
             rule: None,
             edited: false,
         };
-        stage.rooms.found(founding).await.unwrap();
+        stage.rooms.found(new_document).await.unwrap();
     }
     stage.restart().await;
     stage.response().await;
@@ -459,7 +462,7 @@ async fn whoever_may_not_create_documents_does_not_by_asking_the_agent() {
 #[tokio::test]
 async fn the_model_may_go_on_with_the_document_it_made() {
     let mut stage = TestAgent::with("Old.").await;
-    stage.enter(&stage.desk().await).await;
+    stage.enter(&stage.workspace_inbox().await).await;
     stage.model.plays([founds("Notes", "One.")]);
     stage.ask("Make notes").await;
     let request = stage.request().await;
@@ -484,7 +487,7 @@ async fn the_model_may_go_on_with_the_document_it_made() {
 
 #[tokio::test]
 async fn a_run_that_is_stopped_makes_no_document() {
-    let (mut stage, _) = founding().await;
+    let (mut stage, _) = new_document().await;
     stage
         .agents
         .cancel(StopFilter { session: Some(stage.session.clone()), run: None })
@@ -492,5 +495,5 @@ async fn a_run_that_is_stopped_makes_no_document() {
         .unwrap();
     stage.response().await;
     assert!(others(&stage).await.is_empty());
-    assert!(stage.desk().await.requests().await.unwrap().is_empty());
+    assert!(stage.workspace_inbox().await.requests().await.unwrap().is_empty());
 }

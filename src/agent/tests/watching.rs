@@ -30,7 +30,7 @@ async fn what_is_written_is_seen_before_it_can_be_decided_and_becomes_the_reques
     let go_on = Arc::new(Notify::new());
     stage.model.plays([writes(HALF, &go_on, rewrites(NEW)), says("Done.")]);
     let run = stage.ask("Fix this").await;
-    let seen = stage.sketch().await;
+    let seen = stage.streaming_preview().await;
     assert_eq!((seen.text.as_str(), seen.paragraphs, seen.hunks.len()), (HALF, 1, 1));
     assert_eq!(
         (&seen.run, &seen.session, seen.author.name.as_str()),
@@ -51,7 +51,7 @@ async fn cancelling_in_the_middle_of_it_leaves_nothing() {
     let mut stage = TestAgent::with(OLD).await;
     stage.model.plays([writes(HALF, &Arc::default(), says(""))]);
     let run = stage.ask("Fix this").await;
-    stage.sketch().await;
+    stage.streaming_preview().await;
     stage.agents.cancel(StopFilter { session: None, run: Some(run) }).await.unwrap();
     is_left_alone(&mut stage).await;
 }
@@ -62,7 +62,7 @@ async fn a_stream_that_breaks_leaves_nothing() {
     let go_on = Arc::new(Notify::new());
     stage.model.plays([writes(HALF, &go_on, ScriptedReply::Fail("", ModelError::CutOff))]);
     stage.ask("Fix this").await;
-    stage.sketch().await;
+    stage.streaming_preview().await;
     go_on.notify_one();
     is_left_alone(&mut stage).await;
 }
@@ -73,7 +73,7 @@ async fn an_answer_that_was_cut_before_its_call_was_complete_leaves_nothing() {
     let go_on = Arc::new(Notify::new());
     stage.model.plays([writes(HALF, &go_on, says("I ran out of space."))]);
     stage.ask("Fix this").await;
-    stage.sketch().await;
+    stage.streaming_preview().await;
     go_on.notify_one();
     is_left_alone(&mut stage).await;
 }
@@ -86,7 +86,7 @@ async fn a_denial_leaves_nothing() {
     let selection = Some(SelectedRange { start: 0, end: 3, text: None });
     let ask = AgentRequest { selection, ..stage.question("Fix this") };
     stage.agents.ask(ask).await.unwrap();
-    stage.sketch().await;
+    stage.streaming_preview().await;
     go_on.notify_one();
     is_left_alone(&mut stage).await;
     let (told, is_error) = stage.model.told().remove(0);
@@ -104,7 +104,7 @@ async fn a_run_that_panics_leaves_nothing() {
     ]);
     stage.model.plays([writes(HALF, &go_on, two)]);
     stage.ask("Fix this").await;
-    stage.sketch().await;
+    stage.streaming_preview().await;
     go_on.notify_one();
     stage.decide(RequestVerdict::Reject).await;
     stage.decide(RequestVerdict::Reject).await;
@@ -119,7 +119,7 @@ async fn a_model_that_starts_again_starts_again_for_everybody() {
     let again = ScriptedReply::Writes(vec![AnswerDelta::Reset], Arc::default(), Box::new(says("")));
     stage.model.plays([writes(HALF, &go_on, again)]);
     let run = stage.ask("Fix this").await;
-    let seen = stage.sketch().await;
+    let seen = stage.streaming_preview().await;
     go_on.notify_one();
     assert_eq!(stage.unsketched().await.id, seen.id);
     stage.agents.cancel(StopFilter { session: None, run: Some(run) }).await.unwrap();
@@ -145,12 +145,12 @@ async fn a_second_call_stays_in_sight_until_its_turn_comes() {
         .model
         .plays([ScriptedReply::Writes(deltas, Arc::clone(&go_on), Box::new(both)), says("Done.")]);
     stage.ask("Translate").await;
-    let mut seen = [stage.sketch().await, stage.sketch().await];
+    let mut seen = [stage.streaming_preview().await, stage.streaming_preview().await];
     seen.sort_by(|a, b| a.tool_use.as_str().cmp(b.tool_use.as_str()));
     assert_eq!(seen[1].hunks[0].parts[0].insert, "Dos");
     go_on.notify_one();
     assert_eq!(*stage.request().await.id(), seen[0].id);
-    let shown = stage.enter(&stage.room).await.sketches;
+    let shown = stage.enter(&stage.room).await.streaming_previews;
     assert_eq!((shown.len(), &shown[0].0.id), (1, &seen[1].id));
     // A person who connects later is told of the open request.
     stage.request().await;
@@ -171,7 +171,7 @@ async fn a_selection_is_seen_growing_in_its_place() {
     ];
     stage.model.plays([ScriptedReply::Writes(deltas, Arc::default(), Box::new(says("")))]);
     let run = stage.ask_about(4, 7, "Translate").await;
-    let seen = stage.sketch().await;
+    let seen = stage.streaming_preview().await;
     let part = &seen.hunks[0].parts[0];
     assert_eq!((part.from, part.to, part.insert.as_str()), (4, 7, "zw"));
     stage.agents.cancel(StopFilter { session: None, run: Some(run) }).await.unwrap();

@@ -224,7 +224,7 @@ impl ApprovalRequest {
                 moved |= part.from != at || part.conflict != conflict;
                 (part.from, part.to, part.conflict) = (at, at, conflict);
             }
-            hunk.restate();
+            hunk.update_required();
             if moved && hunk.status.is_open() {
                 put.push(hunk.id.clone());
             }

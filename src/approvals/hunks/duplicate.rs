@@ -4,17 +4,14 @@
 //! The result is sent to every editor when it occurs: only the server knows what was accepted and
 //! which request it came from.
 
-use crate::approvals::{ApprovalRequest, ClosedBy, Hunk, HunkStatus};
+use crate::approvals::{ApprovalRequest, ClosedBy, Hunk, HunkReason, HunkStatus};
 use crate::document::{ChangeSet, Text};
 use crate::ids::HunkId;
-
-/// Reason for the obsolete status, for people.
-const ALREADY: &str = "This is already in the text.";
 
 impl Hunk {
     /// Returns `true` if the hunk is obsolete because the text already reads as proposed.
     pub fn is_already_there(&self) -> bool {
-        self.status == HunkStatus::Obsolete && self.reason.as_deref() == Some(ALREADY)
+        self.status == HunkStatus::Obsolete && self.reason == Some(HunkReason::AlreadyInText)
     }
 
     /// Returns `true` if `change` has put into the text what this hunk would put there. `after` is
@@ -39,7 +36,7 @@ impl ApprovalRequest {
     /// Closes the hunks whose change was just made by the accepted `change` of another request, and
     /// returns them. If no hunk is open any more, the request has ended. The request must have been
     /// mapped over `change`; `after` is the text after it.
-    pub fn settle_what_is_done(
+    pub fn close_duplicates(
         &mut self,
         change: &ChangeSet,
         after: &Text,
@@ -48,7 +45,7 @@ impl ApprovalRequest {
         let mut done = Vec::new();
         for hunk in self.hunks.iter_mut().filter(|hunk| hunk.was_done_by(change, after)) {
             hunk.status = HunkStatus::Obsolete;
-            hunk.reason = Some(ALREADY.to_owned());
+            hunk.reason = Some(HunkReason::AlreadyInText);
             done.push(hunk.id.clone());
         }
         if !done.is_empty() {

@@ -2,5 +2,6 @@
 
 pub(crate) mod apply;
 pub(crate) mod duplicate;
+pub(crate) mod hunk_reason;
 pub(crate) mod map_to_head;
 pub(crate) mod rebase;

@@ -1,18 +1,15 @@
 //! Rebase of hunks over one committed update.
 //!
 //! Updates are taken one at a time, in order. A part moves with its words. A part is in conflict
-//! only while the words to replace are not what they were. `web/src/review` follows the same rules,
-//! so server and client need not send each other the result.
+//! only while the words to replace are not what they were. `web/src/review/changes` follows the
+//! same rules, so server and client need not send each other the result.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::approvals::HunkReason;
 use crate::approvals::hunk::{Hunk, HunkPart, HunkStatus};
 use crate::document::{ChangeSet, InsertSide, PositionIndex, Text};
-
-const CHANGED: &str = "Somebody changed these words meanwhile.";
-const NO_PLACE: &str = "Somebody deleted the place where this would go.";
-const GONE: &str = "Somebody deleted the words this would change.";
 
 /// One committed [`ChangeSet`], prepared for rebasing [`Hunk`]s.
 #[derive(Clone, Debug)]
@@ -105,7 +102,7 @@ impl Hunk {
         for part in self.parts_to_map() {
             touched |= part.rebase(update);
         }
-        if touched { self.restate() } else { RebaseOutcome::Moved }
+        if touched { self.update_required() } else { RebaseOutcome::Moved }
     }
 
     pub(crate) fn parts_to_map(&mut self) -> &mut [HunkPart] {
@@ -121,7 +118,7 @@ impl Hunk {
     }
 
     /// Updates the status of an undecided hunk from its parts.
-    pub(crate) fn restate(&mut self) -> RebaseOutcome {
+    pub(crate) fn update_required(&mut self) -> RebaseOutcome {
         let (status, reason) = match self.status {
             HunkStatus::Streaming
             | HunkStatus::Obsolete
@@ -134,19 +131,19 @@ impl Hunk {
         self.status = status;
         // A reason that did not come from the words is kept while the hunk stays pending.
         if changed || reason.is_some() {
-            self.reason = reason.map(str::to_owned);
+            self.reason = reason;
         }
         if changed { RebaseOutcome::Changed } else { RebaseOutcome::Moved }
     }
 
-    pub(crate) fn state_of_parts(&self) -> (HunkStatus, Option<&'static str>) {
+    pub(crate) fn state_of_parts(&self) -> (HunkStatus, Option<HunkReason>) {
         let lost = |p: &HunkPart| p.is_gone() || p.is_insertion() && p.conflict;
         if self.parts.iter().all(lost) && self.parts.iter().any(HunkPart::is_gone) {
-            (HunkStatus::Obsolete, Some(GONE))
+            (HunkStatus::Obsolete, Some(HunkReason::WordsDeleted))
         } else if self.parts.iter().any(|p| p.conflict && !p.is_insertion()) {
-            (HunkStatus::Conflict, Some(CHANGED))
+            (HunkStatus::Conflict, Some(HunkReason::WordsChanged))
         } else if self.parts.iter().any(|p| p.conflict) {
-            (HunkStatus::Conflict, Some(NO_PLACE))
+            (HunkStatus::Conflict, Some(HunkReason::PlaceRemoved))
         } else {
             (HunkStatus::Pending, None)
         }

@@ -1,4 +1,5 @@
-//! A preview's diff reads line for line as Python's `difflib` writes it, which is what the tool approval protocol's clients know.
+//! A preview's diff reads line for line as Python's `difflib` writes it, which is what the tool
+//! approval protocol's clients know.
 
 use serde::Deserialize;
 
@@ -13,8 +14,9 @@ struct DifferingCase {
     lines: Vec<String>,
 }
 
-/// The cases are made by Python: `python3 fixtures/diffs/vectors.py > fixtures/diffs/difflib.jsonl`. They have lines that are
-/// equal, every end of a line that `splitlines` knows, and texts that are long enough for popular lines.
+/// The cases are made by Python: `python3 fixtures/diffs/vectors.py >
+/// fixtures/diffs/difflib.jsonl`. They have lines that are equal, every end of a line that
+/// `splitlines` knows, and texts that are long enough for popular lines.
 #[test]
 fn diffs_are_those_of_python() {
     let cases = include_str!("../../../fixtures/diffs/difflib.jsonl").lines();

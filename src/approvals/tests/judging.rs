@@ -1,4 +1,5 @@
-//! What a decision takes is worked out for what it would apply, never milder than for the whole request as it was proposed.
+//! What a decision takes is worked out for what it would apply, never milder than for the whole
+//! request as it was proposed.
 
 use super::*;
 
@@ -11,9 +12,9 @@ fn over(units: usize, policy: DecisionPolicy) -> ToolPolicy {
 
 /// Three corrections (6, 8 and 6 units), under policies by size.
 fn under(policies: &[ToolPolicy]) -> ReviewFixture {
-    let mut desk = ReviewFixture::proposing(OLD, NEW);
-    desk.request.set_policy(&asking(policies));
-    desk
+    let mut fixture = ReviewFixture::proposing(OLD, NEW);
+    fixture.request.set_policy(&asking(policies));
+    fixture
 }
 
 fn asking(policies: &[ToolPolicy]) -> DecisionRequirements<'_> {
@@ -26,16 +27,17 @@ fn owner() -> Principal {
 
 /// Somebody decides by these policies; the code of the refusal, if it is one.
 fn decides(
-    desk: &mut ReviewFixture,
+    fixture: &mut ReviewFixture,
     policies: &[ToolPolicy],
     who: &Principal,
     decision: &Decision,
 ) -> Result<DecisionOutcome, &'static str> {
-    let before = desk.request.clone();
-    let decided = desk.request.decide(decision, who, &desk.text, desk.now_ms, &asking(policies));
+    let before = fixture.request.clone();
+    let decided =
+        fixture.request.decide(decision, who, &fixture.text, fixture.now_ms, &asking(policies));
     match &decided {
-        Ok(outcome) => desk.commit(outcome),
-        Err(_) => assert_eq!(desk.request, before, "a refused decision changes nothing"),
+        Ok(outcome) => fixture.commit(outcome),
+        Err(_) => assert_eq!(fixture.request, before, "a refused decision changes nothing"),
     }
     decided.map_err(|error| error.code())
 }
@@ -44,9 +46,9 @@ fn decides(
 fn own_words_count_with_what_they_replace() {
     let policies = [over(20, DecisionPolicy::Owner)];
     let of = |len: usize| {
-        let mut desk = under(&policies);
-        let edit = edited(desk.id(0), &"Z".repeat(len));
-        decides(&mut desk, &policies, &ann(), &edit).err()
+        let mut fixture = under(&policies);
+        let edit = edited(fixture.id(0), &"Z".repeat(len));
+        decides(&mut fixture, &policies, &ann(), &edit).err()
     };
     assert_eq!((of(17), of(18)), (None, Some("not_allowed")));
 }
@@ -54,158 +56,163 @@ fn own_words_count_with_what_they_replace() {
 #[test]
 fn own_words_count_without_what_they_have_in_common_with_the_old_ones() {
     let policies = [over(20, DecisionPolicy::Owner)];
-    let mut desk = under(&policies);
-    desk.types("Teh", "T and a very long sentence eh");
-    let seen = desk.stands(0);
-    let mut decision = forced(desk.id(0), &seen);
+    let mut fixture = under(&policies);
+    fixture.types("Teh", "T and a very long sentence eh");
+    let seen = fixture.stands(0);
+    let mut decision = forced(fixture.id(0), &seen);
     decision.hunks.as_mut().unwrap()[0].text = Some(format!("{seen}!"));
-    assert!(decides(&mut desk, &policies, &ann(), &decision).is_ok());
+    assert!(decides(&mut fixture, &policies, &ann(), &decision).is_ok());
 }
 
 #[test]
 fn words_that_are_overwritten_by_force_count() {
     let policies = [over(20, DecisionPolicy::Owner)];
-    let mut desk = under(&policies);
-    desk.types("Teh", "T and a very long sentence eh");
-    let seen = desk.stands(0);
-    let decision = forced(desk.id(0), &seen);
-    assert_eq!(decides(&mut desk, &policies, &ann(), &decision).err(), Some("not_allowed"));
-    assert!(decides(&mut desk, &policies, &owner(), &decision).is_ok());
+    let mut fixture = under(&policies);
+    fixture.types("Teh", "T and a very long sentence eh");
+    let seen = fixture.stands(0);
+    let decision = forced(fixture.id(0), &seen);
+    assert_eq!(decides(&mut fixture, &policies, &ann(), &decision).err(), Some("not_allowed"));
+    assert!(decides(&mut fixture, &policies, &owner(), &decision).is_ok());
 }
 
 #[test]
 fn deciding_hunk_by_hunk_takes_no_less_than_the_whole() {
     let policies = [over(19, DecisionPolicy::Owner)];
     for decision in [
-        |desk: &ReviewFixture| one(desk.id(0), HunkChoice::Accept),
-        |desk: &ReviewFixture| edited(desk.id(0), "A"),
-        |desk: &ReviewFixture| Decision {
+        |fixture: &ReviewFixture| one(fixture.id(0), HunkChoice::Accept),
+        |fixture: &ReviewFixture| edited(fixture.id(0), "A"),
+        |fixture: &ReviewFixture| Decision {
             finish: Some(FinishRest::Accept),
-            ..one(desk.id(0), HunkChoice::Reject)
+            ..one(fixture.id(0), HunkChoice::Reject)
         },
-        |desk: &ReviewFixture| one(desk.id(0), HunkChoice::Reject),
+        |fixture: &ReviewFixture| one(fixture.id(0), HunkChoice::Reject),
     ] {
-        let mut desk = under(&policies);
-        let decision = decision(&desk);
-        assert_eq!(decides(&mut desk, &policies, &ann(), &decision).err(), Some("not_allowed"));
+        let mut fixture = under(&policies);
+        let decision = decision(&fixture);
+        assert_eq!(decides(&mut fixture, &policies, &ann(), &decision).err(), Some("not_allowed"));
     }
 }
 
 #[test]
 fn what_was_accepted_before_counts_and_a_rejection_takes_no_more() {
     let policies = [over(30, DecisionPolicy::Owner)];
-    let mut desk = under(&policies);
-    let edit = edited(desk.id(0), &"Z".repeat(26));
-    decides(&mut desk, &policies, &ann(), &edit).unwrap();
+    let mut fixture = under(&policies);
+    let edit = edited(fixture.id(0), &"Z".repeat(26));
+    decides(&mut fixture, &policies, &ann(), &edit).unwrap();
     assert_eq!(
-        desk.request.requires(),
+        fixture.request.requires(),
         DecisionPolicy::Owner.into(),
         "what is open would be too much"
     );
-    let second = one(desk.id(1), HunkChoice::Accept);
-    assert_eq!(decides(&mut desk, &policies, &ann(), &second).err(), Some("not_allowed"));
+    let second = one(fixture.id(1), HunkChoice::Accept);
+    assert_eq!(decides(&mut fixture, &policies, &ann(), &second).err(), Some("not_allowed"));
     let finish =
-        Decision { finish: Some(FinishRest::Accept), ..one(desk.id(1), HunkChoice::Reject) };
-    assert_eq!(decides(&mut desk, &policies, &ann(), &finish).err(), Some("not_allowed"));
-    let no = one(desk.id(1), HunkChoice::Reject);
-    decides(&mut desk, &policies, &ann(), &no).unwrap();
-    decides(&mut desk, &policies, &owner(), &approve()).unwrap();
+        Decision { finish: Some(FinishRest::Accept), ..one(fixture.id(1), HunkChoice::Reject) };
+    assert_eq!(decides(&mut fixture, &policies, &ann(), &finish).err(), Some("not_allowed"));
+    let no = one(fixture.id(1), HunkChoice::Reject);
+    decides(&mut fixture, &policies, &ann(), &no).unwrap();
+    decides(&mut fixture, &policies, &owner(), &approve()).unwrap();
 }
 
 #[test]
 fn votes_for_a_form_that_takes_two_count_for_it_alone() {
     let policies = [over(20, DecisionPolicy::Two)];
-    let mut desk = under(&policies);
-    let long = edited(desk.id(0), &"Z".repeat(40));
-    let outcome = decides(&mut desk, &policies, &ann(), &long).unwrap();
+    let mut fixture = under(&policies);
+    let long = edited(fixture.id(0), &"Z".repeat(40));
+    let outcome = decides(&mut fixture, &policies, &ann(), &long).unwrap();
     assert_eq!((outcome.decided, outcome.votes), (vec![], VoteCount { have: 0, need: 2 }));
-    let plain = one(desk.id(0), HunkChoice::Accept);
+    let plain = one(fixture.id(0), HunkChoice::Accept);
     let mut other =
-        ReviewFixture { text: desk.text.clone(), request: desk.request.clone(), ..desk };
+        ReviewFixture { text: fixture.text.clone(), request: fixture.request.clone(), ..fixture };
     assert_eq!(decides(&mut other, &policies, &bob(), &plain).unwrap().decided, [other.id(0)]);
-    assert_eq!(decides(&mut desk, &policies, &bob(), &long).unwrap().decided, [desk.id(0)]);
+    assert_eq!(decides(&mut fixture, &policies, &bob(), &long).unwrap().decided, [fixture.id(0)]);
 }
 
 #[test]
 fn votes_that_were_given_when_it_took_less_count_no_more() {
-    let mut desk = under(&[]).with_policy(DecisionPolicy::Two);
-    let long = edited(desk.id(0), &"Z".repeat(40));
-    decides(&mut desk, &[], &ann(), &long).unwrap();
+    let mut fixture = under(&[]).with_policy(DecisionPolicy::Two);
+    let long = edited(fixture.id(0), &"Z".repeat(40));
+    decides(&mut fixture, &[], &ann(), &long).unwrap();
     // From now on so much takes an owner, and two of them.
     let policies = [over(20, DecisionPolicy::Owner)];
-    let outcome = decides(&mut desk, &policies, &owner(), &long).unwrap();
+    let outcome = decides(&mut fixture, &policies, &owner(), &long).unwrap();
     assert_eq!(outcome.decided, [], "ann is no owner");
     let other = person("p", Role::Owner);
-    assert_eq!(decides(&mut desk, &policies, &other, &long).unwrap().decided, [desk.id(0)]);
+    assert_eq!(decides(&mut fixture, &policies, &other, &long).unwrap().decided, [fixture.id(0)]);
 }
 
 #[test]
 fn a_voter_who_is_no_owner_any_more_is_none_of_the_owners() {
     let policies = [over(20, DecisionPolicy::Owner)];
-    let mut desk = under(&policies).with_policy(DecisionPolicy::Two);
-    let long = edited(desk.id(0), &"Z".repeat(40));
-    decides(&mut desk, &policies, &owner(), &long).unwrap();
-    assert_eq!(desk.request.keep_votes(&[owner()]), [].into());
-    assert_eq!(desk.request.keep_votes(&[person("o", Role::Editor)]), ["o".into()].into());
+    let mut fixture = under(&policies).with_policy(DecisionPolicy::Two);
+    let long = edited(fixture.id(0), &"Z".repeat(40));
+    decides(&mut fixture, &policies, &owner(), &long).unwrap();
+    assert_eq!(fixture.request.remove_votes_except(&[owner()]), [].into());
+    assert_eq!(
+        fixture.request.remove_votes_except(&[person("o", Role::Editor)]),
+        ["o".into()].into()
+    );
 }
 
 #[test]
 fn an_edited_call_that_nobody_looked_at_counts_as_large() {
     let policies = [over(1_000_000, DecisionPolicy::Owner)];
-    let mut desk =
+    let mut fixture =
         ReviewFixture::asking("Write", Preview::diff("a", None, "x", &DiffLimits::default()));
     let edit = Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) });
-    assert_eq!(decides(&mut desk, &policies, &ann(), &edit).err(), Some("not_allowed"));
+    assert_eq!(decides(&mut fixture, &policies, &ann(), &edit).err(), Some("not_allowed"));
 }
 
 #[test]
 fn a_fresh_preview_never_takes_less_than_the_first() {
     let write = |text: &str| Preview::diff("a.md", None, text, &DiffLimits::default());
     let policies = [over(10, DecisionPolicy::Owner)];
-    let mut desk = ReviewFixture::asking("Write", write("a long new text"));
-    desk.request.set_policy(&asking(&policies));
+    let mut fixture = ReviewFixture::asking("Write", write("a long new text"));
+    fixture.request.set_policy(&asking(&policies));
     for (text, touched) in [("x", "1"), ("xy", "2")] {
         let fresh = UpdatedPreview { preview: write(text), touched: Some(touched.to_owned()) };
-        assert!(desk.request.look_again(fresh, &asking(&policies)));
-        assert_eq!(desk.request.requires(), DecisionPolicy::Owner.into());
-        assert_eq!(desk.request.units(), Some(text.len()));
+        assert!(fixture.request.refresh_preview(fresh, &asking(&policies)));
+        assert_eq!(fixture.request.requires(), DecisionPolicy::Owner.into());
+        assert_eq!(fixture.request.units(), Some(text.len()));
     }
-    desk.request.set_policy(&asking(&policies));
+    fixture.request.set_policy(&asking(&policies));
     assert_eq!(
-        desk.request.proposal.policy,
+        fixture.request.proposal.policy,
         DecisionPolicy::Owner.into(),
         "also by settings of today"
     );
     let old: ApprovalRequest =
-        serde_json::from_value(serde_json::to_value(&desk.request).unwrap()).unwrap();
-    assert_eq!(old, desk.request, "and after a restart");
+        serde_json::from_value(serde_json::to_value(&fixture.request).unwrap()).unwrap();
+    assert_eq!(old, fixture.request, "and after a restart");
 }
 
 #[test]
 fn a_larger_fresh_preview_takes_more() {
     let write = |text: &str| Preview::diff("a.md", None, text, &DiffLimits::default());
     let policies = [over(10, DecisionPolicy::Two)];
-    let mut desk = ReviewFixture::asking("Write", write("x"));
-    desk.request.set_policy(&asking(&policies));
+    let mut fixture = ReviewFixture::asking("Write", write("x"));
+    fixture.request.set_policy(&asking(&policies));
     let fresh =
         UpdatedPreview { preview: write("a long new text"), touched: Some("other".to_owned()) };
-    assert!(desk.request.look_again(fresh, &asking(&policies)));
-    assert_eq!(desk.request.votes(), VoteCount { have: 0, need: 2 });
-    let yes = Decision { preview_hash: Some(desk.request.preview_hash()), ..approve() };
-    let first = decides(&mut desk, &policies, &ann(), &yes).unwrap();
+    assert!(fixture.request.refresh_preview(fresh, &asking(&policies)));
+    assert_eq!(fixture.request.votes(), VoteCount { have: 0, need: 2 });
+    let yes = Decision { preview_hash: Some(fixture.request.preview_hash()), ..approve() };
+    let first = decides(&mut fixture, &policies, &ann(), &yes).unwrap();
     assert_eq!((first.resolved, first.votes), (None, VoteCount { have: 1, need: 2 }));
-    assert!(decides(&mut desk, &policies, &bob(), &yes).unwrap().resolved.is_some());
+    assert!(decides(&mut fixture, &policies, &bob(), &yes).unwrap().resolved.is_some());
 }
 
 #[test]
 fn an_undo_takes_whom_so_much_takes() {
     let policies = [over(20, DecisionPolicy::Owner)];
-    let mut desk = under(&policies);
-    let edit = edited(desk.id(0), &"Z".repeat(26));
-    decides(&mut desk, &policies, &owner(), &edit).unwrap();
+    let mut fixture = under(&policies);
+    let edit = edited(fixture.id(0), &"Z".repeat(26));
+    decides(&mut fixture, &policies, &owner(), &edit).unwrap();
     let undo = |who: &Principal| {
-        let (scope, at) = (UndoScope { hunks: None, touched: TouchedPolicy::Refuse }, desk.now_ms);
-        let undone = desk.request.clone().undo(scope, who, &desk.text, at, &asking(&policies));
+        let (scope, at) =
+            (UndoScope { hunks: None, touched: TouchedPolicy::Refuse }, fixture.now_ms);
+        let undone =
+            fixture.request.clone().undo(scope, who, &fixture.text, at, &asking(&policies));
         undone.map(drop).map_err(|error| error.code())
     };
     assert_eq!((undo(&ann()), undo(&owner())), (Err("not_allowed"), Ok(())));
@@ -214,24 +221,24 @@ fn an_undo_takes_whom_so_much_takes() {
 #[test]
 fn an_undo_by_force_counts_the_words_it_overwrites() {
     let policies = [over(20, DecisionPolicy::Owner)];
-    let mut desk = under(&policies);
-    decides(&mut desk, &policies, &ann(), &one(HunkId::from("req_1.1"), HunkChoice::Accept))
+    let mut fixture = under(&policies);
+    decides(&mut fixture, &policies, &ann(), &one(HunkId::from("req_1.1"), HunkChoice::Accept))
         .unwrap();
-    desk.types("The", "Th and a very long sentence e");
+    fixture.types("The", "Th and a very long sentence e");
     let scope = UndoScope { hunks: None, touched: TouchedPolicy::Overwrite };
-    let undone = desk.request.undo(scope, &ann(), &desk.text, 9, &asking(&policies));
+    let undone = fixture.request.undo(scope, &ann(), &fixture.text, 9, &asking(&policies));
     assert_eq!(undone.unwrap_err().code(), "not_allowed");
 }
 
 #[test]
 fn a_reviewer_puts_in_no_words_but_the_models() {
     let rex = person("rex", Role::Reviewer);
-    let mut desk = under(&[]);
-    let own = edited(desk.id(0), "Thy");
-    assert_eq!(decides(&mut desk, &[], &rex, &own).err(), Some("not_allowed"));
-    let models = edited(desk.id(0), "The");
-    decides(&mut desk, &[], &rex, &models).unwrap();
-    decides(&mut desk, &[], &rex, &reject()).unwrap();
+    let mut fixture = under(&[]);
+    let own = edited(fixture.id(0), "Thy");
+    assert_eq!(decides(&mut fixture, &[], &rex, &own).err(), Some("not_allowed"));
+    let models = edited(fixture.id(0), "The");
+    decides(&mut fixture, &[], &rex, &models).unwrap();
+    decides(&mut fixture, &[], &rex, &reject()).unwrap();
     let mut write = ReviewFixture::asking("Write", Preview::generic());
     let edit = Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) });
     assert_eq!(write.decide_as(&rex, &edit).unwrap_err().code(), "not_allowed");
@@ -259,12 +266,17 @@ fn a_rule_that_denies_is_asked_about_the_whole_and_about_what_is_applied() {
         ended: None,
     };
     let by = |limit: usize, decision: &Decision| {
-        let mut desk = under(&[]);
+        let mut fixture = under(&[]);
         let rule = rule(limit);
         let requirements =
             DecisionRequirements { rules: vec![&rule], ..DecisionRequirements::default() };
-        let decided =
-            desk.request.decide(decision, &owner(), &desk.text, desk.now_ms, &requirements);
+        let decided = fixture.request.decide(
+            decision,
+            &owner(),
+            &fixture.text,
+            fixture.now_ms,
+            &requirements,
+        );
         decided.err().map(|error| error.code())
     };
     let (first, long) = (HunkId::from("req_1.1"), edited("req_1.1".into(), &"Z".repeat(40)));
@@ -276,9 +288,9 @@ fn a_rule_that_denies_is_asked_about_the_whole_and_about_what_is_applied() {
 
 #[test]
 fn a_rule_made_with_an_edit_is_about_the_file_that_was_approved() {
-    let mut desk =
+    let mut fixture =
         ReviewFixture::asking("Write", Preview::diff("a.md", None, "x", &DiffLimits::default()));
-    desk.request.proposal.document = None;
+    fixture.request.proposal.document = None;
     let preview = Preview::diff("b.txt", None, "x", &DiffLimits::default());
     let revised = Some(UpdatedPreview { preview, touched: Some("absent".to_owned()) });
     let edit = |path: &str| Decision {
@@ -291,23 +303,24 @@ fn a_rule_made_with_an_edit_is_about_the_file_that_was_approved() {
         }),
         ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
     };
-    assert_eq!(desk.decide(&edit("*.md")).unwrap_err().code(), "invalid_decision");
-    desk.decide(&edit("*.txt")).unwrap();
+    assert_eq!(fixture.decide(&edit("*.md")).unwrap_err().code(), "invalid_decision");
+    fixture.decide(&edit("*.txt")).unwrap();
 }
 
 #[test]
 fn the_models_words_over_a_whole_place_are_a_persons_own_where_somebody_typed_between() {
     let rex = person("rex", Role::Reviewer);
-    let mut desk = ReviewFixture::proposing("He go to store today", "He goes to the store today");
-    assert!(desk.request.hunks[0].parts.len() > 1, "{:?}", desk.request.hunks);
-    desk.types("go| to", " quickly");
-    assert_eq!(desk.request.hunks[0].status, HunkStatus::Pending);
-    let mut decision = forced(desk.id(0), &desk.stands(0));
-    decision.hunks.as_mut().unwrap()[0].text = Some(desk.request.hunks[0].proposed());
-    assert_eq!(decides(&mut desk, &[], &rex, &decision).err(), Some("not_allowed"));
-    let plain = one(desk.id(0), HunkChoice::Accept);
-    decides(&mut desk, &[], &rex, &plain).unwrap();
-    assert_eq!(desk.text(), "He goes quickly to the store today");
+    let mut fixture =
+        ReviewFixture::proposing("He go to store today", "He goes to the store today");
+    assert!(fixture.request.hunks[0].parts.len() > 1, "{:?}", fixture.request.hunks);
+    fixture.types("go| to", " quickly");
+    assert_eq!(fixture.request.hunks[0].status, HunkStatus::Pending);
+    let mut decision = forced(fixture.id(0), &fixture.stands(0));
+    decision.hunks.as_mut().unwrap()[0].text = Some(fixture.request.hunks[0].proposed());
+    assert_eq!(decides(&mut fixture, &[], &rex, &decision).err(), Some("not_allowed"));
+    let plain = one(fixture.id(0), HunkChoice::Accept);
+    decides(&mut fixture, &[], &rex, &plain).unwrap();
+    assert_eq!(fixture.text(), "He goes quickly to the store today");
 }
 
 #[test]
@@ -315,7 +328,7 @@ fn a_policy_for_edit_is_one_for_several_edits_too() {
     let policies = [ToolPolicy { tool: Some("Edit".into()), ..over(100, DecisionPolicy::Owner) }];
     let takes = |tool: &str, units: usize| {
         let matter = RuleSubject { tool, document: None, file: None, units: Some(units) };
-        asking(&policies).consent(&matter)
+        asking(&policies).requirement_of(&matter)
     };
     assert_eq!(takes("MultiEdit", 101), DecisionPolicy::Owner.into());
     assert_eq!(takes("MultiEdit", 100), DecisionPolicy::Any.into());
@@ -330,13 +343,13 @@ fn a_policy_for_edit_is_one_for_several_edits_too() {
 
 #[test]
 fn votes_for_an_edited_call_are_for_the_file_as_it_was() {
-    let mut desk = ReviewFixture::asking(
+    let mut fixture = ReviewFixture::asking(
         "Write",
         Preview::diff("a.md", Some("one"), "x", &DiffLimits::default()),
     )
     .with_policy(DecisionPolicy::Two);
-    desk.request.proposal.touched = Some("1".to_owned());
-    desk.request.announced = desk.request.preview_hash();
+    fixture.request.proposal.touched = Some("1".to_owned());
+    fixture.request.announced = fixture.request.preview_hash();
     let edit = |stands: &str| {
         let preview = Preview::diff("b.md", None, "y", &DiffLimits::default());
         Decision {
@@ -344,24 +357,24 @@ fn votes_for_an_edited_call_are_for_the_file_as_it_was() {
             ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
         }
     };
-    decides(&mut desk, &[], &ann(), &edit("1")).unwrap();
-    let second = decides(&mut desk, &[], &bob(), &edit("2")).unwrap();
+    decides(&mut fixture, &[], &ann(), &edit("1")).unwrap();
+    let second = decides(&mut fixture, &[], &bob(), &edit("2")).unwrap();
     assert_eq!((second.resolved, second.votes.have), (None, 1));
-    assert!(decides(&mut desk, &[], &ann(), &edit("2")).unwrap().resolved.is_some());
+    assert!(decides(&mut fixture, &[], &ann(), &edit("2")).unwrap().resolved.is_some());
 }
 
 #[test]
 fn an_edited_call_overwrites_no_file_that_nobody_was_shown() {
     let of = |path: &str| Preview::diff(path, Some("one"), "x", &DiffLimits::default());
-    let mut desk = ReviewFixture::asking("Write", of("a.md"));
-    desk.request.proposal.touched = Some("1".to_owned());
-    desk.request.announced = desk.request.preview_hash();
+    let mut fixture = ReviewFixture::asking("Write", of("a.md"));
+    fixture.request.proposal.touched = Some("1".to_owned());
+    fixture.request.announced = fixture.request.preview_hash();
     let edit = |path: &str| Decision {
         revised: Some(UpdatedPreview { preview: of(path), touched: Some("1".to_owned()) }),
         ..Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })
     };
-    assert_eq!(decides(&mut desk, &[], &ann(), &edit("b.md")).err(), Some("invalid_decision"));
-    decides(&mut desk, &[], &ann(), &edit("a.md")).unwrap();
+    assert_eq!(decides(&mut fixture, &[], &ann(), &edit("b.md")).err(), Some("invalid_decision"));
+    decides(&mut fixture, &[], &ann(), &edit("a.md")).unwrap();
 }
 
 fn denying(over: usize, document: Option<&str>) -> ApprovalRule {
@@ -386,17 +399,17 @@ fn denying(over: usize, document: Option<&str>) -> ApprovalRule {
 
 #[test]
 fn an_undo_by_force_is_denied_by_rules_and_a_plain_one_is_not() {
-    let mut desk = under(&[]);
-    decides(&mut desk, &[], &ann(), &one("req_1.1".into(), HunkChoice::Accept)).unwrap();
+    let mut fixture = under(&[]);
+    decides(&mut fixture, &[], &ann(), &one("req_1.1".into(), HunkChoice::Accept)).unwrap();
     let rule = denying(0, Some("doc_1"));
     let requirements =
         DecisionRequirements { rules: vec![&rule], ..DecisionRequirements::default() };
-    let undo = |desk: &ReviewFixture| {
+    let undo = |fixture: &ReviewFixture| {
         let scope = UndoScope { hunks: None, touched: TouchedPolicy::Overwrite };
-        let undone = desk.request.clone().undo(scope, &ann(), &desk.text, 9, &requirements);
+        let undone = fixture.request.clone().undo(scope, &ann(), &fixture.text, 9, &requirements);
         undone.map(drop).map_err(|error| error.code())
     };
-    assert_eq!(undo(&desk), Ok(()), "nobody has touched it");
-    desk.types("The", "Th and more e");
-    assert_eq!(undo(&desk), Err("not_allowed"));
+    assert_eq!(undo(&fixture), Ok(()), "nobody has touched it");
+    fixture.types("The", "Th and more e");
+    assert_eq!(undo(&fixture), Err("not_allowed"));
 }

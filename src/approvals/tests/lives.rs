@@ -8,30 +8,30 @@ fn sentence() -> ReviewFixture {
 
 #[test]
 fn the_request_resolves_when_no_hunk_is_open() {
-    let mut desk = sentence();
-    assert_eq!(desk.accept(0).unwrap().resolved, None);
-    assert!(desk.request.resolution().is_none());
-    assert_eq!(desk.accept(1).unwrap().resolved, Some(RequestStatus::Approved));
-    let closed = desk.request.closed.clone().unwrap();
-    assert_eq!(closed, ClosedBy::by(Some(Person::from(&ann())), desk.now_ms));
-    assert_eq!(desk.request.resolution().unwrap().version, Version(2));
+    let mut fixture = sentence();
+    assert_eq!(fixture.accept(0).unwrap().resolved, None);
+    assert!(fixture.request.resolution().is_none());
+    assert_eq!(fixture.accept(1).unwrap().resolved, Some(RequestStatus::Approved));
+    let closed = fixture.request.closed.clone().unwrap();
+    assert_eq!(closed, ClosedBy::by(Some(Person::from(&ann())), fixture.now_ms));
+    assert_eq!(fixture.request.resolution().unwrap().version, Version(2));
 }
 
 #[test]
 fn a_request_expires_when_its_time_is_over_and_not_before() {
-    let mut desk = sentence();
-    assert_eq!(desk.request.expire(START_MS + 299_999), None);
-    assert_eq!(desk.request.expire(START_MS + 300_000).map(|h| h.len()), Some(2));
-    assert_eq!(desk.request.status, RequestStatus::Expired);
-    assert_eq!(desk.request.expire(START_MS + 300_001), None);
-    assert_eq!(desk.decide(&approve()).unwrap_err().code(), "expired");
+    let mut fixture = sentence();
+    assert_eq!(fixture.request.expire(START_MS + 299_999), None);
+    assert_eq!(fixture.request.expire(START_MS + 300_000).map(|h| h.len()), Some(2));
+    assert_eq!(fixture.request.status, RequestStatus::Expired);
+    assert_eq!(fixture.request.expire(START_MS + 300_001), None);
+    assert_eq!(fixture.decide(&approve()).unwrap_err().code(), "expired");
 }
 
 #[test]
 fn a_decision_after_the_time_is_refused_even_if_nobody_has_noticed_yet() {
-    let mut desk = sentence();
-    desk.now_ms = START_MS + 300_000;
-    let refused = desk.decide(&approve()).unwrap_err();
+    let mut fixture = sentence();
+    fixture.now_ms = START_MS + 300_000;
+    let refused = fixture.decide(&approve()).unwrap_err();
     assert_eq!(refused, DecisionError::Expired { at_ms: START_MS + 300_000 });
 }
 
@@ -65,25 +65,25 @@ fn neither_looking_nor_more_time_goes_past_an_outside_callers_deadline() {
 
 #[test]
 fn a_cancelled_request_keeps_what_was_accepted() {
-    let mut desk = sentence();
-    assert_eq!(desk.request.cancel(None, 5).map(|h| h.len()), Some(2));
-    assert_eq!(desk.request.status, RequestStatus::Cancelled);
+    let mut fixture = sentence();
+    assert_eq!(fixture.request.cancel(None, 5).map(|h| h.len()), Some(2));
+    assert_eq!(fixture.request.status, RequestStatus::Cancelled);
 
-    let mut desk = sentence();
-    desk.accept(0).unwrap();
-    desk.request.cancel(None, 5).unwrap();
-    assert_eq!(desk.request.status, RequestStatus::Partly);
-    assert_eq!(desk.request.cancel(None, 6), None);
+    let mut fixture = sentence();
+    fixture.accept(0).unwrap();
+    fixture.request.cancel(None, 5).unwrap();
+    assert_eq!(fixture.request.status, RequestStatus::Partly);
+    assert_eq!(fixture.request.cancel(None, 6), None);
 }
 
 #[test]
 fn nothing_can_be_decided_while_the_model_still_writes() {
-    let mut desk = sentence();
-    desk.request.status = RequestStatus::Streaming;
-    for hunk in &mut desk.request.hunks {
+    let mut fixture = sentence();
+    fixture.request.status = RequestStatus::Streaming;
+    for hunk in &mut fixture.request.hunks {
         hunk.status = HunkStatus::Streaming;
     }
-    assert_eq!(desk.decide(&approve()).unwrap_err().code(), "invalid_decision");
+    assert_eq!(fixture.decide(&approve()).unwrap_err().code(), "invalid_decision");
 }
 
 #[test]

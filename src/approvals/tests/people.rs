@@ -18,57 +18,57 @@ fn any_editor_or_reviewer_may_decide_but_no_viewer() {
 
 #[test]
 fn not_the_requester_means_somebody_else_whatever_their_name() {
-    let mut desk = sentence().with_policy(DecisionPolicy::NotRequester);
+    let mut fixture = sentence().with_policy(DecisionPolicy::NotRequester);
     let renamed = Principal { name: "Somebody".into(), ..ann() };
-    assert_eq!(desk.decide_as(&renamed, &approve()).unwrap_err().code(), "not_allowed");
-    assert!(desk.decide_as(&bob(), &approve()).is_ok());
+    assert_eq!(fixture.decide_as(&renamed, &approve()).unwrap_err().code(), "not_allowed");
+    assert!(fixture.decide_as(&bob(), &approve()).is_ok());
 }
 
 #[test]
 fn owner_means_an_owner() {
-    let mut desk = sentence().with_policy(DecisionPolicy::Owner);
-    assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
-    assert!(desk.decide_as(&person("o", Role::Owner), &approve()).is_ok());
+    let mut fixture = sentence().with_policy(DecisionPolicy::Owner);
+    assert_eq!(fixture.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
+    assert!(fixture.decide_as(&person("o", Role::Owner), &approve()).is_ok());
 }
 
 #[test]
 fn commands_only_by_an_owner() {
-    let mut desk = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
-    assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
-    assert!(desk.decide_as(&person("o", Role::Owner), &approve()).is_ok());
+    let mut fixture = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
+    assert_eq!(fixture.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
+    assert!(fixture.decide_as(&person("o", Role::Owner), &approve()).is_ok());
 }
 
 #[test]
 fn two_people_must_agree_and_one_of_them_may_have_asked() {
-    let mut desk = sentence().with_policy(DecisionPolicy::Two);
-    let outcome = desk.decide_as(&ann(), &approve()).unwrap();
+    let mut fixture = sentence().with_policy(DecisionPolicy::Two);
+    let outcome = fixture.decide_as(&ann(), &approve()).unwrap();
     assert_eq!((outcome.changes, outcome.resolved), (None, None));
     assert_eq!(outcome.votes, VoteCount { have: 1, need: 2 });
-    let again = desk.decide_as(&ann(), &approve()).unwrap();
+    let again = fixture.decide_as(&ann(), &approve()).unwrap();
     assert_eq!(again.votes, VoteCount { have: 1, need: 2 }, "the same person twice is one person");
-    let outcome = desk.decide_as(&bob(), &approve()).unwrap();
+    let outcome = fixture.decide_as(&bob(), &approve()).unwrap();
     assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
     assert_eq!(outcome.votes, VoteCount { have: 2, need: 2 });
-    assert_eq!(desk.text(), "The end. Then more came.");
+    assert_eq!(fixture.text(), "The end. Then more came.");
 }
 
 #[test]
 fn where_the_requester_does_not_count_two_others_must_agree() {
-    let mut desk = sentence().with_policies([DecisionPolicy::Two, DecisionPolicy::NotRequester]);
-    assert_eq!(desk.decide_as(&ann(), &approve()).unwrap_err().code(), "not_allowed");
-    let outcome = desk.decide_as(&bob(), &approve()).unwrap();
+    let mut fixture = sentence().with_policies([DecisionPolicy::Two, DecisionPolicy::NotRequester]);
+    assert_eq!(fixture.decide_as(&ann(), &approve()).unwrap_err().code(), "not_allowed");
+    let outcome = fixture.decide_as(&bob(), &approve()).unwrap();
     assert_eq!((outcome.resolved, outcome.votes), (None, VoteCount { have: 1, need: 2 }));
-    let outcome = desk.decide_as(&person("eve", Role::Editor), &approve()).unwrap();
+    let outcome = fixture.decide_as(&person("eve", Role::Editor), &approve()).unwrap();
     assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
 }
 
 #[test]
 fn where_owners_decide_and_two_must_agree_two_owners_must() {
-    let mut desk = sentence().with_policies([DecisionPolicy::Owner, DecisionPolicy::Two]);
-    assert_eq!(desk.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
-    let outcome = desk.decide_as(&person("o", Role::Owner), &approve()).unwrap();
+    let mut fixture = sentence().with_policies([DecisionPolicy::Owner, DecisionPolicy::Two]);
+    assert_eq!(fixture.decide_as(&bob(), &approve()).unwrap_err().code(), "not_allowed");
+    let outcome = fixture.decide_as(&person("o", Role::Owner), &approve()).unwrap();
     assert_eq!((outcome.resolved, outcome.votes), (None, VoteCount { have: 1, need: 2 }));
-    let outcome = desk.decide_as(&person("p", Role::Owner), &approve()).unwrap();
+    let outcome = fixture.decide_as(&person("p", Role::Owner), &approve()).unwrap();
     assert_eq!(outcome.resolved, Some(RequestStatus::Approved));
 }
 
@@ -76,14 +76,14 @@ fn where_owners_decide_and_two_must_agree_two_owners_must() {
 fn votes_of_people_a_stricter_policy_leaves_out_do_not_count() {
     let owner = person("o", Role::Owner);
     let people = [ann(), bob(), owner.clone()];
-    let mut desk = sentence().with_policy(DecisionPolicy::Two);
-    desk.decide_as(&ann(), &approve()).unwrap();
-    let mut desk = desk.with_policies([DecisionPolicy::Two, DecisionPolicy::NotRequester]);
-    assert_eq!(desk.request.keep_votes(&people), ["ann".into()].into());
-    desk.decide_as(&bob(), &approve()).unwrap();
-    let mut desk = desk.with_policies([DecisionPolicy::Two, DecisionPolicy::Owner]);
-    assert_eq!(desk.request.keep_votes(&people), ["bob".into()].into());
-    let outcome = desk.decide_as(&owner, &approve()).unwrap();
+    let mut fixture = sentence().with_policy(DecisionPolicy::Two);
+    fixture.decide_as(&ann(), &approve()).unwrap();
+    let mut fixture = fixture.with_policies([DecisionPolicy::Two, DecisionPolicy::NotRequester]);
+    assert_eq!(fixture.request.remove_votes_except(&people), ["ann".into()].into());
+    fixture.decide_as(&bob(), &approve()).unwrap();
+    let mut fixture = fixture.with_policies([DecisionPolicy::Two, DecisionPolicy::Owner]);
+    assert_eq!(fixture.request.remove_votes_except(&people), ["bob".into()].into());
+    let outcome = fixture.decide_as(&owner, &approve()).unwrap();
     assert_eq!((outcome.resolved, outcome.votes.have), (None, 1));
 }
 
@@ -116,55 +116,55 @@ fn who_may_decide_is_kept_by_name_as_ever_and_several_policies_as_a_list() {
 
 #[test]
 fn votes_count_per_hunk_and_text() {
-    let mut desk = sentence().with_policy(DecisionPolicy::Two);
-    desk.decide_as(&ann(), &edited(desk.id(0), "This")).unwrap();
-    let outcome = desk.decide_as(&bob(), &approve()).unwrap();
+    let mut fixture = sentence().with_policy(DecisionPolicy::Two);
+    fixture.decide_as(&ann(), &edited(fixture.id(0), "This")).unwrap();
+    let outcome = fixture.decide_as(&bob(), &approve()).unwrap();
     assert_eq!(outcome.decided, [], "bob wants another text, and is the first for the other hunk");
-    desk.decide_as(&bob(), &edited(desk.id(0), "This")).unwrap();
-    assert_eq!(desk.text(), "This end. Than more came.");
+    fixture.decide_as(&bob(), &edited(fixture.id(0), "This")).unwrap();
+    assert_eq!(fixture.text(), "This end. Than more came.");
 }
 
 #[test]
 fn a_vote_survives_typing_but_not_a_conflict() {
-    let mut desk = sentence().with_policy(DecisionPolicy::Two);
-    desk.accept(0).unwrap();
-    desk.types("|Teh", "So ");
-    desk.types("T|eh", "x");
-    let outcome = desk.decide_as(&bob(), &forced(desk.id(0), "Txeh")).unwrap();
+    let mut fixture = sentence().with_policy(DecisionPolicy::Two);
+    fixture.accept(0).unwrap();
+    fixture.types("|Teh", "So ");
+    fixture.types("T|eh", "x");
+    let outcome = fixture.decide_as(&bob(), &forced(fixture.id(0), "Txeh")).unwrap();
     assert_eq!(outcome.decided, [], "ann never agreed to overwrite what somebody typed");
-    desk.types("Txeh", "Teh");
-    desk.decide_as(&bob(), &one(desk.id(0), HunkChoice::Accept)).unwrap();
-    assert_eq!(desk.text(), "So The end. Than more came.");
+    fixture.types("Txeh", "Teh");
+    fixture.decide_as(&bob(), &one(fixture.id(0), HunkChoice::Accept)).unwrap();
+    assert_eq!(fixture.text(), "So The end. Than more came.");
 }
 
 #[test]
 fn one_person_is_enough_to_reject() {
-    let mut desk = sentence().with_policy(DecisionPolicy::Two);
-    assert_eq!(desk.decide(&reject()).unwrap().resolved, Some(RequestStatus::Rejected));
+    let mut fixture = sentence().with_policy(DecisionPolicy::Two);
+    assert_eq!(fixture.decide(&reject()).unwrap().resolved, Some(RequestStatus::Rejected));
 }
 
 #[test]
 fn two_people_must_agree_on_the_input_of_a_tool_without_hunks() {
-    let mut desk =
+    let mut fixture =
         ReviewFixture::asking("Write", Preview::generic()).with_policy(DecisionPolicy::Two);
     let edit = Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) });
-    desk.decide_as(&ann(), &approve()).unwrap();
-    let outcome = desk.decide_as(&bob(), &edit).unwrap();
+    fixture.decide_as(&ann(), &approve()).unwrap();
+    let outcome = fixture.decide_as(&bob(), &edit).unwrap();
     assert_eq!((outcome.resolved, outcome.votes.have), (None, 1));
-    assert!(desk.decide_as(&ann(), &edit).unwrap().resolved.is_some());
+    assert!(fixture.decide_as(&ann(), &edit).unwrap().resolved.is_some());
 }
 
 #[test]
 fn people_typing_elsewhere_never_make_a_preview_stale() {
-    let mut desk = sentence();
-    let seen = desk.request.preview_hash();
+    let mut fixture = sentence();
+    let seen = fixture.request.preview_hash();
     assert!(seen.starts_with("sha256:") && seen.len() == 71);
-    desk.types("|Teh", "Well. ");
-    desk.types("T|eh", "x");
-    desk.accept(1).unwrap();
-    assert_eq!(desk.request.preview_hash(), seen);
+    fixture.types("|Teh", "Well. ");
+    fixture.types("T|eh", "x");
+    fixture.accept(1).unwrap();
+    assert_eq!(fixture.request.preview_hash(), seen);
     let decision = Decision { preview_hash: Some(seen), ..reject() };
-    desk.decide(&decision).unwrap();
+    fixture.decide(&decision).unwrap();
 }
 
 #[test]
@@ -177,35 +177,35 @@ fn a_preview_is_stale_once_tool_input_hunks_or_file_are_others() {
         |r| r.proposal.touched = Some("other content".into()),
     ];
     for change in changes {
-        let mut desk = sentence();
-        let seen = desk.request.preview_hash();
-        change(&mut desk.request);
-        let current = desk.request.preview_hash();
+        let mut fixture = sentence();
+        let seen = fixture.request.preview_hash();
+        change(&mut fixture.request);
+        let current = fixture.request.preview_hash();
         assert_ne!(current, seen);
         let decision = Decision { preview_hash: Some(seen), ..approve() };
-        assert_eq!(desk.decide(&decision).unwrap_err(), DecisionError::StalePreview { current });
+        assert_eq!(fixture.decide(&decision).unwrap_err(), DecisionError::StalePreview { current });
     }
 }
 
 #[test]
 fn without_a_hash_the_approval_stands_for_the_preview_first_announced() {
-    let mut desk = sentence();
-    desk.request.proposal.input = json!({});
-    assert_eq!(desk.decide(&approve()).unwrap_err().code(), "stale_preview");
-    assert!(desk.decide(&reject()).is_ok());
+    let mut fixture = sentence();
+    fixture.request.proposal.input = json!({});
+    assert_eq!(fixture.decide(&approve()).unwrap_err().code(), "stale_preview");
+    assert!(fixture.decide(&reject()).is_ok());
 }
 
 #[test]
 fn the_hash_does_not_depend_on_the_order_of_fields_or_on_storing() {
-    let mut desk = sentence();
-    desk.request.proposal.input =
+    let mut fixture = sentence();
+    fixture.request.proposal.input =
         serde_json::from_str(r#"{"b":1,"a":{"d":[1.5,null],"c":"é"}}"#).unwrap();
-    let hash = desk.request.preview_hash();
-    desk.request.proposal.input =
+    let hash = fixture.request.preview_hash();
+    fixture.request.proposal.input =
         serde_json::from_str(r#"{"a":{"c":"é","d":[1.5,null]},"b":1}"#).unwrap();
-    assert_eq!(desk.request.preview_hash(), hash);
-    let stored = serde_json::to_string(&desk.request).unwrap();
+    assert_eq!(fixture.request.preview_hash(), hash);
+    let stored = serde_json::to_string(&fixture.request).unwrap();
     let loaded: ApprovalRequest = serde_json::from_str(&stored).unwrap();
-    assert_eq!(loaded, desk.request);
+    assert_eq!(loaded, fixture.request);
     assert_eq!(loaded.preview_hash(), hash);
 }

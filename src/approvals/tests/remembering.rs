@@ -26,10 +26,14 @@ fn anywhere(max_units: usize) -> ApprovalRule {
 }
 
 /// Lets the rules decide, as the room does.
-fn by_rules(desk: &mut ReviewFixture, rules: &[ApprovalRule], people: &[Principal]) -> Vec<RuleId> {
-    let deciding = desk.request.deciding_rules(rules, people);
+fn by_rules(
+    fixture: &mut ReviewFixture,
+    rules: &[ApprovalRule],
+    people: &[Principal],
+) -> Vec<RuleId> {
+    let deciding = fixture.request.deciding_rules(rules, people);
     for (rule, maker) in &deciding {
-        desk.decide_as(maker, &Decision::by_rule(rule.clone())).unwrap();
+        fixture.decide_as(maker, &Decision::by_rule(rule.clone())).unwrap();
     }
     deciding.into_iter().map(|(rule, _)| rule).collect()
 }
@@ -45,10 +49,11 @@ fn a_size_is_everything_deleted_and_everything_inserted() {
 
 #[test]
 fn a_size_is_what_was_proposed_whatever_was_decided_since() {
-    let mut desk = ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
-    desk.accept(0).unwrap();
-    desk.types("|Than", "So ");
-    assert_eq!(desk.request.units(), Some(14));
+    let mut fixture =
+        ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
+    fixture.accept(0).unwrap();
+    fixture.types("|Than", "So ");
+    assert_eq!(fixture.request.units(), Some(14));
 }
 
 #[test]
@@ -76,21 +81,21 @@ fn a_rule_lets_its_size_through_and_not_one_unit_more() {
 
 #[test]
 fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
-    let mut desk = ReviewFixture::asking("Write", Preview::generic());
-    desk.request.proposal.document = None;
+    let mut fixture = ReviewFixture::asking("Write", Preview::generic());
+    fixture.request.proposal.document = None;
     let sized = wish(RuleScope::Session, Some(1_000));
-    let rule = desk.request.clone();
+    let rule = fixture.request.clone();
     let rule = { rule }
         .decide(
             &remembering(sized),
             &ann(),
-            &desk.text,
-            desk.now_ms,
+            &fixture.text,
+            fixture.now_ms,
             &DecisionRequirements::default(),
         )
         .unwrap()
         .rule;
-    assert!(!rule.unwrap().covers(&desk.request));
+    assert!(!rule.unwrap().covers(&fixture.request));
 }
 
 #[test]
@@ -101,18 +106,18 @@ fn a_rule_is_about_one_tool_in_one_document() {
         |it| it.document = None,
     ];
     for other in others {
-        let mut desk = small();
-        other(&mut desk.request.proposal);
-        assert!(!anywhere(100).covers(&desk.request));
+        let mut fixture = small();
+        other(&mut fixture.request.proposal);
+        assert!(!anywhere(100).covers(&fixture.request));
     }
 }
 
 #[test]
 fn a_rule_for_the_session_is_about_no_other_session_and_one_for_the_document_about_all() {
-    let mut desk = small();
-    desk.request.proposal.session = "ses_2".into();
-    assert!(!rule_of(&ann(), wish(RuleScope::Session, None)).covers(&desk.request));
-    assert!(rule_of(&ann(), wish(RuleScope::Document, None)).covers(&desk.request));
+    let mut fixture = small();
+    fixture.request.proposal.session = "ses_2".into();
+    assert!(!rule_of(&ann(), wish(RuleScope::Session, None)).covers(&fixture.request));
+    assert!(rule_of(&ann(), wish(RuleScope::Document, None)).covers(&fixture.request));
 }
 
 #[test]
@@ -120,18 +125,18 @@ fn a_path_pattern_covers_files_below_the_workspace_only() {
     let pattern = |text: &str| PathPattern::parse(text).unwrap();
     let covers = |glob: &str, path: &str| {
         let limits = DiffLimits::default();
-        let mut desk = ReviewFixture::asking("Write", Preview::diff(path, None, "x", &limits));
-        desk.request.proposal.document = None;
+        let mut fixture = ReviewFixture::asking("Write", Preview::diff(path, None, "x", &limits));
+        fixture.request.proposal.document = None;
         let wish = RememberWish { path: Some(pattern(glob)), ..wish(RuleScope::Session, None) };
-        let mut decided = desk.request.clone();
+        let mut decided = fixture.request.clone();
         let outcome = decided.decide(
             &remembering(wish),
             &ann(),
-            &desk.text,
-            desk.now_ms,
+            &fixture.text,
+            fixture.now_ms,
             &DecisionRequirements::default(),
         );
-        outcome.unwrap().rule.unwrap().covers(&desk.request)
+        outcome.unwrap().rule.unwrap().covers(&fixture.request)
     };
     assert!(covers("notes/*.md", "notes/a.md") && covers("notes/**", "notes/b/c.md"));
     assert!(!covers("notes/*.md", "notes/b/c.md") && !covers("notes/**", "other/a.md"));
@@ -147,22 +152,23 @@ fn a_pattern_is_no_wish_for_a_document_and_a_document_none_for_work_without_one(
     let path = PathPattern::parse("*").ok();
     let with_path = RememberWish { path, ..wish(RuleScope::Document, None) };
     assert_eq!(small().decide(&remembering(with_path)).unwrap_err().code(), "invalid_decision");
-    let mut desk = ReviewFixture::asking("Write", Preview::generic());
-    desk.request.proposal.document = None;
-    let refused = desk.decide(&remembering(wish(RuleScope::Document, None)));
+    let mut fixture = ReviewFixture::asking("Write", Preview::generic());
+    fixture.request.proposal.document = None;
+    let refused = fixture.decide(&remembering(wish(RuleScope::Document, None)));
     assert_eq!(refused.unwrap_err().code(), "invalid_decision");
 }
 
 #[test]
 fn whatever_rejects_anything_makes_no_rule() {
     let rule = Some(wish(RuleScope::Document, None));
-    let desk = || ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
-    let no = |number: usize| one(desk().id(number), HunkChoice::Reject);
+    let fixture =
+        || ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
+    let no = |number: usize| one(fixture().id(number), HunkChoice::Reject);
     let answer = Decision::plain(RequestVerdict::Respond { message: "No.".into() });
     let rest =
-        Decision { finish: Some(FinishRest::Reject), ..one(desk().id(0), HunkChoice::Accept) };
+        Decision { finish: Some(FinishRest::Reject), ..one(fixture().id(0), HunkChoice::Accept) };
     for decision in [reject(), no(0), answer, rest] {
-        let refused = desk().decide(&Decision { remember: rule.clone(), ..decision });
+        let refused = fixture().decide(&Decision { remember: rule.clone(), ..decision });
         assert_eq!(refused.unwrap_err().code(), "invalid_decision");
     }
     let nothing = small().decide(&remembering(wish(RuleScope::Document, Some(0))));
@@ -172,24 +178,27 @@ fn whatever_rejects_anything_makes_no_rule() {
 #[test]
 fn commands_and_warnings_are_asked_about_every_time() {
     let owner = person("o", Role::Owner);
-    let mut desk = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
-    let refused = desk.decide_as(&owner, &remembering(wish(RuleScope::Session, None)));
+    let mut fixture = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
+    let refused = fixture.decide_as(&owner, &remembering(wish(RuleScope::Session, None)));
     assert_eq!(refused.unwrap_err().code(), "invalid_decision");
     let warning = PreviewWarning { code: "moved".into(), text: "Look twice.".into() };
-    let mut desk = small();
-    desk.request.proposal.preview.warnings.push(warning);
-    assert!(!anywhere(100).covers(&desk.request));
+    let mut fixture = small();
+    fixture.request.proposal.preview.warnings.push(warning);
+    assert!(!anywhere(100).covers(&fixture.request));
 }
 
 #[test]
 fn a_rule_decides_in_the_place_of_its_maker_and_is_named() {
-    let mut desk = small();
+    let mut fixture = small();
     let rules = [anywhere(6)];
-    assert_eq!(by_rules(&mut desk, &rules, &[ann()]), ["rul_1".into()]);
-    assert_eq!((desk.text().as_str(), desk.request.status), ("The end.", RequestStatus::Approved));
-    let decided = desk.request.hunks[0].decided.clone().unwrap();
+    assert_eq!(by_rules(&mut fixture, &rules, &[ann()]), ["rul_1".into()]);
+    assert_eq!(
+        (fixture.text().as_str(), fixture.request.status),
+        ("The end.", RequestStatus::Approved)
+    );
+    let decided = fixture.request.hunks[0].decided.clone().unwrap();
     assert_eq!((decided.by.user.as_str(), decided.rule), ("ann", Some("rul_1".into())));
-    assert_eq!(desk.request.closed.unwrap().rule, Some("rul_1".into()));
+    assert_eq!(fixture.request.closed.unwrap().rule, Some("rul_1".into()));
 }
 
 #[test]
@@ -206,61 +215,62 @@ fn a_rule_of_somebody_who_may_not_decide_any_more_does_nothing() {
 
 #[test]
 fn the_requesters_rule_never_decides_where_the_requester_may_not() {
-    let mut desk = small().with_policy(DecisionPolicy::NotRequester);
+    let mut fixture = small().with_policy(DecisionPolicy::NotRequester);
     let bobs =
         rule_of(&bob(), RememberWish { id: "rul_2".into(), ..wish(RuleScope::Document, None) });
-    assert_eq!(by_rules(&mut desk, &[anywhere(6)], &[ann(), bob()]), []);
-    assert_eq!(by_rules(&mut desk, &[anywhere(6), bobs], &[ann(), bob()]), ["rul_2".into()]);
+    assert_eq!(by_rules(&mut fixture, &[anywhere(6)], &[ann(), bob()]), []);
+    assert_eq!(by_rules(&mut fixture, &[anywhere(6), bobs], &[ann(), bob()]), ["rul_2".into()]);
 }
 
 #[test]
 fn an_owners_policy_listens_to_an_owners_rule_only() {
     let people = [ann(), person("o", Role::Owner)];
-    let mut desk = small().with_policy(DecisionPolicy::Owner);
+    let mut fixture = small().with_policy(DecisionPolicy::Owner);
     let owners =
         rule_of(&people[1], RememberWish { id: "rul_2".into(), ..wish(RuleScope::Document, None) });
-    assert_eq!(by_rules(&mut desk, &[anywhere(6), owners], &people), ["rul_2".into()]);
+    assert_eq!(by_rules(&mut fixture, &[anywhere(6), owners], &people), ["rul_2".into()]);
 }
 
 #[test]
 fn where_two_must_agree_all_rules_of_one_person_are_one_vote() {
-    let mut desk = small().with_policy(DecisionPolicy::Two);
+    let mut fixture = small().with_policy(DecisionPolicy::Two);
     let more = ApprovalRule {
         remember: RememberWish { id: "rul_2".into(), ..wish(RuleScope::Session, None) },
         ..anywhere(6)
     };
-    assert_eq!(by_rules(&mut desk, &[anywhere(6), more], &[ann(), bob()]), ["rul_1".into()]);
+    assert_eq!(by_rules(&mut fixture, &[anywhere(6), more], &[ann(), bob()]), ["rul_1".into()]);
     assert_eq!(
-        (desk.request.votes(), desk.text().as_str()),
+        (fixture.request.votes(), fixture.text().as_str()),
         (VoteCount { have: 1, need: 2 }, "Teh end.")
     );
-    desk.decide_as(&bob(), &approve()).unwrap();
-    assert_eq!(desk.text(), "The end.");
+    fixture.decide_as(&bob(), &approve()).unwrap();
+    assert_eq!(fixture.text(), "The end.");
 }
 
 #[test]
 fn two_people_who_both_have_a_rule_have_both_agreed() {
-    let mut desk = small().with_policy(DecisionPolicy::Two);
+    let mut fixture = small().with_policy(DecisionPolicy::Two);
     let bobs =
         rule_of(&bob(), RememberWish { id: "rul_2".into(), ..wish(RuleScope::Document, None) });
-    by_rules(&mut desk, &[anywhere(6), bobs], &[ann(), bob()]);
-    assert_eq!(desk.text(), "The end.");
+    by_rules(&mut fixture, &[anywhere(6), bobs], &[ann(), bob()]);
+    assert_eq!(fixture.text(), "The end.");
 }
 
 #[test]
 fn a_vote_makes_a_rule_as_any_approval_does() {
-    let mut desk = small().with_policy(DecisionPolicy::Two);
-    let outcome = desk.decide(&remembering(wish(RuleScope::Document, Some(6)))).unwrap();
+    let mut fixture = small().with_policy(DecisionPolicy::Two);
+    let outcome = fixture.decide(&remembering(wish(RuleScope::Document, Some(6)))).unwrap();
     assert_eq!((outcome.resolved, outcome.rule.is_some()), (None, true));
 }
 
 #[test]
 fn a_rule_never_accepts_words_in_conflict() {
-    let mut desk = ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
-    desk.types("T|eh", "x");
-    by_rules(&mut desk, &[anywhere(14)], &[ann()]);
-    assert_eq!(desk.statuses(), [HunkStatus::Conflict, HunkStatus::Accepted]);
-    assert_eq!(desk.text(), "Txeh end. Then more came.");
+    let mut fixture =
+        ReviewFixture::proposing("Teh end. Than more came.", "The end. Then more came.");
+    fixture.types("T|eh", "x");
+    by_rules(&mut fixture, &[anywhere(14)], &[ann()]);
+    assert_eq!(fixture.statuses(), [HunkStatus::Conflict, HunkStatus::Accepted]);
+    assert_eq!(fixture.text(), "Txeh end. Then more came.");
 }
 
 #[test]

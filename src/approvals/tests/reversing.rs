@@ -5,26 +5,26 @@ use super::*;
 /// A file that was written: `old` to `new`, as people approved it.
 fn written(old: Option<&str>, new: &str) -> ReviewFixture {
     let preview = Preview::diff("a.txt", old, new, &DiffLimits::default());
-    let mut desk = ReviewFixture::asking("Write", preview);
-    desk.request.proposal.document = None;
-    desk.request.proposal.touched = Some("before".to_owned());
-    desk.request.announced = desk.request.preview_hash();
-    desk.decide(&Decision::plain(RequestVerdict::Approve)).unwrap();
-    desk.request.begin(1).unwrap();
-    desk.request.done(ToolReport { text: "Wrote it".into(), is_error: false }, 2);
-    desk
+    let mut fixture = ReviewFixture::asking("Write", preview);
+    fixture.request.proposal.document = None;
+    fixture.request.proposal.touched = Some("before".to_owned());
+    fixture.request.announced = fixture.request.preview_hash();
+    fixture.decide(&Decision::plain(RequestVerdict::Approve)).unwrap();
+    fixture.request.begin(1).unwrap();
+    fixture.request.done(ToolReport { text: "Wrote it".into(), is_error: false }, 2);
+    fixture
 }
 
 fn ended(verdict: RequestVerdict) -> ReviewFixture {
     let preview = Preview::diff("a.txt", Some("old"), "new", &DiffLimits::default());
-    let mut desk = ReviewFixture::asking("Write", preview);
-    desk.decide(&Decision::plain(verdict)).unwrap();
-    desk
+    let mut fixture = ReviewFixture::asking("Write", preview);
+    fixture.decide(&Decision::plain(verdict)).unwrap();
+    fixture
 }
 
-fn begin(desk: &mut ReviewFixture, who: &Principal) -> Result<(), DecisionError> {
+fn begin(fixture: &mut ReviewFixture, who: &Principal) -> Result<(), DecisionError> {
     let found = FoundFile { stamp: "after".to_owned(), units: 1, forced: false };
-    desk.request.begin_reversal(who, found, 5, &DecisionRequirements::default())
+    fixture.request.begin_reversal(who, found, 5, &DecisionRequirements::default())
 }
 
 fn reason(refused: Result<(), DecisionError>) -> &'static str {
@@ -36,8 +36,8 @@ fn reason(refused: Result<(), DecisionError>) -> &'static str {
 
 #[test]
 fn what_a_call_wrote_is_known_with_what_was_there_before() {
-    let desk = written(Some("old\r\n"), "new\r\n");
-    let found = desk.request.written().unwrap();
+    let fixture = written(Some("old\r\n"), "new\r\n");
+    let found = fixture.request.written().unwrap();
     assert_eq!((found.path, found.before, found.after), ("a.txt", Some("old\r\n"), "new\r\n"));
     assert_eq!(written(None, "new").request.written().unwrap().before, None);
     assert_eq!(written(Some(""), "new").request.written().unwrap().before, Some(""));
@@ -45,30 +45,30 @@ fn what_a_call_wrote_is_known_with_what_was_there_before() {
 
 #[test]
 fn it_is_taken_back_once_by_somebody_who_may_decide() {
-    let mut desk = written(Some("old"), "new");
+    let mut fixture = written(Some("old"), "new");
     let viewer = person("vic", Role::Viewer);
-    assert_eq!(begin(&mut desk, &viewer).unwrap_err().code(), "not_allowed");
-    begin(&mut desk, &bob()).unwrap();
-    assert_eq!(reason(begin(&mut desk, &ann())), "it is being undone");
-    assert!(desk.request.is_being_undone() && desk.request.undone().is_none());
-    assert!(desk.request.end_reversal(&FileUndoOutcome::Done, 6));
-    assert!(!desk.request.end_reversal(&FileUndoOutcome::Done, 7), "it is no news");
-    assert_eq!(reason(begin(&mut desk, &ann())), "it was undone already");
-    let undone = desk.request.undone().unwrap();
+    assert_eq!(begin(&mut fixture, &viewer).unwrap_err().code(), "not_allowed");
+    begin(&mut fixture, &bob()).unwrap();
+    assert_eq!(reason(begin(&mut fixture, &ann())), "it is being undone");
+    assert!(fixture.request.is_being_undone() && fixture.request.undone().is_none());
+    assert!(fixture.request.end_reversal(&FileUndoOutcome::Done, 6));
+    assert!(!fixture.request.end_reversal(&FileUndoOutcome::Done, 7), "it is no news");
+    assert_eq!(reason(begin(&mut fixture, &ann())), "it was undone already");
+    let undone = fixture.request.undone().unwrap();
     assert_eq!((&undone.by, undone.at_ms, undone.done_ms), (&Person::from(&bob()), 5, Some(6)));
-    assert_eq!(desk.request.contradictions(), [""; 0]);
-    let told = desk.request.report().text;
+    assert_eq!(fixture.request.contradictions(), [""; 0]);
+    let told = fixture.request.report().text;
     assert_eq!(told, "Wrote it\nBOB has undone this since: a.txt is as it was before.");
 }
 
 #[test]
 fn what_came_to_nothing_can_be_tried_again() {
-    let mut desk = written(Some("old"), "new");
-    begin(&mut desk, &bob()).unwrap();
-    assert!(desk.request.end_reversal(&FileUndoOutcome::Not("the disk is full".into()), 6));
-    assert!(desk.request.can_be_undone());
-    assert_eq!(desk.request.report().text, "Wrote it");
-    begin(&mut desk, &bob()).unwrap();
+    let mut fixture = written(Some("old"), "new");
+    begin(&mut fixture, &bob()).unwrap();
+    assert!(fixture.request.end_reversal(&FileUndoOutcome::Not("the disk is full".into()), 6));
+    assert!(fixture.request.can_be_undone());
+    assert_eq!(fixture.request.report().text, "Wrote it");
+    begin(&mut fixture, &bob()).unwrap();
 }
 
 #[test]
@@ -93,28 +93,28 @@ fn what_was_not_done_or_changed_no_file_cannot_be_taken_back() {
 
 #[test]
 fn what_came_to_nothing_can_be_proposed_again_by_whoever_could_ask_for_it() {
-    let desk = ended(RequestVerdict::Reject);
-    assert!(desk.request.can_be_proposed_again());
-    desk.request.check_repeatable(&bob()).unwrap();
+    let fixture = ended(RequestVerdict::Reject);
+    assert!(fixture.request.can_be_proposed_again());
+    fixture.request.check_repeatable(&bob()).unwrap();
     for role in [Role::Reviewer, Role::Viewer] {
-        let refused = desk.request.check_repeatable(&person("rex", role));
+        let refused = fixture.request.check_repeatable(&person("rex", role));
         assert_eq!(refused.unwrap_err().code(), "not_allowed");
     }
 }
 
 #[test]
 fn a_command_is_proposed_again_by_an_owner_or_whoever_had_asked_for_it() {
-    let mut desk = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
-    desk.request.expire(START_MS + 300_000).unwrap();
-    desk.request.check_repeatable(&ann()).unwrap();
-    desk.request.check_repeatable(&person("olga", Role::Owner)).unwrap();
-    let refused = desk.request.check_repeatable(&bob()).unwrap_err();
+    let mut fixture = ReviewFixture::asking("Bash", Preview::command("ls", Vec::new()));
+    fixture.request.expire(START_MS + 300_000).unwrap();
+    fixture.request.check_repeatable(&ann()).unwrap();
+    fixture.request.check_repeatable(&person("olga", Role::Owner)).unwrap();
+    let refused = fixture.request.check_repeatable(&bob()).unwrap_err();
     assert_eq!(refused.code(), "not_allowed");
 }
 
 #[test]
 fn what_waits_was_done_or_was_proposed_again_already_is_not_proposed_again() {
-    let check = |desk: &ReviewFixture| reason(desk.request.check_repeatable(&bob()));
+    let check = |fixture: &ReviewFixture| reason(fixture.request.check_repeatable(&bob()));
     let open =
         ReviewFixture::asking("Write", Preview::diff("a", None, "b", &DiffLimits::default()));
     assert_eq!(check(&open), "it still waits for people");
@@ -133,9 +133,9 @@ fn what_waits_was_done_or_was_proposed_again_already_is_not_proposed_again() {
 
 #[test]
 fn a_request_that_was_undone_and_not_done_contradicts_itself() {
-    let mut desk = written(Some("old"), "new");
-    begin(&mut desk, &bob()).unwrap();
-    desk.request.execution = None;
-    let found = desk.request.contradictions();
+    let mut fixture = written(Some("old"), "new");
+    begin(&mut fixture, &bob()).unwrap();
+    fixture.request.execution = None;
+    let found = fixture.request.contradictions();
     assert_eq!(found, ["it was undone, and nothing says that it was done"]);
 }

@@ -16,45 +16,45 @@ fn error(text: &str) -> ToolReport {
 
 #[test]
 fn a_rejection_is_told_with_its_feedback() {
-    let mut desk = three();
-    desk.decide(&Decision { feedback: Some("Too formal.".into()), ..reject() }).unwrap();
-    assert_eq!(desk.request.report(), error("User rejected: Too formal."));
+    let mut fixture = three();
+    fixture.decide(&Decision { feedback: Some("Too formal.".into()), ..reject() }).unwrap();
+    assert_eq!(fixture.request.report(), error("User rejected: Too formal."));
 }
 
 #[test]
 fn a_rejection_without_feedback_is_told_so() {
-    let mut desk = three();
-    desk.decide(&reject()).unwrap();
-    assert_eq!(desk.request.report(), error("User rejected the operation"));
+    let mut fixture = three();
+    fixture.decide(&reject()).unwrap();
+    assert_eq!(fixture.request.report(), error("User rejected the operation"));
 }
 
 #[test]
 fn feedback_and_notes_both_reach_the_model() {
-    let mut desk = three();
+    let mut fixture = three();
     let (feedback, note) = (Some("No.".to_owned()), Some("Ask Bob.".to_owned()));
-    desk.decide(&Decision { feedback, note, ..reject() }).unwrap();
-    assert_eq!(desk.request.report(), error("User rejected: No.\nUser note: Ask Bob."));
+    fixture.decide(&Decision { feedback, note, ..reject() }).unwrap();
+    assert_eq!(fixture.request.report(), error("User rejected: No.\nUser note: Ask Bob."));
 
-    let mut desk = three();
-    desk.decide(&Decision { note: Some("Nice.".into()), ..approve() }).unwrap();
-    assert_eq!(desk.request.report().text, "Applied: 3 accepted.\nUser note: Nice.");
+    let mut fixture = three();
+    fixture.decide(&Decision { note: Some("Nice.".into()), ..approve() }).unwrap();
+    assert_eq!(fixture.request.report().text, "Applied: 3 accepted.\nUser note: Nice.");
 }
 
 #[test]
 fn a_partial_decision_is_told_change_by_change() {
-    let mut desk = three();
-    desk.types("T|eh", "x");
+    let mut fixture = three();
+    fixture.types("T|eh", "x");
     let mut decision = named(vec![
         HunkVerdict {
             text: Some("Thereupon".into()),
-            ..HunkVerdict::plain(desk.id(1), HunkChoice::Accept)
+            ..HunkVerdict::plain(fixture.id(1), HunkChoice::Accept)
         },
-        HunkVerdict::plain(desk.id(2), HunkChoice::Reject),
+        HunkVerdict::plain(fixture.id(2), HunkChoice::Reject),
     ]);
     decision.feedback = Some("Leave the tense.".into());
-    desk.decide(&decision).unwrap();
-    desk.request.expire(START_MS + 300_000).unwrap();
-    let report = desk.request.report();
+    fixture.decide(&decision).unwrap();
+    fixture.request.expire(START_MS + 300_000).unwrap();
+    let report = fixture.request.report();
     assert!(!report.is_error);
     assert_eq!(
         report.text,
@@ -68,10 +68,10 @@ fn a_partial_decision_is_told_change_by_change() {
 
 #[test]
 fn an_expiry_is_told_as_a_timeout_and_not_as_a_rejection() {
-    let mut desk = three();
-    desk.request.expire(START_MS + 310_000).unwrap();
+    let mut fixture = three();
+    fixture.request.expire(START_MS + 310_000).unwrap();
     assert_eq!(
-        desk.request.report(),
+        fixture.request.report(),
         error(
             "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks."
         )
@@ -81,29 +81,29 @@ fn an_expiry_is_told_as_a_timeout_and_not_as_a_rejection() {
 const LATE: &str =
     "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
 
-fn rejected_with_feedback(desk: &mut ReviewFixture, index: usize, feedback: &str) {
-    let decision = one(desk.id(index), HunkChoice::Reject);
-    desk.decide(&Decision { feedback: Some(feedback.into()), ..decision }).unwrap();
+fn rejected_with_feedback(fixture: &mut ReviewFixture, index: usize, feedback: &str) {
+    let decision = one(fixture.id(index), HunkChoice::Reject);
+    fixture.decide(&Decision { feedback: Some(feedback.into()), ..decision }).unwrap();
 }
 
 #[test]
 fn an_expiry_tells_what_people_had_rejected_and_why() {
-    let mut desk = three();
-    rejected_with_feedback(&mut desk, 1, "I like \"than\".");
-    desk.request.expire(START_MS + 300_000).unwrap();
+    let mut fixture = three();
+    rejected_with_feedback(&mut fixture, 1, "I like \"than\".");
+    fixture.request.expire(START_MS + 300_000).unwrap();
     let told = format!(
         "{LATE}\n- expired: \"Teh\" → \"The\"\n- rejected: \"Than\" → \"Then\"\n- expired: \"were\" → \"was\"\n\
          User feedback: I like \"than\"."
     );
-    assert_eq!(desk.request.report(), error(&told));
+    assert_eq!(fixture.request.report(), error(&told));
 }
 
 #[test]
 fn a_withdrawal_tells_what_people_had_rejected_and_why() {
-    let mut desk = three();
-    rejected_with_feedback(&mut desk, 0, "Not there.");
-    desk.request.cancel(Some(Person::from(&ann())), desk.now_ms).unwrap();
-    let told = desk.request.report().text;
+    let mut fixture = three();
+    rejected_with_feedback(&mut fixture, 0, "Not there.");
+    fixture.request.cancel(Some(Person::from(&ann())), fixture.now_ms).unwrap();
+    let told = fixture.request.report().text;
     assert!(told.starts_with("The request was withdrawn; the tool was not executed.\n"), "{told}");
     assert!(told.contains("- rejected: \"Teh\" → \"The\"\n"), "{told}");
     assert!(told.ends_with("User feedback: Not there."), "{told}");
@@ -111,23 +111,25 @@ fn a_withdrawal_tells_what_people_had_rejected_and_why() {
 
 #[test]
 fn what_people_said_with_a_vote_that_was_not_enough_is_told() {
-    let mut desk =
+    let mut fixture =
         ReviewFixture::asking("Write", Preview::generic()).with_policy(DecisionPolicy::Two);
-    desk.decide(&Decision { note: Some("If Bob agrees.".into()), ..approve() }).unwrap();
-    assert_eq!(desk.request.report().text, "Waiting for approval.\nUser note: If Bob agrees.");
-    desk.request.expire(START_MS + 300_000).unwrap();
-    assert_eq!(desk.request.report(), error(&format!("{LATE}\nUser note: If Bob agrees.")));
+    fixture.decide(&Decision { note: Some("If Bob agrees.".into()), ..approve() }).unwrap();
+    assert_eq!(fixture.request.report().text, "Waiting for approval.\nUser note: If Bob agrees.");
+    fixture.request.expire(START_MS + 300_000).unwrap();
+    assert_eq!(fixture.request.report(), error(&format!("{LATE}\nUser note: If Bob agrees.")));
 }
 
 #[test]
 fn an_answer_is_told_with_what_was_decided_and_said_before() {
-    let mut desk = three();
-    desk.accept(0).unwrap();
-    rejected_with_feedback(&mut desk, 1, "I like it.");
+    let mut fixture = three();
+    fixture.accept(0).unwrap();
+    rejected_with_feedback(&mut fixture, 1, "I like it.");
     let respond = RequestVerdict::Respond { message: "Ask Bob about the rest.".into() };
-    desk.decide(&Decision { note: Some("He is in.".into()), ..Decision::plain(respond) }).unwrap();
+    fixture
+        .decide(&Decision { note: Some("He is in.".into()), ..Decision::plain(respond) })
+        .unwrap();
     assert_eq!(
-        desk.request.report(),
+        fixture.request.report(),
         ToolReport {
             text: "Ask Bob about the rest.\nPartly applied: 1 accepted, 2 rejected.\n\
                    - accepted: \"Teh\" → \"The\"\n- rejected: \"Than\" → \"Then\"\n- rejected: \"were\" → \"was\"\n\
@@ -140,11 +142,11 @@ fn an_answer_is_told_with_what_was_decided_and_said_before() {
 
 #[test]
 fn once_it_is_proposed_again_the_answer_is_no_longer_what_became_of_it() {
-    let mut desk = three();
-    desk.decide(&Decision::plain(RequestVerdict::Respond { message: "No.".into() })).unwrap();
-    desk.request.reopen(None, &ann(), &desk.text).unwrap();
-    desk.decide(&approve()).unwrap();
-    assert_eq!(desk.request.report().text, "Applied: 3 accepted.");
+    let mut fixture = three();
+    fixture.decide(&Decision::plain(RequestVerdict::Respond { message: "No.".into() })).unwrap();
+    fixture.request.reopen(None, &ann(), &fixture.text).unwrap();
+    fixture.decide(&approve()).unwrap();
+    assert_eq!(fixture.request.report().text, "Applied: 3 accepted.");
 }
 
 #[test]
@@ -161,24 +163,24 @@ fn changes_that_nobody_was_shown_are_told_however_the_rest_ends() {
     };
     let line = "- conflicted: you read \"Teh\", proposed \"The\"; it now reads \"My\"";
 
-    let mut desk = waiting();
-    desk.decide(&Decision { feedback: Some("No.".into()), ..reject() }).unwrap();
-    assert_eq!(desk.request.report(), error(&format!("User rejected: No.\n{line}")));
-    let mut desk = waiting();
-    desk.request.expire(START_MS + 300_000).unwrap();
-    assert_eq!(desk.request.report(), error(&format!("{LATE}\n{line}")));
-    let mut desk = waiting();
-    desk.decide(&Decision::plain(RequestVerdict::Respond { message: "Later.".into() })).unwrap();
-    assert_eq!(desk.request.report().text, format!("Later.\n{line}"));
+    let mut fixture = waiting();
+    fixture.decide(&Decision { feedback: Some("No.".into()), ..reject() }).unwrap();
+    assert_eq!(fixture.request.report(), error(&format!("User rejected: No.\n{line}")));
+    let mut fixture = waiting();
+    fixture.request.expire(START_MS + 300_000).unwrap();
+    assert_eq!(fixture.request.report(), error(&format!("{LATE}\n{line}")));
+    let mut fixture = waiting();
+    fixture.decide(&Decision::plain(RequestVerdict::Respond { message: "Later.".into() })).unwrap();
+    assert_eq!(fixture.request.report().text, format!("Later.\n{line}"));
 }
 
 #[test]
 fn an_edited_call_is_told_with_the_input_that_ran() {
-    let mut desk = ReviewFixture::asking("Write", Preview::generic());
-    desk.decide(&Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })).unwrap();
+    let mut fixture = ReviewFixture::asking("Write", Preview::generic());
+    fixture.decide(&Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) })).unwrap();
     let result = ToolReport { text: "Wrote 1 character".into(), is_error: false };
     assert_eq!(
-        desk.request.report_result(&result).text,
+        fixture.request.report_result(&result).text,
         "Note: the user edited this call before it ran; executed input: {\"x\":2}. Do not re-issue the original.\n\
          Wrote 1 character"
     );
@@ -186,23 +188,24 @@ fn an_edited_call_is_told_with_the_input_that_ran() {
 
 #[test]
 fn people_can_read_what_the_model_will_be_told_before_they_send_it() {
-    let mut desk = three();
+    let mut fixture = three();
     let decision = Decision { feedback: Some("No.".into()), ..reject() };
-    let told = desk.request.would_report(&decision, &ann(), &desk.text, desk.now_ms).unwrap();
-    assert_eq!(desk.request.status, RequestStatus::Pending);
-    desk.decide(&decision).unwrap();
-    assert_eq!(desk.request.report(), told);
+    let told =
+        fixture.request.would_report(&decision, &ann(), &fixture.text, fixture.now_ms).unwrap();
+    assert_eq!(fixture.request.status, RequestStatus::Pending);
+    fixture.decide(&decision).unwrap();
+    assert_eq!(fixture.request.report(), told);
 }
 
 #[test]
 fn no_refusal_sounds_like_a_permission_problem() {
-    let mut desk = three();
-    desk.decide(&reject()).unwrap();
+    let mut fixture = three();
+    fixture.decide(&reject()).unwrap();
     let mut late = three();
     late.request.expire(START_MS + 300_000).unwrap();
     let mut gone = three();
     gone.request.cancel(None, 1).unwrap();
-    for request in [desk.request, late.request, gone.request] {
+    for request in [fixture.request, late.request, gone.request] {
         let told = request.report().text.to_lowercase();
         assert!(!told.contains("permission") && !told.contains("denied"), "{told}");
     }

@@ -20,7 +20,7 @@ pub(super) fn hunks(old: &str, new: &str, changes: &[ByteChange]) -> Vec<HunkDra
         if old[base.clone()] == new[insert.clone()] {
             continue;
         }
-        let joined = match change.bond {
+        let joined = match change.adjacency {
             Adjacency::Apart => false,
             Adjacency::Joined => true,
             Adjacency::Line => {
@@ -28,7 +28,7 @@ pub(super) fn hunks(old: &str, new: &str, changes: &[ByteChange]) -> Vec<HunkDra
                 is_short && last_end == Some((change.old.start, change.new.start, Adjacency::Line))
             }
         };
-        last_end = Some((change.old.end, change.new.end, change.bond));
+        last_end = Some((change.old.end, change.new.end, change.adjacency));
         let part = DraftPart {
             from: place.unit_of(base.start),
             to: place.unit_of(base.end),
@@ -56,8 +56,8 @@ fn merged(old: &str, new: &str, changes: &[ByteChange]) -> Vec<ByteChange> {
                     && last.new.end == change.new.start
                     && (blank(last) || blank(change)) =>
             {
-                if blank(last) && change.bond == Adjacency::Apart {
-                    last.bond = Adjacency::Apart;
+                if blank(last) && change.adjacency == Adjacency::Apart {
+                    last.adjacency = Adjacency::Apart;
                 }
                 last.old.end = change.old.end;
                 last.new.end = change.new.end;

@@ -16,7 +16,7 @@ use super::words::WordNumbers;
 pub(super) struct ByteChange {
     pub old: Range<usize>,
     pub new: Range<usize>,
-    pub bond: Adjacency,
+    pub adjacency: Adjacency,
 }
 
 /// Relation of a change to the one before it.
@@ -116,7 +116,7 @@ impl<'a> DiffStage<'a> {
             self.steps(sides, &align(sides, o.clone(), n.clone()), at);
             if is_reshaped(&old[o], &new[n]) {
                 for change in self.changes[begun..].iter_mut().skip(1) {
-                    change.bond = Adjacency::Joined;
+                    change.adjacency = Adjacency::Joined;
                 }
             }
         }
@@ -140,14 +140,22 @@ impl<'a> DiffStage<'a> {
                 }
                 AlignStep::Delete(units) => {
                     let to = sides.old[units.end - 1].unit.range.end;
-                    let bond = bond(&sides.old[units.start]);
-                    self.changes.push(ByteChange { old: at.old..to, new: at.new..at.new, bond });
+                    let adjacency = adjacency(&sides.old[units.start]);
+                    self.changes.push(ByteChange {
+                        old: at.old..to,
+                        new: at.new..at.new,
+                        adjacency,
+                    });
                     at.old = to;
                 }
                 AlignStep::Insert(units) => {
                     let to = sides.new[units.end - 1].unit.range.end;
-                    let bond = bond(&sides.new[units.start]);
-                    self.changes.push(ByteChange { old: at.old..at.old, new: at.new..to, bond });
+                    let adjacency = adjacency(&sides.new[units.start]);
+                    self.changes.push(ByteChange {
+                        old: at.old..at.old,
+                        new: at.new..to,
+                        adjacency,
+                    });
                     at.new = to;
                 }
             }
@@ -191,7 +199,7 @@ impl<'a> DiffStage<'a> {
             self.changes.push(ByteChange {
                 old: at.old..stop.old,
                 new: at.new..stop.new,
-                bond: Adjacency::Apart,
+                adjacency: Adjacency::Apart,
             });
             at = stop;
         }
@@ -199,6 +207,6 @@ impl<'a> DiffStage<'a> {
     }
 }
 
-fn bond(sentence: &WordedUnit) -> Adjacency {
+fn adjacency(sentence: &WordedUnit) -> Adjacency {
     if sentence.unit.kind == BlockKind::Code { Adjacency::Line } else { Adjacency::Apart }
 }

@@ -28,8 +28,11 @@ pub(super) fn pair(
     new: &WordedUnit,
     limits: &DiffLimits,
 ) -> Vec<ByteChange> {
-    let whole =
-        |bond| ByteChange { old: old.unit.range.clone(), new: new.unit.range.clone(), bond };
+    let whole = |adjacency| ByteChange {
+        old: old.unit.range.clone(),
+        new: new.unit.range.clone(),
+        adjacency,
+    };
     if old.unit.kind == BlockKind::Code || new.unit.kind == BlockKind::Code {
         return vec![whole(Adjacency::Line)];
     }
@@ -103,7 +106,7 @@ impl SentencePair<'_> {
     fn short_groups<'s>(&self, mut group: &'s [TokenSwap]) -> Vec<&'s [TokenSwap]> {
         let mut groups = Vec::new();
         while let Some(first) = group.first() {
-            let fits = |last: &&TokenSwap| self.size(&hull(first, last)) <= LONGEST;
+            let fits = |last: &&TokenSwap| self.size(&covering(first, last)) <= LONGEST;
             let count = group.iter().take_while(fits).count().max(1);
             let (short, rest) = group.split_at(count);
             groups.push(short);
@@ -122,7 +125,7 @@ impl SentencePair<'_> {
         };
         let mut hulls: Vec<TokenSwap> = swaps
             .chunk_by(|left, right| !stay(left.old.end, right.old.start))
-            .filter_map(|group| Some(hull(group.first()?, group.last()?)))
+            .filter_map(|group| Some(covering(group.first()?, group.last()?)))
             .collect();
         if let Some(first) = hulls.first_mut().filter(|first| !stay(0, first.old.start)) {
             (first.old.start, first.new.start) = (0, 0);
@@ -131,7 +134,7 @@ impl SentencePair<'_> {
         if let Some(last) = hulls.last_mut().filter(|last| !stay(last.old.end, old_end)) {
             (last.old.end, last.new.end) = (old_end, new_end);
         }
-        hulls.iter().flat_map(|hull| self.pieces(hull)).collect()
+        hulls.iter().flat_map(|covering| self.pieces(covering)).collect()
     }
 
     /// Returns one replacement, in pieces if it is long.
@@ -167,7 +170,7 @@ impl SentencePair<'_> {
     /// Returns the parts of one hunk.
     fn hunk(&self, group: &[TokenSwap]) -> Vec<ByteChange> {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return Vec::new() };
-        let all = hull(first, last);
+        let all = covering(first, last);
         let words = |range: &Range<usize>| {
             self.old[range.clone()].iter().filter(|t| t.stuff == TokenKind::Word).count()
         };
@@ -178,16 +181,16 @@ impl SentencePair<'_> {
             return vec![self.change(&all, Adjacency::Apart)];
         }
         let bonds = std::iter::once(Adjacency::Apart).chain(std::iter::repeat(Adjacency::Joined));
-        group.iter().zip(bonds).map(|(swap, bond)| self.change(swap, bond)).collect()
+        group.iter().zip(bonds).map(|(swap, adjacency)| self.change(swap, adjacency)).collect()
     }
 
-    fn change(&self, swap: &TokenSwap, bond: Adjacency) -> ByteChange {
-        ByteChange { old: bytes(self.old, &swap.old), new: bytes(self.new, &swap.new), bond }
+    fn change(&self, swap: &TokenSwap, adjacency: Adjacency) -> ByteChange {
+        ByteChange { old: bytes(self.old, &swap.old), new: bytes(self.new, &swap.new), adjacency }
     }
 }
 
 /// Returns one replacement that covers all from `first` to `last`.
-fn hull(first: &TokenSwap, last: &TokenSwap) -> TokenSwap {
+fn covering(first: &TokenSwap, last: &TokenSwap) -> TokenSwap {
     TokenSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }
 

@@ -4,7 +4,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{DiffLimits, HunkDraft, PartialDraft, diff, diff_so_far};
 
-/// Applies hunks to a text the naive way, and checks that they are in order, disjoint and true to the old text.
+/// Applies hunks to a text the naive way, and checks that they are in order, disjoint and true to
+/// the old text.
 fn apply(old: &str, hunks: &[HunkDraft]) -> String {
     let old: Vec<u16> = old.encode_utf16().collect();
     let (mut new, mut at) = (Vec::new(), 0);

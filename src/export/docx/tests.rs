@@ -24,8 +24,8 @@ fn exported(old: &str, new: &str) -> String {
     part(&file, "word/document.xml")
 }
 
-/// The document as letters and `¶`, with `[-…-]` deleted and `[+…+]` inserted; `~` ends a paragraph of another kind, `|` a cell
-/// and `⏎` the last one of a row.
+/// The document as letters and `¶`, with `[-…-]` deleted and `[+…+]` inserted; `~` ends a paragraph
+/// of another kind, `|` a cell and `⏎` the last one of a row.
 fn drawn(old: &str, new: &str) -> String {
     let marked = manuscript(old, vec![request(1, "Ana", old, new)]).marked().unwrap();
     let steps = track(&marked, &mut LinkTargets::default());

@@ -8,7 +8,9 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::llm::messages_api::MessageRole;
-use crate::llm::testing::{MockProvider, asks, hear, json_answer, read_request, refusal, stream};
+use crate::llm::testing::{
+    MockProvider, asks, collect_answer, json_answer, read_request, refusal, stream,
+};
 
 fn model(provider: &MockProvider) -> AnthropicModel {
     AnthropicModel::new(AnthropicSettings {
@@ -33,8 +35,8 @@ async fn the_request_is_what_the_api_asks_for() {
     let provider = MockProvider::answering([stream("text")]).await;
     let mut request = asks("Hello");
     request.messages.insert(0, ChatMessage { role: MessageRole::Assistant, content: vec![] });
-    let said = hear(&model(&provider), request).await;
-    assert_eq!(said.text(), "Good morning — café 🦀.");
+    let recorded = collect_answer(&model(&provider), request).await;
+    assert_eq!(recorded.text(), "Good morning — café 🦀.");
     let asked = provider.asked().await.pop().expect("one request");
     assert!(asked.head.starts_with("post /v1/messages http/1.1"), "{}", asked.head);
     for header in [
@@ -63,7 +65,7 @@ async fn a_request_without_model_system_or_limit_gets_the_defaults() {
     let provider = MockProvider::answering([stream("text")]).await;
     let request =
         ModelRequest { messages: vec![ChatMessage::user("Hello")], ..ModelRequest::default() };
-    hear(&model(&provider), request).await.end.expect("an answer");
+    collect_answer(&model(&provider), request).await.end.expect("an answer");
     let body = provider.asked().await.pop().expect("one request").body;
     assert_eq!((&body["max_tokens"], &body["model"]), (&json!(128_000), &json!(DEFAULT_MODEL)));
     assert_eq!((body.get("system"), body.get("tools")), (None, None));
@@ -72,10 +74,10 @@ async fn a_request_without_model_system_or_limit_gets_the_defaults() {
 #[tokio::test]
 async fn reasoning_goes_back_unchanged() {
     let provider = MockProvider::answering([stream("thinking"), stream("text")]).await;
-    let first = hear(&model(&provider), asks("Hello")).await;
+    let first = collect_answer(&model(&provider), asks("Hello")).await;
     let mut request = asks("Hello");
     request.messages.push(ChatMessage::assistant(first.message().content.clone()));
-    hear(&model(&provider), request).await.end.expect("an answer");
+    collect_answer(&model(&provider), request).await.end.expect("an answer");
     let body = &provider.asked().await[1].body;
     let thinking =
         json!({"type": "thinking", "thinking": "Two words too many.", "signature": "EqQB"});
@@ -96,7 +98,7 @@ async fn what_another_model_has_said_is_made_sendable() {
         ContentBlock::tool_use(id, "read", input),
     ]));
     request.messages.push(ChatMessage::results(vec![ContentBlock::tool_error(id, "Invalid")]));
-    hear(&model(&provider), request).await.end.expect("an answer");
+    collect_answer(&model(&provider), request).await.end.expect("an answer");
     let body = &provider.asked().await[0].body;
     let call = json!({"type": "tool_use", "id": "functions_read_0", "name": "read", "input": {"invalid_json": "{not json"}});
     assert_eq!(body["messages"][1]["content"], json!([call]));
@@ -109,8 +111,8 @@ async fn a_server_that_does_not_know_eager_input_is_asked_without_it_from_then_o
     let unknown = refusal(400, "", &error_body("invalid_request_error", words));
     let provider = MockProvider::answering([unknown, stream("text"), stream("text")]).await;
     let model = model(&provider);
-    hear(&model, asks("Hello")).await.end.expect("an answer");
-    hear(&model, asks("Hello")).await.end.expect("an answer");
+    collect_answer(&model, asks("Hello")).await.end.expect("an answer");
+    collect_answer(&model, asks("Hello")).await.end.expect("an answer");
     let asked = provider.asked().await;
     let eager: Vec<_> =
         asked.iter().map(|it| it.body["tools"][0].get("eager_input_streaming").is_some()).collect();
@@ -123,7 +125,7 @@ async fn a_provider_that_allows_fewer_output_tokens_is_asked_for_fewer() {
     let too_many = refusal(400, "", &error_body("invalid_request_error", words));
     let provider = MockProvider::answering([too_many, stream("text")]).await;
     let request = ModelRequest { max_tokens: 0, ..asks("Hello") };
-    hear(&model(&provider), request).await.end.expect("an answer");
+    collect_answer(&model(&provider), request).await.end.expect("an answer");
     let asked = provider.asked().await;
     let limits: Vec<_> = asked.iter().map(|it| it.body["max_tokens"].clone()).collect();
     assert_eq!(limits, [128_000, 32_000]);
@@ -141,8 +143,8 @@ async fn a_server_that_takes_neither_is_asked_without_both_from_then_on() {
     .await;
     let model = model(&provider);
     let request = || ModelRequest { max_tokens: 0, ..asks("Hello") };
-    hear(&model, request()).await.end.expect("an answer");
-    hear(&model, request()).await.end.expect("an answer");
+    collect_answer(&model, request()).await.end.expect("an answer");
+    collect_answer(&model, request()).await.end.expect("an answer");
     let sent = provider.asked().await.into_iter().map(|it| {
         let eager = it.body["tools"][0].get("eager_input_streaming").is_some();
         (it.body["max_tokens"].as_u64().unwrap_or_default(), eager)
@@ -159,7 +161,7 @@ async fn a_long_conversation_lowers_the_limit_of_no_other() {
     let model = model(&provider);
     for _ in 0..2 {
         let request = ModelRequest { max_tokens: 0, ..asks("Hello") };
-        hear(&model, request).await.end.expect("an answer");
+        collect_answer(&model, request).await.end.expect("an answer");
     }
     let asked = provider.asked().await;
     let limits: Vec<_> = asked.iter().map(|it| it.body["max_tokens"].clone()).collect();
@@ -172,7 +174,7 @@ async fn a_complaint_that_stays_is_told() {
     let refused = || refusal(400, "", &error_body("invalid_request_error", words));
     let provider = MockProvider::answering([refused(), refused(), refused()]).await;
     let request = ModelRequest { max_tokens: 0, ..asks("Hello") };
-    let error = hear(&model(&provider), request).await.end.expect_err("refused");
+    let error = collect_answer(&model(&provider), request).await.end.expect_err("refused");
     assert!(error.to_string().starts_with(words), "{error}");
     assert_eq!(provider.asked().await.len(), 3);
 }
@@ -186,7 +188,7 @@ async fn calls_of_other_models_are_sent_under_names_of_their_own() {
         request.messages.push(ChatMessage::assistant(vec![call]));
         request.messages.push(ChatMessage::results(vec![ContentBlock::tool_error("call_0", "No")]));
     }
-    hear(&model(&provider), request).await.end.expect("an answer");
+    collect_answer(&model(&provider), request).await.end.expect("an answer");
     let messages = &provider.asked().await[0].body["messages"];
     assert_eq!(messages[1]["content"][0]["name"], "x".repeat(64));
     assert_eq!(messages[2]["content"][0]["tool_use_id"], "call_0");
@@ -201,7 +203,7 @@ async fn tokens_are_counted_of_the_request_that_would_be_sent() {
             .await;
     let model = model(&provider);
     assert_eq!(model.count(asks("Hello")).await, Ok(Some(14_921)));
-    hear(&model, asks("Hello")).await.end.expect("an answer");
+    collect_answer(&model, asks("Hello")).await.end.expect("an answer");
     let asked = provider.asked().await;
     assert!(asked[0].head.starts_with("post /v1/messages/count_tokens http/1.1"));
     let mut sent = asked[1].body.clone();
@@ -227,9 +229,9 @@ async fn the_models_that_are_not_retired_are_listed() {
 async fn an_overloaded_provider_is_asked_again_without_a_word() {
     let after = refusal(529, "retry-after-ms: 1\r\n", &error_body("overloaded_error", "Full"));
     let provider = MockProvider::answering([after, overloaded(), stream("text")]).await;
-    let said = hear(&model(&provider), asks("Hello")).await;
-    assert_eq!(said.streamed_text(), "Good morning — café 🦀.");
-    assert!(!said.deltas.contains(&AnswerDelta::Reset));
+    let recorded = collect_answer(&model(&provider), asks("Hello")).await;
+    assert_eq!(recorded.streamed_text(), "Good morning — café 🦀.");
+    assert!(!recorded.deltas.contains(&AnswerDelta::Reset));
     let asked = provider.asked().await;
     assert_eq!((&asked[0].body, &asked[1].body), (&asked[1].body, &asked[2].body));
 }
@@ -237,8 +239,8 @@ async fn an_overloaded_provider_is_asked_again_without_a_word() {
 #[tokio::test]
 async fn patience_ends_after_three_tries() {
     let provider = MockProvider::answering([overloaded(), overloaded(), overloaded()]).await;
-    let said = hear(&model(&provider), asks("Hello")).await;
-    let error = said.end.expect_err("overloaded");
+    let recorded = collect_answer(&model(&provider), asks("Hello")).await;
+    let error = recorded.end.expect_err("overloaded");
     assert_eq!(error.to_string(), "Overloaded (overloaded_error, HTTP 529)");
     assert_eq!(provider.asked().await.len(), 3);
 }
@@ -251,20 +253,20 @@ async fn an_answer_that_breaks_after_its_first_words_starts_again() {
         stream("text"),
     ])
     .await;
-    let said = hear(&model(&provider), asks("Hello")).await;
+    let recorded = collect_answer(&model(&provider), asks("Hello")).await;
     let text = |piece: &str| AnswerDelta::Text(piece.into());
     let again = [text("Half a "), AnswerDelta::Reset, text("Half a "), AnswerDelta::Reset];
-    assert_eq!(said.deltas[..4], again);
-    assert_eq!(said.streamed_text(), said.text());
-    assert_eq!(said.text(), "Good morning — café 🦀.");
-    assert_eq!(said.lost, [(812, 1), (812, 1)], "what was used in vain is known");
+    assert_eq!(recorded.deltas[..4], again);
+    assert_eq!(recorded.streamed_text(), recorded.text());
+    assert_eq!(recorded.text(), "Good morning — café 🦀.");
+    assert_eq!(recorded.lost, [(812, 1), (812, 1)], "what was used in vain is known");
 }
 
 #[tokio::test]
 async fn an_error_before_the_first_words_is_not_seen() {
     let provider = MockProvider::answering([stream("error-first"), stream("text")]).await;
-    let said = hear(&model(&provider), asks("Hello")).await;
-    assert_eq!(said.deltas.first(), Some(&AnswerDelta::Text("Good morning — ".into())));
+    let recorded = collect_answer(&model(&provider), asks("Hello")).await;
+    assert_eq!(recorded.deltas.first(), Some(&AnswerDelta::Text("Good morning — ".into())));
     assert_eq!(provider.asked().await.len(), 2);
 }
 
@@ -272,7 +274,7 @@ async fn an_error_before_the_first_words_is_not_seen() {
 async fn a_wrong_key_is_final_and_not_repeated_in_the_error() {
     let body = error_body("authentication_error", "invalid bearer token");
     let provider = MockProvider::answering([refusal(401, "", &body)]).await;
-    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("refused");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("refused");
     assert_eq!(error.to_string(), "invalid bearer token (authentication_error, HTTP 401)");
     assert!(!format!("{error:?}").contains("sk-secret"));
     assert_eq!(provider.asked().await.len(), 1);
@@ -282,17 +284,17 @@ async fn a_wrong_key_is_final_and_not_repeated_in_the_error() {
 async fn the_provider_has_the_last_word_on_retries() {
     let no = refusal(529, "x-should-retry: false\r\n", &error_body("overloaded_error", "No"));
     let provider = MockProvider::answering([no]).await;
-    assert!(hear(&model(&provider), asks("Hello")).await.end.is_err());
+    assert!(collect_answer(&model(&provider), asks("Hello")).await.end.is_err());
     assert_eq!(provider.asked().await.len(), 1);
 
     let yes = refusal(400, "x-should-retry: true\r\n", &error_body("api_error", "Again"));
     let provider = MockProvider::answering([yes, stream("text")]).await;
-    assert!(hear(&model(&provider), asks("Hello")).await.end.is_ok());
+    assert!(collect_answer(&model(&provider), asks("Hello")).await.end.is_ok());
 
     let spent = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "Spent",
         "details": {"error_code": "enforced_spend_limit_reached"}}});
     let provider = MockProvider::answering([refusal(429, "", &spent.to_string())]).await;
-    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("spent");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("spent");
     assert!(!error.retryable());
 }
 
@@ -301,7 +303,7 @@ async fn a_long_wait_is_told_instead_of_waited_for() {
     let headers = "retry-after: 3600\r\n";
     let limit = refusal(429, headers, &error_body("rate_limit_error", "Slow down"));
     let provider = MockProvider::answering([limit]).await;
-    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("told");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("told");
     assert_eq!(error.retry_after(), Some(Duration::from_hours(1)));
 }
 
@@ -310,13 +312,13 @@ async fn pages_that_are_no_answers_are_quoted_briefly() {
     let page = format!("<html>\n<h1>502 Bad\nGateway</h1>{}", "x".repeat(500));
     let bad_gateway = || refusal(502, "", &page);
     let provider = MockProvider::answering([bad_gateway(), bad_gateway(), bad_gateway()]).await;
-    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
     assert!(error.to_string().starts_with("<html> <h1>502 Bad Gateway</h1>xxx"), "{error}");
     assert!(error.to_string().len() < 250);
 
     let page = || b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n".into();
     let provider = MockProvider::answering([page(), page(), page()]).await;
-    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("no answer");
     let words = "the model's answer cannot be read: text/html instead of a stream of events";
     assert_eq!(error.to_string(), words);
 }
@@ -326,7 +328,7 @@ async fn no_provider_at_all_is_said_with_its_cause() {
     let provider = MockProvider::answering([]).await;
     let model = model(&provider);
     provider.asked().await;
-    let error = hear(&model, asks("Hello")).await.end.expect_err("nobody there");
+    let error = collect_answer(&model, asks("Hello")).await.end.expect_err("nobody there");
     assert!(matches!(&error, ModelError::Network { message } if message.contains("refused")));
 }
 

@@ -122,8 +122,8 @@ struct CliConversation {
     lines: LineBuffer,
     /// Lines that arrived after the end of an answer.
     ahead: VecDeque<Result<CliLine, ModelError>>,
-    hearing: AnswerParser,
-    told: ToolServer,
+    parser: AnswerParser,
+    server: ToolServer,
     /// Time since when the CLI waits for the results of tools.
     since: Instant,
     /// [`ToolServer`] of the process, and the tasks for its input and errors; they end with it.
@@ -164,7 +164,7 @@ impl Model for ClaudeCliModel {
         cancel: CancellationToken,
     ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
         let shared = Arc::clone(&self.shared);
-        delta_stream::answer(cancel, |outlet| async move { shared.answer(request, &outlet).await })
+        delta_stream::answer(cancel, |sink| async move { shared.answer(request, &sink).await })
     }
 
     fn keeps_threads(&self) -> bool {
@@ -185,7 +185,7 @@ impl ClaudeCliShared {
     async fn answer(
         &self,
         mut request: ModelRequest,
-        outlet: &DeltaSink,
+        sink: &DeltaSink,
     ) -> Result<AssistantMessage, ModelError> {
         if request.model.is_empty() {
             request.model.clone_from(&self.model);
@@ -193,10 +193,10 @@ impl ClaudeCliShared {
         let waiting = self.waiting().remove(&request.run);
         if let Some(mut talk) = waiting
             && talk.process.is_there()
-            && talk.told.is_waited_for()
+            && talk.server.is_waited_for()
         {
-            talk.told.answer(&request);
-            return match talk.hear(outlet).await {
+            talk.server.answer(&request);
+            return match talk.hear(sink).await {
                 Ok(answer) => Ok(self.keep(request.run, talk, answer).await),
                 Err(NoAnswerReason::Failed(error)) => Err(error),
                 Err(NoAnswerReason::Thread) => Err(failed("The Claude CLI lost the conversation")),
@@ -205,7 +205,7 @@ impl ClaudeCliShared {
         for way in ways(request.thread.as_ref()) {
             let place = self.place().await?;
             let mut talk = CliConversation::begin(&self.settings, &request, *way, place)?;
-            match talk.hear(outlet).await {
+            match talk.hear(sink).await {
                 Ok(answer) => return Ok(self.keep(request.run, talk, answer).await),
                 Err(NoAnswerReason::Failed(error)) => return Err(error),
                 Err(NoAnswerReason::Thread) => {}
@@ -245,7 +245,7 @@ impl ClaudeCliShared {
     ) -> AssistantMessage {
         let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
         if answer.content.iter().any(is_call) {
-            talk.told.announce(&answer.content);
+            talk.server.announce(&answer.content);
             talk.since = Instant::now();
             self.waiting().insert(run, talk);
             if self.wanting.load(Ordering::SeqCst) > 0 {
@@ -307,28 +307,28 @@ impl CliConversation {
         let secret = uuid::Uuid::new_v4().simple().to_string();
         let listener = UnixListener::bind(folder.socket()).map_err(broken)?;
         folder.configure(&settings.link, &secret).map_err(broken)?;
-        let (told, mut tasks) = (ToolServer::default(), JoinSet::new());
-        tasks.spawn(tool_server::open(listener, secret, request.tools.clone(), told.clone()));
+        let (server, mut tasks) = (ToolServer::default(), JoinSet::new());
+        tasks.spawn(tool_server::open(listener, secret, request.tools.clone(), server.clone()));
         let process = CliProcess::start(settings, request, way, folder, &mut tasks)?;
-        let (lines, hearing) = (LineBuffer::default(), AnswerParser::default());
+        let (lines, parser) = (LineBuffer::default(), AnswerParser::default());
         let (ahead, since) = (VecDeque::new(), Instant::now());
-        Ok(Self { process, lines, ahead, hearing, told, since, _tasks: tasks, _place: place })
+        Ok(Self { process, lines, ahead, parser, server, since, _tasks: tasks, _place: place })
     }
 
     /// Reads the output of the CLI until its answer is complete.
-    async fn hear(&mut self, outlet: &DeltaSink) -> Result<AssistantMessage, NoAnswerReason> {
+    async fn hear(&mut self, sink: &DeltaSink) -> Result<AssistantMessage, NoAnswerReason> {
         let mut piece = vec![0; 64 * 1024];
         loop {
             while let Some(line) = self.ahead.pop_front() {
-                let heard = self.hearing.hear(line?);
-                let (model, usage) = self.hearing.used();
-                outlet.uses(model, usage);
-                match heard? {
-                    Some(LineOutcome::Tell(delta)) => outlet.send(delta).await,
-                    Some(LineOutcome::Again(said)) => {
-                        outlet.take_back().await;
-                        if !said.is_empty() {
-                            outlet.send(AnswerDelta::Text(said)).await;
+                let outcome = self.parser.read_line(line?);
+                let (model, usage) = self.parser.used();
+                sink.uses(model, usage);
+                match outcome? {
+                    Some(LineOutcome::Tell(delta)) => sink.send(delta).await,
+                    Some(LineOutcome::Again(words)) => {
+                        sink.send_reset().await;
+                        if !words.is_empty() {
+                            sink.send(AnswerDelta::Text(words)).await;
                         }
                     }
                     Some(LineOutcome::Done(answer)) => return Ok(answer),

@@ -98,12 +98,12 @@ pub(super) fn prompt(request: &ModelRequest, knows: bool) -> String {
     let mut earlier = Vec::new();
     let mut size = 0;
     for message in before.iter().rev() {
-        let said = said(message);
-        size += said.len();
+        let line = transcript_line(message);
+        size += line.len();
         if size > HISTORY_LIMIT && !earlier.is_empty() {
             break;
         }
-        earlier.push(said);
+        earlier.push(line);
     }
     earlier.reverse();
     earlier.extend(late);
@@ -122,7 +122,7 @@ fn texts(message: &ChatMessage) -> String {
     texts.join("\n\n")
 }
 
-fn said(message: &ChatMessage) -> String {
+fn transcript_line(message: &ChatMessage) -> String {
     let speaker = match message.role {
         MessageRole::Assistant => "You",
         _ => "User",
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::llm::AssistantMessage;
     use crate::llm::messages_api::{StopReason, TokenUsage};
-    use crate::llm::testing::{asks, told};
+    use crate::llm::testing::{asks, with_results};
 
     fn called() -> AssistantMessage {
         AssistantMessage {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_conversation_it_knows_is_not_told_again() {
-        let mut request = told(asks("First"), &called(), "Applied");
+        let mut request = with_results(asks("First"), &called(), "Applied");
         request.messages.push(ChatMessage::user("Second"));
         assert_eq!(prompt(&request, true), "Second");
         let whole = prompt(&request, false);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_question_right_after_the_results_of_another_run_is_a_question() {
-        let mut request = told(asks("First"), &called(), "Applied");
+        let mut request = with_results(asks("First"), &called(), "Applied");
         let results = request.messages.last_mut().expect("results");
         results.content.push(ContentBlock::text("Second"));
         request.prompt = Some("Second".into());
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn answers_to_a_process_that_is_gone_are_told_in_words() {
-        let words = prompt(&told(asks("Fix it"), &called(), "!User rejected: no"), true);
+        let words = prompt(&with_results(asks("Fix it"), &called(), "!User rejected: no"), true);
         assert!(words.contains("- toolu_1 (an error): User rejected: no"), "{words}");
         assert!(!words.contains("Fix it"), "{words}");
     }

@@ -148,7 +148,7 @@ pub(super) struct AnswerParser {
     /// Number of messages of this answer so far.
     messages: u64,
     /// Content of the answer's messages so far.
-    said: Vec<ContentBlock>,
+    content_so_far: Vec<ContentBlock>,
     usage: TokenUsage,
     /// Last complete message of this answer, without its content.
     last: Option<AssistantMessage>,
@@ -161,7 +161,10 @@ impl AnswerParser {
     ///
     /// Fails if the CLI has tools of its own, if it ended without an answer, or if an event cannot
     /// be read.
-    pub(super) fn hear(&mut self, line: CliLine) -> Result<Option<LineOutcome>, NoAnswerReason> {
+    pub(super) fn read_line(
+        &mut self,
+        line: CliLine,
+    ) -> Result<Option<LineOutcome>, NoAnswerReason> {
         match line {
             CliLine::Init(init) => {
                 init.check()?;
@@ -187,8 +190,9 @@ impl AnswerParser {
             add(&mut self.usage, cut.usage());
             self.messages += 1;
             self.reader().value(event)?;
-            let said: Vec<_> = self.said.iter().filter_map(ContentBlock::as_text).collect();
-            return Ok(Some(LineOutcome::Again(said.concat())));
+            let texts: Vec<_> =
+                self.content_so_far.iter().filter_map(ContentBlock::as_text).collect();
+            return Ok(Some(LineOutcome::Again(texts.concat())));
         }
         if let Some(name) = event.pointer_mut("/content_block/name") {
             *name = stdin::tool(name.as_str().unwrap_or_default()).into();
@@ -225,8 +229,8 @@ impl AnswerParser {
         self.reader = None;
         self.messages += 1;
         add(&mut self.usage, message.usage);
-        self.said.append(&mut message.content);
-        let waits = self.said.iter().any(|it| matches!(it, ContentBlock::ToolUse { .. }));
+        self.content_so_far.append(&mut message.content);
+        let waits = self.content_so_far.iter().any(|it| matches!(it, ContentBlock::ToolUse { .. }));
         self.last = Some(message);
         waits.then(|| LineOutcome::Done(self.answer(None)))
     }
@@ -243,7 +247,7 @@ impl AnswerParser {
             calls_left_out: 0,
             notice: None,
         });
-        answer.content = std::mem::take(&mut self.said);
+        answer.content = std::mem::take(&mut self.content_so_far);
         if answer.content.is_empty() {
             answer.content.extend(words.map(ContentBlock::text));
         }

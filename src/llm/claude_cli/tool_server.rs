@@ -85,9 +85,9 @@ pub(super) async fn open(
     listener: UnixListener,
     secret: String,
     tools: Vec<ToolDefinition>,
-    told: ToolServer,
+    server: ToolServer,
 ) {
-    let handler = ToolHandler { tools: Arc::new(tools.into_iter().map(tool).collect()), told };
+    let handler = ToolHandler { tools: Arc::new(tools.into_iter().map(tool).collect()), server };
     let secret: Arc<str> = secret.into();
     let mut inside = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -97,7 +97,7 @@ pub(super) async fn open(
 }
 
 async fn serve(mut stream: UnixStream, secret: Arc<str>, handler: ToolHandler) {
-    if !is_own(&stream) || !says(&mut stream, &secret).await {
+    if !is_own(&stream) || !sends_secret(&mut stream, &secret).await {
         tracing::warn!("somebody else tried to use the tools of a run");
         return;
     }
@@ -118,10 +118,10 @@ fn is_own(stream: &UnixStream) -> bool {
     }
 }
 
-async fn says(stream: &mut UnixStream, secret: &str) -> bool {
-    let mut said = vec![0; secret.len() + 1];
-    let read = timeout(HASTE, stream.read_exact(&mut said)).await;
-    matches!(read, Ok(Ok(_))) && said.strip_suffix(b"\n") == Some(secret.as_bytes())
+async fn sends_secret(stream: &mut UnixStream, secret: &str) -> bool {
+    let mut received = vec![0; secret.len() + 1];
+    let read = timeout(HASTE, stream.read_exact(&mut received)).await;
+    matches!(read, Ok(Ok(_))) && received.strip_suffix(b"\n") == Some(secret.as_bytes())
 }
 
 fn tool(definition: ToolDefinition) -> Tool {
@@ -137,13 +137,13 @@ fn tool(definition: ToolDefinition) -> Tool {
 #[derive(Clone)]
 struct ToolHandler {
     tools: Arc<Vec<Tool>>,
-    told: ToolServer,
+    server: ToolServer,
 }
 
 impl ToolHandler {
     /// Waits for the result of the call in [`ProcessCalls`].
     async fn outcome(&self, call: &str) -> CallToolResult {
-        let mut calls = self.told.0.subscribe();
+        let mut calls = self.server.0.subscribe();
         let is_known = calls.wait_for(|it| it.known.contains_key(call));
         if !matches!(timeout(AHEAD, is_known).await, Ok(Ok(_))) {
             return failed("This call is not part of the answer; it was not executed");
@@ -195,7 +195,7 @@ impl ServerHandler for ToolHandler {
             outcome = self.outcome(call) => Ok(outcome.into()),
             () = context.ct.cancelled() => {
                 // A decision made from now on reaches the CLI through a new process.
-                self.told.0.send_modify(|calls| calls.gave_up = true);
+                self.server.0.send_modify(|calls| calls.gave_up = true);
                 Ok(failed("The call was cancelled").into())
             }
         }
@@ -213,10 +213,10 @@ mod tests {
 
     /// Tool server with the tools of a small request, and one connection to it.
     struct ToolServerFixture {
-        told: ToolServer,
+        server: ToolServer,
         stream: BufReader<UnixStream>,
         _folder: tempfile::TempDir,
-        _door: JoinSet<()>,
+        _app: JoinSet<()>,
     }
 
     impl ToolServerFixture {
@@ -224,20 +224,20 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("tools");
             let listener = UnixListener::bind(&path).expect("a socket");
-            let (told, mut door) = (ToolServer::default(), JoinSet::new());
-            door.spawn(open(listener, "secret".into(), asks("x").tools, told.clone()));
+            let (server, mut app) = (ToolServer::default(), JoinSet::new());
+            app.spawn(open(listener, "secret".into(), asks("x").tools, server.clone()));
             let mut stream = UnixStream::connect(&path).await.expect("a door");
             stream.write_all(format!("{secret}\n").as_bytes()).await.expect("it listens");
-            Self { told, stream: BufReader::new(stream), _folder: folder, _door: door }
+            Self { server, stream: BufReader::new(stream), _folder: folder, _app: app }
         }
 
-        async fn says(&mut self, message: Value) {
+        async fn send(&mut self, message: Value) {
             let line = format!("{message}\n");
             self.stream.get_mut().write_all(line.as_bytes()).await.ok();
         }
 
         /// Reads the next message; `None` if the connection was closed.
-        async fn hears(&mut self) -> Option<Value> {
+        async fn receive(&mut self) -> Option<Value> {
             let mut line = String::new();
             match self.stream.read_line(&mut line).await {
                 Ok(1..) => serde_json::from_str(&line).ok(),
@@ -249,15 +249,15 @@ mod tests {
             let client = json!({"name": "claude-code", "version": "2"});
             let params =
                 json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-            self.says(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}))
+            self.send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}))
                 .await;
-            assert_eq!(self.hears().await.expect("an answer")["id"], 0);
-            self.says(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+            assert_eq!(self.receive().await.expect("an answer")["id"], 0);
+            self.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
         }
 
         async fn calls(&mut self, id: u32, meta: Value) {
             let params = json!({"name": "update_selection", "arguments": {}, "_meta": meta});
-            self.says(
+            self.send(
                 json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}),
             )
             .await;
@@ -275,8 +275,8 @@ mod tests {
     async fn without_the_secret_nobody_comes_in() {
         for wrong in ["secreT", "", "secret and more"] {
             let mut visit = ToolServerFixture::with(wrong).await;
-            visit.says(json!({"jsonrpc": "2.0", "id": 0, "method": "ping"})).await;
-            assert_eq!(visit.hears().await, None, "{wrong:?}");
+            visit.send(json!({"jsonrpc": "2.0", "id": 0, "method": "ping"})).await;
+            assert_eq!(visit.receive().await, None, "{wrong:?}");
         }
     }
 
@@ -285,12 +285,12 @@ mod tests {
         let mut visit = ToolServerFixture::with("secret").await;
         visit.begins().await;
         visit.calls(1, json!({"claudecode/toolUseId": "toolu_1"})).await;
-        visit.told.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);
-        assert!(timeout(Duration::from_millis(50), visit.hears()).await.is_err(), "too early");
-        visit.told.answer(&answered("toolu_1", "Applied"));
-        let heard = visit.hears().await.expect("an answer");
+        visit.server.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);
+        assert!(timeout(Duration::from_millis(50), visit.receive()).await.is_err(), "too early");
+        visit.server.answer(&answered("toolu_1", "Applied"));
+        let answer = visit.receive().await.expect("an answer");
         assert_eq!(
-            (&heard["id"], &heard["result"]["content"][0]["text"]),
+            (&answer["id"], &answer["result"]["content"][0]["text"]),
             (&json!(1), &json!("Applied"))
         );
     }
@@ -300,10 +300,10 @@ mod tests {
         let mut visit = ToolServerFixture::with("secret").await;
         visit.begins().await;
         visit.calls(1, json!({})).await;
-        let heard = visit.hears().await.expect("an answer");
+        let answer = visit.receive().await.expect("an answer");
         assert!(
-            heard["error"]["message"].as_str().expect("words").contains("toolUseId"),
-            "{heard}"
+            answer["error"]["message"].as_str().expect("words").contains("toolUseId"),
+            "{answer}"
         );
     }
 
@@ -312,13 +312,13 @@ mod tests {
         let mut visit = ToolServerFixture::with("secret").await;
         visit.begins().await;
         visit.calls(1, json!({"claudecode/toolUseId": "toolu_1"})).await;
-        visit.told.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);
-        assert!(visit.told.is_waited_for());
+        visit.server.announce(&[ContentBlock::tool_use("toolu_1", "update_selection", json!({}))]);
+        assert!(visit.server.is_waited_for());
         let params = json!({"requestId": 1, "reason": "timed out"});
         visit
-            .says(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+            .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
             .await;
-        let mut calls = visit.told.0.subscribe();
+        let mut calls = visit.server.0.subscribe();
         let noticed = timeout(Duration::from_secs(20), calls.wait_for(|it| it.gave_up)).await;
         assert!(matches!(noticed, Ok(Ok(_))));
     }

@@ -1,33 +1,33 @@
 use std::path::Path;
 
 use super::*;
-use crate::llm::testing::{RecordedAnswer, asks, hear, in_document, told};
+use crate::llm::testing::{RecordedAnswer, asks, collect_answer, in_document, with_results};
 
 /// Somebody asks `prompt` in a document whose selection is marked by `⟦` and `⟧`.
 async fn asked(prompt: &str, document: &str) -> RecordedAnswer {
-    hear(&HarperModel, in_document(asks(prompt), document)).await
+    collect_answer(&HarperModel, in_document(asks(prompt), document)).await
 }
 
 /// The document that `prompt` would make of `document`.
 async fn edited(prompt: &str, document: &str) -> String {
-    let heard = asked(prompt, document).await;
-    let (name, input) = heard.call();
+    let recorded = asked(prompt, document).await;
+    let (name, input) = recorded.call();
     assert_eq!(name, "update_full_document");
     input["new_content"].as_str().expect("text").to_owned()
 }
 
 /// What `prompt` would put in the place of the selection.
 async fn selection_edited(prompt: &str, document: &str) -> String {
-    let heard = asked(prompt, document).await;
-    let (name, input) = heard.call();
+    let recorded = asked(prompt, document).await;
+    let (name, input) = recorded.call();
     assert_eq!(name, "update_selection");
     input["new_text"].as_str().expect("text").to_owned()
 }
 
 /// What is answered in words.
 async fn answered(prompt: &str, document: &str) -> String {
-    let heard = asked(prompt, document).await;
-    let (name, input) = heard.call();
+    let recorded = asked(prompt, document).await;
+    let (name, input) = recorded.call();
     assert_eq!(name, "respond_conversation_only", "{input}");
     input["response"].as_str().expect("text").to_owned()
 }
@@ -45,10 +45,10 @@ async fn the_sample_document_gets_all_its_corrections_and_no_others() {
     let apart = corrections.windows(2).all(|pair| pair[1].from - pair[0].to > 40);
     assert!(apart, "far enough apart to be changes of their own");
 
-    let heard = asked("Fix the grammar", &ledger).await;
-    assert_eq!(heard.text(), "I read the document and found 16 places to correct.");
-    assert_eq!(heard.streamed_text(), heard.text());
-    let (name, input) = heard.call();
+    let recorded = asked("Fix the grammar", &ledger).await;
+    assert_eq!(recorded.text(), "I read the document and found 16 places to correct.");
+    assert_eq!(recorded.streamed_text(), recorded.text());
+    let (name, input) = recorded.call();
     assert_eq!(name, "update_full_document");
     assert_eq!(input["new_content"], fixture("the-keepers-ledger.corrected.md"));
     let explanation = "Corrected 16 places: 6 spelling (“beleived” → “believed”, “untill” → “until”, …); \
@@ -65,12 +65,12 @@ async fn the_corrected_sample_has_nothing_left_to_correct() {
 
 #[tokio::test]
 async fn only_the_selection_is_corrected_when_there_is_one() {
-    let heard = asked("check this", "🦀 Teh boat. ⟦Teh fog beleived it.⟧ Teh end.").await;
-    let (name, input) = heard.call();
+    let recorded = asked("check this", "🦀 Teh boat. ⟦Teh fog beleived it.⟧ Teh end.").await;
+    let (name, input) = recorded.call();
     assert_eq!(name, "update_selection");
     assert_eq!(input["selection_range"], json!({"start": 13, "end": 33}));
     assert_eq!(input["new_text"], "The fog believed it.");
-    assert_eq!(heard.text(), "I read the selection and found 2 places to correct.");
+    assert_eq!(recorded.text(), "I read the selection and found 2 places to correct.");
 }
 
 #[tokio::test]
@@ -130,9 +130,13 @@ async fn only_spelling_means_only_spelling() {
 
 #[tokio::test]
 async fn a_wish_beyond_correcting_is_said_to_be_beyond() {
-    let heard = asked("Fix the grammar and shorten it", "They was late.").await;
-    assert_eq!(heard.call().1["new_content"], "They were late.");
-    assert!(heard.text().ends_with("(“shorten”) takes a language model."), "{}", heard.text());
+    let recorded = asked("Fix the grammar and shorten it", "They was late.").await;
+    assert_eq!(recorded.call().1["new_content"], "They were late.");
+    assert!(
+        recorded.text().ends_with("(“shorten”) takes a language model."),
+        "{}",
+        recorded.text()
+    );
 }
 
 #[tokio::test]
@@ -177,12 +181,15 @@ async fn anything_else_is_answered_with_what_can_be_done() {
     for hint in ["Fix the grammar", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "--model"] {
         assert!(response.contains(hint), "{hint} in {response}");
     }
-    assert_eq!(hear(&HarperModel, asks("hello")).await.call().1["response"], response.as_str());
+    assert_eq!(
+        collect_answer(&HarperModel, asks("hello")).await.call().1["response"],
+        response.as_str()
+    );
 }
 
 #[tokio::test]
 async fn without_text_or_with_a_stale_selection_nothing_is_changed() {
-    let no_document = hear(&HarperModel, asks("fix the grammar")).await;
+    let no_document = collect_answer(&HarperModel, asks("fix the grammar")).await;
     assert!(
         no_document.call().1["response"].as_str().is_some_and(|r| r.starts_with("Open a document"))
     );
@@ -191,8 +198,8 @@ async fn without_text_or_with_a_stale_selection_nothing_is_changed() {
         let mut request = in_document(asks("fix the grammar"), "🦀 teh");
         request.document.as_mut().expect("a document").selection =
             Some(crate::llm::SelectionView { from, to });
-        let heard = hear(&HarperModel, request).await;
-        let response = heard.call().1["response"].as_str().expect("words");
+        let recorded = collect_answer(&HarperModel, request).await;
+        let response = recorded.call().1["response"].as_str().expect("words");
         assert!(response.starts_with("The selection no longer fits"), "{from}..{to}: {response}");
     }
 }
@@ -209,20 +216,22 @@ async fn a_document_that_is_too_long_is_corrected_by_selection() {
 #[tokio::test]
 async fn after_the_decision_one_sentence_says_how_it_ended() {
     let request = in_document(asks("fix the grammar"), "They was late.");
-    let first = hear(&HarperModel, request.clone()).await;
-    let closing = |result: &str| told(request.clone(), first.message(), result);
-    let accepted = hear(&HarperModel, closing("Applied: 1 accepted.")).await;
+    let first = collect_answer(&HarperModel, request.clone()).await;
+    let closing = |result: &str| with_results(request.clone(), first.message(), result);
+    let accepted = collect_answer(&HarperModel, closing("Applied: 1 accepted.")).await;
     assert_eq!(accepted.text(), "Done: the change is in the text.");
     assert_eq!(accepted.message().stop_reason, StopReason::EndTurn);
-    let rejected = hear(&HarperModel, closing("!User rejected: dialect")).await.text();
+    let rejected = collect_answer(&HarperModel, closing("!User rejected: dialect")).await.text();
     assert!(rejected.contains("“dialect”"), "{rejected}");
 }
 
 #[tokio::test]
 async fn after_an_answer_in_words_nothing_is_added() {
     let request = in_document(asks("hello"), "Fog.");
-    let first = hear(&HarperModel, request.clone()).await;
-    let end = hear(&HarperModel, told(request, first.message(), "Shown to the user.")).await;
+    let first = collect_answer(&HarperModel, request.clone()).await;
+    let end =
+        collect_answer(&HarperModel, with_results(request, first.message(), "Shown to the user."))
+            .await;
     assert_eq!((end.deltas, end.end.map(|message| message.content)), (vec![], Ok(vec![])));
 }
 
@@ -230,19 +239,19 @@ async fn after_an_answer_in_words_nothing_is_added() {
 async fn without_the_tools_it_only_talks() {
     let mut request = in_document(asks("fix the grammar"), "They was late.");
     request.tools.clear();
-    let text = hear(&HarperModel, request).await.text();
+    let text = collect_answer(&HarperModel, request).await.text();
     assert!(text.starts_with("I may not change the text here. Corrected 1 place"), "{text}");
 }
 
 #[tokio::test]
 async fn text_and_input_arrive_in_small_pieces() {
-    let heard = asked("fix the grammar", "They was late.").await;
-    let small = heard.deltas.iter().all(|delta| match delta {
+    let recorded = asked("fix the grammar", "They was late.").await;
+    let small = recorded.deltas.iter().all(|delta| match delta {
         AnswerDelta::Text(piece) => piece.chars().count() <= 24,
         AnswerDelta::ToolInput { partial_json, .. } => partial_json.chars().count() <= 24,
         _ => true,
     });
-    assert!(small && heard.deltas.len() > 6, "{:?}", heard.deltas);
+    assert!(small && recorded.deltas.len() > 6, "{:?}", recorded.deltas);
 }
 
 #[test]

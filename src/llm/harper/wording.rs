@@ -127,8 +127,8 @@ fn done(report: &str) -> String {
 /// line `User feedback: …` may follow.
 fn partly(report: &str) -> String {
     let counts = report.lines().next().unwrap_or_default().trim().trim_end_matches('.');
-    let said = report.lines().find_map(|line| line.trim().strip_prefix("User feedback:"));
-    match said.map(str::trim).filter(|words| !words.is_empty()) {
+    let feedback = report.lines().find_map(|line| line.trim().strip_prefix("User feedback:"));
+    match feedback.map(str::trim).filter(|words| !words.is_empty()) {
         Some(words) => format!("Noted: {counts}. You said: “{words}”"),
         None => format!("Noted: {counts}. What was not accepted stays as it was."),
     }
@@ -165,10 +165,11 @@ mod tests {
         );
         let stays = "Understood, the text stays as it was.";
         assert_eq!(closing_after("User rejected the operation", true), stays);
-        let said = closing_after("User rejected: too bold\nThe document is at version 3.", true);
+        let feedback =
+            closing_after("User rejected: too bold\nThe document is at version 3.", true);
         assert!(
-            said.starts_with(stays.trim_end_matches('.')) && said.contains("“too bold”"),
-            "{said}"
+            feedback.starts_with(stays.trim_end_matches('.')) && feedback.contains("“too bold”"),
+            "{feedback}"
         );
         let timeout =
             closing_after("Approval timed out after 300s; the tool was not executed.", true);

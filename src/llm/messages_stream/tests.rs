@@ -7,14 +7,14 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::llm::testing::{RecordedAnswer, hear_out};
+use crate::llm::testing::{RecordedAnswer, collect_stream};
 
 /// Reads a recorded stream that arrives in pieces of `size` bytes.
 async fn replay(bytes: &[u8], size: usize) -> RecordedAnswer {
     let pieces: Vec<_> =
         bytes.chunks(size).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
-    let work = |outlet: DeltaSink| async move { read(stream::iter(pieces), &outlet).await };
-    hear_out(delta_stream::answer(CancellationToken::new(), work)).await
+    let work = |sink: DeltaSink| async move { read(stream::iter(pieces), &sink).await };
+    collect_stream(delta_stream::answer(CancellationToken::new(), work)).await
 }
 
 fn folder() -> PathBuf {
@@ -68,24 +68,24 @@ fn done(content: Vec<ContentBlock>, reason: &str, output: u64) -> AssistantMessa
 
 /// The stream `name` tells `deltas` and ends with `message`.
 async fn ends_well(name: &str, deltas: &[AnswerDelta], message: AssistantMessage) {
-    let heard = play(name).await;
-    assert_eq!(heard.deltas, deltas, "{name}");
-    assert_eq!(heard.end, Ok(message), "{name}");
+    let recorded = play(name).await;
+    assert_eq!(recorded.deltas, deltas, "{name}");
+    assert_eq!(recorded.end, Ok(message), "{name}");
 }
 
 /// The stream `name` tells `deltas` and ends with an error that reads `error`.
 async fn ends_badly(name: &str, deltas: &[AnswerDelta], error: &str, retryable: bool) {
-    let heard = play(name).await;
-    assert_eq!(heard.deltas, deltas, "{name}");
-    let end = heard.end.expect_err(name);
+    let recorded = play(name).await;
+    assert_eq!(recorded.deltas, deltas, "{name}");
+    let end = recorded.end.expect_err(name);
     assert_eq!((end.to_string().as_str(), end.retryable()), (error, retryable), "{name}");
 }
 
 #[tokio::test]
 async fn text_is_told_piece_by_piece() {
-    let said = vec![ContentBlock::text("Good morning — café 🦀.")];
+    let content = vec![ContentBlock::text("Good morning — café 🦀.")];
     let deltas = [text("Good morning — "), text("café 🦀.")];
-    ends_well("text", &deltas, done(said, "end_turn", 12)).await;
+    ends_well("text", &deltas, done(content, "end_turn", 12)).await;
 }
 
 #[tokio::test]
@@ -99,14 +99,14 @@ async fn a_call_is_told_as_it_is_written() {
     let (first, second) =
         (r#"{"new_text":"Sho"#, r#"rter.","selection_range":{"start":0,"end":12}}"#);
     let whole = json!({"new_text": "Shorter.", "selection_range": {"start": 0, "end": 12}});
-    let said = vec![
+    let content = vec![
         ContentBlock::text("I'll tighten it."),
         ContentBlock::tool_use("toolu_01", "update_selection", whole),
     ];
     let name = "update_selection";
     let deltas =
         [text("I'll tighten it."), call(1, "toolu_01", name), input(1, first), input(1, second)];
-    ends_well("tool-use", &deltas, done(said, "tool_use", 63)).await;
+    ends_well("tool-use", &deltas, done(content, "tool_use", 63)).await;
 }
 
 #[tokio::test]
@@ -114,21 +114,21 @@ async fn several_calls_keep_their_order_and_no_input_is_an_empty_object() {
     let (a, b) = (r#"{"file_path":"a"}"#, r#"{"file_path":"b"}"#);
     let deltas =
         [call(0, "toolu_01", "Read"), input(0, a), call(1, "toolu_02", "Read"), input(1, b)];
-    let said = vec![
+    let content = vec![
         ContentBlock::tool_use("toolu_01", "Read", json!({"file_path": "a"})),
         ContentBlock::tool_use("toolu_02", "Read", json!({"file_path": "b"})),
     ];
-    ends_well("parallel-calls", &deltas, done(said, "tool_use", 63)).await;
-    let said = vec![ContentBlock::tool_use("toolu_01", "list", json!({}))];
+    ends_well("parallel-calls", &deltas, done(content, "tool_use", 63)).await;
+    let content = vec![ContentBlock::tool_use("toolu_01", "list", json!({}))];
     let deltas = [call(0, "toolu_01", "list")];
-    ends_well("empty-input", &deltas, done(said, "tool_use", 63)).await;
+    ends_well("empty-input", &deltas, done(content, "tool_use", 63)).await;
 }
 
 #[tokio::test]
 async fn blocks_that_come_in_another_order_are_put_together_by_their_place() {
     let read =
         |id: &str, path: &str| ContentBlock::tool_use(id, "Read", json!({"file_path": path}));
-    let said =
+    let content =
         vec![ContentBlock::text("Both files."), read("toolu_01", "a"), read("toolu_02", "b")];
     let deltas = [
         call(1, "toolu_01", "Read"),
@@ -140,11 +140,11 @@ async fn blocks_that_come_in_another_order_are_put_together_by_their_place() {
         text("files."),
         input(2, r#":"b"}"#),
     ];
-    ends_well("blocks-interleaved", &deltas, done(said, "tool_use", 63)).await;
+    ends_well("blocks-interleaved", &deltas, done(content, "tool_use", 63)).await;
     let whole = r#"{"file_path":"a"}"#;
     let deltas = [call(1, "toolu_01", "Read"), input(1, whole), text("I read it.")];
-    let said = vec![ContentBlock::text("I read it."), read("toolu_01", "a")];
-    ends_well("blocks-out-of-order", &deltas, done(said, "tool_use", 63)).await;
+    let content = vec![ContentBlock::text("I read it."), read("toolu_01", "a")];
+    ends_well("blocks-out-of-order", &deltas, done(content, "tool_use", 63)).await;
     // What is said of a block or of the answer before all of it is there changes nothing.
     let (first, second) = (r#"{"file_"#, r#"path":"a"}"#);
     let deltas = [call(0, "toolu_01", "Read"), input(0, first), input(0, second)];
@@ -155,34 +155,34 @@ async fn blocks_that_come_in_another_order_are_put_together_by_their_place() {
 
 #[tokio::test]
 async fn pieces_of_an_input_in_the_wrong_order_are_no_input() {
-    let said = |words: &str| vec![ContentBlock::tool_use("toolu_01", "Bash", words.into())];
+    let content = |words: &str| vec![ContentBlock::tool_use("toolu_01", "Bash", words.into())];
     let (first, second) = (r#"":"ls"}"#, r#"{"command"#);
     let deltas = [call(0, "toolu_01", "Bash"), input(0, first), input(0, second)];
     let both = format!("{first}{second}");
-    ends_well("deltas-swapped", &deltas, done(said(&both), "tool_use", 63)).await;
+    ends_well("deltas-swapped", &deltas, done(content(&both), "tool_use", 63)).await;
     let deltas = [call(0, "toolu_01", "Bash"), input(0, r#"{"command":"#)];
-    let half = said(r#"{"command":"#);
+    let half = content(r#"{"command":"#);
     ends_well("delta-after-the-end", &deltas, done(half, "tool_use", 63)).await;
 }
 
 #[tokio::test]
 async fn reasoning_is_told_when_it_is_complete() {
-    let said = vec![
+    let content = vec![
         ContentBlock::Thinking { thinking: "Two words too many.".into(), signature: "EqQB".into() },
         ContentBlock::RedactedThinking { data: "Zm9n".into() },
         ContentBlock::tool_use("toolu_01", "update_selection", json!({})),
     ];
-    let whole = |at: usize| AnswerDelta::Block(said[at].clone());
+    let whole = |at: usize| AnswerDelta::Block(content[at].clone());
     let deltas = [whole(0), whole(1), call(2, "toolu_01", "update_selection"), input(2, "{}")];
-    ends_well("thinking", &deltas, done(said, "tool_use", 63)).await;
+    ends_well("thinking", &deltas, done(content, "tool_use", 63)).await;
 }
 
 #[tokio::test]
 async fn what_is_not_known_is_ignored_or_kept() {
     let hologram = json!({"type": "hologram", "rays": [1, 2]});
-    let said = vec![ContentBlock::text("Still here."), ContentBlock::Other(hologram)];
-    let deltas = [text("Still "), text("here."), AnswerDelta::Block(said[1].clone())];
-    ends_well("unknown-everything", &deltas, done(said, "end_turn", 7)).await;
+    let content = vec![ContentBlock::text("Still here."), ContentBlock::Other(hologram)];
+    let deltas = [text("Still "), text("here."), AnswerDelta::Block(content[1].clone())];
+    ends_well("unknown-everything", &deltas, done(content, "end_turn", 7)).await;
 }
 
 #[tokio::test]
@@ -205,24 +205,24 @@ async fn a_call_is_handed_over_only_when_the_model_waits_for_it() {
 #[tokio::test]
 async fn input_that_is_no_object_stays_text_for_the_tool_to_refuse() {
     for (name, json) in [("broken-input", r#"{"command":"l"#), ("input-not-an-object", "[1]")] {
-        let said = vec![ContentBlock::tool_use("toolu_01", "Bash", json.into())];
+        let content = vec![ContentBlock::tool_use("toolu_01", "Bash", json.into())];
         let deltas = [call(0, "toolu_01", "Bash"), input(0, json)];
-        ends_well(name, &deltas, done(said, "tool_use", 63)).await;
+        ends_well(name, &deltas, done(content, "tool_use", 63)).await;
     }
 }
 
 #[tokio::test]
 async fn a_later_delta_takes_nothing_back() {
-    let said = done(vec![ContentBlock::text("a")], "end_turn", 9);
-    ends_well("two-message-deltas", &[text("a")], said).await;
+    let content = done(vec![ContentBlock::text("a")], "end_turn", 9);
+    ends_well("two-message-deltas", &[text("a")], content).await;
 }
 
 #[tokio::test]
 async fn a_refusal_says_its_category() {
     let details = json!({"type": "refusal", "category": "cyber"});
-    let said = done(vec![ContentBlock::text("I can't.")], "refusal", 3);
-    let said = AssistantMessage { stop_details: Some(details), ..said };
-    ends_well("refusal", &[text("I can't.")], said).await;
+    let content = done(vec![ContentBlock::text("I can't.")], "refusal", 3);
+    let content = AssistantMessage { stop_details: Some(details), ..content };
+    ends_well("refusal", &[text("I can't.")], content).await;
 }
 
 #[tokio::test]
@@ -233,14 +233,14 @@ async fn final_counts_replace_the_first_ones() {
         cache_read_input_tokens: 7,
         output_tokens: 8,
     };
-    let said = AssistantMessage { usage, ..done(vec![ContentBlock::text("a")], "end_turn", 0) };
-    ends_well("usage-in-delta", &[text("a")], said).await;
+    let content = AssistantMessage { usage, ..done(vec![ContentBlock::text("a")], "end_turn", 0) };
+    ends_well("usage-in-delta", &[text("a")], content).await;
 }
 
 #[tokio::test]
 async fn nothing_is_read_after_the_end() {
-    let said = done(vec![ContentBlock::text("Done.")], "end_turn", 2);
-    ends_well("after-the-end", &[text("Done.")], said).await;
+    let content = done(vec![ContentBlock::text("Done.")], "end_turn", 2);
+    ends_well("after-the-end", &[text("Done.")], content).await;
 }
 
 #[tokio::test]
@@ -293,9 +293,9 @@ async fn an_answer_that_breaks_the_grammar_is_no_answer() {
         ("not-utf8", &[text("fine")], "not UTF-8"),
     ];
     for (name, deltas, expected) in cases {
-        let heard = play(name).await;
-        assert_eq!(heard.deltas, deltas, "{name}");
-        match heard.end {
+        let recorded = play(name).await;
+        assert_eq!(recorded.deltas, deltas, "{name}");
+        match recorded.end {
             Err(ModelError::Malformed { message }) => {
                 assert!(message.starts_with(expected), "{name}: {message}");
             }
@@ -313,9 +313,9 @@ async fn a_runaway_answer_is_stopped() {
         count.fetch_add(1, Ordering::Relaxed);
         Ok(chunk.clone())
     });
-    let work = |outlet: DeltaSink| async move { read(chunks, &outlet).await };
-    let heard = hear_out(delta_stream::answer(CancellationToken::new(), work)).await;
-    assert_eq!(heard.end, Err(malformed("more than 64 MiB")));
+    let work = |sink: DeltaSink| async move { read(chunks, &sink).await };
+    let recorded = collect_stream(delta_stream::answer(CancellationToken::new(), work)).await;
+    assert_eq!(recorded.end, Err(malformed("more than 64 MiB")));
     assert_eq!(read_chunks.load(Ordering::Relaxed), 9);
 }
 

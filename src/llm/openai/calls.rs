@@ -28,7 +28,7 @@ struct OpenCall {
     /// `true` after the start of the call was sent.
     begun: bool,
     /// Length of the sent part: `arguments[told..]` is not sent yet.
-    told: usize,
+    sent: usize,
 }
 
 /// Addition of a piece to a call.
@@ -121,7 +121,7 @@ impl StreamedCalls {
             name: String::new(),
             arguments: String::new(),
             begun: false,
-            told: 0,
+            sent: 0,
         });
         self.0.len() - 1
     }
@@ -136,9 +136,9 @@ impl StreamedCalls {
         if !std::mem::replace(&mut call.begun, true) {
             news.push(CallStep::Begins { id: call.id.clone(), name: call.name.clone() });
         }
-        if call.told < call.arguments.len() {
-            news.push(CallStep::Grows(call.arguments[call.told..].to_owned()));
-            call.told = call.arguments.len();
+        if call.sent < call.arguments.len() {
+            news.push(CallStep::Grows(call.arguments[call.sent..].to_owned()));
+            call.sent = call.arguments.len();
         }
         news
     }

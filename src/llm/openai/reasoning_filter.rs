@@ -143,13 +143,13 @@ impl TextOpening {
 mod tests {
     use super::*;
 
-    fn told(text: &str, size: usize) -> String {
+    fn filtered(text: &str, size: usize) -> String {
         let mut opening = TextOpening::default();
         let chars: Vec<char> = text.chars().collect();
         let pieces = chars.chunks(size).map(|piece| piece.iter().collect::<String>());
-        let mut told: String = pieces.map(|piece| opening.pass(&piece)).collect();
-        told.push_str(&opening.rest());
-        told
+        let mut filtered: String = pieces.map(|piece| opening.pass(&piece)).collect();
+        filtered.push_str(&opening.rest());
+        filtered
     }
 
     #[test]
@@ -191,10 +191,10 @@ mod tests {
                 let mut opening = TextOpening::begun();
                 let chars: Vec<char> = text.chars().collect();
                 let pieces = chars.chunks(size).map(|piece| piece.iter().collect::<String>());
-                let mut told: String = pieces.map(|piece| opening.pass(&piece)).collect();
+                let mut filtered: String = pieces.map(|piece| opening.pass(&piece)).collect();
                 assert_eq!(opening.is_begun(), text == expected);
-                told.push_str(&opening.rest());
-                assert_eq!(told, expected, "{text:?} by {size}");
+                filtered.push_str(&opening.rest());
+                assert_eq!(filtered, expected, "{text:?} by {size}");
             }
         }
     }
@@ -212,7 +212,7 @@ mod tests {
         ];
         for (text, expected) in cases {
             for size in [1, 2, 3, 1000] {
-                assert_eq!(told(text, size), expected, "{text:?} by {size}");
+                assert_eq!(filtered(text, size), expected, "{text:?} by {size}");
             }
         }
     }

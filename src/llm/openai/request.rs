@@ -68,22 +68,24 @@ impl Default for ServerDialect {
 impl ServerDialect {
     /// Returns the dialect to try after an error of status 400 or 422 with the text `message`, or
     /// `None` if the error is about something else.
-    pub(super) fn without_what(self, message: &str) -> Option<Self> {
-        let says = |word| message.contains(word);
-        if says("stream_options") && self.stream_options == StreamOptions::Taken {
+    pub(super) fn without_refused_field(self, message: &str) -> Option<Self> {
+        let mentions = |word| message.contains(word);
+        if mentions("stream_options") && self.stream_options == StreamOptions::Taken {
             return Some(Self { stream_options: StreamOptions::Refused, ..self });
         }
-        if says(EFFORT) && self.effort == ReasoningEffort::Unsaid {
+        if mentions(EFFORT) && self.effort == ReasoningEffort::Unsaid {
             return Some(Self { effort: ReasoningEffort::Off, ..self });
         }
         let limit = match self.limit {
-            OutputLimitField::MaxTokens if says("max_completion_tokens") && says("instead") => {
+            OutputLimitField::MaxTokens
+                if mentions("max_completion_tokens") && mentions("instead") =>
+            {
                 OutputLimitField::MaxCompletionTokens
             }
             OutputLimitField::MaxTokens | OutputLimitField::MaxCompletionTokens
                 if ["max_tokens", "max_completion_tokens", "maximum context length"]
                     .into_iter()
-                    .any(says) =>
+                    .any(mentions) =>
             {
                 OutputLimitField::Left
             }
@@ -150,7 +152,7 @@ pub(super) fn body<'a>(
     dialect: ServerDialect,
 ) -> CompletionBody<'a> {
     let limit = match request.max_tokens {
-        0 => prices::most_output(model),
+        0 => prices::max_output(model),
         limit => limit,
     };
     let usage = json!({"include_usage": true});
@@ -231,9 +233,9 @@ fn say(all: &mut Vec<Value>, role: &str, text: &str) {
         return;
     }
     if let Some(last) = all.last_mut().filter(|last| last["role"] == role)
-        && let Some(said) = last["content"].as_str()
+        && let Some(earlier) = last["content"].as_str()
     {
-        last["content"] = json!(format!("{said}\n\n{text}"));
+        last["content"] = json!(format!("{earlier}\n\n{text}"));
         return;
     }
     all.push(json!({"role": role, "content": text}));
@@ -309,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_the_caller_chose_is_said_in_the_servers_words() {
-        let said = |tool_choice| {
+        let encoded = |tool_choice| {
             let stop_sequences = vec!["END".to_owned()];
             let request = ModelRequest { tool_choice, stop_sequences, ..ModelRequest::default() };
             let body = json!(body(&request, "m", ServerDialect::default()));
@@ -322,14 +324,14 @@ mod tests {
             name: "a".into(),
             disable_parallel_tool_use,
         };
-        assert_eq!(said(None), (Value::Null, Value::Null));
-        assert_eq!(said(Some(ToolChoice::None)), (json!("none"), Value::Null));
-        assert_eq!(said(Some(named(many))), (function.clone(), Value::Null));
-        assert_eq!(said(Some(named(one))), (function, json!(false)));
+        assert_eq!(encoded(None), (Value::Null, Value::Null));
+        assert_eq!(encoded(Some(ToolChoice::None)), (json!("none"), Value::Null));
+        assert_eq!(encoded(Some(named(many))), (function.clone(), Value::Null));
+        assert_eq!(encoded(Some(named(one))), (function, json!(false)));
         let any = ToolChoice::Any { disable_parallel_tool_use: one };
-        assert_eq!(said(Some(any)), (json!("required"), json!(false)));
+        assert_eq!(encoded(Some(any)), (json!("required"), json!(false)));
         let auto = ToolChoice::Auto { disable_parallel_tool_use: many };
-        assert_eq!(said(Some(auto)), (json!("auto"), Value::Null));
+        assert_eq!(encoded(Some(auto)), (json!("auto"), Value::Null));
     }
 
     #[test]
@@ -342,7 +344,7 @@ mod tests {
         ];
         let limits: Vec<_> = refusals
             .iter()
-            .filter_map(|words| old.without_what(words).map(|it| it.limit))
+            .filter_map(|words| old.without_refused_field(words).map(|it| it.limit))
             .collect();
         assert_eq!(
             limits,
@@ -350,15 +352,16 @@ mod tests {
         );
         let none = ServerDialect { limit: OutputLimitField::Left, ..old };
         assert_eq!(
-            none.without_what(refusals[2]),
+            none.without_refused_field(refusals[2]),
             None,
             "then it is the conversation that is too long"
         );
-        let bare = old.without_what("Unrecognized request argument supplied: stream_options");
+        let bare =
+            old.without_refused_field("Unrecognized request argument supplied: stream_options");
         let refused = Some(StreamOptions::Refused);
         assert_eq!(bare.map(|it| it.stream_options), refused);
-        assert_eq!(bare.and_then(|it| it.without_what("stream_options")), None);
-        assert_eq!(old.without_what("the model `x` does not exist"), None);
+        assert_eq!(bare.and_then(|it| it.without_refused_field("stream_options")), None);
+        assert_eq!(old.without_refused_field("the model `x` does not exist"), None);
     }
 
     #[test]
@@ -372,10 +375,10 @@ mod tests {
             ..ServerDialect::default()
         };
         assert!(!first.is_without_tools(refusals[0]), "it may without thinking");
-        let off = first.without_what(refusals[0]).expect("it can be told not to think");
+        let off = first.without_refused_field(refusals[0]).expect("it can be told not to think");
         assert_eq!(off, ServerDialect { effort: ReasoningEffort::Off, ..first });
         assert!(off.is_without_tools(refusals[1]));
-        assert_eq!(off.without_what(refusals[1]), None);
+        assert_eq!(off.without_refused_field(refusals[1]), None);
         assert!(!off.is_without_tools("max_tokens is too large"));
         let tool = ToolDefinition {
             name: "a".into(),
@@ -384,9 +387,9 @@ mod tests {
             strict: None,
         };
         let with_tools = ModelRequest { tools: vec![tool], ..ModelRequest::default() };
-        let said = |request, dialect| json!(body(request, "m", dialect)).get(EFFORT).cloned();
-        assert_eq!(said(&with_tools, first), None);
-        assert_eq!(said(&with_tools, off), Some(json!("none")));
-        assert_eq!(said(&ModelRequest::default(), off), None, "without tools it may think");
+        let encoded = |request, dialect| json!(body(request, "m", dialect)).get(EFFORT).cloned();
+        assert_eq!(encoded(&with_tools, first), None);
+        assert_eq!(encoded(&with_tools, off), Some(json!("none")));
+        assert_eq!(encoded(&ModelRequest::default(), off), None, "without tools it may think");
     }
 }

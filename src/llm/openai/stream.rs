@@ -37,7 +37,7 @@ pub(super) async fn read(
     bytes: impl Stream<Item = Result<Bytes, ModelError>>,
     model: &str,
     thoughts: UnopenedThoughts<'_>,
-    outlet: &DeltaSink,
+    sink: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
     let mut bytes = pin!(bytes);
     let mut left = MAX_ANSWER_BYTES;
@@ -57,9 +57,9 @@ pub(super) async fn read(
         let mut events = Vec::new();
         let fed = splitter.feed(&piece, &mut events);
         for event in &events {
-            reader.hear(event, outlet).await?;
+            reader.read_event(event, sink).await?;
             if reader.done {
-                return reader.finish(outlet).await;
+                return reader.finish(sink).await;
             }
         }
         fed?;
@@ -68,9 +68,9 @@ pub(super) async fn read(
     if let Ok(Some(event)) = splitter.rest()
         && (event.data.trim() == DONE || serde_json::from_str::<Value>(&event.data).is_ok())
     {
-        reader.hear(&event, outlet).await?;
+        reader.read_event(&event, sink).await?;
     }
-    reader.finish(outlet).await
+    reader.finish(sink).await
 }
 
 /// Reads an answer that came in one piece.
@@ -78,7 +78,7 @@ pub(super) async fn read_whole(
     answer: Value,
     model: &str,
     thoughts: UnopenedThoughts<'_>,
-    outlet: &DeltaSink,
+    sink: &DeltaSink,
 ) -> Result<AssistantMessage, ModelError> {
     let mut reader = CompletionReader::new(model, thoughts);
     if !answer["choices"].is_array() && errors::mid_stream(&answer).is_none() {
@@ -87,17 +87,17 @@ pub(super) async fn read_whole(
     let mut deltas = Vec::new();
     reader.chunk(&answer, &mut deltas)?;
     reader.done = true;
-    tell(deltas, outlet).await;
-    reader.finish(outlet).await
+    tell(deltas, sink).await;
+    reader.finish(sink).await
 }
 
 const DONE: &str = "[DONE]";
 
-async fn tell(deltas: Vec<AnswerDelta>, outlet: &DeltaSink) {
+async fn tell(deltas: Vec<AnswerDelta>, sink: &DeltaSink) {
     for delta in deltas {
         match delta {
-            AnswerDelta::Reset => outlet.take_back().await,
-            delta => outlet.send(delta).await,
+            AnswerDelta::Reset => sink.send_reset().await,
+            delta => sink.send(delta).await,
         }
     }
 }
@@ -153,12 +153,12 @@ impl<'a> CompletionReader<'a> {
         }
     }
 
-    async fn hear(&mut self, event: &SseEvent, outlet: &DeltaSink) -> Result<(), ModelError> {
+    async fn read_event(&mut self, event: &SseEvent, sink: &DeltaSink) -> Result<(), ModelError> {
         let mut deltas = Vec::new();
-        let heard = self.event(event, &mut deltas);
-        outlet.uses(&self.model, self.usage);
-        tell(deltas, outlet).await;
-        heard
+        let result = self.event(event, &mut deltas);
+        sink.uses(&self.model, self.usage);
+        tell(deltas, sink).await;
+        result
     }
 
     fn event(&mut self, event: &SseEvent, deltas: &mut Vec<AnswerDelta>) -> Result<(), ModelError> {
@@ -196,9 +196,9 @@ impl<'a> CompletionReader<'a> {
         let choices = chunk["choices"].as_array().into_iter().flatten();
         // Only one answer was requested; a server that sends no index has one.
         for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
-            let said = ["delta", "message"].into_iter().find_map(|key| choice.get(key));
-            if let Some(said) = said.filter(|said| said.is_object()) {
-                self.said(said, deltas);
+            let message = ["delta", "message"].into_iter().find_map(|key| choice.get(key));
+            if let Some(message) = message.filter(|message| message.is_object()) {
+                self.read_message(message, deltas);
             }
             let reason = choice["finish_reason"].as_str().filter(|word| !word.trim().is_empty());
             if let Some(reason) = reason {
@@ -208,8 +208,8 @@ impl<'a> CompletionReader<'a> {
         Ok(())
     }
 
-    fn said(&mut self, said: &Value, deltas: &mut Vec<AnswerDelta>) {
-        match &said["content"] {
+    fn read_message(&mut self, message: &Value, deltas: &mut Vec<AnswerDelta>) {
+        match &message["content"] {
             Value::String(text) => self.text(text, deltas),
             Value::Array(parts) => {
                 for text in parts.iter().filter_map(|part| part["text"].as_str()) {
@@ -218,17 +218,17 @@ impl<'a> CompletionReader<'a> {
             }
             _ => {}
         }
-        if let Some(refusal) = said["refusal"].as_str().filter(|words| !words.is_empty()) {
+        if let Some(refusal) = message["refusal"].as_str().filter(|words| !words.is_empty()) {
             self.refused = true;
             self.text(refusal, deltas);
         }
-        let calls = said["tool_calls"].as_array().into_iter().flatten();
+        let calls = message["tool_calls"].as_array().into_iter().flatten();
         for piece in calls.filter(|piece| piece.is_object()) {
             self.call(piece, deltas);
         }
-        if said["function_call"].is_object() {
+        if message["function_call"].is_object() {
             // The predecessor of `tool_calls`: one call, without an identifier.
-            let piece = serde_json::json!({"index": 0, "function": said["function_call"]});
+            let piece = serde_json::json!({"index": 0, "function": message["function_call"]});
             self.call(&piece, deltas);
         }
     }
@@ -299,21 +299,21 @@ impl<'a> CompletionReader<'a> {
             self.blocks.push(CompletionBlock::Call(number));
             self.blocks.len() - 1
         });
-        for told in self.calls.news(number) {
-            deltas.push(match told {
+        for step in self.calls.news(number) {
+            deltas.push(match step {
                 CallStep::Begins { id, name } => AnswerDelta::ToolUse { index, id, name },
                 CallStep::Grows(partial_json) => AnswerDelta::ToolInput { index, partial_json },
             });
         }
     }
 
-    async fn finish(mut self, outlet: &DeltaSink) -> Result<AssistantMessage, ModelError> {
+    async fn finish(mut self, sink: &DeltaSink) -> Result<AssistantMessage, ModelError> {
         if self.reason.is_none() && !self.done {
             return Err(ModelError::CutOff);
         }
         let mut deltas = Vec::new();
         self.settle(true, &mut deltas);
-        tell(deltas, outlet).await;
+        tell(deltas, sink).await;
         let stop_reason = self.stop_reason()?;
         let mut content = Vec::new();
         for block in std::mem::take(&mut self.blocks) {

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::llm::messages_api::StopReason;
-use crate::llm::testing::{MockProvider, asks, hear, json_answer, refusal, stream, told};
+use crate::llm::testing::{
+    MockProvider, asks, collect_answer, json_answer, refusal, stream, with_results,
+};
 
 fn settings(provider: &MockProvider) -> OpenAiSettings {
     OpenAiSettings {
@@ -30,9 +32,9 @@ fn complaint(message: &str) -> Vec<u8> {
 #[tokio::test]
 async fn the_request_is_what_every_server_takes() {
     let provider = MockProvider::answering([text()]).await;
-    let said = hear(&model(&provider), asks("Hello")).await;
-    assert_eq!(said.text(), "Good morning 🦀.");
-    assert_eq!(said.message().model, "m-1");
+    let recorded = collect_answer(&model(&provider), asks("Hello")).await;
+    assert_eq!(recorded.text(), "Good morning 🦀.");
+    assert_eq!(recorded.message().model, "m-1");
     let asked = provider.asked().await.pop().expect("one request");
     assert!(asked.head.starts_with("post /v1/chat/completions http/1.1"), "{}", asked.head);
     assert!(!asked.head.contains("authorization"), "no key, no header: {}", asked.head);
@@ -57,7 +59,7 @@ async fn a_key_is_sent_and_never_shown() {
     let provider = MockProvider::answering([refusal(401, "", r#"{"error":"bad key"}"#)]).await;
     let keyed = OpenAiSettings { api_key: Some("sk-secret".into()), ..settings(&provider) };
     let keyed = OpenAiModel::new(keyed).expect("a client");
-    let error = hear(&keyed, asks("Hello")).await.end.expect_err("refused");
+    let error = collect_answer(&keyed, asks("Hello")).await.end.expect_err("refused");
     assert_eq!(error.to_string(), "bad key (api_error, HTTP 401)");
     assert!(!format!("{error:?}").contains("sk-secret"));
     let asked = provider.asked().await;
@@ -69,9 +71,10 @@ async fn a_key_is_sent_and_never_shown() {
 async fn results_follow_their_calls_one_message_each() {
     let provider = MockProvider::answering([stream("openai/two-calls"), text()]).await;
     let model = model(&provider);
-    let first = hear(&model, asks("Read both")).await;
+    let first = collect_answer(&model, asks("Read both")).await;
     assert_eq!(first.message().stop_reason, StopReason::ToolUse);
-    hear(&model, told(asks("Read both"), first.message(), "!User rejected: no")).await;
+    collect_answer(&model, with_results(asks("Read both"), first.message(), "!User rejected: no"))
+        .await;
     let messages = provider.asked().await[1].body["messages"].clone();
     let roles: Vec<_> = messages.as_array().expect("a list").iter().map(|it| &it["role"]).collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
@@ -97,8 +100,8 @@ async fn whatever_a_server_forgets_every_call_gets_its_answer() {
         let first = stream(&format!("openai/{server}"));
         let provider = MockProvider::answering([first, text()]).await;
         let model = model(&provider);
-        let said = hear(&model, asks("Read both")).await;
-        hear(&model, told(asks("Read both"), said.message(), "Read.")).await;
+        let recorded = collect_answer(&model, asks("Read both")).await;
+        collect_answer(&model, with_results(asks("Read both"), recorded.message(), "Read.")).await;
         let messages = provider.asked().await[1].body["messages"].clone();
         let made = messages[2]["tool_calls"].as_array().cloned().expect(server);
         assert_eq!(made.len(), calls, "{server}");
@@ -120,9 +123,9 @@ async fn what_a_server_does_not_take_is_left_out_from_then_on() {
     ])
     .await;
     let model = model(&provider);
-    let said = hear(&model, asks("Hello")).await;
-    assert_eq!((said.text().as_str(), said.deltas.len()), ("Good morning 🦀.", 2));
-    hear(&model, asks("Hello")).await.end.expect("an answer");
+    let recorded = collect_answer(&model, asks("Hello")).await;
+    assert_eq!((recorded.text().as_str(), recorded.deltas.len()), ("Good morning 🦀.", 2));
+    collect_answer(&model, asks("Hello")).await.end.expect("an answer");
     let bodies: Vec<_> = provider.asked().await.into_iter().map(|it| it.body).collect();
     let has =
         |body: &Value| (body.get("stream_options").is_some(), body.get("max_tokens").is_some());
@@ -138,7 +141,7 @@ async fn a_model_that_takes_tools_only_without_thinking_does_not_think_from_then
     let model = model(&provider);
     let named = |name: &str| ModelRequest { model: name.into(), ..asks("Hello") };
     for name in ["gpt-6-sol", "gpt-6-sol", "gpt-4.1"] {
-        hear(&model, named(name)).await.end.expect("an answer");
+        collect_answer(&model, named(name)).await.end.expect("an answer");
     }
     let sent = provider.asked().await.into_iter().map(|it| it.body["reasoning_effort"].clone());
     let sent: Vec<_> = sent.collect();
@@ -154,10 +157,13 @@ async fn a_model_that_takes_no_tools_at_all_says_so_instead_of_the_provider() {
     let model = model(&provider);
     for _ in 0..2 {
         let request = ModelRequest { model: "gpt-6.1-sol".into(), ..asks("Hello") };
-        let error = hear(&model, request).await.end.expect_err("no tools");
+        let error = collect_answer(&model, request).await.end.expect_err("no tools");
         assert_eq!((error.code(), error.retryable()), ("model_without_tools", false));
-        let said = error.for_people();
-        assert!(said.ends_with(": gpt-6.1-sol takes no tools on chat completions"), "{said}");
+        let recorded = error.for_people();
+        assert!(
+            recorded.ends_with(": gpt-6.1-sol takes no tools on chat completions"),
+            "{recorded}"
+        );
     }
     assert_eq!(provider.asked().await.len(), 3, "what is known is not tried again");
 }
@@ -167,10 +173,10 @@ async fn a_model_that_thinks_aloud_is_known_from_its_first_answer_on() {
     let thinking = || stream("openai/think-end-only");
     let provider = MockProvider::answering([thinking(), thinking()]).await;
     let model = model(&provider);
-    let first = hear(&model, asks("Two and two?")).await;
+    let first = collect_answer(&model, asks("Two and two?")).await;
     assert!(first.deltas.contains(&AnswerDelta::Reset));
     assert_eq!((first.text().as_str(), first.streamed_text().as_str()), ("four.", "four."));
-    let second = hear(&model, asks("Two and two?")).await;
+    let second = collect_answer(&model, asks("Two and two?")).await;
     assert!(!second.deltas.contains(&AnswerDelta::Reset), "nothing to take back");
     assert_eq!(second.streamed_text(), "four.");
 }
@@ -179,7 +185,7 @@ async fn a_model_that_thinks_aloud_is_known_from_its_first_answer_on() {
 async fn a_complaint_about_something_else_is_final() {
     let words = "registry.ollama.ai/library/gemma:2b does not support tools";
     let provider = MockProvider::answering([complaint(words)]).await;
-    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("refused");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("refused");
     assert_eq!(error.to_string(), format!("{words} (BadRequest, HTTP 400)"));
     assert_eq!(provider.asked().await.len(), 1);
 }
@@ -190,10 +196,10 @@ async fn a_server_that_is_loading_or_breaks_off_is_asked_again() {
     let provider =
         MockProvider::answering([refusal(503, "", loading), stream("openai/cut-in-words"), text()])
             .await;
-    let said = hear(&model(&provider), asks("Hello")).await;
-    assert!(said.deltas.contains(&AnswerDelta::Reset));
-    assert_eq!(said.streamed_text(), "Good morning 🦀.");
-    assert_eq!(said.lost, [], "the server had counted nothing yet");
+    let recorded = collect_answer(&model(&provider), asks("Hello")).await;
+    assert!(recorded.deltas.contains(&AnswerDelta::Reset));
+    assert_eq!(recorded.streamed_text(), "Good morning 🦀.");
+    assert_eq!(recorded.lost, [], "the server had counted nothing yet");
 }
 
 #[tokio::test]
@@ -201,15 +207,15 @@ async fn what_a_server_counted_before_it_broke_off_is_told() {
     let counted = json!({"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 3}});
     let cut = [stream("openai/cut-in-words"), format!("data: {counted}\n\n").into_bytes()];
     let provider = MockProvider::answering([cut.concat(), text()]).await;
-    let said = hear(&model(&provider), asks("Hello")).await;
-    assert_eq!((said.text().as_str(), said.lost), ("Good morning 🦀.", vec![(20, 3)]));
+    let recorded = collect_answer(&model(&provider), asks("Hello")).await;
+    assert_eq!((recorded.text().as_str(), recorded.lost), ("Good morning 🦀.", vec![(20, 3)]));
 }
 
 #[tokio::test]
 async fn an_empty_purse_is_final() {
     let spent = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
     let provider = MockProvider::answering([refusal(429, "", &spent.to_string())]).await;
-    let error = hear(&model(&provider), asks("Hello")).await.end.expect_err("spent");
+    let error = collect_answer(&model(&provider), asks("Hello")).await.end.expect_err("spent");
     assert!(!error.retryable());
     assert_eq!(provider.asked().await.len(), 1);
 }
@@ -221,8 +227,8 @@ async fn without_a_name_the_first_model_that_talks_is_asked() {
     let nameless = OpenAiSettings { model: None, ..settings(&provider) };
     let nameless = OpenAiModel::new(nameless).expect("a client");
     assert_eq!(nameless.name(), "openai");
-    hear(&nameless, asks("Hello")).await.end.expect("an answer");
-    hear(&nameless, asks("Hello")).await.end.expect("an answer");
+    collect_answer(&nameless, asks("Hello")).await.end.expect("an answer");
+    collect_answer(&nameless, asks("Hello")).await.end.expect("an answer");
     let asked = provider.asked().await;
     assert!(asked[0].head.starts_with("get /v1/models"), "{}", asked[0].head);
     assert_eq!([&asked[1].body["model"], &asked[2].body["model"]], ["qwen3:8b", "qwen3:8b"]);
@@ -233,7 +239,7 @@ async fn a_server_without_models_says_so() {
     let provider = MockProvider::answering([json_answer(&json!({"models": []}))]).await;
     let nameless = OpenAiSettings { model: None, ..settings(&provider) };
     let nameless = OpenAiModel::new(nameless).expect("a client");
-    let error = hear(&nameless, asks("Hello")).await.end.expect_err("nobody");
+    let error = collect_answer(&nameless, asks("Hello")).await.end.expect_err("nobody");
     assert_eq!(error.to_string(), "the server lists no model (not_found)");
 }
 
@@ -242,7 +248,7 @@ async fn a_gateway_may_answer_in_one_piece() {
     let message = json!({"role": "assistant", "content": "Good morning."});
     let whole = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
     let provider = MockProvider::answering([json_answer(&whole)]).await;
-    assert_eq!(hear(&model(&provider), asks("Hello")).await.text(), "Good morning.");
+    assert_eq!(collect_answer(&model(&provider), asks("Hello")).await.text(), "Good morning.");
 }
 
 #[test]

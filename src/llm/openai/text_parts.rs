@@ -104,8 +104,8 @@ mod tests {
     fn a_text_of_26_kb_does_not_fit_into_4096_tokens() {
         let text = "The lamp was lit at dusk, and nobody had asked why it burned. ".repeat(420);
         assert!((25_000..27_000).contains(&text.len()));
-        let told = notice(4_096, least_tokens(&text)).expect("it is told");
-        assert!(told.contains("4096 of at least 6300 tokens"), "{told}");
+        let message = notice(4_096, least_tokens(&text)).expect("it is told");
+        assert!(message.contains("4096 of at least 6300 tokens"), "{message}");
         assert_eq!(notice(6_300, least_tokens(&text)), None);
         let chinese = "灯在黄昏时点亮，没有人问它为什么燃烧。".repeat(500);
         assert_eq!(notice(7_000, least_tokens(&chinese)), None, "{}", least_tokens(&chinese));

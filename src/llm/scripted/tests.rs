@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::llm::messages_api::StopReason;
-use crate::llm::testing::{asks, hear, told};
+use crate::llm::testing::{asks, collect_answer, with_results};
 
 fn scripted(turns: &serde_json::Value) -> ScriptedModel {
     let text = json!({"turns": turns}).to_string();
@@ -22,31 +22,37 @@ fn fixture(name: &str) -> ScriptedModel {
 #[tokio::test(start_paused = true)]
 async fn the_example_of_the_contract_plays_as_written() {
     let model = fixture("tighten-the-opening.json");
-    let first = hear(&model, asks("Please TIGHTEN this")).await;
+    let first = collect_answer(&model, asks("Please TIGHTEN this")).await;
     assert_eq!(first.message().stop_reason, StopReason::ToolUse);
     assert_eq!(first.text(), "I'll tighten it.");
     assert_eq!(first.call().0, "update_selection");
-    let closing =
-        hear(&model, told(asks("x"), first.message(), "!User rejected the operation: rejected"));
+    let closing = collect_answer(
+        &model,
+        with_results(asks("x"), first.message(), "!User rejected the operation: rejected"),
+    );
     assert_eq!(closing.await.text(), "Understood.");
-    assert_eq!(hear(&model, asks("anything")).await.text(), "Done.");
-    assert_eq!(hear(&model, asks("anything")).await.text(), "Done.", "repeat keeps it usable");
+    assert_eq!(collect_answer(&model, asks("anything")).await.text(), "Done.");
+    assert_eq!(
+        collect_answer(&model, asks("anything")).await.text(),
+        "Done.",
+        "repeat keeps it usable"
+    );
 }
 
 #[tokio::test]
 async fn a_turn_is_used_up_in_its_session_only() {
     let model = scripted(&json!([{"content": [{"type": "text", "text": "once"}]}]));
-    assert_eq!(hear(&model, asks("a")).await.text(), "once");
-    assert!(matches!(hear(&model, asks("a")).await.end, Err(ModelError::NoTurn { .. })));
+    assert_eq!(collect_answer(&model, asks("a")).await.text(), "once");
+    assert!(matches!(collect_answer(&model, asks("a")).await.end, Err(ModelError::NoTurn { .. })));
     let elsewhere = ModelRequest { session: "ses_2".into(), ..asks("a") };
-    assert_eq!(hear(&model, elsewhere).await.text(), "once");
+    assert_eq!(collect_answer(&model, elsewhere).await.text(), "once");
 }
 
 #[tokio::test]
 async fn nothing_matching_names_the_request() {
     let model =
         scripted(&json!([{"when": {"user": "^b$"}, "content": [{"type": "text", "text": "b"}]}]));
-    let error = hear(&model, asks("say \"a\"")).await.end.expect_err("nothing matches");
+    let error = collect_answer(&model, asks("say \"a\"")).await.end.expect_err("nothing matches");
     let words = r#"no turn of the script matches: prompt "say \"a\"" (session ses_1; 0 of 1 turns used up)"#;
     assert_eq!(error.to_string(), words);
 }
@@ -58,21 +64,22 @@ async fn conditions_look_at_the_message_they_are_about() {
         {"when": {"tool_result": "fine"}, "content": [{"type": "text", "text": "result"}], "repeat": true},
         {"when": {"system": "edit"}, "content": [{"type": "text", "text": "system"}], "repeat": true},
     ]));
-    let call = hear(&model, asks("go")).await;
+    let call = collect_answer(&model, asks("go")).await;
     // The prompt is still in the conversation, but the last message holds results.
-    let mut after = told(asks("go"), call.message(), "all fine");
+    let mut after = with_results(asks("go"), call.message(), "all fine");
     after.prompt = Some("go".into());
-    assert_eq!(hear(&model, after).await.text(), "result");
-    assert_eq!(hear(&model, asks("that is fine")).await.text(), "system");
+    assert_eq!(collect_answer(&model, after).await.text(), "result");
+    assert_eq!(collect_answer(&model, asks("that is fine")).await.text(), "system");
     let bare = ModelRequest { system: String::new(), ..asks("that is fine") };
-    assert!(hear(&model, bare).await.end.is_err());
+    assert!(collect_answer(&model, bare).await.end.is_err());
 }
 
 #[tokio::test]
 async fn text_and_input_come_in_chunks_and_calls_get_ids_of_their_own() {
     let model = scripted(&json!([{"chunk_chars": 2, "repeat": true, "content": [
         {"type": "text", "text": "añ🦀b"}, {"type": "tool_use", "name": "t", "input": {"k": 1}}]}]));
-    let (one, two) = (hear(&model, asks("a")).await, hear(&model, asks("a")).await);
+    let (one, two) =
+        (collect_answer(&model, asks("a")).await, collect_answer(&model, asks("a")).await);
     let id = |delta: &AnswerDelta| match delta {
         AnswerDelta::ToolUse { index: 1, id, name } if name == "t" => id.clone(),
         other => panic!("not the start of the call: {other:?}"),
@@ -88,7 +95,7 @@ async fn text_and_input_come_in_chunks_and_calls_get_ids_of_their_own() {
 async fn delays_take_their_time_and_cancelling_ends_them() {
     let model = fixture("slow.json");
     let started = tokio::time::Instant::now();
-    let said = hear(&model, asks("go")).await;
+    let said = collect_answer(&model, asks("go")).await;
     let pauses = u32::try_from(said.deltas.len()).expect("few deltas");
     assert_eq!(started.elapsed(), std::time::Duration::from_millis(200) * pauses);
 
@@ -103,20 +110,23 @@ async fn delays_take_their_time_and_cancelling_ends_them() {
 #[tokio::test]
 async fn failures_are_played_after_what_was_said() {
     let model = fixture("provider-errors.json");
-    let at_once = hear(&model, asks("overloaded")).await;
+    let at_once = collect_answer(&model, asks("overloaded")).await;
     assert_eq!(at_once.deltas, []);
     let error = at_once.end.expect_err("an error");
     assert_eq!(error.to_string(), "Overloaded (overloaded_error, HTTP 529)");
     assert!(error.retryable());
-    assert_eq!(hear(&model, asks("overloaded later")).await.streamed_text(), "I was about to ");
-    assert!(!hear(&model, asks("key")).await.end.expect_err("an error").retryable());
-    let cut = hear(&model, asks("cut")).await;
+    assert_eq!(
+        collect_answer(&model, asks("overloaded later")).await.streamed_text(),
+        "I was about to "
+    );
+    assert!(!collect_answer(&model, asks("key")).await.end.expect_err("an error").retryable());
+    let cut = collect_answer(&model, asks("cut")).await;
     assert_eq!((cut.streamed_text().as_str(), cut.end), ("Half a sent", Err(ModelError::CutOff)));
 }
 
 #[tokio::test]
 async fn a_call_cut_by_max_tokens_is_shown_but_never_handed_over() {
-    let said = hear(&fixture("provider-errors.json"), asks("too long")).await;
+    let said = collect_answer(&fixture("provider-errors.json"), asks("too long")).await;
     assert!(said.deltas.iter().any(|delta| matches!(delta, AnswerDelta::ToolUse { .. })));
     assert_eq!(said.message().stop_reason, StopReason::MaxTokens);
     assert_eq!(said.message().content, [ContentBlock::text("A very long answer")]);
@@ -192,7 +202,7 @@ async fn a_call_of_a_refused_or_unknown_ending_is_not_handed_over_either() {
     for reason in ["refusal", "tide_turned", "end_turn"] {
         let call = json!({"type": "tool_use", "name": "t", "input": {}});
         let model = scripted(&json!([{"stop_reason": reason, "content": [call]}]));
-        assert_eq!(hear(&model, asks("a")).await.message().content, [], "{reason}");
+        assert_eq!(collect_answer(&model, asks("a")).await.message().content, [], "{reason}");
     }
 }
 

@@ -73,7 +73,7 @@ impl RoomState {
     /// Returns the number of hunks of open requests and of streaming previews.
     pub(crate) fn hunk_count(&self) -> usize {
         let open: usize = self.open.values().map(|request| request.hunks.len()).sum();
-        open + self.sketches.hunk_count()
+        open + self.streaming_previews.hunk_count()
     }
 
     /// Returns the number of positions that have to be moved over each update.
@@ -106,7 +106,7 @@ impl RoomState {
             | RoomCommand::Withdraw(..)
             | RoomCommand::Undo(..)
             | RoomCommand::Reopen(..)
-            | RoomCommand::LookAgain(..)
+            | RoomCommand::RefreshPreview(..)
             | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
             _ => false,
         }
@@ -132,47 +132,48 @@ impl RoomActor {
     pub(crate) async fn push(
         &mut self,
         push: PushRequest,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<Version, RoomError> {
         let now = self.now();
         if !self.state.is_long_push(&push) {
-            match self.state.push_and_tell(&push, SHORT_REBASING, &now, step) {
+            match self.state.push_and_tell(&push, SHORT_REBASING, &now, effects) {
                 // Nothing was changed, so it can be tried again on the pool.
                 Err(RoomError::TooCostly) => {}
                 done => return done,
             }
         }
         let person = push.principal.user.to_string();
-        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
-            state.push_and_tell(&push, REBASING, &now, step)
+        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+            state.push_and_tell(&push, REBASING, &now, effects)
         };
-        self.away(&person, step, work).await?
+        self.away(&person, effects, work).await?
     }
 
     /// Lets the state carry out a command that needs nothing more from the store, on the pool if
     /// that takes long.
-    pub(crate) async fn carry_out_command(&mut self, command: RoomCommand, step: &mut TurnEffects) {
+    pub(crate) async fn apply_to_state(&mut self, command: RoomCommand, effects: &mut TurnEffects) {
         let now = self.now();
         if !self.state.is_long(&command) {
-            return self.state.apply(command, &now, step);
+            return self.state.apply(command, &now, effects);
         }
         let person = command.by().map_or_else(|| self.state.id().to_string(), ToString::to_string);
-        let work =
-            move |state: &mut RoomState, step: &mut TurnEffects| state.apply(command, &now, step);
+        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+            state.apply(command, &now, effects);
+        };
         // If the work is lost, so is the command, which then answers with an error by itself.
-        self.away(&person, step, work).await.ok();
+        self.away(&person, effects, work).await.ok();
     }
 
     /// Runs `work` with the state on a thread of the pool. `person`: see [`cpu_pool::run`].
     pub(crate) async fn away<T: Send + 'static>(
         &mut self,
         person: &str,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
         work: impl FnOnce(&mut RoomState, &mut TurnEffects) -> T + Send + 'static,
     ) -> Result<T, RoomError> {
         let stand_in = self.state.stand_in();
         let mut state = std::mem::replace(&mut self.state, stand_in);
-        let mut taken = std::mem::take(step);
+        let mut taken = std::mem::take(effects);
         let job = move || {
             let made = work(&mut state, &mut taken);
             (state, taken, made)
@@ -180,7 +181,7 @@ impl RoomActor {
         match cpu_pool::run(person, job).await {
             Ok((state, taken, made)) => {
                 self.state = state;
-                *step = taken;
+                *effects = taken;
                 Ok(made)
             }
             Err(lost) => Err(self.start_again(lost).await),
@@ -197,31 +198,31 @@ impl RoomActor {
     }
 
     /// Adds a snapshot of the text to this turn, if one is due or `now` is `true`.
-    pub(crate) async fn snapshot(&mut self, now: bool, step: &mut TurnEffects) {
+    pub(crate) async fn snapshot(&mut self, now: bool, effects: &mut TurnEffects) {
         if !now && !self.state.snapshot_is_due() {
             return;
         }
         let state = &self.state;
         if !is_long_answer(state.document.text().len(), state.hunk_count()) {
-            return self.state.snapshot(step);
+            return self.state.snapshot(effects);
         }
         let room = self.state.id().to_string();
-        self.away(&room, step, RoomState::snapshot).await.ok();
+        self.away(&room, effects, RoomState::snapshot).await.ok();
     }
 
     /// Tells one member; a long event is encoded on the pool.
-    pub(crate) async fn tell_one(&mut self, one: MemberId, event: RoomEvent) {
+    pub(crate) async fn notify_one(&mut self, one: MemberId, event: RoomEvent) {
         if !is_long_event(&event) {
-            return self.tell(&[one], &event);
+            return self.notify(&[one], &event);
         }
-        let (outlet, document) = (Arc::clone(&self.shared.outlet), self.state.id().clone());
+        let (sink, document) = (Arc::clone(&self.shared.sink), self.state.id().clone());
         let room = document.to_string();
         let encode = move || {
-            let ready = outlet.ready(&document, &event);
-            (event, ready)
+            let encoded = sink.encode(&document, &event);
+            (event, encoded)
         };
-        if let Ok((event, ready)) = cpu_pool::run(&room, encode).await {
-            self.tell_ready(&[one], &event, &ready);
+        if let Ok((event, encoded)) = cpu_pool::run(&room, encode).await {
+            self.notify_encoded(&[one], &event, encoded.as_ref());
         }
     }
 
@@ -230,14 +231,14 @@ impl RoomActor {
         &self,
         outputs: Vec<TurnEffect>,
     ) -> impl Future<Output = Result<Vec<TurnEffect>, JobLost>> + Send + use<> {
-        let (outlet, document) = (Arc::clone(&self.shared.outlet), self.state.id().clone());
-        async move { encode(outlet, document, outputs).await }
+        let (sink, document) = (Arc::clone(&self.shared.sink), self.state.id().clone());
+        async move { encode(sink, document, outputs).await }
     }
 }
 
 /// Lets the event sink encode every event for everybody.
 async fn encode(
-    outlet: Arc<dyn EventSink>,
+    sink: Arc<dyn EventSink>,
     document: DocumentId,
     outputs: Vec<TurnEffect>,
 ) -> Result<Vec<TurnEffect>, JobLost> {
@@ -252,8 +253,8 @@ async fn encode(
     let encode = move || {
         let mut outputs = outputs;
         for output in &mut outputs {
-            if let TurnEffect::Tell(event, ready) = output {
-                *ready = outlet.ready(&document, event);
+            if let TurnEffect::Tell(event, encoded) = output {
+                *encoded = sink.encode(&document, event);
             }
         }
         outputs

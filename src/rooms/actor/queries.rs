@@ -14,13 +14,13 @@ use super::turn_effects::TurnEffects;
 use crate::rooms::RoomError;
 use crate::rooms::actor::RoomActor;
 use crate::rooms::command::{
-    CommitPrefix, NewApprovalRequest, OriginRequests, ProposalOutcome, ReplySender, RoomCommand,
-    SettingsChange, SnapshotWithUpdates, StreamingPreview,
+    NewApprovalRequest, OriginRequests, PositionsOf, ProposalOutcome, ReplySender, ResolvedRequest,
+    RoomCommand, SettingsChange, SnapshotWithUpdates, StreamingPreview,
 };
 use crate::rooms::persistence::{loading, restore};
 use crate::rooms::settings::DocumentSettings;
 use crate::rooms::state::RoomState;
-use crate::rooms::state::{proposals, rules, streaming_previews, votes};
+use crate::rooms::state::{proposals, requests, rules, streaming_previews, votes};
 
 /// Number of requests that are named as the causes of missed updates.
 const MOST_CAUSES: usize = 64;
@@ -30,13 +30,13 @@ impl RoomActor {
     pub(crate) async fn propose(
         &mut self,
         new: NewApprovalRequest,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<ProposalOutcome, RoomError> {
-        let older = self.older(new.base_version, step).await?;
+        let older = self.older(new.base_version, effects).await?;
         let people = if self.state.rules.is_empty() {
             Vec::new()
         } else {
-            self.end_rules_of_old_sessions(step).await?;
+            self.end_rules_of_old_sessions(effects).await?;
             // Permissions may have been taken away since the rules were made, and even since this
             // run began.
             auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
@@ -44,50 +44,87 @@ impl RoomActor {
         let now = self.now();
         let behind = self.state.version().0.saturating_sub(new.base_version.0);
         if !is_long_arrival(new.hunks.len(), behind) {
-            return proposals::propose(&mut self.state, new, older, &people, &now, step);
+            return proposals::propose(&mut self.state, new, older, &people, &now, effects);
         }
         let person = new.requester.user.to_string();
-        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
-            proposals::propose(state, new, older, &people, &now, step)
+        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+            proposals::propose(state, new, older, &people, &now, effects)
         };
-        self.away(&person, step, work).await?
+        self.away(&person, effects, work).await?
     }
 
     /// Shows a streaming preview.
-    pub(crate) async fn sketch(
+    pub(crate) async fn streaming_preview(
         &mut self,
-        sketch: StreamingPreview,
-        step: &mut TurnEffects,
+        streaming_preview: StreamingPreview,
+        effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
-        let older = self.older(sketch.base_version, step).await?;
-        let behind = self.state.version().0.saturating_sub(sketch.base_version.0);
-        if !is_long_arrival(sketch.hunks.len(), behind) {
-            return streaming_previews::show(&mut self.state, sketch, older, step);
+        let older = self.older(streaming_preview.base_version, effects).await?;
+        let behind = self.state.version().0.saturating_sub(streaming_preview.base_version.0);
+        if !is_long_arrival(streaming_preview.hunks.len(), behind) {
+            return streaming_previews::show(&mut self.state, streaming_preview, older, effects);
         }
         let room = self.state.id().to_string();
-        let work = move |state: &mut RoomState, step: &mut TurnEffects| {
-            streaming_previews::show(state, sketch, older, step)
+        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+            streaming_previews::show(state, streaming_preview, older, effects)
         };
-        self.away(&room, step, work).await?
+        self.away(&room, effects, work).await?
     }
 
-    /// Proposes a change, stored together with `preface`. The preface may be stored on a condition,
-    /// so nobody else's operations are in the same transaction.
-    pub(crate) async fn propose_after(
+    /// Makes sure that the state has the request a command is about, if there is one.
+    pub(crate) async fn recall(
         &mut self,
-        preface: CommitPrefix,
-        new: NewApprovalRequest,
-        reply: ReplySender<ProposalOutcome>,
-        step: &mut TurnEffects,
-    ) {
-        if let Err(error) = self.flush(step).await {
-            return reply.send(Err(error));
+        id: &RequestId,
+        positions: PositionsOf,
+        effects: &mut TurnEffects,
+    ) -> Result<(), RoomError> {
+        if self.state.open.contains_key(id) {
+            return Ok(());
         }
-        step.begin_with(preface);
-        let result = self.propose(new, step).await;
-        step.answer(reply, result);
-        // If it cannot be stored, the proposer gets the error.
-        self.flush(step).await.ok();
+        let known = self.state.request(id).cloned();
+        if known.is_some() && positions == PositionsOf::AsTheyWere {
+            return Ok(());
+        }
+        // Mapping the request reads the log from the store, so all of it must be there.
+        if positions == PositionsOf::OfToday {
+            self.flush(effects).await?;
+        }
+        let found = match known {
+            Some(known) => Ok(Arc::unwrap_or_clone(known)),
+            None => loading::request(&self.shared.store, &self.state, id).await,
+        };
+        let mut found = match found {
+            Ok(found) => found,
+            // The state refuses the command itself, or creates the request.
+            Err(RoomError::NoRequest) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if positions == PositionsOf::OfToday {
+            found = loading::caught_up(&self.shared.store, &self.state, found).await?;
+        }
+        self.state.remember(Arc::new(found));
+        Ok(())
+    }
+
+    /// Answers when the request has ended; at once if it already has.
+    pub(crate) async fn register(
+        &mut self,
+        request: RequestId,
+        reply: ReplySender<ResolvedRequest>,
+        effects: &mut TurnEffects,
+    ) {
+        if self.state.open.contains_key(&request) {
+            self.waiters.entry(request).or_default().push(reply);
+            return;
+        }
+        let found = match self.state.request(&request) {
+            Some(known) => Ok(Arc::clone(known)),
+            None => loading::request(&self.shared.store, &self.state, &request).await.map(Arc::new),
+        };
+        let settled = found.and_then(|request| {
+            requests::settled(&self.state, &request, &self.now()).ok_or(RoomError::NoRequest)
+        });
+        effects.answer(reply, settled);
     }
 
     /// Makes sure that the state knows the owners of these editor instances.
@@ -115,10 +152,10 @@ impl RoomActor {
 
     /// Takes back the votes of people who may no longer decide. They could when they voted; their
     /// permission is checked again when the votes are needed, and when a token ends.
-    pub(crate) async fn recount(&mut self, step: &mut TurnEffects) -> Result<(), RoomError> {
+    pub(crate) async fn recount(&mut self, effects: &mut TurnEffects) -> Result<(), RoomError> {
         let now = self.now();
         let people = auth::holders(&self.shared.store, now.ms).await.map_err(RoomError::store)?;
-        votes::recount(&mut self.state, &people, &now, step);
+        votes::recount(&mut self.state, &people, &now, effects);
         Ok(())
     }
 
@@ -131,12 +168,12 @@ impl RoomActor {
         &mut self,
         configure: SettingsChange,
         by: &Principal,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<DocumentSettings, RoomError> {
-        let settings = self.state.configure(configure, by, &self.now(), step)?;
+        let settings = self.state.configure(configure, by, &self.now(), effects)?;
         if self.has_votes() {
             // If the votes cannot be checked now, they are when somebody decides.
-            self.recount(step).await.ok();
+            self.recount(effects).await.ok();
         }
         Ok(settings)
     }
@@ -145,10 +182,10 @@ impl RoomActor {
     pub(crate) async fn older(
         &mut self,
         since: Version,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
         if since < self.state.document.tail_start() {
-            self.flush(step).await?;
+            self.flush(effects).await?;
         }
         loading::older(&self.shared.store, &self.state, since).await
     }
@@ -184,7 +221,7 @@ impl RoomActor {
     /// Ends the rules whose session nobody can continue.
     pub(crate) async fn end_rules_of_old_sessions(
         &mut self,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         let now = self.now();
         let for_sessions = self.state.rules.values().filter(|rule| rules::is_for_session(rule));
@@ -192,7 +229,7 @@ impl RoomActor {
         sessions.sort_unstable();
         sessions.dedup();
         let over = loading::sessions_over(&self.shared.store, sessions, now.ms).await?;
-        rules::end_with_sessions(&mut self.state, &over, &now, step);
+        rules::end_with_sessions(&mut self.state, &over, &now, effects);
         Ok(())
     }
 
@@ -200,13 +237,13 @@ impl RoomActor {
     pub(crate) async fn check_in_force(
         &mut self,
         id: &RuleId,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         if self.state.rules.contains_key(id) {
             return Ok(());
         }
         // The rule may have ended in this very turn.
-        self.flush(step).await?;
+        self.flush(effects).await?;
         let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
         let record = record.filter(|record| record.document == self.state.about());
         let ApprovalRule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;

@@ -21,19 +21,13 @@ impl RoomActor {
         outputs: Vec<TurnEffect>,
         error: Arc<StoreError>,
     ) -> RoomError {
-        let room = self.state.id();
-        if let StoreError::NotAllowed(_) = *error {
-            // Nothing is wrong with the store.
-            tracing::info!(%error, room.id = %room, "a change is not allowed any more");
-        } else {
-            tracing::error!(%error, room.id = %room, "a change could not be kept");
-        }
+        tracing::error!(%error, room.id = %self.state.id(), "a change could not be kept");
         let mut answers = Vec::new();
         for output in outputs {
             match output {
                 TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answers.push(answer),
                 TurnEffect::Leave(member) => self.audience.retain(|other| *other != member),
-                TurnEffect::Say(said) => self.say(said),
+                TurnEffect::Say(said) => self.publish(said),
                 TurnEffect::Tell(..)
                 | TurnEffect::TellOthers(..)
                 | TurnEffect::TellOne(..)
@@ -56,14 +50,14 @@ impl RoomActor {
             Ok(fresh) => {
                 // Streaming previews are shown again with the model's next words.
                 for event in streaming_previews::forget(&mut self.state) {
-                    self.tell(&self.audience, &event);
+                    self.notify(&self.audience, &event);
                 }
                 self.state.replace_with(fresh);
                 self.state.presence.keep_only(&self.audience);
                 let now = self.now();
                 deadlines::agree_with_focus(&mut self.state, &now);
                 self.broken = None;
-                self.tell_what_was_missed().await;
+                self.notify_missed().await;
                 self.answer_the_forgotten().await;
             }
             Err(RoomError::NoDocument) => {
@@ -71,7 +65,7 @@ impl RoomActor {
                 self.state.record.deleted = true;
                 self.state.open.clear();
                 self.broken = None;
-                self.tell(&self.audience, &RoomEvent::Changed(DocumentChange::Deleted));
+                self.notify(&self.audience, &RoomEvent::Changed(DocumentChange::Deleted));
                 for reply in self.waiters.drain().flat_map(|(_, replies)| replies) {
                     reply.send(Err(RoomError::NoDocument));
                 }
@@ -84,7 +78,7 @@ impl RoomActor {
 
     /// Tells people the updates that somebody else wrote to the store, if there are any, and who is
     /// in the document.
-    async fn tell_what_was_missed(&mut self) {
+    async fn notify_missed(&mut self) {
         let (from, newest) = (self.told, self.state.version());
         if from != newest {
             let missed = loading::older(&self.shared.store, &self.state, from).await;
@@ -93,29 +87,34 @@ impl RoomActor {
             // document again.
             let updates = missed.unwrap_or_default();
             let event = RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
-            self.tell(&self.audience, &event);
+            self.notify(&self.audience, &event);
             for request in self.state.open.values() {
-                self.tell(&self.audience, &RoomEvent::Requested(Arc::clone(request)));
+                self.notify(&self.audience, &RoomEvent::Requested(Arc::clone(request)));
             }
         }
         self.told = newest;
-        self.tell(&self.audience, &RoomEvent::Peers(self.state.presence.peers().to_vec()));
+        self.notify(&self.audience, &RoomEvent::Peers(self.state.presence.peers().to_vec()));
     }
 
     /// Tells everyone an event of a run.
-    pub(crate) fn say(&self, said: RunEvent) {
-        self.tell(&self.audience, &RoomEvent::Said(Arc::new(said)));
+    pub(crate) fn publish(&self, said: RunEvent) {
+        self.notify(&self.audience, &RoomEvent::Said(Arc::new(said)));
     }
 
     /// Tells an event to those of `members` whom it concerns.
-    pub(crate) fn tell(&self, members: &[MemberId], event: &RoomEvent) {
-        self.tell_ready(members, event, &EncodedEvent::default());
+    pub(crate) fn notify(&self, members: &[MemberId], event: &RoomEvent) {
+        self.notify_encoded(members, event, None);
     }
 
-    pub(crate) fn tell_ready(&self, members: &[MemberId], event: &RoomEvent, ready: &EncodedEvent) {
+    pub(crate) fn notify_encoded(
+        &self,
+        members: &[MemberId],
+        event: &RoomEvent,
+        encoded: Option<&EncodedEvent>,
+    ) {
         let members = self.state.listeners(members, event);
         if !members.is_empty() || event.concerns_others() {
-            self.shared.outlet.tell(self.state.id(), &members, event, ready);
+            self.shared.sink.notify(self.state.id(), &members, event, encoded);
         }
     }
 
@@ -124,15 +123,15 @@ impl RoomActor {
         let open = &self.state.open;
         let gone: Vec<_> =
             self.waiters.extract_if(|request, _| !open.contains_key(request)).collect();
-        let mut step = TurnEffects::default();
+        let mut effects = TurnEffects::default();
         for (request, replies) in gone {
             for reply in replies {
-                self.register(request.clone(), reply, &mut step).await;
+                self.register(request.clone(), reply, &mut effects).await;
             }
         }
-        let (_, outputs) = step.into_parts();
+        let (_, outputs) = effects.into_parts();
         for output in outputs {
-            self.carry_out(output);
+            self.deliver(output);
         }
     }
 }

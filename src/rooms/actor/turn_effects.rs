@@ -7,7 +7,7 @@ use crate::document::Update;
 use crate::ids::{DocumentId, MemberId, Version};
 use crate::store::{StoreError, StoreOp, UpdateRecord, WriteBatch};
 
-use crate::rooms::command::{CommitPrefix, ReplySender, ResolvedRequest};
+use crate::rooms::command::{ReplySender, ResolvedRequest};
 use crate::rooms::event::{RoomEvent, RunEvent};
 use crate::rooms::{EncodedEvent, RoomError};
 
@@ -31,7 +31,7 @@ struct AppendedUpdate {
 pub(crate) enum TurnEffect {
     /// Event for everyone who is in the document at this point; as encoded while the turn was being
     /// stored.
-    Tell(RoomEvent, EncodedEvent),
+    Tell(RoomEvent, Option<EncodedEvent>),
     /// Event of a run for everyone in the document; not stored here.
     Say(RunEvent),
     /// Event for everyone but one connection.
@@ -59,16 +59,6 @@ impl TurnEffects {
         self.batch.push(op);
     }
 
-    /// Adds the operations and events that come before a request.
-    pub(crate) fn begin_with(&mut self, preface: CommitPrefix) {
-        let CommitPrefix { batch, said, kept } = preface;
-        self.batch.extend(batch);
-        for said in said {
-            self.tell(RoomEvent::Said(Arc::new(said)));
-        }
-        self.answer(kept, Ok(()));
-    }
-
     /// Adds updates to store, which follow version `from`.
     pub(crate) fn append(
         &mut self,
@@ -90,7 +80,7 @@ impl TurnEffects {
     }
 
     /// Tells everyone. Text updates that follow each other directly become one message.
-    pub(crate) fn tell(&mut self, event: RoomEvent) {
+    pub(crate) fn notify(&mut self, event: RoomEvent) {
         if let RoomEvent::Updates { updates: more, drop, put, .. } = &event
             && drop.is_empty()
             && put.is_empty()
@@ -99,7 +89,7 @@ impl TurnEffects {
             updates.extend(more.iter().cloned());
             return;
         }
-        self.outputs.push(TurnEffect::Tell(event, EncodedEvent::default()));
+        self.outputs.push(TurnEffect::Tell(event, None));
     }
 
     /// Returns the last message of plain text updates, if only answers came after it.

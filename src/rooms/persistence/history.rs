@@ -222,7 +222,7 @@ pub(crate) fn restore(
     wanted: &TextRestore,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Version, RoomError> {
     state.exists()?;
     let TextRestore { version, base, edits } = wanted;
@@ -240,9 +240,9 @@ pub(crate) fn restore(
         origin: None,
         placements: Some(placements(*version, edits)),
     };
-    state.commit(&changes, &author, HunkChanges::default(), now, step)?;
+    state.commit(&changes, &author, HunkChanges::default(), now, effects)?;
     let detail = json!({ "version": version, "made": state.version() });
-    step.keep(state.audit("document.restore", by.user.as_str(), None, detail, now));
+    effects.keep(state.audit("document.restore", by.user.as_str(), None, detail, now));
     Ok(state.version())
 }
 

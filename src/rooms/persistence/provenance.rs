@@ -28,7 +28,7 @@ const WORTH_KEEPING: u64 = 500;
 /// # Errors
 /// [`RoomError::NoDocument`] if there is no such document, [`RoomError::Store`] if the log is
 /// damaged.
-pub async fn credits(
+pub async fn author_spans(
     store: &Store,
     document: &DocumentId,
     version: Version,

@@ -36,35 +36,35 @@ impl RoomState {
         &mut self,
         command: RoomCommand,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) {
         match command {
             RoomCommand::Rename(wanted, by, reply) => {
-                let result = self.rename(&wanted, &by, now, step);
-                step.answer(reply, result);
+                let result = self.rename(&wanted, &by, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::Configure(configure, by, reply) => {
-                let result = self.configure(*configure, &by, now, step);
-                step.answer(reply, result);
+                let result = self.configure(*configure, &by, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::TellSettings(reply) => {
-                step.tell(RoomEvent::Changed(DocumentChange::Settings(
+                effects.notify(RoomEvent::Changed(DocumentChange::Settings(
                     self.in_force(now),
                     self.version(),
                 )));
-                step.answer(reply, Ok(()));
+                effects.answer(reply, Ok(()));
             }
             RoomCommand::Delete(by, reply) => {
-                let result = self.delete(&by, now, step);
-                step.answer(reply, result);
+                let result = self.delete(&by, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::Replace(text, by, reply) => {
-                let result = self.replace(&text, &by, now, step);
-                step.answer(reply, result);
+                let result = self.replace(&text, &by, now, effects);
+                effects.answer(reply, result);
             }
             RoomCommand::Restore(wanted, by, reply) => {
-                let result = history::restore(self, &wanted, &by, now, step);
-                step.answer(reply, result);
+                let result = history::restore(self, &wanted, &by, now, effects);
+                effects.answer(reply, result);
             }
             _ => {}
         }
@@ -75,7 +75,7 @@ impl RoomState {
         wanted: &str,
         by: &Principal,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         self.exists()?;
         let fits = wanted.trim().chars().count() <= LONGEST_TITLE;
@@ -84,10 +84,10 @@ impl RoomState {
             .ok_or_else(|| RoomError::Invalid("a title has 1 to 200 characters".to_owned()))?;
         self.record.title.clone_from(&title);
         self.record.updated_ms = now.ms;
-        step.keep(StoreOp::PutDocument(self.record.clone()));
+        effects.keep(StoreOp::PutDocument(self.record.clone()));
         let detail = json!({ "title": title });
-        step.keep(self.audit("document.rename", by.user.as_str(), None, detail, now));
-        step.tell(RoomEvent::Changed(DocumentChange::Title(title)));
+        effects.keep(self.audit("document.rename", by.user.as_str(), None, detail, now));
+        effects.notify(RoomEvent::Changed(DocumentChange::Title(title)));
         Ok(())
     }
 
@@ -96,7 +96,7 @@ impl RoomState {
         configure: SettingsChange,
         by: &Principal,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<DocumentSettings, RoomError> {
         self.exists()?;
         let SettingsChange { own, frozen } = configure;
@@ -111,13 +111,14 @@ impl RoomState {
         }
         self.record.settings = self.settings_as_kept();
         self.record.updated_ms = now.ms;
-        step.keep(StoreOp::PutDocument(self.record.clone()));
+        effects.keep(StoreOp::PutDocument(self.record.clone()));
         let detail = self.record.settings.clone();
-        step.keep(self.audit("document.configure", by.user.as_str(), None, detail, now));
+        effects.keep(self.audit("document.configure", by.user.as_str(), None, detail, now));
         let settings = self.in_force(now);
-        step.tell(RoomEvent::Changed(DocumentChange::Settings(settings.clone(), self.version())));
-        locked_ranges::say_why(self, step);
-        self.apply_policies(&settings, by, now, step);
+        effects
+            .notify(RoomEvent::Changed(DocumentChange::Settings(settings.clone(), self.version())));
+        locked_ranges::update_lock_reasons(self, effects);
+        self.apply_policies(&settings, by, now, effects);
         Ok(settings)
     }
 
@@ -127,7 +128,7 @@ impl RoomState {
         settings: &DocumentSettings,
         by: &Principal,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) {
         let requirements = self.requirements(settings, now);
         let other = |request: &&Arc<ApprovalRequest>| {
@@ -138,9 +139,9 @@ impl RoomState {
             Arc::make_mut(request).follow_policy(&requirements);
         }
         for request in others {
-            step.keep(requests::record(self, &request));
+            effects.keep(requests::record(self, &request));
             requests::place(self, Arc::clone(&request));
-            requests::tell(self, &request, &[], Some(by), now, step);
+            requests::notify(self, &request, &[], Some(by), now, effects);
         }
     }
 
@@ -181,15 +182,15 @@ impl RoomState {
         &mut self,
         by: &Principal,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         self.exists()?;
-        decisions::end_all(self, by, now, step);
+        decisions::end_all(self, by, now, effects);
         self.record.deleted = true;
         self.record.updated_ms = now.ms;
-        step.keep(StoreOp::PutDocument(self.record.clone()));
-        step.keep(self.audit("document.delete", by.user.as_str(), None, json!({}), now));
-        step.tell(RoomEvent::Changed(DocumentChange::Deleted));
+        effects.keep(StoreOp::PutDocument(self.record.clone()));
+        effects.keep(self.audit("document.delete", by.user.as_str(), None, json!({}), now));
+        effects.notify(RoomEvent::Changed(DocumentChange::Deleted));
         Ok(())
     }
 
@@ -199,7 +200,7 @@ impl RoomState {
         wanted: &str,
         by: &Principal,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<DocumentSnapshot, RoomError> {
         self.exists()?;
         if self.unlisted_owner().is_none() {
@@ -216,7 +217,7 @@ impl RoomState {
                 origin: None,
                 placements: None,
             };
-            self.commit(&changes, &author, HunkChanges::default(), now, step)?;
+            self.commit(&changes, &author, HunkChanges::default(), now, effects)?;
         }
         Ok(self.reading(now))
     }

@@ -13,7 +13,7 @@ use crate::rooms::{EncodedEvent, RoomHandle};
 
 impl RoomHandle {
     /// Tells of a request of this room also those people of `asking` who may read this document.
-    pub async fn tell_also(&self, asking: &RoomHandle, request: &RequestId) {
+    pub async fn notify_also(&self, asking: &RoomHandle, request: &RequestId) {
         // If that room does not answer, nobody there is told.
         let people = asking.ask(RoomCommand::People).await.unwrap_or_default();
         let may_read = |peer: &PeerInfo| peer.principal.may(Action::Read, Some(self.document()));
@@ -30,18 +30,18 @@ impl RoomActor {
         &mut self,
         request: RequestId,
         members: Vec<MemberId>,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) {
         let Some(open) = self.state.open.get(&request) else { return };
         // The audience of this room has been told already.
         for member in members.iter().filter(|member| !self.audience.contains(member)) {
-            step.then(TurnEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
+            effects.then(TurnEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
         }
         self.witnesses.insert(request, members);
     }
 
     /// Tells the witnesses of a request of each event about it.
-    pub(crate) fn tell_witnesses(&mut self, event: &RoomEvent, ready: &EncodedEvent) {
+    pub(crate) fn notify_witnesses(&mut self, event: &RoomEvent, encoded: Option<&EncodedEvent>) {
         let (request, is_over) = match event {
             RoomEvent::Requested(request) => (request.id(), false),
             RoomEvent::RequestUpdated(update) => (update.request.id(), false),
@@ -55,7 +55,7 @@ impl RoomActor {
             self.witnesses.remove(request);
         }
         if !members.is_empty() {
-            self.shared.outlet.tell(self.state.id(), &members, event, ready);
+            self.shared.sink.notify(self.state.id(), &members, event, encoded);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::ids::{MemberId, RequestId};
 use crate::permissions::Principal;
 
 use super::decisions;
-use super::requests::{open_request, place, record, tell};
+use super::requests::{notify, open_request, place, record};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::ViewerChange;
@@ -20,18 +20,18 @@ use crate::rooms::state::{AppliedAt, RoomState};
 const EXTENSION_MS: u64 = 300_000;
 
 /// Ends the requests that nobody decided in time, and the views that were not repeated.
-pub(crate) fn expire(state: &mut RoomState, now: &AppliedAt, step: &mut TurnEffects) {
+pub(crate) fn expire(state: &mut RoomState, now: &AppliedAt, effects: &mut TurnEffects) {
     let lapsed = state.focuses.lapse(now.ms);
     let left: Vec<_> = left_paused(state).cloned().collect();
     for id in lapsed.into_iter().chain(left) {
-        looked(state, &id, now, step);
+        looked(state, &id, now, effects);
     }
     let is_due = |request: &&Arc<ApprovalRequest>| request.clock.is_due(now.ms);
     let due: Vec<_> = state.open.values().filter(is_due).cloned().collect();
     for request in due {
         let mut request = ApprovalRequest::clone(&request);
         let Some(expired) = request.expire(now.ms) else { continue };
-        decisions::end(state, request, expired, "request.expire", None, now, step);
+        decisions::end(state, request, expired, "request.expire", None, now, effects);
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn look(
     member: &MemberId,
     focus: ViewerChange,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let request = open_request(state, id)?;
     if !is_shown(&request, state.principal_of(member).as_ref()) {
@@ -71,10 +71,10 @@ pub(crate) fn look(
     }
     let is_news = match focus {
         ViewerChange::On => state.focuses.look(id, member, now.ms),
-        ViewerChange::Off => state.focuses.look_away(id, member),
+        ViewerChange::Off => state.focuses.stop_viewing(id, member),
     };
     if is_news {
-        looked(state, id, now, step);
+        looked(state, id, now, effects);
     }
     state.open.get(id).cloned().ok_or(RoomError::NoRequest)
 }
@@ -86,21 +86,21 @@ fn is_shown(request: &ApprovalRequest, who: Option<&Principal>) -> bool {
 }
 
 /// Ends all views of a connection that is gone.
-pub(crate) fn look_away_from_all(
+pub(crate) fn stop_viewing_all(
     state: &mut RoomState,
     member: &MemberId,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     for id in state.focuses.of(member) {
-        state.focuses.look_away(&id, member);
-        looked(state, &id, now, step);
+        state.focuses.stop_viewing(&id, member);
+        looked(state, &id, now, effects);
     }
 }
 
 /// Pauses or resumes the countdown after the viewers of a request changed: it is paused as long as
 /// there is one.
-fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, step: &mut TurnEffects) {
+fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, effects: &mut TurnEffects) {
     let anybody = state.focuses.any(id);
     let Some(request) = state.open.get_mut(id) else { return };
     let stood_still = request.clock.paused_ms.is_some();
@@ -110,9 +110,9 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, step: &mut Tur
     }
     let request = Arc::clone(request);
     if anybody != stood_still {
-        step.keep(record(state, &request));
+        effects.keep(record(state, &request));
     }
-    tell(state, &request, &[], None, now, step);
+    notify(state, &request, &[], None, now, effects);
 }
 
 /// Pauses the countdown of viewed requests, if that could not be stored. Other countdowns resume at
@@ -126,12 +126,12 @@ pub(crate) fn agree_with_focus(state: &mut RoomState, now: &AppliedAt) {
 }
 
 /// Resumes all paused countdowns because the room closes; the time of viewing does not count.
-pub(crate) fn stop_looking(state: &mut RoomState, now: &AppliedAt, step: &mut TurnEffects) {
+pub(crate) fn stop_looking(state: &mut RoomState, now: &AppliedAt, effects: &mut TurnEffects) {
     let stands_still = |request: &&Arc<ApprovalRequest>| request.clock.paused_ms.is_some();
     let paused: Vec<_> = state.open.values().filter(stands_still).cloned().collect();
     for mut request in paused {
         Arc::make_mut(&mut request).clock.resume(now.ms);
-        step.keep(record(state, &request));
+        effects.keep(record(state, &request));
         place(state, request);
     }
 }
@@ -143,7 +143,7 @@ pub(crate) fn extend(
     id: &RequestId,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
     if !is_shown(&request, Some(by)) {
@@ -161,9 +161,9 @@ pub(crate) fn extend(
     }
     let request = Arc::new(request);
     let detail = json!({ "by_ms": by_ms });
-    step.keep(state.audit("request.extend", by.user.as_str(), Some(id), detail, now));
-    step.keep(record(state, &request));
+    effects.keep(state.audit("request.extend", by.user.as_str(), Some(id), detail, now));
+    effects.keep(record(state, &request));
     place(state, Arc::clone(&request));
-    tell(state, &request, &[], Some(by), now, step);
+    notify(state, &request, &[], Some(by), now, effects);
     Ok(request)
 }

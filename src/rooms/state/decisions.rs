@@ -14,7 +14,7 @@ use crate::permissions::{Action, Principal};
 use crate::store::{DecisionRecord, StoreOp};
 
 use super::requests::{
-    move_scope, open_request, place, placements, put, record, tell, tell_hunks, writer,
+    move_scope, notify, notify_hunks, open_request, place, placements, put, record, writer,
 };
 use super::text::{ChangeAuthor, HunkChanges, check_length};
 use super::{locked_ranges, rules, streaming_previews};
@@ -30,19 +30,19 @@ pub(crate) fn decide(
     decision: &Decision,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
     let mut request = ApprovalRequest::clone(known);
-    let held = locked_ranges::hold_back(state, &mut request, decision);
+    let held = locked_ranges::exclude_locked(state, &mut request, decision);
     let settings = state.in_force(now);
     let requirements = state.requirements(&settings, now);
     let text = state.document.text();
     let mut outcome = request.decide(decision, by, text, now.ms, &requirements)?;
-    locked_ranges::let_go(&mut request, &held, &mut outcome);
+    locked_ranges::release_locked(&mut request, &held, &mut outcome);
     check(state, &outcome)?;
     rules::check(state, &outcome)?;
-    carry_out(state, request, &outcome, decision, by, now, step)
+    apply_decision(state, request, &outcome, decision, by, now, effects)
 }
 
 /// Checks what the request itself cannot know: the length of the text, and frozen ranges.
@@ -65,14 +65,14 @@ const FROZEN: &str =
 
 /// Carries out a decision that was checked: `request` is as decided, and nothing else has changed
 /// yet.
-pub(crate) fn carry_out(
+pub(crate) fn apply_decision(
     state: &mut RoomState,
     mut request: ApprovalRequest,
     outcome: &DecisionOutcome,
     decision: &Decision,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let id = request.id().clone();
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
@@ -82,19 +82,19 @@ pub(crate) fn carry_out(
             let placements = Some(placements(&request, ServerAct::Accepted, outcome, rule));
             let author =
                 ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
-            state.commit(changes, &author, hunks, now, step)?;
+            state.commit(changes, &author, hunks, now, effects)?;
             move_scope(&mut request, changes);
         }
-        None => tell_hunks(state, hunks, step),
+        None => notify_hunks(state, hunks, effects),
     }
-    keep_decision(state, &request, outcome, decision, by, now, step);
+    keep_decision(state, &request, outcome, decision, by, now, effects);
     for rule in request.granted(outcome) {
-        rules::remember(state, &ApprovalRule { at_ms: now.ms, ..rule }, now, step);
+        rules::remember(state, &ApprovalRule { at_ms: now.ms, ..rule }, now, effects);
     }
     let request = Arc::new(request);
-    step.keep(record(state, &request));
+    effects.keep(record(state, &request));
     place(state, Arc::clone(&request));
-    tell(state, &request, &outcome.decided, Some(by), now, step);
+    notify(state, &request, &outcome.decided, Some(by), now, effects);
     failpoint::pass("room.decided");
     Ok(request)
 }
@@ -106,7 +106,7 @@ fn keep_decision(
     decision: &Decision,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     let body = serde_json::to_value(decision).unwrap_or_default();
     let detail = json!({
@@ -114,7 +114,7 @@ fn keep_decision(
         "decided": outcome.decided,
         "status": request.status.as_str(),
     });
-    step.keep(StoreOp::AppendDecision(DecisionRecord {
+    effects.keep(StoreOp::AppendDecision(DecisionRecord {
         request: request.id().clone(),
         hunk: None,
         user: by.user.clone(),
@@ -122,7 +122,7 @@ fn keep_decision(
         at_ms: now.ms,
         body,
     }));
-    step.keep(state.audit("request.decide", by.user.as_str(), Some(request.id()), detail, now));
+    effects.keep(state.audit("request.decide", by.user.as_str(), Some(request.id()), detail, now));
 }
 
 /// Withdraws a request for its requester or an owner, or because its run was cancelled.
@@ -131,7 +131,7 @@ pub(crate) fn withdraw(
     id: &RequestId,
     by: Option<&Principal>,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
@@ -140,7 +140,7 @@ pub(crate) fn withdraw(
         return Err(RoomError::NotAllowed);
     }
     let dropped = request.cancel(by.map(Person::from), now.ms).unwrap_or_default();
-    Ok(end(state, request, dropped, "request.withdraw", by, now, step))
+    Ok(end(state, request, dropped, "request.withdraw", by, now, effects))
 }
 
 /// Ends every open request, because the document is deleted.
@@ -148,15 +148,15 @@ pub(crate) fn end_all(
     state: &mut RoomState,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     for event in streaming_previews::forget(state) {
-        step.tell(event);
+        effects.notify(event);
     }
     for request in std::mem::take(&mut state.open).into_values() {
         let mut request = Arc::unwrap_or_clone(request);
         let dropped = request.cancel(Some(Person::from(by)), now.ms).unwrap_or_default();
-        end(state, request, dropped, "request.cancel", Some(by), now, step);
+        end(state, request, dropped, "request.cancel", Some(by), now, effects);
     }
 }
 
@@ -168,15 +168,15 @@ pub(crate) fn end(
     action: &str,
     by: Option<&Principal>,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
     let actor = by.map_or("server", |by| by.user.as_str());
     let detail = json!({ "status": request.status.as_str(), "hunks": dropped });
-    step.keep(state.audit(action, actor, Some(request.id()), detail, now));
-    step.keep(record(state, &request));
+    effects.keep(state.audit(action, actor, Some(request.id()), detail, now));
+    effects.keep(record(state, &request));
     place(state, Arc::clone(&request));
-    tell_hunks(state, HunkChanges { drop: dropped, put: Vec::new() }, step);
-    tell(state, &request, &[], by, now, step);
+    notify_hunks(state, HunkChanges { drop: dropped, put: Vec::new() }, effects);
+    notify(state, &request, &[], by, now, effects);
     request
 }

@@ -28,7 +28,7 @@ pub(crate) fn begin(
     undoing: UndoFileChange,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let UndoFileChange { request: id, found } = undoing;
     state.exists()?;
@@ -39,9 +39,9 @@ pub(crate) fn begin(
     let file = &request.proposal.preview.file_path;
     let detail = json!({ "file": file, "found": found.stamp, "force": found.forced });
     request.begin_reversal(by, found, now.ms, &requirements)?;
-    step.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
-    let request = retell(state, request, RequestNews::Aftermath, step);
-    step.keep(StoreOp::BeginUndo(id));
+    effects.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
+    let request = retell(state, request, RequestNews::Aftermath, effects);
+    effects.keep(StoreOp::BeginUndo(id));
     Ok(request)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn end(
     id: &RequestId,
     reversed: &FileUndoOutcome,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let Some(reversal) = request.reversal.clone() else { return Ok(Arc::new(request)) };
@@ -68,10 +68,10 @@ pub(crate) fn end(
             ("request.undo.fail", "server", json!({ "file": file, "why": why }))
         }
     };
-    step.keep(state.audit(action, actor, Some(id), detail, now));
-    step.keep(StoreOp::EndUndo(id.clone()));
+    effects.keep(state.audit(action, actor, Some(id), detail, now));
+    effects.keep(StoreOp::EndUndo(id.clone()));
     failpoint::pass("room.undone");
-    Ok(retell(state, request, RequestNews::Aftermath, step))
+    Ok(retell(state, request, RequestNews::Aftermath, effects))
 }
 
 /// Records that a person proposed a request again; viewers of the request are led to the newer one.
@@ -81,11 +81,11 @@ pub(crate) fn repeated(
     again: RequestId,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let detail = json!({ "again": again });
     request.repeated_as(again);
-    step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
-    Ok(retell(state, request, RequestNews::Aftermath, step))
+    effects.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
+    Ok(retell(state, request, RequestNews::Aftermath, effects))
 }

@@ -3,17 +3,14 @@
 
 use std::sync::Arc;
 
-use crate::approvals::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkStatus};
+use crate::approvals::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkReason, HunkStatus};
 use crate::ids::HunkId;
 
-use super::requests::{place, put, record, tell_hunks};
+use super::requests::{notify_hunks, place, put, record};
 use super::text::HunkChanges;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::RoomState;
-
-/// Reason, for people, why such a change cannot be accepted.
-const WHY: &str = "These words were frozen after this was proposed.";
 
 fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
     let touches = |(from, to)| frozen_by(&state.own.frozen, (from, to)).is_some();
@@ -24,9 +21,9 @@ fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
 /// Holds back hunks on frozen words that a decision would accept without naming them. They count as
 /// in conflict, which such a decision leaves alone.
 ///
-/// Returns the held hunks for [`let_go`]. Returns none if nothing else would be left to accept; the
-/// decision is then refused as a whole.
-pub(crate) fn hold_back(
+/// Returns the held hunks for [`release_locked`]. Returns none if nothing else would be left to
+/// accept; the decision is then refused as a whole.
+pub(crate) fn exclude_locked(
     state: &RoomState,
     request: &mut ApprovalRequest,
     decision: &Decision,
@@ -48,7 +45,7 @@ pub(crate) fn hold_back(
 }
 
 /// Makes held-back hunks pending again, and gives them the reason why they still are.
-pub(crate) fn let_go(
+pub(crate) fn release_locked(
     request: &mut ApprovalRequest,
     held: &[HunkId],
     outcome: &mut DecisionOutcome,
@@ -56,7 +53,7 @@ pub(crate) fn let_go(
     for hunk in request.hunks.iter_mut().filter(|hunk| held.contains(&hunk.id)) {
         if hunk.status.is_open() && !hunk.parts.iter().any(|part| part.conflict) {
             hunk.status = HunkStatus::Pending;
-            hunk.reason = Some(WHY.to_owned());
+            hunk.reason = Some(HunkReason::FrozenSince);
         }
         if !outcome.put.contains(&hunk.id) {
             outcome.put.push(hunk.id.clone());
@@ -66,24 +63,24 @@ pub(crate) fn let_go(
 
 /// Sets or removes the reason of hunks that frozen words keep from being accepted. Needed after
 /// other words were frozen, or a hunk was reopened or is no longer in conflict.
-pub(crate) fn say_why(state: &mut RoomState, step: &mut TurnEffects) {
+pub(crate) fn update_lock_reasons(state: &mut RoomState, effects: &mut TurnEffects) {
     let open: Vec<Arc<ApprovalRequest>> = state.open.values().cloned().collect();
     for mut request in open {
-        let news = |hunk: &&Hunk| {
-            let says = hunk.reason.as_deref() == Some(WHY);
-            hunk.status == HunkStatus::Pending && says != is_frozen(state, hunk)
+        let is_outdated = |hunk: &&Hunk| {
+            let is_marked = hunk.reason == Some(HunkReason::FrozenSince);
+            hunk.status == HunkStatus::Pending && is_marked != is_frozen(state, hunk)
         };
         let ids: Vec<HunkId> =
-            request.hunks.iter().filter(news).map(|hunk| hunk.id.clone()).collect();
+            request.hunks.iter().filter(is_outdated).map(|hunk| hunk.id.clone()).collect();
         if ids.is_empty() {
             continue;
         }
         for hunk in Arc::make_mut(&mut request).hunks.iter_mut().filter(|it| ids.contains(&it.id)) {
-            let said = hunk.reason.take();
-            hunk.reason = said.is_none().then(|| WHY.to_owned());
+            let before = hunk.reason.take();
+            hunk.reason = before.is_none().then_some(HunkReason::FrozenSince);
         }
-        step.keep(record(state, &request));
-        tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &ids) }, step);
+        effects.keep(record(state, &request));
+        notify_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &ids) }, effects);
         place(state, request);
     }
 }

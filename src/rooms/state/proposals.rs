@@ -34,7 +34,7 @@ pub(crate) fn propose(
     older: Option<Vec<Arc<Update>>>,
     people: &[Principal],
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<ProposalOutcome, RoomError> {
     state.exists()?;
     if let Some(known) = state.request(&new.id) {
@@ -52,7 +52,7 @@ pub(crate) fn propose(
         && !new.requester.may(Action::Command, state.about().as_ref());
     // A request that somebody proposes again is decided by people, whatever else would decide it.
     let is_again = new.again_of.is_some();
-    let gate = if is_again { ApprovalMode::People } else { new.gate };
+    let approval_mode = if is_again { ApprovalMode::People } else { new.approval_mode };
     let settings = state.in_force(now);
     let request = match arrive(state, new, &missed, &settings, now)? {
         ArrivalOutcome::Conflicted(told) => return Ok(ProposalOutcome::Conflicted(told)),
@@ -64,12 +64,12 @@ pub(crate) fn propose(
     if let Some(told) = frozen(state, &request.hunks) {
         return Ok(ProposalOutcome::Frozen(told));
     }
-    let ruled = rules::judge(state, &request, now, step);
+    let ruled = rules::judge(state, &request, now, effects);
     if let OwnerRuling::Deny(told) = ruled {
         return Ok(ProposalOutcome::Denied(told));
     }
     let waits = waits || matches!(ruled, OwnerRuling::Ask);
-    let unasked = match gate {
+    let unasked = match approval_mode {
         ApprovalMode::Ask => {
             (settings.approvals == ApprovalSwitch::Off).then_some(UnaskedReason::ApprovalsOff)
         }
@@ -77,14 +77,14 @@ pub(crate) fn propose(
         ApprovalMode::Bypass => Some(UnaskedReason::Bypass),
     };
     if let Some(why) = unasked.filter(|_| !waits) {
-        return apply_at_once(state, request, why, now, step);
+        return apply_at_once(state, request, why, now, effects);
     }
     let request = Arc::new(request);
-    requests::announce(state, &request, now, step);
-    let request = match (ruled, gate) {
+    requests::announce(state, &request, now, effects);
+    let request = match (ruled, approval_mode) {
         (OwnerRuling::Ask, _) | (_, ApprovalMode::People) => request,
         (OwnerRuling::Open | OwnerRuling::Deny(_), ApprovalMode::Ask | ApprovalMode::Bypass) => {
-            rules::decide(state, request, people, now, step)
+            rules::decide(state, request, people, now, effects)
         }
     };
     Ok(proposed(state, request, now))
@@ -156,7 +156,7 @@ fn arrive(
         preview,
         touched,
         source,
-        gate: _,
+        approval_mode: _,
         deadline_ms,
         taken_up: _,
         again_of,
@@ -218,7 +218,7 @@ fn apply_at_once(
     request: ApprovalRequest,
     why: UnaskedReason,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<ProposalOutcome, RoomError> {
     let by = requester(&request);
     let decision = Decision::plain(RequestVerdict::Approve);
@@ -226,7 +226,7 @@ fn apply_at_once(
     approved.proposal.policy = ApprovalRequirement::default();
     let checked = check_at_once(state, &mut approved, &decision, &by, now);
     let request = Arc::new(request);
-    requests::announce(state, &request, now, step);
+    requests::announce(state, &request, now, effects);
     let outcome = match checked {
         Ok(outcome) => outcome,
         Err(error) => {
@@ -237,7 +237,7 @@ fn apply_at_once(
     if let Some(closed) = &mut approved.closed {
         closed.unasked = Some(why);
     }
-    let ended = decisions::carry_out(state, approved, &outcome, &decision, &by, now, step)?;
+    let ended = decisions::apply_decision(state, approved, &outcome, &decision, &by, now, effects)?;
     Ok(proposed(state, ended, now))
 }
 

@@ -19,7 +19,7 @@ impl RequestViewers {
     }
 
     /// Notes that a connection no longer views a request; returns `true` if it did before.
-    pub(crate) fn look_away(&mut self, request: &RequestId, member: &MemberId) -> bool {
+    pub(crate) fn stop_viewing(&mut self, request: &RequestId, member: &MemberId) -> bool {
         let Some(lookers) = self.0.get_mut(request) else { return false };
         let was_there = lookers.remove(member).is_some();
         if lookers.is_empty() {
@@ -81,11 +81,11 @@ mod tests {
         assert!(focuses.look(&request, &"ana".into(), 0));
         assert!(!focuses.look(&request, &"ana".into(), 1));
         assert!(focuses.look(&request, &"bo".into(), 0));
-        assert!(focuses.look_away(&request, &"ana".into()));
+        assert!(focuses.stop_viewing(&request, &"ana".into()));
         assert!(focuses.any(&request));
-        assert!(focuses.look_away(&request, &"bo".into()));
+        assert!(focuses.stop_viewing(&request, &"bo".into()));
         assert!(!focuses.any(&request));
-        assert!(!focuses.look_away(&request, &"bo".into()));
+        assert!(!focuses.stop_viewing(&request, &"bo".into()));
     }
 
     #[test]

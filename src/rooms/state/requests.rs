@@ -25,56 +25,56 @@ pub(crate) fn apply(
     state: &mut RoomState,
     command: RoomCommand,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     match command {
         RoomCommand::Decide(id, decision, by, reply) => {
-            let result = decisions::decide(state, &id, &decision, &by, now, step);
-            step.answer(reply, result);
+            let result = decisions::decide(state, &id, &decision, &by, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Withdraw(id, by, reply) => {
-            let result = decisions::withdraw(state, &id, by.as_ref(), now, step);
-            step.answer(reply, result);
+            let result = decisions::withdraw(state, &id, by.as_ref(), now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Focus(id, member, focus, reply) => {
-            let result = deadlines::look(state, &id, &member, focus, now, step);
-            step.answer(reply, result);
+            let result = deadlines::look(state, &id, &member, focus, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Extend(id, by, reply) => {
-            let result = deadlines::extend(state, &id, &by, now, step);
-            step.answer(reply, result);
+            let result = deadlines::extend(state, &id, &by, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Undo(wish, by, reply) => {
-            let result = undo::undo(state, &wish, &by, now, step);
-            step.answer(reply, result);
+            let result = undo::undo(state, &wish, &by, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Reopen(wish, by, reply) => {
-            let result = undo::reopen(state, &wish, &by, now, step);
-            step.answer(reply, result);
+            let result = undo::reopen(state, &wish, &by, now, effects);
+            effects.answer(reply, result);
         }
-        RoomCommand::LookAgain(id, fresh, reply) => {
-            let result = workspace_inbox::look_again(state, &id, *fresh, now, step);
-            step.answer(reply, result);
+        RoomCommand::RefreshPreview(id, fresh, reply) => {
+            let result = workspace_inbox::refresh_preview(state, &id, *fresh, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Begin(id, reply) => {
-            let result = workspace_inbox::begin(state, &id, now, step);
-            step.answer(reply, result);
+            let result = workspace_inbox::begin(state, &id, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Done(id, report, reply) => {
-            let result = workspace_inbox::done(state, &id, report, now, step);
-            step.answer(reply, result);
+            let result = workspace_inbox::done(state, &id, report, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::BeginUndo(undoing, by, reply) => {
-            let result = file_undos::begin(state, *undoing, &by, now, step);
-            step.answer(reply, result);
+            let result = file_undos::begin(state, *undoing, &by, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::EndUndo(id, reversed, reply) => {
-            let result = file_undos::end(state, &id, &reversed, now, step);
-            step.answer(reply, result);
+            let result = file_undos::end(state, &id, &reversed, now, effects);
+            effects.answer(reply, result);
         }
         RoomCommand::Repeated(id, again, by, reply) => {
-            let result = file_undos::repeated(state, &id, again, &by, now, step);
-            step.answer(reply, result);
+            let result = file_undos::repeated(state, &id, again, &by, now, effects);
+            effects.answer(reply, result);
         }
         _ => {}
     }
@@ -85,16 +85,16 @@ pub(crate) fn announce(
     state: &mut RoomState,
     request: &Arc<ApprovalRequest>,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     let proposal = &request.proposal;
     let detail = json!({ "tool": proposal.tool, "hunks": request.hunks.len() });
     let actor = proposal.requester.user.as_str();
-    step.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
-    step.keep(record(state, request));
+    effects.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
+    effects.keep(record(state, request));
     state.open.insert(request.id().clone(), Arc::clone(request));
-    step.tell(RoomEvent::Requested(Arc::clone(request)));
-    streaming_previews::become_request(state, request.id(), step);
+    effects.notify(RoomEvent::Requested(Arc::clone(request)));
+    streaming_previews::become_request(state, request.id(), effects);
     failpoint::pass("room.proposed");
 }
 
@@ -174,32 +174,32 @@ pub(crate) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, 
 }
 
 /// Announces changes of hunks that leave the text unchanged.
-pub(crate) fn tell_hunks(state: &RoomState, hunks: HunkChanges, step: &mut TurnEffects) {
+pub(crate) fn notify_hunks(state: &RoomState, hunks: HunkChanges, effects: &mut TurnEffects) {
     let HunkChanges { drop, put } = hunks;
     if drop.is_empty() && put.is_empty() {
         return;
     }
     let from = state.version();
-    step.tell(RoomEvent::Updates { from, updates: Vec::new(), drop, put });
+    effects.notify(RoomEvent::Updates { from, updates: Vec::new(), drop, put });
 }
 
 /// Announces the new state of a request: it ended, or it changed.
-pub(crate) fn tell(
+pub(crate) fn notify(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     changed: &[HunkId],
     by: Option<&Principal>,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     if let Some(settled) = settled(state, request, now) {
-        step.tell(RoomEvent::Resolved(Arc::clone(request)));
-        step.then(TurnEffect::Resolved(Box::new(settled)));
+        effects.notify(RoomEvent::Resolved(Arc::clone(request)));
+        effects.then(TurnEffect::Resolved(Box::new(settled)));
         return;
     }
     let changed = request.hunks_named(changed).into_iter();
     let looking = state.focuses.on(request.id());
-    step.tell(RoomEvent::RequestUpdated(RequestUpdate {
+    effects.notify(RoomEvent::RequestUpdated(RequestUpdate {
         request: Arc::clone(request),
         changed: changed.map(|hunk| (hunk.id.clone(), hunk.status)).collect(),
         by: by.cloned(),
@@ -209,14 +209,14 @@ pub(crate) fn tell(
 }
 
 /// Announces news about a request besides its state.
-pub(crate) fn tell_news(
+pub(crate) fn notify_news(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     news: RequestNews,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     let looking = state.focuses.on(request.id());
-    step.tell(RoomEvent::RequestUpdated(RequestUpdate {
+    effects.notify(RoomEvent::RequestUpdated(RequestUpdate {
         request: Arc::clone(request),
         changed: Vec::new(),
         by: None,

@@ -65,7 +65,7 @@ pub(crate) fn judge(
     state: &RoomState,
     request: &ApprovalRequest,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> OwnerRuling {
     let extent = request.proposed_extent();
     let matter = request.matter(&extent);
@@ -78,7 +78,7 @@ pub(crate) fn judge(
                 "rule": rule.id(), "tool": tool, "file": file, "units": units, "run": run,
             });
             let actor = request.proposal.requester.user.as_str();
-            step.keep(state.audit("rule.deny", actor, None, detail, now));
+            effects.keep(state.audit("rule.deny", actor, None, detail, now));
             OwnerRuling::Deny(rule.denial())
         }
         Some(_) => OwnerRuling::Ask,
@@ -91,7 +91,7 @@ pub(crate) fn add(
     new: NewRule,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRule>, RoomError> {
     state.exists()?;
     let document = state.about();
@@ -141,11 +141,11 @@ pub(crate) fn add(
     }
     check_room(state)?;
     let record = record(&rule);
-    step.keep(state.audit("rule.create", rule.by.user.as_str(), None, record.body.clone(), now));
-    step.keep(StoreOp::PutRule(record));
+    effects.keep(state.audit("rule.create", rule.by.user.as_str(), None, record.body.clone(), now));
+    effects.keep(StoreOp::PutRule(record));
     let rule = Arc::new(rule);
     state.rules.insert(rule.id().clone(), Arc::clone(&rule));
-    tell(state, step);
+    notify(state, effects);
     Ok(rule)
 }
 
@@ -155,17 +155,17 @@ pub(crate) fn remember(
     state: &mut RoomState,
     rule: &ApprovalRule,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     if state.rules.values().any(|known| known.repeats(rule)) {
         return;
     }
     let record = record(rule);
     let (actor, request) = (rule.by.user.as_str(), rule.request.as_ref());
-    step.keep(state.audit("rule.create", actor, request, record.body.clone(), now));
-    step.keep(StoreOp::PutRule(record));
+    effects.keep(state.audit("rule.create", actor, request, record.body.clone(), now));
+    effects.keep(StoreOp::PutRule(record));
     state.rules.insert(rule.id().clone(), Arc::new(rule.clone()));
-    tell(state, step);
+    notify(state, effects);
 }
 
 /// Lets the rules decide a request that has just been announced, each as its maker would by an
@@ -176,7 +176,7 @@ pub(crate) fn decide(
     mut request: Arc<ApprovalRequest>,
     people: &[Principal],
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     let deciding = request.deciding_rules(state.rules.values().map(AsRef::as_ref), people);
     for (rule, maker) in deciding {
@@ -184,7 +184,7 @@ pub(crate) fn decide(
             break;
         }
         let decision = Decision::by_rule(rule.clone());
-        match decisions::decide(state, request.id(), &decision, &maker, now, step) {
+        match decisions::decide(state, request.id(), &decision, &maker, now, effects) {
             Ok(decided) => request = decided,
             Err(error) => {
                 tracing::warn!(%error, rule.id = %rule, request.id = %request.id(), "a rule cannot decide");
@@ -200,14 +200,14 @@ pub(crate) fn revoke(
     id: &RuleId,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<(), RoomError> {
     let rule = state.rules.get(id).ok_or(RoomError::NoRule)?;
     if !rule.may_be_revoked_by(by) {
         return Err(RoomError::NotAllowed);
     }
-    end(state, id, Some(by), now, step);
-    tell(state, step);
+    end(state, id, Some(by), now, effects);
+    notify(state, effects);
     Ok(())
 }
 
@@ -216,16 +216,16 @@ pub(crate) fn end_with_sessions(
     state: &mut RoomState,
     over: &[SessionId],
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     let ends = |rule: &&Arc<ApprovalRule>| is_for_session(rule) && over.contains(&rule.session);
     let ended: Vec<RuleId> =
         state.rules.values().filter(ends).map(|rule| rule.id().clone()).collect();
     for id in &ended {
-        end(state, id, None, now, step);
+        end(state, id, None, now, effects);
     }
     if !ended.is_empty() {
-        tell(state, step);
+        notify(state, effects);
     }
 }
 
@@ -242,7 +242,7 @@ fn end(
     id: &RuleId,
     by: Option<&Principal>,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     let Some(mut rule) = state.rules.remove(id) else { return };
     Arc::make_mut(&mut rule).ended = Some(RuleEnd { by: by.map(Person::from), at_ms: now.ms });
@@ -250,10 +250,10 @@ fn end(
         Some(by) => ("rule.revoke", by.user.as_str()),
         None => ("rule.expire", "server"),
     };
-    step.keep(state.audit(action, actor, rule.request.as_ref(), json!({ "rule": id }), now));
-    step.keep(StoreOp::PutRule(record(&rule)));
+    effects.keep(state.audit(action, actor, rule.request.as_ref(), json!({ "rule": id }), now));
+    effects.keep(StoreOp::PutRule(record(&rule)));
 }
 
-fn tell(state: &RoomState, step: &mut TurnEffects) {
-    step.tell(RoomEvent::Rules(state.rules.values().cloned().collect()));
+fn notify(state: &RoomState, effects: &mut TurnEffects) {
+    effects.notify(RoomEvent::Rules(state.rules.values().cloned().collect()));
 }

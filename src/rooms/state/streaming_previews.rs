@@ -28,7 +28,7 @@ const MOST_SHOWN: usize = proposals::MOST_OPEN_EACH;
 pub(crate) struct StreamingPreviews(BTreeMap<RequestId, PreviewPage>);
 
 struct PreviewPage {
-    sketch: Arc<StreamingPreview>,
+    streaming_preview: Arc<StreamingPreview>,
     /// Hunks, in positions of the newest version.
     hunks: Vec<Hunk>,
 }
@@ -56,7 +56,10 @@ impl StreamingPreviews {
 
     /// Returns the previews that a connection is shown when it joins.
     pub(crate) fn shown(&self) -> Vec<(Arc<StreamingPreview>, Vec<Hunk>)> {
-        self.0.values().map(|page| (Arc::clone(&page.sketch), page.hunks.clone())).collect()
+        self.0
+            .values()
+            .map(|page| (Arc::clone(&page.streaming_preview), page.hunks.clone()))
+            .collect()
     }
 }
 
@@ -64,22 +67,27 @@ impl StreamingPreviews {
 /// and the log at hand.
 pub(crate) fn show(
     state: &mut RoomState,
-    sketch: StreamingPreview,
+    streaming_preview: StreamingPreview,
     older: Option<Vec<Arc<Update>>>,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<(), RoomError> {
     state.exists()?;
-    let id = sketch.id.clone();
-    let known = state.sketches.0.contains_key(&id);
-    if state.request(&id).is_some() || !known && state.sketches.0.len() >= MOST_SHOWN {
+    let id = streaming_preview.id.clone();
+    let known = state.streaming_previews.0.contains_key(&id);
+    if state.request(&id).is_some() || !known && state.streaming_previews.0.len() >= MOST_SHOWN {
         return Ok(());
     }
-    let missed = proposals::missed(state, sketch.base_version, older)?;
-    let hunks = hunks(&sketch, &missed)?;
-    let sketch = Arc::new(sketch);
-    let page = PreviewPage { sketch: Arc::clone(&sketch), hunks: hunks.clone() };
-    let before = state.sketches.0.insert(id.clone(), page).map_or_else(Vec::new, |page| page.hunks);
-    step.tell(RoomEvent::Sketched(sketch));
+    let missed = proposals::missed(state, streaming_preview.base_version, older)?;
+    let hunks = hunks(&streaming_preview, &missed)?;
+    let streaming_preview = Arc::new(streaming_preview);
+    let page =
+        PreviewPage { streaming_preview: Arc::clone(&streaming_preview), hunks: hunks.clone() };
+    let before = state
+        .streaming_previews
+        .0
+        .insert(id.clone(), page)
+        .map_or_else(Vec::new, |page| page.hunks);
+    effects.notify(RoomEvent::Sketched(streaming_preview));
     let now: HashSet<_> = hunks.iter().map(|hunk| &hunk.id).collect();
     let gone = before.iter().filter(|hunk| !now.contains(&hunk.id));
     let drop: Vec<_> = gone.map(|hunk| hunk.id.clone()).collect();
@@ -87,24 +95,37 @@ pub(crate) fn show(
     let put = hunks.iter().filter(|hunk| shown.get(&hunk.id) != Some(hunk));
     let put: Vec<_> = put.map(|hunk| (id.clone(), hunk.clone())).collect();
     if !drop.is_empty() || !put.is_empty() {
-        step.tell(RoomEvent::Updates { from: state.version(), updates: Vec::new(), drop, put });
+        effects.notify(RoomEvent::Updates {
+            from: state.version(),
+            updates: Vec::new(),
+            drop,
+            put,
+        });
     }
     Ok(())
 }
 
 /// Returns the hunks mapped to the newest version; those whose words people have changed meanwhile
 /// are left out.
-fn hunks(sketch: &StreamingPreview, missed: &[Arc<Update>]) -> Result<Vec<Hunk>, RoomError> {
+fn hunks(
+    streaming_preview: &StreamingPreview,
+    missed: &[Arc<Update>],
+) -> Result<Vec<Hunk>, RoomError> {
     let unreadable = |source| RoomError::BadUpdate { index: 0, source };
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(unreadable)?;
-    let arrival = ArrivedHunks::map(&sketch.id, sketch.hunks.clone(), &sketch.base, &missed);
+    let arrival = ArrivedHunks::map(
+        &streaming_preview.id,
+        streaming_preview.hunks.clone(),
+        &streaming_preview.base,
+        &missed,
+    );
     let arrived = arrival.map_err(unreadable)?.hunks.into_iter().enumerate();
     Ok(arrived
         .map(|(index, hunk)| Hunk {
             // The identifier differs from those of the request's hunks, because these may be
             // others.
-            id: HunkId::from(format!("{}.s{}", sketch.id, index + 1)),
+            id: HunkId::from(format!("{}.s{}", streaming_preview.id, index + 1)),
             status: HunkStatus::Streaming,
             ..hunk
         })
@@ -112,36 +133,40 @@ fn hunks(sketch: &StreamingPreview, missed: &[Arc<Update>]) -> Result<Vec<Hunk>,
 }
 
 /// Ends previews that lead to no request.
-pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, step: &mut TurnEffects) {
-    let meant = |sketch: &StreamingPreview| match which {
-        StreamingPreviewScope::One(id) => sketch.id == *id,
+pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, effects: &mut TurnEffects) {
+    let meant = |streaming_preview: &StreamingPreview| match which {
+        StreamingPreviewScope::One(id) => streaming_preview.id == *id,
         StreamingPreviewScope::OfRun(session, run) => {
-            sketch.session == *session && sketch.run == *run
+            streaming_preview.session == *session && streaming_preview.run == *run
         }
     };
-    let gone: Vec<_> = state.sketches.0.extract_if(.., |_, page| meant(&page.sketch)).collect();
+    let gone: Vec<_> = state
+        .streaming_previews
+        .0
+        .extract_if(.., |_, page| meant(&page.streaming_preview))
+        .collect();
     for event in gone.into_iter().flat_map(|(_, page)| gone_events(state, page)) {
-        step.tell(event);
+        effects.notify(event);
     }
 }
 
 /// Removes all previews; returns the events that announce it.
 pub(crate) fn forget(state: &mut RoomState) -> Vec<RoomEvent> {
-    let pages = std::mem::take(&mut state.sketches).0.into_values();
+    let pages = std::mem::take(&mut state.streaming_previews).0.into_values();
     pages.flat_map(|page| gone_events(state, page)).collect()
 }
 
 fn gone_events(state: &RoomState, page: PreviewPage) -> Vec<RoomEvent> {
-    let PreviewPage { sketch, hunks } = page;
-    dropped(state, hunks).into_iter().chain([RoomEvent::Unsketched(sketch)]).collect()
+    let PreviewPage { streaming_preview, hunks } = page;
+    dropped(state, hunks).into_iter().chain([RoomEvent::Unsketched(streaming_preview)]).collect()
 }
 
 /// Removes the preview of a request that has just been announced; the request's hunks take its
 /// place.
-pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, step: &mut TurnEffects) {
-    let hunks = state.sketches.0.remove(id).map_or_else(Vec::new, |page| page.hunks);
+pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, effects: &mut TurnEffects) {
+    let hunks = state.streaming_previews.0.remove(id).map_or_else(Vec::new, |page| page.hunks);
     if let Some(event) = dropped(state, hunks) {
-        step.tell(event);
+        effects.notify(event);
     }
 }
 

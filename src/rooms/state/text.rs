@@ -83,7 +83,7 @@ impl RoomState {
         push: &PushRequest,
         budget: RebaseBudget,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<Version, RoomError> {
         self.exists()?;
         self.check_clients(push)?;
@@ -104,15 +104,15 @@ impl RoomState {
         let committed =
             self.document.push(push.base, &incoming, &PUSH_LIMITS, budget).map_err(push_error)?;
         let updates: Vec<_> = committed.map(Arc::new).collect();
-        self.claim_clients(push, step);
+        self.claim_clients(push, effects);
         if updates.is_empty() {
             // All updates had been committed before; only their author was not told.
             return Ok(self.version());
         }
-        self.keep(from, &updates, &push.principal.user, now, step);
+        self.keep(from, &updates, &push.principal.user, now, effects);
         let touched = self.follow_all(before, from, &updates, now);
-        step.tell(RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
-        self.tell_touched(touched, now, step);
+        effects.notify(RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
+        self.notify_touched(touched, now, effects);
         failpoint::pass("room.pushed");
         Ok(self.version())
     }
@@ -123,11 +123,11 @@ impl RoomState {
         push: &PushRequest,
         budget: RebaseBudget,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<Version, RoomError> {
-        let pushed = self.push(push, budget, now, step);
+        let pushed = self.push(push, budget, now, effects);
         if !self.own.frozen.is_empty() {
-            locked_ranges::say_why(self, step);
+            locked_ranges::update_lock_reasons(self, effects);
         }
         pushed
     }
@@ -164,13 +164,13 @@ impl RoomState {
     }
 
     /// Claims the editor instances of a push for its person, if nobody has claimed them before.
-    fn claim_clients(&mut self, push: &PushRequest, step: &mut TurnEffects) {
+    fn claim_clients(&mut self, push: &PushRequest, effects: &mut TurnEffects) {
         let mut news = false;
         for (client, _) in &push.updates {
             if !matches!(self.clients.get(client), Some(Some(_))) {
                 let user = push.principal.user.clone();
                 self.clients.insert(client.clone(), Some(user.clone()));
-                step.keep(StoreOp::ClaimClient {
+                effects.keep(StoreOp::ClaimClient {
                     document: self.id().clone(),
                     client: client.clone(),
                     user,
@@ -179,7 +179,7 @@ impl RoomState {
             news |= self.presence.writes_as(&push.member, client);
         }
         if news {
-            step.tell(RoomEvent::Peers(self.presence.peers().to_vec()));
+            effects.notify(RoomEvent::Peers(self.presence.peers().to_vec()));
         }
     }
 
@@ -191,7 +191,7 @@ impl RoomState {
         author: &ChangeAuthor<'_>,
         hunks: HunkChanges,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         if change.new_len() > change.len() {
             check_length(change.new_len())?;
@@ -202,9 +202,9 @@ impl RoomState {
         let update =
             committed.map_err(|source| RoomError::BadUpdate { index: 0, source }).map(Arc::new)?;
         let updates = vec![update];
-        self.keep(from, &updates, author.user, now, step);
+        self.keep(from, &updates, author.user, now, effects);
         if let Some(placements) = &author.placements {
-            step.keep(StoreOp::PutPlacements {
+            effects.keep(StoreOp::PutPlacements {
                 document: self.id().clone(),
                 version: from.next(),
                 // Placements hold names and numbers: nothing that cannot be serialised.
@@ -212,11 +212,11 @@ impl RoomState {
             });
         }
         let HunkChanges { drop, put } = hunks;
-        step.tell(RoomEvent::Updates { from, updates, drop, put });
+        effects.notify(RoomEvent::Updates { from, updates, drop, put });
         let mut touched = TouchedHunks::new();
         let after = self.document.text().clone();
         self.follow(change, &after, author.origin, now, &mut touched);
-        self.tell_touched(touched, now, step);
+        self.notify_touched(touched, now, effects);
         Ok(())
     }
 
@@ -227,7 +227,7 @@ impl RoomState {
         updates: &[Arc<Update>],
         author: &UserId,
         now: &AppliedAt,
-        step: &mut TurnEffects,
+        effects: &mut TurnEffects,
     ) {
         let records = updates.iter().map(|update| UpdateRecord {
             client: update.client.clone(),
@@ -236,7 +236,7 @@ impl RoomState {
             at_ms: now.ms,
             origin: update.origin.clone(),
         });
-        step.append(&self.record.id, from, records);
+        effects.append(&self.record.id, from, records);
         self.record.updated_ms = now.ms;
         for update in updates {
             self.unsnapshotted.add(update);
@@ -246,7 +246,7 @@ impl RoomState {
     /// `true` if anything has to move when the text changes.
     fn has_positions(&self) -> bool {
         !self.open.is_empty()
-            || !self.sketches.is_empty()
+            || !self.streaming_previews.is_empty()
             || !self.own.frozen.is_empty()
             || self.presence.caret_count() > 0
     }
@@ -289,13 +289,13 @@ impl RoomState {
     ) {
         self.presence.map(change);
         self.own.follow(change);
-        self.sketches.follow(change, after);
+        self.streaming_previews.follow(change, after);
         for (id, request) in self.open.iter_mut().filter(|(id, _)| Some(*id) != except) {
             let request = Arc::make_mut(request);
             let mut changed = requests::advance(request, change, after, now.ms);
             if except.is_some() {
                 // Another request may have proposed an equal change.
-                changed.extend(request.settle_what_is_done(change, after, now.ms));
+                changed.extend(request.close_duplicates(change, after, now.ms));
             }
             if !changed.is_empty() {
                 touched.entry(id.clone()).or_default().extend(changed);
@@ -304,7 +304,12 @@ impl RoomState {
     }
 
     /// Announces the new state of requests once, however many updates touched them.
-    fn tell_touched(&mut self, touched: TouchedHunks, now: &AppliedAt, step: &mut TurnEffects) {
+    fn notify_touched(
+        &mut self,
+        touched: TouchedHunks,
+        now: &AppliedAt,
+        effects: &mut TurnEffects,
+    ) {
         for (id, mut changed) in touched {
             let Some(request) = self.open.get(&id).cloned() else { continue };
             changed.sort_unstable();
@@ -315,12 +320,12 @@ impl RoomState {
             if !request.status.is_open() || !done.is_empty() {
                 // The request has nothing left to decide, or less than a load from the text alone
                 // would show.
-                step.keep(requests::record(self, &request));
+                effects.keep(requests::record(self, &request));
                 requests::place(self, Arc::clone(&request));
             }
             let put = requests::put(&request, &done);
-            requests::tell_hunks(self, HunkChanges { drop: Vec::new(), put }, step);
-            requests::tell(self, &request, &changed, None, now, step);
+            requests::notify_hunks(self, HunkChanges { drop: Vec::new(), put }, effects);
+            requests::notify(self, &request, &changed, None, now, effects);
         }
     }
 
@@ -332,12 +337,12 @@ impl RoomState {
 
     /// Stores the text as it is now, and with it all stored positions, so that loading never has to
     /// reach further back.
-    pub(crate) fn snapshot(&mut self, step: &mut TurnEffects) {
+    pub(crate) fn snapshot(&mut self, effects: &mut TurnEffects) {
         if self.unsnapshotted.updates == 0 || self.is_deleted() {
             return;
         }
         let since = std::mem::take(&mut self.unsnapshotted);
-        step.keep(StoreOp::PutSnapshot {
+        effects.keep(StoreOp::PutSnapshot {
             document: self.id().clone(),
             version: self.version(),
             text: self.document.text().to_string(),
@@ -345,11 +350,11 @@ impl RoomState {
             permanent: false,
         });
         for request in self.open.values() {
-            step.keep(requests::record(self, request));
+            effects.keep(requests::record(self, request));
         }
         if !self.own.frozen.is_empty() {
             self.record.settings = self.settings_as_kept();
-            step.keep(StoreOp::PutDocument(self.record.clone()));
+            effects.keep(StoreOp::PutDocument(self.record.clone()));
         }
         failpoint::pass("room.snapshot");
     }

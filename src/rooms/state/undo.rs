@@ -14,7 +14,7 @@ use crate::ids::{HunkId, RequestId};
 use crate::permissions::Principal;
 
 use super::proposals::MOST_OPEN;
-use super::requests::{move_scope, place, placements, put, record, tell, tell_hunks, writer};
+use super::requests::{move_scope, notify, notify_hunks, place, placements, put, record, writer};
 use super::text::{ChangeAuthor, HunkChanges};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
@@ -28,7 +28,7 @@ pub(crate) fn undo(
     wish: &UndoChange,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = current(state, &wish.request, now)?;
     let touched = match &wish.seen {
@@ -47,15 +47,15 @@ pub(crate) fn undo(
             let placements = Some(placements(&request, ServerAct::TakenBack, &outcome, None));
             let author =
                 ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
-            state.commit(changes, &author, hunks, now, step)?;
+            state.commit(changes, &author, hunks, now, effects)?;
             move_scope(&mut request, changes);
         }
-        None => tell_hunks(state, hunks, step),
+        None => notify_hunks(state, hunks, effects),
     }
     let detail = json!({ "hunks": outcome.put, "force": wish.force });
-    step.keep(state.audit("request.undo", by.user.as_str(), Some(request.id()), detail, now));
+    effects.keep(state.audit("request.undo", by.user.as_str(), Some(request.id()), detail, now));
     failpoint::pass("room.undone");
-    Ok(open_again(state, request, &outcome.put, by, now, step))
+    Ok(open_again(state, request, &outcome.put, by, now, effects))
 }
 
 /// Opens hunks again that were refused, expired or obsolete, on the newest text.
@@ -64,7 +64,7 @@ pub(crate) fn reopen(
     wish: &ProposeAgain,
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let id = &wish.request;
     let mut request = current(state, id, now)?;
@@ -72,11 +72,11 @@ pub(crate) fn reopen(
         return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
     }
     let again = request.reopen(wish.hunks.as_deref(), by, state.document.text())?;
-    request.restate(&state.requirements(&state.in_force(now), now));
+    request.update_required(&state.requirements(&state.in_force(now), now));
     let detail = json!({ "hunks": again });
-    step.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
-    tell_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, step);
-    Ok(open_again(state, request, &again, by, now, step))
+    effects.keep(state.audit("request.reopen", by.user.as_str(), Some(id), detail, now));
+    notify_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &again) }, effects);
+    Ok(open_again(state, request, &again, by, now, effects))
 }
 
 /// Stores a request that has open hunks again, and announces it like a new one.
@@ -86,20 +86,20 @@ fn open_again(
     again: &[HunkId],
     by: &Principal,
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     if !state.focuses.any(request.id()) {
         // Somebody viewed the request when it ended.
         request.clock.paused_ms = None;
     }
     let request = Arc::new(request);
-    step.keep(record(state, &request));
+    effects.keep(record(state, &request));
     place(state, Arc::clone(&request));
     // A hunk that was forced over deleted words has nothing to change once it is undone.
     if request.status.is_open() {
-        step.tell(RoomEvent::Requested(Arc::clone(&request)));
+        effects.notify(RoomEvent::Requested(Arc::clone(&request)));
     }
-    tell(state, &request, again, Some(by), now, step);
+    notify(state, &request, again, Some(by), now, effects);
     request
 }
 

@@ -8,7 +8,7 @@ use crate::approvals::ApprovalRequest;
 use crate::ids::RequestId;
 use crate::permissions::Principal;
 
-use super::requests::{place, record, tell};
+use super::requests::{notify, place, record};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::{AppliedAt, RoomState};
 
@@ -23,16 +23,16 @@ pub(crate) fn recount(
     state: &mut RoomState,
     people: &[Principal],
     now: &AppliedAt,
-    step: &mut TurnEffects,
+    effects: &mut TurnEffects,
 ) {
     let gone = |request: &&Arc<ApprovalRequest>| !request.lost_voters(people).is_empty();
     let miscounted: Vec<_> = state.open.values().filter(gone).cloned().collect();
     for mut request in miscounted {
-        let lost = Arc::make_mut(&mut request).keep_votes(people);
+        let lost = Arc::make_mut(&mut request).remove_votes_except(people);
         let detail = json!({ "voters": lost });
-        step.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
-        step.keep(record(state, &request));
+        effects.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
+        effects.keep(record(state, &request));
         place(state, Arc::clone(&request));
-        tell(state, &request, &[], None, now, step);
+        notify(state, &request, &[], None, now, effects);
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of rooms: a real store in memory, real rooms, and everything that people are told.
 
-mod desk;
 mod failing;
+mod fixture;
 mod people;
 mod proposing;
 mod reviewing;

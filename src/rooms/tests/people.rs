@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::desk::{RoomFixture, time_passes};
+use super::fixture::{RoomFixture, time_passes};
 use super::{member, who};
 use crate::approvals::RequestStatus;
 use crate::rooms::command::JoiningMember;
@@ -20,78 +20,81 @@ async fn until(it_is_so: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn everyone_is_told_who_comes_and_goes_and_only_if_it_is_news() {
-    let desk = RoomFixture::with("text").await;
-    desk.forget();
-    desk.enters("bo").await;
-    desk.enters("bo").await;
-    desk.room.leave("bo".into()).await;
-    desk.room.leave("bo".into()).await;
-    desk.now().await;
-    assert_eq!(desk.heard("ana"), ["peers ana bo", "peers ana"]);
-    assert_eq!(desk.heard("bo"), [""; 0]);
+    let fixture = RoomFixture::with("text").await;
+    fixture.forget();
+    fixture.enters("bo").await;
+    fixture.enters("bo").await;
+    fixture.room.leave("bo".into()).await;
+    fixture.room.leave("bo".into()).await;
+    fixture.now().await;
+    assert_eq!(fixture.heard("ana"), ["peers ana bo", "peers ana"]);
+    assert_eq!(fixture.heard("bo"), [""; 0]);
 }
 
 #[tokio::test]
 async fn whoever_comes_in_is_told_of_open_requests_before_the_answer() {
-    let desk = RoomFixture::with("It was cold.").await;
-    let request = desk.proposes("It was warm.").await;
-    let opened = desk.room.open(member("bo"), None).await.unwrap();
+    let fixture = RoomFixture::with("It was cold.").await;
+    let request = fixture.proposes("It was warm.").await;
+    let opened = fixture.room.open(member("bo"), None).await.unwrap();
     assert_eq!(opened.requests[0].id(), request.id());
-    assert_eq!(desk.heard("bo"), ["requested"]);
+    assert_eq!(fixture.heard("bo"), ["requested"]);
 }
 
 #[tokio::test]
 async fn whoever_has_left_is_told_nothing_more() {
-    let desk = RoomFixture::with("text").await;
-    desk.enters("bo").await;
-    desk.room.leave("bo".into()).await;
-    desk.writes("ana", 0, 0, "x").await;
-    assert_eq!(desk.heard("bo"), ["peers ana bo"; 0]);
+    let fixture = RoomFixture::with("text").await;
+    fixture.enters("bo").await;
+    fixture.room.leave("bo".into()).await;
+    fixture.writes("ana", 0, 0, "x").await;
+    assert_eq!(fixture.heard("bo"), ["peers ana bo"; 0]);
 }
 
 #[tokio::test]
 async fn another_name_is_news() {
-    let desk = RoomFixture::with("text").await;
-    desk.enters("bo").await;
-    desk.forget();
+    let fixture = RoomFixture::with("text").await;
+    fixture.enters("bo").await;
+    fixture.forget();
     let mut principal = who("bo");
     principal.name = "Bo the second".into();
-    desk.room.open(JoiningMember { id: "bo".into(), principal }, None).await.unwrap();
-    assert_eq!(desk.heard("ana"), ["peers ana bo"]);
+    fixture.room.open(JoiningMember { id: "bo".into(), principal }, None).await.unwrap();
+    assert_eq!(fixture.heard("ana"), ["peers ana bo"]);
 }
 
 #[tokio::test]
 async fn a_new_title_is_told_and_kept() {
-    let mut desk = RoomFixture::with("text").await;
-    desk.forget();
-    desk.room.rename("  Chapter\none ".into(), who("ana")).await.unwrap();
-    assert_eq!(desk.heard("ana"), ["title Chapterone"]);
-    assert!(matches!(desk.room.rename(" ".into(), who("ana")).await, Err(RoomError::Invalid(_))));
-    desk.restarts().await;
-    assert_eq!(desk.now().await.title, "Chapterone");
+    let mut fixture = RoomFixture::with("text").await;
+    fixture.forget();
+    fixture.room.rename("  Chapter\none ".into(), who("ana")).await.unwrap();
+    assert_eq!(fixture.heard("ana"), ["title Chapterone"]);
+    assert!(matches!(
+        fixture.room.rename(" ".into(), who("ana")).await,
+        Err(RoomError::Invalid(_))
+    ));
+    fixture.restarts().await;
+    assert_eq!(fixture.now().await.title, "Chapterone");
 }
 
 #[tokio::test]
 async fn deleting_ends_what_is_open_and_then_there_is_no_document() {
-    let desk = RoomFixture::with("It was cold.").await;
-    let request = desk.proposes("It was warm.").await;
-    let waiting = desk.waits(&request);
+    let fixture = RoomFixture::with("It was cold.").await;
+    let request = fixture.proposes("It was warm.").await;
+    let waiting = fixture.waits(&request);
     tokio::task::yield_now().await;
-    desk.forget();
-    desk.room.delete(who("ana")).await.unwrap();
-    assert_eq!(desk.heard("ana"), ["updates 0..0 -1", "resolved cancelled", "deleted"]);
+    fixture.forget();
+    fixture.room.delete(who("ana")).await.unwrap();
+    assert_eq!(fixture.heard("ana"), ["updates 0..0 -1", "resolved cancelled", "deleted"]);
     assert_eq!(waiting.await.unwrap().unwrap().resolution.status, RequestStatus::Cancelled);
-    assert!(matches!(desk.room.read().await, Err(RoomError::NoDocument)));
-    assert!(matches!(desk.room.open(member("bo"), None).await, Err(RoomError::NoDocument)));
-    let room = desk.rooms.open(desk.room.document()).await.unwrap();
+    assert!(matches!(fixture.room.read().await, Err(RoomError::NoDocument)));
+    assert!(matches!(fixture.room.open(member("bo"), None).await, Err(RoomError::NoDocument)));
+    let room = fixture.rooms.open(fixture.room.document()).await.unwrap();
     assert!(matches!(room.delete(who("ana")).await, Err(RoomError::NoDocument)));
 }
 
 #[tokio::test]
 async fn a_room_that_nobody_uses_is_closed_and_opens_again_as_it_was() {
-    let desk = RoomFixture::with("text").await;
-    desk.room.leave("ana".into()).await;
-    let (rooms, document) = desk.leave_alone();
+    let fixture = RoomFixture::with("text").await;
+    fixture.room.leave("ana".into()).await;
+    let (rooms, document) = fixture.leave_alone();
     time_passes(Duration::from_mins(1)).await;
     until(|| rooms.count() == 0).await;
     let room = rooms.open(&document).await.unwrap();
@@ -100,24 +103,24 @@ async fn a_room_that_nobody_uses_is_closed_and_opens_again_as_it_was() {
 
 #[tokio::test]
 async fn a_room_that_somebody_can_reach_stays_open() {
-    let desk = RoomFixture::with("text").await;
-    let second = desk.rooms.open(desk.room.document()).await.unwrap();
-    desk.room.leave("ana".into()).await;
-    desk.now().await;
+    let fixture = RoomFixture::with("text").await;
+    let second = fixture.rooms.open(fixture.room.document()).await.unwrap();
+    fixture.room.leave("ana".into()).await;
+    fixture.now().await;
     time_passes(Duration::from_mins(10)).await;
     second.open(member("bo"), None).await.unwrap();
-    desk.writes("ana", 0, 0, "x").await;
-    assert!(desk.heard("bo").contains(&"updates 0..1".to_owned()));
+    fixture.writes("ana", 0, 0, "x").await;
+    assert!(fixture.heard("bo").contains(&"updates 0..1".to_owned()));
 }
 
 #[tokio::test]
 async fn a_private_document_is_brought_to_a_text_and_a_shared_one_is_not() {
-    let desk = RoomFixture::private("one two three").await;
-    let request = desk.proposes("one two four").await;
-    let reading = desk.room.replace("one 2 three".into(), who("ana")).await.unwrap();
+    let fixture = RoomFixture::private("one two three").await;
+    let request = fixture.proposes("one two four").await;
+    let reading = fixture.room.replace("one 2 three".into(), who("ana")).await.unwrap();
     assert_eq!(reading.text.to_string(), "one 2 three");
-    assert_eq!(desk.accepts("ana", &request).await, RequestStatus::Approved);
-    assert_eq!(desk.text().await, "one 2 four");
+    assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Approved);
+    assert_eq!(fixture.text().await, "one 2 four");
     let shared = RoomFixture::with("theirs").await;
     let refused = shared.room.replace("mine".into(), who("ana")).await;
     assert!(matches!(refused, Err(RoomError::Invalid(_))), "{refused:?}");
@@ -125,25 +128,25 @@ async fn a_private_document_is_brought_to_a_text_and_a_shared_one_is_not() {
 
 #[tokio::test]
 async fn after_closing_nothing_opens_any_more() {
-    let desk = RoomFixture::with("text").await;
-    desk.rooms.close().await;
-    assert!(matches!(desk.rooms.open(desk.room.document()).await, Err(RoomError::Closed)));
-    assert!(matches!(desk.room.read().await, Err(RoomError::Closed)));
-    assert!(!desk.room.is_open());
+    let fixture = RoomFixture::with("text").await;
+    fixture.rooms.close().await;
+    assert!(matches!(fixture.rooms.open(fixture.room.document()).await, Err(RoomError::Closed)));
+    assert!(matches!(fixture.room.read().await, Err(RoomError::Closed)));
+    assert!(!fixture.room.is_open());
 }
 
 #[tokio::test]
 async fn all_who_open_a_document_at_once_are_in_one_room() {
-    let desk = RoomFixture::with("text").await;
+    let fixture = RoomFixture::with("text").await;
     let other = NewDocument { text: "other".into(), ..NewDocument::default() };
-    let document = desk.rooms.create(other, &who("ana")).await.unwrap().document().clone();
+    let document = fixture.rooms.create(other, &who("ana")).await.unwrap().document().clone();
     time_passes(Duration::from_mins(1)).await;
-    until(|| desk.rooms.count() == 1).await;
-    let open = || desk.rooms.open(&document);
+    until(|| fixture.rooms.count() == 1).await;
+    let open = || fixture.rooms.open(&document);
     let (one, two) = tokio::join!(open(), open());
-    assert_eq!(desk.rooms.count(), 2);
+    assert_eq!(fixture.rooms.count(), 2);
     one.unwrap().open(member("bo"), None).await.unwrap();
-    desk.forget();
+    fixture.forget();
     two.unwrap().rename("New".into(), who("ana")).await.unwrap();
-    assert_eq!(desk.heard("bo"), ["title New"]);
+    assert_eq!(fixture.heard("bo"), ["title New"]);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::desk::{RoomFixture, edit, push};
+use super::fixture::{RoomFixture, edit, push};
 use super::{member, who};
 use crate::document::Text;
 use crate::ids::Version;
@@ -13,35 +13,41 @@ use crate::store::{StoreOp, UpdateRecord};
 
 #[tokio::test]
 async fn a_late_update_is_rebased_and_everyone_is_told_the_same() {
-    let desk = RoomFixture::with("one two").await;
-    desk.enters("bo").await;
+    let fixture = RoomFixture::with("one two").await;
+    fixture.enters("bo").await;
     let base = Text::new("one two");
-    desk.forget();
-    desk.pushes("ana", Version(0), &[edit(&base, 0, 0, "> ")]).await.unwrap();
-    let version = desk.pushes("bo", Version(0), &[edit(&base, 7, 7, "!")]).await.unwrap();
-    assert_eq!((version, desk.text().await.as_str()), (Version(2), "> one two!"));
-    assert_eq!(desk.heard("ana"), ["peers ana bo", "updates 0..1", "peers ana bo", "updates 1..2"]);
-    assert_eq!(desk.heard("bo"), ["peers ana bo", "updates 0..1", "peers ana bo", "updates 1..2"]);
+    fixture.forget();
+    fixture.pushes("ana", Version(0), &[edit(&base, 0, 0, "> ")]).await.unwrap();
+    let version = fixture.pushes("bo", Version(0), &[edit(&base, 7, 7, "!")]).await.unwrap();
+    assert_eq!((version, fixture.text().await.as_str()), (Version(2), "> one two!"));
+    assert_eq!(
+        fixture.heard("ana"),
+        ["peers ana bo", "updates 0..1", "peers ana bo", "updates 1..2"]
+    );
+    assert_eq!(
+        fixture.heard("bo"),
+        ["peers ana bo", "updates 0..1", "peers ana bo", "updates 1..2"]
+    );
 }
 
 #[tokio::test]
 async fn pushes_that_wait_together_are_one_message_that_comes_before_their_answers() {
-    let desk = RoomFixture::with("text").await;
+    let fixture = RoomFixture::with("text").await;
     for name in ["ana", "bo", "cy"] {
-        desk.writes(name, 0, 0, "-").await;
+        fixture.writes(name, 0, 0, "-").await;
     }
-    desk.forget();
-    let text = desk.now().await.text;
+    fixture.forget();
+    let text = fixture.now().await.text;
     let answers = Arc::new(Mutex::new(Vec::new()));
     for name in ["ana", "bo", "cy"] {
-        let (answers, heard) = (Arc::clone(&answers), desk.listener("ana"));
+        let (answers, heard) = (Arc::clone(&answers), fixture.listener("ana"));
         let reply = ReplySender::new(move |version| {
             answers.lock().unwrap().push((version.unwrap(), heard()));
         });
         let push = push(name, Version(3), &[edit(&text, 0, 0, "x")]);
-        desk.room.send(RoomCommand::Push(push, reply)).await;
+        fixture.room.send(RoomCommand::Push(push, reply)).await;
     }
-    assert_eq!(desk.text().await, "xxx---text");
+    assert_eq!(fixture.text().await, "xxx---text");
     let told = || vec!["updates 3..6".to_owned()];
     let answers = std::mem::take(&mut *answers.lock().unwrap());
     assert_eq!(answers, [(Version(4), told()), (Version(5), told()), (Version(6), told())]);
@@ -49,88 +55,88 @@ async fn pushes_that_wait_together_are_one_message_that_comes_before_their_answe
 
 #[tokio::test]
 async fn whoever_comes_in_between_two_pushes_is_told_only_of_the_second() {
-    let desk = RoomFixture::with("text").await;
-    desk.writes("ana", 0, 0, "-").await;
-    desk.forget();
-    let text = desk.now().await.text;
+    let fixture = RoomFixture::with("text").await;
+    fixture.writes("ana", 0, 0, "-").await;
+    fixture.forget();
+    let text = fixture.now().await.text;
     let (reply, opened) = ReplySender::channel();
     let typed = |at| push("ana", Version(at), &[edit(&text, 0, 0, "x")]);
-    desk.room.send(RoomCommand::Push(typed(1), ReplySender::channel().0)).await;
-    desk.room.send(RoomCommand::Open(member("bo"), None, reply)).await;
+    fixture.room.send(RoomCommand::Push(typed(1), ReplySender::channel().0)).await;
+    fixture.room.send(RoomCommand::Open(member("bo"), None, reply)).await;
     let again = push("cy", Version(1), &[edit(&text, 0, 0, "y")]);
-    desk.room.send(RoomCommand::Push(again, ReplySender::channel().0)).await;
+    fixture.room.send(RoomCommand::Push(again, ReplySender::channel().0)).await;
     let OpenedContent::Whole(reading) = opened.await.unwrap().unwrap().content else { panic!() };
-    desk.now().await;
+    fixture.now().await;
     assert_eq!((reading.version, reading.text.to_string().as_str()), (Version(2), "x-text"));
-    assert_eq!(desk.heard("ana"), ["updates 1..2", "peers ana bo", "updates 2..3"]);
-    assert_eq!(desk.heard("bo"), ["updates 2..3"]);
+    assert_eq!(fixture.heard("ana"), ["updates 1..2", "peers ana bo", "updates 2..3"]);
+    assert_eq!(fixture.heard("bo"), ["updates 2..3"]);
 }
 
 #[tokio::test]
 async fn what_was_sent_twice_is_applied_once() {
-    let desk = RoomFixture::with("text").await;
+    let fixture = RoomFixture::with("text").await;
     let change = [edit(&Text::new("text"), 4, 4, "!")];
-    desk.pushes("ana", Version(0), &change).await.unwrap();
-    desk.forget();
-    assert_eq!(desk.pushes("ana", Version(0), &change).await.unwrap(), Version(1));
-    assert_eq!(desk.text().await, "text!");
-    assert_eq!(desk.heard("ana"), [""; 0]);
+    fixture.pushes("ana", Version(0), &change).await.unwrap();
+    fixture.forget();
+    assert_eq!(fixture.pushes("ana", Version(0), &change).await.unwrap(), Version(1));
+    assert_eq!(fixture.text().await, "text!");
+    assert_eq!(fixture.heard("ana"), [""; 0]);
 }
 
 #[tokio::test]
 async fn a_version_that_has_not_happened_is_refused() {
-    let desk = RoomFixture::with("text").await;
-    let refused = desk.pushes("ana", Version(7), &[edit(&Text::new("text"), 0, 0, "x")]).await;
+    let fixture = RoomFixture::with("text").await;
+    let refused = fixture.pushes("ana", Version(7), &[edit(&Text::new("text"), 0, 0, "x")]).await;
     let Err(RoomError::Ahead { asked, newest }) = refused else { panic!("{refused:?}") };
     assert_eq!((asked, newest), (Version(7), Version(0)));
 }
 
 #[tokio::test]
 async fn nothing_of_a_push_is_applied_if_one_update_of_it_is_wrong() {
-    let desk = RoomFixture::with("text").await;
+    let fixture = RoomFixture::with("text").await;
     let changes = [edit(&Text::new("text"), 0, 0, "x"), "[99,[0,\"y\"]]".to_owned()];
-    desk.forget();
-    let refused = desk.pushes("ana", Version(0), &changes).await;
+    fixture.forget();
+    let refused = fixture.pushes("ana", Version(0), &changes).await;
     assert!(matches!(refused, Err(RoomError::BadUpdate { index: 1, .. })), "{refused:?}");
-    assert_eq!((desk.text().await.as_str(), desk.heard("ana").len()), ("text", 0));
+    assert_eq!((fixture.text().await.as_str(), fixture.heard("ana").len()), ("text", 0));
 }
 
 #[tokio::test]
 async fn an_editor_belongs_to_who_wrote_with_it_first_also_after_a_restart() {
-    let mut desk = RoomFixture::with("text").await;
-    desk.writes("ana", 0, 0, "x").await;
-    desk.restarts().await;
+    let mut fixture = RoomFixture::with("text").await;
+    fixture.writes("ana", 0, 0, "x").await;
+    fixture.restarts().await;
     let mut foreign = push("ana", Version(1), &[edit(&Text::new("xtext"), 0, 0, "y")]);
     foreign.principal = who("bo");
-    assert!(matches!(desk.room.push(foreign).await, Err(RoomError::ForeignClient)));
-    desk.writes("ana", 0, 0, "y").await;
-    assert_eq!(desk.text().await, "yxtext");
+    assert!(matches!(fixture.room.push(foreign).await, Err(RoomError::ForeignClient)));
+    fixture.writes("ana", 0, 0, "y").await;
+    assert_eq!(fixture.text().await, "yxtext");
 }
 
 #[tokio::test]
 async fn who_comes_back_gets_what_is_new_and_not_more() {
-    let desk = RoomFixture::with("text").await;
+    let fixture = RoomFixture::with("text").await;
     for word in ["a", "b", "c"] {
-        desk.writes("ana", 0, 0, word).await;
+        fixture.writes("ana", 0, 0, word).await;
     }
-    let opened = desk.room.open(member("bo"), Some(Version(1))).await.unwrap();
+    let opened = fixture.room.open(member("bo"), Some(Version(1))).await.unwrap();
     let OpenedContent::Since { from, updates, reading } = opened.content else { panic!() };
     let version = reading.version;
     assert_eq!((from, version, updates.len()), (Version(1), Version(3), 2));
-    let opened = desk.room.open(member("bo"), Some(Version(4))).await.unwrap();
+    let opened = fixture.room.open(member("bo"), Some(Version(4))).await.unwrap();
     let OpenedContent::Whole(reading) = opened.content else { panic!() };
     assert_eq!(reading.text.to_string(), "cbatext");
 }
 
 #[tokio::test]
 async fn updates_that_left_the_log_at_hand_come_from_the_store() {
-    let mut desk = RoomFixture::with("text").await;
+    let mut fixture = RoomFixture::with("text").await;
     for word in ["a", "b", "c"] {
-        desk.writes("ana", 0, 0, word).await;
+        fixture.writes("ana", 0, 0, word).await;
     }
-    desk.restarts().await;
-    desk.writes("ana", 0, 0, "d").await;
-    let opened = desk.room.open(member("bo"), Some(Version(1))).await.unwrap();
+    fixture.restarts().await;
+    fixture.writes("ana", 0, 0, "d").await;
+    let opened = fixture.room.open(member("bo"), Some(Version(1))).await.unwrap();
     let OpenedContent::Since { from, updates, reading } = opened.content else { panic!() };
     let version = reading.version;
     assert_eq!((from, version, updates.len()), (Version(1), Version(4), 3));
@@ -138,8 +144,8 @@ async fn updates_that_left_the_log_at_hand_come_from_the_store() {
 
 #[tokio::test]
 async fn a_long_history_is_loaded_from_its_snapshot_with_requests_as_old_as_it() {
-    let mut desk = RoomFixture::with("old").await;
-    let request = desk.proposes("new").await;
+    let mut fixture = RoomFixture::with("old").await;
+    let request = fixture.proposes("new").await;
     let (mut text, mut version) = (Text::new("old"), Version(0));
     for _ in 0..3 {
         let mut changes = Vec::new();
@@ -147,62 +153,65 @@ async fn a_long_history_is_loaded_from_its_snapshot_with_requests_as_old_as_it()
             changes.push(edit(&text, 0, 0, "x"));
             text = Text::new(&format!("x{text}"));
         }
-        version = desk.pushes("ana", version, &changes).await.unwrap();
+        version = fixture.pushes("ana", version, &changes).await.unwrap();
     }
-    desk.writes("ana", 0, 0, "y").await;
-    let kept = desk.store.load(desk.room.document()).await.unwrap().unwrap();
+    fixture.writes("ana", 0, 0, "y").await;
+    let kept = fixture.store.load(fixture.room.document()).await.unwrap().unwrap();
     assert_eq!((kept.snapshot, kept.updates.len()), (Version(2_100), 1));
-    assert_eq!(desk.kept(&request).await.version, Version(2_100));
-    desk.starts().await;
-    desk.accepts("ana", &request).await;
-    assert_eq!(desk.text().await, format!("y{}new", "x".repeat(2_100)));
+    assert_eq!(fixture.kept(&request).await.version, Version(2_100));
+    fixture.starts().await;
+    fixture.accepts("ana", &request).await;
+    assert_eq!(fixture.text().await, format!("y{}new", "x".repeat(2_100)));
 }
 
 #[tokio::test]
 async fn a_caret_is_told_to_the_others_and_moves_with_the_text() {
-    let desk = RoomFixture::with("one two").await;
-    desk.enters("bo").await;
-    desk.forget();
-    desk.room.caret("bo".into(), CaretPosition { version: Version(0), anchor: 4, head: 7 }).await;
-    desk.writes("ana", 0, 0, "> ").await;
-    let opened = desk.room.open(member("cy"), None).await.unwrap();
+    let fixture = RoomFixture::with("one two").await;
+    fixture.enters("bo").await;
+    fixture.forget();
+    fixture
+        .room
+        .caret("bo".into(), CaretPosition { version: Version(0), anchor: 4, head: 7 })
+        .await;
+    fixture.writes("ana", 0, 0, "> ").await;
+    let opened = fixture.room.open(member("cy"), None).await.unwrap();
     let caret = opened.peers.iter().find_map(|peer| peer.caret);
     assert_eq!(caret, Some(CaretPosition { version: Version(1), anchor: 6, head: 9 }));
-    assert_eq!(desk.heard("ana")[0], "caret bo 7");
-    assert!(!desk.heard("bo").contains(&"caret bo 7".to_owned()));
+    assert_eq!(fixture.heard("ana")[0], "caret bo 7");
+    assert!(!fixture.heard("bo").contains(&"caret bo 7".to_owned()));
 }
 
 #[tokio::test]
 async fn who_has_missed_too_much_for_what_they_send_catches_up_first() {
-    let desk = RoomFixture::with("text").await;
+    let fixture = RoomFixture::with("text").await;
     let typed = |count: usize, what: &str| -> Vec<String> {
         (0..count).map(|at| edit(&Text::new(&"x".repeat(4 + at)), 0, 0, what)).collect()
     };
-    desk.pushes("ana", Version(0), &typed(2_000, "x")).await.unwrap();
-    let refused = desk.pushes("bo", Version(0), &typed(1_500, "y")).await;
+    fixture.pushes("ana", Version(0), &typed(2_000, "x")).await.unwrap();
+    let refused = fixture.pushes("bo", Version(0), &typed(1_500, "y")).await;
     assert!(matches!(refused, Err(RoomError::TooCostly)), "{refused:?}");
-    assert_eq!(desk.now().await.version, Version(2_000), "nothing was changed");
-    desk.pushes("bo", Version(0), &typed(10, "y")).await.unwrap();
+    assert_eq!(fixture.now().await.version, Version(2_000), "nothing was changed");
+    fixture.pushes("bo", Version(0), &typed(10, "y")).await.unwrap();
 }
 
 #[tokio::test]
 async fn few_updates_that_touch_many_places_cost_as_much_as_many_updates() {
     let words = "x".repeat(20_000);
-    let desk = RoomFixture::with(&words).await;
+    let fixture = RoomFixture::with(&words).await;
     let everywhere = format!("[{}]", vec![r#"[1,"y"],1"#; 10_000].join(","));
     for version in 0..36 {
-        desk.pushes("ana", Version(version), std::slice::from_ref(&everywhere)).await.unwrap();
+        fixture.pushes("ana", Version(version), std::slice::from_ref(&everywhere)).await.unwrap();
     }
     // Four updates, thirty-six behind: millions of sections.
-    let refused = desk.pushes("bo", Version(0), &vec![everywhere; 4]).await;
+    let refused = fixture.pushes("bo", Version(0), &vec![everywhere; 4]).await;
     assert!(matches!(refused, Err(RoomError::TooCostly)), "{refused:?}");
-    desk.pushes("bo", Version(0), &[r#"[20000,[0,"!"]]"#.to_owned()]).await.unwrap();
-    assert_eq!(desk.now().await.version, Version(37));
+    fixture.pushes("bo", Version(0), &[r#"[20000,[0,"!"]]"#.to_owned()]).await.unwrap();
+    assert_eq!(fixture.now().await.version, Version(37));
 }
 
 #[tokio::test]
 async fn a_push_names_a_few_editor_instances_and_the_newest_are_told() {
-    let desk = RoomFixture::with("").await;
+    let fixture = RoomFixture::with("").await;
     let many = |count: usize| {
         let mut push = push("ana", Version(0), &vec!["[]".to_owned(); count]);
         for (at, (client, _)) in push.updates.iter_mut().enumerate() {
@@ -210,30 +219,30 @@ async fn a_push_names_a_few_editor_instances_and_the_newest_are_told() {
         }
         push
     };
-    let refused = desk.room.push(many(40)).await;
+    let refused = fixture.room.push(many(40)).await;
     assert!(matches!(refused, Err(RoomError::Invalid(_))), "{refused:?}");
-    desk.room.push(many(30)).await.unwrap();
-    let opened = desk.room.open(member("ana"), None).await.unwrap();
+    fixture.room.push(many(30)).await.unwrap();
+    let opened = fixture.room.open(member("ana"), None).await.unwrap();
     let clients: Vec<_> = opened.peers[0].clients.iter().map(ToString::to_string).collect();
     assert_eq!(clients, ["c22", "c23", "c24", "c25", "c26", "c27", "c28", "c29"]);
 }
 
 #[tokio::test]
 async fn long_updates_leave_the_memory_and_come_back_from_the_store() {
-    let mut desk = RoomFixture::with("x").await;
+    let mut fixture = RoomFixture::with("x").await;
     let mut len = 1;
     // Twenty megabytes of updates, of which the log at hand holds eight.
     for version in 0..20 {
         let words = char::from(b'a' + version as u8).to_string().repeat(1_000_000);
         let replaced = format!("[[{len},\"{words}\"]]");
-        desk.pushes("ana", Version(version), &[replaced]).await.unwrap();
+        fixture.pushes("ana", Version(version), &[replaced]).await.unwrap();
         len = 1_000_000;
     }
     for restarted in [false, true] {
         if restarted {
-            desk.restarts().await;
+            fixture.restarts().await;
         }
-        let opened = desk.room.open(member("bo"), Some(Version(2))).await.unwrap();
+        let opened = fixture.room.open(member("bo"), Some(Version(2))).await.unwrap();
         let OpenedContent::Since { from, updates, reading } = opened.content else {
             panic!("the whole text, restarted: {restarted}")
         };
@@ -241,30 +250,30 @@ async fn long_updates_leave_the_memory_and_come_back_from_the_store() {
         assert!(updates[0].changes.contains("cc") && updates[17].changes.contains("tt"));
     }
     // A snapshot is stored after each eight megabytes, not only after many updates.
-    let kept = desk.store.snapshots(desk.room.document()).await.unwrap();
+    let kept = fixture.store.snapshots(fixture.room.document()).await.unwrap();
     assert!(kept.len() >= 3, "{kept:?}");
-    let loaded = desk.store.load(desk.room.document()).await.unwrap().unwrap();
+    let loaded = fixture.store.load(fixture.room.document()).await.unwrap().unwrap();
     assert!(loaded.updates.len() <= 8, "{} updates to replay", loaded.updates.len());
 }
 
 #[tokio::test]
 async fn more_than_an_answer_should_hold_is_answered_by_the_text() {
-    let desk = RoomFixture::with("x").await;
+    let fixture = RoomFixture::with("x").await;
     let mut len = 1;
     for version in 0..9 {
         let words = "y".repeat(4_000_000);
-        desk.pushes("ana", Version(version), &[format!("[[{len},\"{words}\"]]")]).await.unwrap();
+        fixture.pushes("ana", Version(version), &[format!("[[{len},\"{words}\"]]")]).await.unwrap();
         len = 4_000_000;
     }
-    desk.writes("ana", 0, 4_000_000, "short").await;
-    let opened = desk.room.open(member("bo"), Some(Version(0))).await.unwrap();
+    fixture.writes("ana", 0, 4_000_000, "short").await;
+    let opened = fixture.room.open(member("bo"), Some(Version(0))).await.unwrap();
     let OpenedContent::Whole(reading) = opened.content else { panic!("36 megabytes of updates") };
     assert_eq!(reading.text.to_string(), "short");
 }
 
 #[tokio::test]
 async fn an_older_text_is_worked_out_once_and_kept_where_it_is_far_from_any() {
-    let desk = RoomFixture::with("").await;
+    let fixture = RoomFixture::with("").await;
     let update = |at: u64| UpdateRecord {
         client: "c1".into(),
         changes: if at == 0 { r#"[[0,"x"]]"#.into() } else { format!(r#"[{at},[0,"x"]]"#).into() },
@@ -273,22 +282,22 @@ async fn an_older_text_is_worked_out_once_and_kept_where_it_is_far_from_any() {
         origin: None,
     };
     // The log is as a server wrote it that stored no snapshots in between.
-    let id = desk.room.document().clone();
-    desk.rooms.close().await;
+    let id = fixture.room.document().clone();
+    fixture.rooms.close().await;
     let updates = (0..45_000).map(update).collect();
     let append = StoreOp::AppendUpdates { document: id.clone(), from: Version(0), updates };
-    desk.store.commit(append).await.unwrap();
-    let text = text_at(&desk.store, &id, Version(44_999), "ana").await.unwrap();
+    fixture.store.commit(append).await.unwrap();
+    let text = text_at(&fixture.store, &id, Version(44_999), "ana").await.unwrap();
     assert_eq!(text.len(), 44_999);
-    let kept = desk.store.snapshots(&id).await.unwrap();
+    let kept = fixture.store.snapshots(&id).await.unwrap();
     assert_eq!(kept, [0, 20_000, 40_000].map(Version));
-    assert_eq!(text_at(&desk.store, &id, Version(20_001), "ana").await.unwrap().len(), 20_001);
-    assert_eq!(desk.store.snapshots(&id).await.unwrap(), kept);
+    assert_eq!(text_at(&fixture.store, &id, Version(20_001), "ana").await.unwrap().len(), 20_001);
+    assert_eq!(fixture.store.snapshots(&id).await.unwrap(), kept);
 }
 
 #[tokio::test]
 async fn more_updates_in_one_push_than_the_log_holds_are_refused() {
-    let desk = RoomFixture::with("").await;
+    let fixture = RoomFixture::with("").await;
     let typed = |count: usize| -> Vec<String> {
         (0..count)
             .map(|len| {
@@ -296,7 +305,7 @@ async fn more_updates_in_one_push_than_the_log_holds_are_refused() {
             })
             .collect()
     };
-    let refused = desk.pushes("ana", Version(0), &typed(12_000)).await;
+    let refused = fixture.pushes("ana", Version(0), &typed(12_000)).await;
     assert!(matches!(refused, Err(RoomError::Invalid(_))), "{refused:?}");
-    assert_eq!(desk.pushes("ana", Version(0), &typed(5_000)).await.unwrap(), Version(5_000));
+    assert_eq!(fixture.pushes("ana", Version(0), &typed(5_000)).await.unwrap(), Version(5_000));
 }

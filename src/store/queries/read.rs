@@ -209,13 +209,6 @@ impl Store {
         self.one(query, rows::run).await
     }
 
-    /// Returns `true` if the session was told how a run ended.
-    pub async fn run_is_heard(&self, id: &RunId) -> Result<bool, StoreError> {
-        let query = sqlx::query("SELECT * FROM runs WHERE id = $1 AND heard_ms IS NOT NULL")
-            .bind(id.to_string());
-        Ok(self.one(query, rows::run).await?.is_some())
-    }
-
     /// Returns the runs that a crash or a stop left unfinished, oldest first.
     pub async fn unfinished_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
         let query =
@@ -237,12 +230,6 @@ impl Store {
         .bind(session.to_string())
         .bind(i64::from(limit));
         self.all(query, rows::run).await
-    }
-
-    /// Returns one of the server's own values.
-    pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
-        Ok(query.fetch_optional(self.readers()).await?)
     }
 
     /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line

@@ -1,27 +1,14 @@
 //! Queries for transcripts, piece by piece.
 
-use serde::{Deserialize, Serialize};
-
 use crate::ids::{DocumentId, SessionId};
 
 use crate::store::records::{CLEAR, MessageRecord, PAST};
 use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
-use crate::store::{Store, StoreError};
+use crate::store::{EntrySize, Store, StoreError, TranscriptCursor};
 
 /// Largest number of entries whose sizes one query reads.
 pub const MEASURED: u64 = 1_000;
-
-/// Place of an entry in the transcripts of all sessions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TranscriptCursor {
-    /// Time of the entry, in ms.
-    pub at_ms: u64,
-    /// Session it belongs to.
-    pub session: String,
-    /// Place in the transcript of that session.
-    pub seq: u64,
-}
 
 /// Part of a session's transcript that a query covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +17,6 @@ pub enum TranscriptSince {
     NewBeginning,
     /// All conversations, one after the other, with the entries that begin each.
     Ever,
-}
-
-/// Size of a [`MessageRecord`], without its contents, which may be long.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntrySize {
-    /// Place in the transcript.
-    pub seq: u64,
-    /// Role of the speaker, as in [`MessageRecord::role`].
-    pub role: String,
-    /// Bytes of its contents.
-    pub bytes: u64,
 }
 
 /// Returns the first of `sizes` that fit into `bytes`, and at least one.

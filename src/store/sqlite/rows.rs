@@ -9,11 +9,11 @@ use crate::ids::Version;
 use crate::permissions::Role;
 
 use crate::store::StoreError;
-use crate::store::queries::transcripts::{EntrySize, TranscriptCursor};
 use crate::store::records::{
     AuditEntry, AuditRecord, DecisionRecord, DocumentRecord, FileRecord, HistoryRecord,
     MessageRecord, RequestRecord, RuleRecord, RunRecord, SessionRecord, TokenRecord, UpdateRecord,
 };
+use crate::store::records::{EntrySize, TranscriptCursor};
 
 type RowResult<T> = Result<T, StoreError>;
 

@@ -9,7 +9,7 @@ use sqlx::{
     Arguments as _, AssertSqlSafe, Either, Encode, Executor as _, Sqlite, SqliteConnection, Type,
 };
 
-use crate::ids::{ClientId, DocumentId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, Version};
 
 use crate::store::StoreError;
 
@@ -22,7 +22,7 @@ pub(crate) struct StatementBatch<'a> {
     sql: String,
     values: SqliteArguments,
     statements: usize,
-    musts: Vec<(usize, RowExpectation<'a>)>,
+    expectations: Vec<(usize, RowExpectation<'a>)>,
     unwritable: Option<BoxDynError>,
 }
 
@@ -36,8 +36,6 @@ pub(crate) enum RowExpectation<'a> {
     BeOwn { document: &'a DocumentId, client: &'a ClientId },
     /// The document must be at this version.
     BeAt { document: &'a DocumentId, version: Version },
-    /// The person must still be allowed to do what the batch does.
-    BeAllowed { user: &'a UserId },
     /// The audit log must end where the writer expects it to.
     Follow,
 }
@@ -77,7 +75,7 @@ impl<'a> StatementBatch<'a> {
             sql: String::new(),
             values: SqliteArguments::default(),
             statements: 0,
-            musts: Vec::new(),
+            expectations: Vec::new(),
             unwritable: None,
         }
     }
@@ -117,13 +115,13 @@ impl<'a> StatementBatch<'a> {
     /// Marks the last statement as a line of the audit log, whose key another process must not have
     /// taken.
     pub fn must_follow(&mut self) {
-        self.musts.push((self.statements - 1, RowExpectation::Follow));
+        self.expectations.push((self.statements - 1, RowExpectation::Follow));
     }
 
     /// Adds a condition, whose values are bound after it; unless it holds, the script ends here
     /// with an error.
     pub fn only_if(&mut self, condition: &str, must: RowExpectation<'a>) -> &mut Self {
-        self.musts.push((self.statements, must));
+        self.expectations.push((self.statements, must));
         // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
         // statement gives no row, because a row would wake the task that waits for the script.
         self.run(&format!("SELECT 1 WHERE json(iif({condition}, '0', 'it does not hold')) IS NULL"))
@@ -141,7 +139,7 @@ impl<'a> StatementBatch<'a> {
         }
         let sql = std::mem::take(&mut self.sql);
         let values = std::mem::take(&mut self.values);
-        let musts = std::mem::take(&mut self.musts);
+        let expectations = std::mem::take(&mut self.expectations);
         self.statements = 0;
         if let Some(error) = self.unwritable.take() {
             return Err(sqlx::Error::Encode(error).into());
@@ -161,7 +159,7 @@ impl<'a> StatementBatch<'a> {
         let Err(error) = ended else { return Ok(()) };
         let is_taken =
             error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation);
-        match musts.into_iter().find(|(statement, _)| *statement == done) {
+        match expectations.into_iter().find(|(statement, _)| *statement == done) {
             // Writing a line can fail for other reasons than a taken key.
             Some((_, RowExpectation::Follow)) if !is_taken => Err(error.into()),
             Some((_, must)) => Err(must.refused(self.db).await),
@@ -181,7 +179,6 @@ impl RowExpectation<'_> {
             Self::BeAt { document, version } => match conflict(db, document, version).await {
                 Ok(error) | Err(error) => error,
             },
-            Self::BeAllowed { user } => StoreError::NotAllowed(user.clone()),
             Self::Follow => return BatchError::Outdated,
         };
         BatchError::Error(error)

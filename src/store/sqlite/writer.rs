@@ -1,15 +1,15 @@
 //! Task that writes: takes all batches that wait and commits them together.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqliteConnection, SqlitePool};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 use super::statement_batch::BatchError;
 use crate::failpoint;
 use crate::store::apply::WriterCache;
+use crate::store::handle::{CommitCounters, CommitOutcome, WriterMessage};
 use crate::store::{StoreError, WriteBatch, apply};
 
 /// Largest number of queued batches; with more, [`commit`](crate::store::Store::commit) waits for a
@@ -24,49 +24,6 @@ const GROUP: usize = 256;
 /// for a long one that came after it.
 const GROUP_BYTES: usize = 1024 * 1024;
 
-type CommitOutcome = Result<(), StoreError>;
-
-/// Message to the writer.
-#[derive(Debug)]
-pub(crate) enum WriterMessage {
-    Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
-    Close { answer: oneshot::Sender<()> },
-}
-
-/// Numbers of batches ([`WriteBatch`]) and transactions written since the store was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CommitCounts {
-    /// Batches that are on the disk.
-    pub batches: u64,
-    /// Batches that failed and left nothing behind.
-    pub failed: u64,
-    /// Transactions, each of which waited for the disk once.
-    pub transactions: u64,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct CommitCounters {
-    batches: AtomicU64,
-    failed: AtomicU64,
-    transactions: AtomicU64,
-}
-
-impl CommitCounters {
-    pub(crate) fn read(&self) -> CommitCounts {
-        CommitCounts {
-            batches: self.batches.load(Ordering::Relaxed),
-            failed: self.failed.load(Ordering::Relaxed),
-            transactions: self.transactions.load(Ordering::Relaxed),
-        }
-    }
-
-    fn count(&self, outcomes: &[CommitOutcome]) {
-        let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
-        self.failed.fetch_add(failed as u64, Ordering::Relaxed);
-        self.batches.fetch_add((outcomes.len() - failed) as u64, Ordering::Relaxed);
-    }
-}
-
 /// Use of the writer's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriterConnection {
@@ -78,18 +35,20 @@ pub(crate) enum WriterConnection {
 /// Starts the writer task. It ends when it is closed or when every sender is gone.
 pub(crate) fn start(
     pool: SqlitePool,
-    pen: WriterConnection,
+    writer_connection: WriterConnection,
     counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
 ) -> mpsc::Sender<WriterMessage> {
     let (sender, inbox) = mpsc::channel(QUEUE);
-    tokio::spawn(StoreWriter { pool, pen, held: None, counters, news, known: None }.run(inbox));
+    tokio::spawn(
+        StoreWriter { pool, writer_connection, held: None, counters, news, known: None }.run(inbox),
+    );
     sender
 }
 
 struct StoreWriter {
     pool: SqlitePool,
-    pen: WriterConnection,
+    writer_connection: WriterConnection,
     /// Connection kept from one transaction to the next: the pool would test it each time, which
     /// takes the time of two threads.
     held: Option<PoolConnection<Sqlite>>,
@@ -176,7 +135,7 @@ impl StoreWriter {
         };
         // A connection on which something failed goes back to the pool, which tests it.
         self.transact_with(&mut connection, batches).await?;
-        self.held = (self.pen == WriterConnection::Own).then_some(connection);
+        self.held = (self.writer_connection == WriterConnection::Own).then_some(connection);
         Ok(())
     }
 
@@ -236,7 +195,7 @@ impl StoreWriter {
 
     /// Stores the writer's knowledge of the database, which holds after a commit only.
     fn is_committed(&mut self, known: WriterCache) {
-        self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        self.counters.count_transaction();
         self.known = Some(known);
     }
 

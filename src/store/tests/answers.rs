@@ -1,4 +1,5 @@
-//! What programs were not shown is there again after a restart, for as long as it is of use, and for nobody else.
+//! What programs were not shown is there again after a restart, for as long as it is of use, and
+//! for nobody else.
 
 use super::*;
 

@@ -1,5 +1,9 @@
 //! A backup is of one moment, whatever is written meanwhile, and a data directory comes of it.
 
+use std::path::Path;
+
+use sqlx::SqlitePool;
+
 use std::fs;
 
 use tokio_util::sync::CancellationToken;

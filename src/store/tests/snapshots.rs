@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A document whose room kept a snapshot after each `(updates, bytes)` of its log; the versions of those that are left.
+/// A document whose room kept a snapshot after each `(updates, bytes)` of its log; the versions of
+/// those that are left.
 async fn kept_after(text: &str, log: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
     let store = memory().await;
     store.commit(create("doc_a")).await.unwrap();
@@ -36,7 +37,8 @@ async fn long_updates_bring_snapshots_closer_in_proportion_to_the_text() {
     let text = "x".repeat(1 << 20);
     let kept = kept_after(&text, (0..40).map(|_| (8, 8 << 20))).await;
     assert_eq!(widest_gap(&kept), 8, "{kept:?}");
-    // A text that is longer than what was written has fewer: never more bytes than half of the log's.
+    // A text that is longer than what was written has fewer: never more bytes than half of the
+    // log's.
     let text = "x".repeat(6 << 20);
     let kept = kept_after(&text, (0..40).map(|_| (1, 2 << 20))).await;
     let texts = kept.len() as u64 * (6 << 20);

@@ -8,10 +8,10 @@ use serde_json::json;
 
 use crate::approvals::{PLAN_TOOL, Preview};
 
-use crate::tools::pipeline::validate::CONTENT_LIMIT;
+use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope, named_text,
+    ToolError, ToolScope,
 };
 
 /// Tool `ExitPlanMode`: asks people to approve a plan.
@@ -21,7 +21,7 @@ pub struct ExitPlanMode;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The complete plan, in Markdown: what will be changed, where, and in which order.
+    /// Complete plan in Markdown: what will be changed, where, and in which order.
     plan: String,
 }
 
@@ -31,10 +31,14 @@ impl Tool for ExitPlanMode {
          Nothing can be changed before they have approved one; afterwards every change is still decided by them.";
     const WHEN: &'static str = "Use when you know what is to be done, with the complete plan";
     const EFFECT: ToolEffect = ToolEffect::Plans;
-    const GROUND: ToolScope = ToolScope::Conversation;
+    const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(
+        &self,
+        _context: ToolContext,
+        input: Input,
+    ) -> Result<PreparedCall, ToolError> {
         let plan = checked(input)?;
         let shown = Preview::of_input(&json!({ "plan": plan }));
         let preview = Preview { new_content: Some(plan.into()), ..shown };
@@ -42,6 +46,7 @@ impl Tool for ExitPlanMode {
     }
 
     async fn conclude(
+        &self,
         _context: ToolContext,
         _approved: ApprovedCall,
         input: Input,
@@ -59,6 +64,6 @@ fn checked(Input { plan }: Input) -> Result<String, ToolError> {
     if plan.trim().is_empty() {
         return Err(ToolError::Denied("The plan is empty; say what is to be done".into()));
     }
-    named_text("plan", &plan, CONTENT_LIMIT)?;
+    check_text("plan", &plan, CONTENT_LIMIT)?;
     Ok(plan)
 }

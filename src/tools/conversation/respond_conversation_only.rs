@@ -12,7 +12,7 @@ pub struct RespondConversationOnly;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// What to say to the person.
+    /// Answer for the person.
     response: String,
 }
 
@@ -22,12 +22,16 @@ impl Tool for RespondConversationOnly {
          discussions. The person reads `response` as your answer.";
     const WHEN: &'static str = "Use for questions, discussions, no edits";
     const EFFECT: ToolEffect = ToolEffect::Safe;
-    const GROUND: ToolScope = ToolScope::Conversation;
+    const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(
+        &self,
+        _context: ToolContext,
+        input: Input,
+    ) -> Result<PreparedCall, ToolError> {
         let text = "The person has read your response.".to_owned();
-        let said = Some(input.response);
-        Ok(PreparedCall::Answer(ToolAnswer { text, said, ..ToolAnswer::default() }))
+        let response = Some(input.response);
+        Ok(PreparedCall::Answer(ToolAnswer { text, response, ..ToolAnswer::default() }))
     }
 }

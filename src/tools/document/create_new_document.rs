@@ -10,10 +10,10 @@ use crate::rooms::{LONGEST_TITLE, NewDocumentFromRequest};
 
 use super::text_changes;
 use crate::tools::pipeline::invisible_chars;
-use crate::tools::pipeline::validate::CONTENT_LIMIT;
+use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope, named_text,
+    ToolError, ToolScope,
 };
 
 /// Tool `create_new_document`.
@@ -25,11 +25,11 @@ pub struct CreateNewDocument;
 // Models are to explain themselves; a call that does not is still understood.
 #[schemars(extend("required" = ["title", "new_content", "explanation"]))]
 pub struct Input {
-    /// The new document's title: one line, at most 200 characters.
+    /// Title of the new document: one line, at most 200 characters.
     title: String,
-    /// Its complete text.
+    /// Complete text of the new document.
     new_content: String,
-    /// One sentence for the people who decide: what the document is for.
+    /// One sentence for the people who decide: the purpose of the document.
     #[serde(default)]
     #[expect(
         dead_code,
@@ -45,10 +45,14 @@ impl Tool for CreateNewDocument {
     const WHEN: &'static str =
         "Use when the person wants a new document, not a change of the current one";
     const EFFECT: ToolEffect = ToolEffect::Creates;
-    const GROUND: ToolScope = ToolScope::Conversation;
+    const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(
+        &self,
+        _context: ToolContext,
+        input: Input,
+    ) -> Result<PreparedCall, ToolError> {
         let (title, text) = checked(&input)?;
         text_changes::blocking(move |limits| {
             let warnings =
@@ -60,27 +64,28 @@ impl Tool for CreateNewDocument {
     }
 
     async fn conclude(
+        &self,
         context: ToolContext,
         approved: ApprovedCall,
         input: Input,
     ) -> Result<CompletedExecution, ToolError> {
         let (title, text) = checked(&input)?;
-        let ApprovedCall { request, unasked } = approved;
+        let ApprovedCall { request, auto_approved } = approved;
         let id = named_after(&request);
-        let founding = NewDocumentFromRequest {
+        let new_document = NewDocumentFromRequest {
             id: id.clone(),
             title: title.clone(),
             text,
             request: request.id().clone(),
             requester: request.proposal.requester.clone(),
-            approver: approver(&request).filter(|_| !unasked),
+            approver: approver(&request).filter(|_| !auto_approved),
             rule: request.closed.as_ref().and_then(|closed| closed.rule.clone()),
             edited: request.edited_input.is_some(),
         };
-        let found = context.rooms.found(founding).await;
+        let found = context.environment.rooms.found(new_document).await;
         found.map_err(|error| ToolError::Failed(error.to_string()))?;
         // The model knows the words it wrote, so it may continue with them at once.
-        let read = async { context.rooms.open(&id).await?.read().await }.await.ok();
+        let read = async { context.environment.rooms.open(&id).await?.read().await }.await.ok();
         let text = format!("Created “{title}”; its id is {id}.");
         Ok(CompletedExecution { text, plan: None, read: read.map(|reading| (id, reading)) })
     }
@@ -108,10 +113,10 @@ fn checked(input: &Input) -> Result<(String, String), ToolError> {
     }
     let length = title.chars().count();
     if length > LONGEST_TITLE {
-        let told = format!("The title has {length} characters; at most {LONGEST_TITLE} are kept");
-        return Err(ToolError::Denied(told));
+        let reason = format!("The title has {length} characters; at most {LONGEST_TITLE} are kept");
+        return Err(ToolError::Denied(reason));
     }
-    named_text("text", &input.new_content, CONTENT_LIMIT)?;
+    check_text("text", &input.new_content, CONTENT_LIMIT)?;
     Ok((title.to_owned(), Text::new(&input.new_content).to_string()))
 }
 
@@ -145,10 +150,10 @@ mod tests {
             ("a", "b\0c", "The text contains NUL"),
         ];
         for (title, text, words) in cases {
-            let told = refused(title, text).unwrap_or_default();
-            assert!(told.starts_with(words), "{title:?}: {told}");
+            let reason = refused(title, text).unwrap_or_default();
+            assert!(reason.starts_with(words), "{title:?}: {reason}");
         }
-        let told = refused("a", &"x".repeat(CONTENT_LIMIT + 1));
-        assert_eq!(told.as_deref(), Some("Content too large"));
+        let reason = refused("a", &"x".repeat(CONTENT_LIMIT + 1));
+        assert_eq!(reason.as_deref(), Some("Content too large"));
     }
 }

@@ -34,24 +34,24 @@ pub struct FindAndReplace;
 // Models are to explain themselves; a call that does not is still understood.
 #[schemars(extend("required" = ["find", "replace", "explanation"]))]
 pub struct Input {
-    /// The text to find, or a regular expression (Rust syntax: no look-around, no back-references).
+    /// Text to find, or a regular expression (Rust syntax: no look-around, no back-references).
     find: String,
-    /// What stands there instead. With a regular expression, `${1}`, `${name}` and `\1` stand for its groups, and `$$` for a dollar
-    /// sign; a group that the expression does not have is refused.
+    /// Replacement. With a regular expression, `${1}`, `${name}` and `\1` stand for its groups, and
+    /// `$$` for a dollar sign; unknown groups are refused.
     replace: String,
-    /// How `find` is meant.
+    /// Meaning of `find`.
     #[serde(default)]
     mode: SearchMode,
-    /// Whether upper and lower case must agree.
+    /// Case sensitivity.
     #[serde(default)]
     case: CaseMode,
-    /// Match whole words only.
+    /// `true`: match whole words only.
     #[serde(default)]
     whole_word: bool,
-    /// How many matches you expect; with another number nothing is proposed.
+    /// Expected number of matches; with another number nothing is proposed.
     expected_matches: Option<usize>,
-    /// Look only here: a half-open range in UTF-16 code units of the document as shown. Without it, in the selection,
-    /// or everywhere if nothing is selected.
+    /// Range to search: half-open, in UTF-16 code units of the document as shown; missing: the
+    /// selection, or everything if nothing is selected.
     range: Option<TextRange>,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
@@ -66,10 +66,10 @@ pub struct Input {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SearchMode {
-    /// As it stands.
+    /// Literal text.
     #[default]
     Literal,
-    /// A regular expression.
+    /// Regular expression.
     Regex,
 }
 
@@ -77,10 +77,10 @@ enum SearchMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum CaseMode {
-    /// They must.
+    /// Upper and lower case differ.
     #[default]
     Match,
-    /// They need not.
+    /// Upper and lower case are equal.
     Ignore,
 }
 
@@ -92,12 +92,12 @@ impl Tool for FindAndReplace {
     const WHEN: &'static str =
         "Use when the same words are to be replaced wherever they occur (names, terms, spellings)";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const TAKES: ReplacedText = ReplacedText::Named;
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
-        let everywhere = match context.allowed {
+        let everywhere = match context.view.editable {
             EditableRange::Only(start, end) => TextRange { start, end },
             EditableRange::Everything | EditableRange::Nothing => {
                 TextRange { start: 0, end: base.text.len() }

@@ -20,9 +20,10 @@ pub struct InsertAtCursor;
 // Models are to explain themselves; a call that does not is still understood.
 #[schemars(extend("required" = ["new_text", "explanation"]))]
 pub struct Input {
-    /// The words to add.
+    /// Text to insert.
     new_text: String,
-    /// Where, in UTF-16 code units of the document as shown; without it, at the person's caret (after their selection).
+    /// Position, in UTF-16 code units of the document as shown; missing: the person's caret (after
+    /// their selection).
     position: Option<usize>,
     /// One sentence for the people who decide: what is added, and why.
     #[serde(default)]
@@ -40,11 +41,11 @@ impl Tool for InsertAtCursor {
     const WHEN: &'static str =
         "Use to add text at the cursor or at one place, changing nothing else";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const TAKES: ReplacedText = ReplacedText::Nothing;
-    const WRITES: Option<StreamedField> = Some(StreamedField::Range("new_text"));
+    const REPLACES: ReplacedText = ReplacedText::Nothing;
+    const STREAMS: Option<StreamedField> = Some(StreamedField::Range("new_text"));
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let at = place(&context, input.position).ok_or_else(|| {
             ToolError::Denied("The person's cursor is not known; give `position`".into())
@@ -58,7 +59,7 @@ impl Tool for InsertAtCursor {
         text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
     }
 
-    fn scope(context: &ToolContext, input: &Value) -> Option<(usize, usize)> {
+    fn edited_range(&self, context: &ToolContext, input: &Value) -> Option<(usize, usize)> {
         let named = match input.get("position") {
             None | Some(Value::Null) => None,
             Some(position) => Some(usize::try_from(position.as_u64()?).ok()?),
@@ -68,5 +69,5 @@ impl Tool for InsertAtCursor {
 }
 
 fn place(context: &ToolContext, named: Option<usize>) -> Option<usize> {
-    named.or_else(|| context.selection.map(|(_, end)| end))
+    named.or_else(|| context.view.selection.map(|(_, end)| end))
 }

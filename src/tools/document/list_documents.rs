@@ -9,7 +9,7 @@ use crate::tools::pipeline::cross_document;
 use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
 
 /// Maximum number of documents in one answer.
-const MOST_LISTED: usize = 200;
+const MAX_LISTED: usize = 200;
 
 /// Tool `list_documents`.
 pub struct ListDocuments;
@@ -18,7 +18,7 @@ pub struct ListDocuments;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Only documents whose title contains this, whatever the case.
+    /// Text that the titles contain, in any case; missing: all documents.
     title_contains: Option<String>,
 }
 
@@ -28,26 +28,26 @@ impl Tool for ListDocuments {
         "List the documents that the person may open: ids and titles, last changed first.";
     const WHEN: &'static str = "Use to find the id of another document";
     const EFFECT: ToolEffect = ToolEffect::Safe;
-    const GROUND: ToolScope = ToolScope::Conversation;
+    const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
-        let wanted = input.title_contains.unwrap_or_default().to_lowercase();
-        let (mut listed, kept_back) = cross_document::listed(&context).await?;
-        listed.retain(|(_, title)| title.to_lowercase().contains(&wanted));
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+        let title_part = input.title_contains.unwrap_or_default().to_lowercase();
+        let (mut listed, omitted) = cross_document::listed(&context).await?;
+        listed.retain(|(_, title)| title.to_lowercase().contains(&title_part));
         let found = listed.len();
-        let mut told = format!("{found} documents (data):");
-        for (id, title) in listed.iter().take(MOST_LISTED) {
+        let mut note = format!("{found} documents (data):");
+        for (id, title) in listed.iter().take(MAX_LISTED) {
             // Writing to a string cannot fail.
-            let _ = write!(told, "\n- {id}: {title:?}");
+            let _ = write!(note, "\n- {id}: {title:?}");
         }
-        if found > MOST_LISTED {
-            let _ = write!(told, "\n… and {} more; narrow `title_contains`", found - MOST_LISTED);
+        if found > MAX_LISTED {
+            let _ = write!(note, "\n… and {} more; narrow `title_contains`", found - MAX_LISTED);
         }
-        told.push_str(&cross_document::kept_back(kept_back));
+        note.push_str(&cross_document::omitted_note(omitted));
         let text = format!("Listed {found} documents.");
-        let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
+        let of = listed.into_iter().take(MAX_LISTED).map(|(id, _)| id).collect();
         // People who join later may not be allowed to see all titles.
-        Ok(PreparedCall::Answer(ToolAnswer { text, note: Some(told), of, ..ToolAnswer::default() }))
+        Ok(PreparedCall::Answer(ToolAnswer { text, note: Some(note), of, ..ToolAnswer::default() }))
     }
 }

@@ -5,12 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::ids::DocumentId;
-
 use crate::tools::document_updates::{fenced, read};
 use crate::tools::text_range::TextRange;
 use crate::tools::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
+    CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
 };
 
 /// Maximum length of one answer, in UTF-16 units.
@@ -23,10 +21,12 @@ pub struct ReadDocument;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Another document, as `list_documents` or the person names it; without it, the current one.
+    /// Identifier of another document, as `list_documents` or the person gives it; missing: the
+    /// current document.
     #[expect(dead_code, reason = "read before the call is prepared, to find the room")]
     document_id: Option<String>,
-    /// What to read: a half-open range in UTF-16 code units of the newest version; without it, from the beginning.
+    /// Range to read: half-open, in UTF-16 code units of the newest version; missing: from the
+    /// beginning.
     range: Option<TextRange>,
 }
 
@@ -37,10 +37,10 @@ impl Tool for ReadDocument {
     const WHEN: &'static str =
         "Use to see parts of a long document that you were not shown, or another document";
     const EFFECT: ToolEffect = ToolEffect::Safe;
-    const GROUND: ToolScope = ToolScope::Conversation;
+    const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let now = context.read_now().await?;
         let len = now.text.len();
         let asked = input.range.unwrap_or(TextRange { start: 0, end: len }).within(&now.text)?;
@@ -49,25 +49,25 @@ impl Tool for ReadDocument {
             end -= 1;
         }
         let words = now.text.slice(asked.start..end).unwrap_or_default();
-        let block = fenced("document", &context.tag, now.version, &words);
+        let block = fenced("document", &context.environment.tag, now.version, &words);
         let more =
             if end < asked.end { format!("\nRead on from unit {end}.") } else { String::new() };
-        let mut told = format!("Units {} to {end} of {len} (data):\n{block}{more}", asked.start);
+        let mut note = format!("Units {} to {end} of {len} (data):\n{block}{more}", asked.start);
         let (news, unread) = read(&context, &now, (asked.start, end));
         if let Some(news) = news {
-            told = format!("{news}\n\n{told}");
+            note = format!("{news}\n\n{note}");
         }
         let text = format!("Read units {} to {end} of {len}.", asked.start);
         Ok(PreparedCall::Answer(ToolAnswer {
             text,
-            note: Some(told),
+            note: Some(note),
             now: Some(now),
             unread,
             ..ToolAnswer::default()
         }))
     }
 
-    fn target(input: &Value) -> Option<DocumentId> {
-        named_document(input)
+    fn target(&self, input: &Value) -> CallTarget {
+        CallTarget::document_id(input)
     }
 }

@@ -17,7 +17,9 @@ use crate::rooms::command::DocumentSnapshot;
 use super::text_changes;
 use crate::tools::document_updates::{fenced, read};
 use crate::tools::pipeline::cross_document;
-use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+use crate::tools::{
+    CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
+};
 
 /// Path of the conversation's own document.
 const OWN: &str = "/document.md";
@@ -26,7 +28,7 @@ const OTHERS: &str = "/documents/";
 /// Maximum length of one view in UTF-16 units, line numbers included.
 const VIEW_LIMIT: usize = 50_000;
 /// Maximum number of documents in a view of their folder.
-const MOST_LISTED: usize = 200;
+const MAX_LISTED: usize = 200;
 
 /// Tool `str_replace_based_edit_tool`.
 pub struct StrReplaceBasedEditTool;
@@ -34,15 +36,17 @@ pub struct StrReplaceBasedEditTool;
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Input {
-    /// What to do.
+    /// Command to run.
     command: EditCommand,
-    /// `/document.md` is the current document, `/documents/ID.md` another one; `view` of `/` lists them.
+    /// Path: `/document.md` is the current document, `/documents/ID.md` another one; `view` of `/`
+    /// lists them.
     path: String,
-    /// For `view`: first and last line, counted from 1; -1 stands for the end. One view has at most 50,000 units.
+    /// For `view`: first and last line, counted from 1; -1 is the end. One view has at most 50,000
+    /// UTF-16 code units.
     view_range: Option<(i64, i64)>,
-    /// For `str_replace`: the text to replace, word for word; it must occur exactly once.
+    /// For `str_replace`: the exact text to replace; it must occur exactly once.
     old_str: Option<String>,
-    /// For `str_replace`: what stands there instead.
+    /// For `str_replace`: the replacement.
     new_str: Option<String>,
     /// For `insert`: the line after which to insert; 0 is the beginning.
     insert_line: Option<usize>,
@@ -56,13 +60,13 @@ pub struct Input {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EditCommand {
-    /// Read with line numbers.
+    /// Read the document with line numbers.
     View,
     /// Replace a text that occurs once.
     StrReplace,
-    /// Insert after a line.
+    /// Insert text after a line.
     Insert,
-    /// Replace everything.
+    /// Replace the whole text.
     Create,
 }
 
@@ -72,18 +76,18 @@ impl Tool for StrReplaceBasedEditTool {
          document is `/document.md`, others are `/documents/ID.md`. Edits are proposed to people.";
     const WHEN: &'static str = "Use if you prefer to edit by replacing exact strings";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const GROUND: ToolScope = ToolScope::Conversation;
+    const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let is_view = matches!(input.command, EditCommand::View);
-        let path = whole(&input.path);
+        let path = absolute(&input.path);
         if is_folder(&path) {
             if is_view && input.view_range.is_none() {
                 return list(&context, &path).await.map(PreparedCall::Answer);
             }
-            let told = format!("Error: {} is a directory; it can only be viewed", input.path);
-            return Err(ToolError::Denied(told));
+            let reason = format!("Error: {} is a directory; it can only be viewed", input.path);
+            return Err(ToolError::Denied(reason));
         }
         if is_view {
             return view(&context, input.view_range).await.map(PreparedCall::Answer);
@@ -96,24 +100,21 @@ impl Tool for StrReplaceBasedEditTool {
             .map(PreparedCall::Propose)
     }
 
-    fn only_looks(input: &Value) -> bool {
+    fn only_reads(&self, input: &Value) -> bool {
         input.get("command").is_some_and(|command| command == "view")
     }
 
-    fn target(input: &Value) -> Option<DocumentId> {
-        let path = whole(input.get("path")?.as_str()?);
-        if path == OWN || is_folder(&path) {
-            return None;
-        }
-        // Any other path is treated as the id of a document that does not exist, and is refused.
-        let name = path.strip_prefix(OTHERS).unwrap_or(&path[1..]);
-        Some(DocumentId::from(name.strip_suffix(".md").unwrap_or(name)))
+    fn target(&self, input: &Value) -> CallTarget {
+        other_document(input).map_or(CallTarget::Conversation, CallTarget::Document)
     }
 
-    fn missing(context: &ToolContext, input: &Value) -> Option<String> {
+    fn not_found_message(&self, context: &ToolContext, input: &Value) -> Option<String> {
         let path = input.get("path")?.as_str()?;
-        let own =
-            if context.base.is_some() { format!("The document is {OWN}; ") } else { String::new() };
+        let own = if context.view.base.is_some() {
+            format!("The document is {OWN}; ")
+        } else {
+            String::new()
+        };
         Some(format!(
             "Error: File not found: {path}. {own}`view` of / lists those that can be opened; create_new_document makes a new \
              one."
@@ -121,9 +122,20 @@ impl Tool for StrReplaceBasedEditTool {
     }
 }
 
+/// Returns the document that an input names, if that is not the conversation's own.
+pub(crate) fn other_document(input: &Value) -> Option<DocumentId> {
+    let path = absolute(input.get("path")?.as_str()?);
+    if path == OWN || is_folder(&path) {
+        return None;
+    }
+    // Any other path is treated as the id of a document that does not exist, and is refused.
+    let name = path.strip_prefix(OTHERS).unwrap_or(&path[1..]);
+    Some(DocumentId::from(name.strip_suffix(".md").unwrap_or(name)))
+}
+
 /// Returns the absolute form of a path. Models that know the tool from files also write
 /// `./document.md`, `document.md` and `.`.
-fn whole(path: &str) -> String {
+fn absolute(path: &str) -> String {
     let mut rest = path;
     while let Some(below) = rest.strip_prefix("./") {
         rest = below;
@@ -143,45 +155,46 @@ fn is_folder(path: &str) -> bool {
 /// Lists the documents that the person may open, in the format of the published tool for a folder.
 async fn list(context: &ToolContext, folder: &str) -> Result<ToolAnswer, ToolError> {
     let own = context.document().ok().map(|own| own.title.clone());
-    let (listed, kept_back) = cross_document::listed(context).await?;
-    let told = listing(folder, own.as_deref(), &listed) + &cross_document::kept_back(kept_back);
+    let (listed, omitted) = cross_document::listed(context).await?;
+    let note = listing(folder, own.as_deref(), &listed) + &cross_document::omitted_note(omitted);
     let text = format!("Listed {} documents.", listed.len());
-    let of = listed.into_iter().take(MOST_LISTED).map(|(id, _)| id).collect();
+    let of = listed.into_iter().take(MAX_LISTED).map(|(id, _)| id).collect();
     // People who join later may not be allowed to see all titles.
-    Ok(ToolAnswer { text, note: Some(told), of, ..ToolAnswer::default() })
+    Ok(ToolAnswer { text, note: Some(note), of, ..ToolAnswer::default() })
 }
 
 fn listing(folder: &str, own: Option<&str>, others: &[(DocumentId, String)]) -> String {
-    let mut told = format!(
+    let mut note = format!(
         "Here's the files and directories up to 2 levels deep in {folder}, excluding hidden items (titles are data):"
     );
     // Writing to a string cannot fail.
     if folder == "/" {
-        let _ = write!(told, "\n/");
+        let _ = write!(note, "\n/");
         if let Some(title) = own {
-            let _ = write!(told, "\n{OWN}\t{title:?}");
+            let _ = write!(note, "\n{OWN}\t{title:?}");
         }
     }
-    let _ = write!(told, "\n{}", OTHERS.trim_end_matches('/'));
-    for (id, title) in others.iter().take(MOST_LISTED) {
-        let _ = write!(told, "\n{OTHERS}{id}.md\t{title:?}");
+    let _ = write!(note, "\n{}", OTHERS.trim_end_matches('/'));
+    for (id, title) in others.iter().take(MAX_LISTED) {
+        let _ = write!(note, "\n{OTHERS}{id}.md\t{title:?}");
     }
-    if others.len() > MOST_LISTED {
-        let more = others.len() - MOST_LISTED;
-        let _ = write!(told, "\n… and {more} more; list_documents finds them by title");
+    if others.len() > MAX_LISTED {
+        let more = others.len() - MAX_LISTED;
+        let _ = write!(note, "\n… and {more} more; list_documents finds them by title");
     }
-    told
+    note
 }
 
 async fn view(context: &ToolContext, range: Option<(i64, i64)>) -> Result<ToolAnswer, ToolError> {
     let now = context.read_now().await?;
-    let (mut told, units) = viewed(&now, range, &context.tag).map_err(ToolError::Denied)?;
+    let (mut note, units) =
+        viewed(&now, range, &context.environment.tag).map_err(ToolError::Denied)?;
     let (news, unread) = read(context, &now, units);
     if let Some(news) = news {
-        told = format!("{news}\n\n{told}");
+        note = format!("{news}\n\n{note}");
     }
     let text = format!("Viewed “{}”.", now.title);
-    Ok(ToolAnswer { text, note: Some(told), now: Some(now), unread, ..ToolAnswer::default() })
+    Ok(ToolAnswer { text, note: Some(note), now: Some(now), unread, ..ToolAnswer::default() })
 }
 
 /// Returns lines of a document with their numbers, marked as data, and the range of UTF-16 units
@@ -202,14 +215,14 @@ fn viewed(
             lines.len()
         ));
     }
-    let wanted = &lines[first - 1..last];
-    let (block, shown) = numbered(wanted, first);
+    let requested = &lines[first - 1..last];
+    let (block, shown) = numbered(requested, first);
     let end = first + shown.max(1) - 1;
     let units = |lines: &[&str]| lines.iter().map(|line| utf16_len(line) + 1).sum::<usize>();
     let from = units(&lines[..first - 1]);
     let (more, to) = if shown == 0 {
         // A view cannot begin within a line.
-        let unit = from + utf16_len(beginning(wanted[0]));
+        let unit = from + utf16_len(beginning(requested[0]));
         (format!("\nLine {first} goes on; read on with read_document from unit {unit}."), unit)
     } else {
         let more = format!("\nRead on with view_range [{}, {last}].", end + 1);
@@ -322,7 +335,7 @@ mod tests {
     #[test]
     fn lines_are_shown_with_numbers_and_marked_as_data() {
         let document = reading("a\nb\nc");
-        let lines = |range| viewed(&document, range, "k9").map(|(told, _)| told);
+        let lines = |range| viewed(&document, range, "k9").map(|(note, _)| note);
         assert_eq!(
             lines(None).unwrap(),
             "Lines 1 to 3 of 3 (data):\n<document-k9 version=\"0\">\n     1\ta\n     2\tb\n     3\tc\n</document-k9>"
@@ -341,11 +354,11 @@ mod tests {
         let document = reading(&"words\n".repeat(100_000));
         let (mut seen, mut next) = (0, 1);
         while seen < 60_000 {
-            let (told, _) = viewed(&document, Some((next, -1)), "k9").unwrap();
-            assert!(utf16_len(&told) < VIEW_LIMIT + 200, "{}", told.len());
-            let shown = i64::try_from(told.matches("\twords").count()).unwrap();
+            let (note, _) = viewed(&document, Some((next, -1)), "k9").unwrap();
+            assert!(utf16_len(&note) < VIEW_LIMIT + 200, "{}", note.len());
+            let shown = i64::try_from(note.matches("\twords").count()).unwrap();
             let on = format!("Read on with view_range [{}, 100001].", next + shown);
-            assert!(told.ends_with(&on), "{}", &told[told.len() - 80..]);
+            assert!(note.ends_with(&on), "{}", &note[note.len() - 80..]);
             (seen, next) = (seen + shown, next + shown);
         }
         let (last, units) = viewed(&document, Some((99_999, -1)), "k9").unwrap();
@@ -356,13 +369,13 @@ mod tests {
     #[test]
     fn of_a_long_line_the_rest_is_read_by_units() {
         let line = "😀x".repeat(100_000);
-        let (told, units) = viewed(&reading(&format!("a\n{line}\nb")), Some((2, 3)), "k9").unwrap();
-        assert!(told.contains(&format!("from unit {}.", units.1)) && units.0 == 2, "{units:?}");
-        assert!(told.starts_with("Lines 2 to 2 of 3 (data):"), "{}", &told[..40]);
-        assert!(utf16_len(&told) < VIEW_LIMIT);
-        let shown = told.split('\t').nth(1).unwrap().split('\n').next().unwrap();
+        let (note, units) = viewed(&reading(&format!("a\n{line}\nb")), Some((2, 3)), "k9").unwrap();
+        assert!(note.contains(&format!("from unit {}.", units.1)) && units.0 == 2, "{units:?}");
+        assert!(note.starts_with("Lines 2 to 2 of 3 (data):"), "{}", &note[..40]);
+        assert!(utf16_len(&note) < VIEW_LIMIT);
+        let shown = note.split('\t').nth(1).unwrap().split('\n').next().unwrap();
         let on = format!("read on with read_document from unit {}.", 2 + utf16_len(shown));
-        assert!(told.ends_with(&on), "{}", &told[told.len() - 90..]);
+        assert!(note.ends_with(&on), "{}", &note[note.len() - 90..]);
     }
 
     #[test]
@@ -378,7 +391,7 @@ mod tests {
             ]
         );
         assert_eq!(listing("/documents/", None, &[]).lines().count(), 2);
-        let many = vec![others[0].clone(); MOST_LISTED + 3];
+        let many = vec![others[0].clone(); MAX_LISTED + 3];
         assert!(
             listing("/", None, &many).ends_with("… and 3 more; list_documents finds them by title")
         );
@@ -386,9 +399,7 @@ mod tests {
 
     #[test]
     fn a_path_names_a_document() {
-        let target = |path: &str| {
-            StrReplaceBasedEditTool::target(&json!({"path": path})).map(|id| id.to_string())
-        };
+        let target = |path: &str| other_document(&json!({"path": path})).map(|id| id.to_string());
         for own in ["/document.md", "document.md", "./document.md", "/", "", ".", "./"] {
             assert_eq!(target(own), None, "{own}");
         }

@@ -24,7 +24,7 @@ pub struct SuggestImprovements;
 // Models are to explain themselves; a call that does not is still understood.
 #[schemars(extend("required" = ["suggestions", "explanation"]))]
 pub struct Input {
-    /// The suggestions; they must not overlap.
+    /// Suggestions; they must not overlap.
     suggestions: Vec<SuggestedChange>,
     /// One sentence for the people who decide: what the suggestions have in common.
     #[serde(default)]
@@ -39,13 +39,13 @@ pub struct Input {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SuggestedChange {
-    /// The passage as it stands in the document, word for word; long enough to occur only once.
+    /// Exact passage of the document; long enough to occur only once.
     original: String,
-    /// What would stand there instead; empty removes the passage.
+    /// Replacement; empty removes the passage.
     replacement: String,
-    /// Why, in one short sentence for the people who decide.
+    /// Reason, in one short sentence for the people who decide.
     reason: String,
-    /// Which occurrence of `original` is meant, counted from 1; only needed if there are several.
+    /// Occurrence of `original`, counted from 1; only needed if there are several.
     occurrence: Option<usize>,
 }
 
@@ -56,10 +56,10 @@ impl Tool for SuggestImprovements {
     const WHEN: &'static str =
         "Use when asked for feedback, corrections or improvements of several separate passages";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const TAKES: ReplacedText = ReplacedText::Named;
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = base.text.clone();
         let hunks = text_changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
@@ -167,17 +167,17 @@ mod tests {
     #[test]
     fn each_suggestion_is_one_change_of_the_words_that_differ() {
         let text = "😀 He could of slept. It were late.";
-        let said = suggested(
+        let outcome = suggested(
             text,
             &[("It were late", "It was late", None), ("could of slept", "could have slept", None)],
         );
-        assert_eq!(said.unwrap(), "12-14 have; 25-29 was");
+        assert_eq!(outcome.unwrap(), "12-14 have; 25-29 was");
     }
 
     #[test]
     fn a_passage_that_recurs_needs_a_number() {
-        let said = suggested("no no no", &[("no", "yes", None)]).unwrap_err();
-        assert!(said.contains("\"no\" occurs 3 times"), "{said}");
+        let outcome = suggested("no no no", &[("no", "yes", None)]).unwrap_err();
+        assert!(outcome.contains("\"no\" occurs 3 times"), "{outcome}");
         assert_eq!(suggested("no no no", &[("no", "yes", Some(2))]).unwrap(), "3-5 yes");
         assert!(
             suggested("no no", &[("no", "yes", Some(3))]).unwrap_err().contains("no occurrence 3")
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_problem_is_named_at_once_and_nothing_is_proposed() {
-        let said = suggested(
+        let outcome = suggested(
             "one two three",
             &[
                 ("one two", "1", None),
@@ -198,13 +198,13 @@ mod tests {
                 ("", "5", None),
             ],
         );
-        let said = said.unwrap_err();
+        let outcome = outcome.unwrap_err();
         for part in [
             "suggestions 1 and 2 overlap",
             "suggestion 3: \"four\" is not in the document",
             "suggestion 4: `original` is empty",
         ] {
-            assert!(said.contains(part), "{said}");
+            assert!(outcome.contains(part), "{outcome}");
         }
         assert!(suggested("one", &[]).is_err());
     }

@@ -51,7 +51,7 @@ pub async fn propose(
         let mut warnings = warnings;
         warnings.extend(invisible_chars::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        DocumentProposal { hunks, text, preview, told: None }
+        DocumentProposal { hunks, text, preview, success_text: None }
     })
     .await
 }
@@ -80,7 +80,7 @@ pub async fn compose(
         let mut warnings = warnings;
         warnings.extend(invisible_chars::warning(&old, &new));
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
-        Ok(DocumentProposal { hunks, text, preview, told: None })
+        Ok(DocumentProposal { hunks, text, preview, success_text: None })
     };
     linear(units, composed).await?
 }

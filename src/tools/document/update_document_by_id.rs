@@ -5,11 +5,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::document::Text;
-use crate::ids::DocumentId;
 
 use super::text_changes;
 use crate::tools::{
-    PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope, named_document,
+    CallTarget, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError, ToolScope,
 };
 
 /// Tool `update_document_by_id`.
@@ -21,10 +20,10 @@ pub struct UpdateDocumentById;
 // Models are to explain themselves; a call that does not is still understood.
 #[schemars(extend("required" = ["document_id", "new_content", "explanation"]))]
 pub struct Input {
-    /// The document, as `list_documents` or the person names it.
+    /// Identifier of the document, as `list_documents` or the person gives it.
     #[expect(dead_code, reason = "read before the call is prepared, to find the room")]
     document_id: String,
-    /// The complete new text of that document.
+    /// Complete new text of that document.
     new_content: String,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
@@ -41,17 +40,17 @@ impl Tool for UpdateDocumentById {
          complete text, with everything that stays the same repeated word for word. The people of that document decide.";
     const WHEN: &'static str = "Use when another document than the current one is to be changed";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const TAKES: ReplacedText = ReplacedText::TheRest;
-    const GROUND: ToolScope = ToolScope::Conversation;
+    const REPLACES: ReplacedText = ReplacedText::Document;
+    const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
         text_changes::propose(base, text, None, Vec::new()).await.map(PreparedCall::Propose)
     }
 
-    fn target(input: &Value) -> Option<DocumentId> {
-        named_document(input)
+    fn target(&self, input: &Value) -> CallTarget {
+        CallTarget::document_id(input)
     }
 }

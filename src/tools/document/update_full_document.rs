@@ -19,7 +19,7 @@ pub struct UpdateFullDocument;
 // Models are to explain themselves; a call that does not is still understood.
 #[schemars(extend("required" = ["new_content", "explanation"]))]
 pub struct Input {
-    /// The complete new text of the document.
+    /// Complete new text of the document.
     new_content: String,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
@@ -36,14 +36,14 @@ impl Tool for UpdateFullDocument {
          stays the same repeated word for word; people then review each difference on its own. At most 100,000 characters.";
     const WHEN: &'static str = "Use when request requires replacing entire document";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const TAKES: ReplacedText = ReplacedText::TheRest;
-    const WRITES: Option<StreamedField> = Some(StreamedField::Document("new_content"));
+    const REPLACES: ReplacedText = ReplacedText::Document;
+    const STREAMS: Option<StreamedField> = Some(StreamedField::Document("new_content"));
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        let range = text_changes::confined(&base.text, &text, context.allowed);
+        let range = text_changes::confined(&base.text, &text, context.view.editable);
         text_changes::propose(base, text, range, Vec::new()).await.map(PreparedCall::Propose)
     }
 }

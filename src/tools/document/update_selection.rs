@@ -19,9 +19,9 @@ pub struct UpdateSelection;
 // Models are to explain themselves; a call that does not is still understood.
 #[schemars(extend("required" = ["new_text", "selection_range", "explanation"]))]
 pub struct Input {
-    /// The text that replaces the range.
+    /// Text that replaces the range.
     new_text: String,
-    /// The range to replace, in UTF-16 code units of the document as shown; `start` equal to `end` inserts.
+    /// Range to replace, in UTF-16 code units of the document as shown; an empty range inserts.
     selection_range: TextRange,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
@@ -38,10 +38,10 @@ impl Tool for UpdateSelection {
          selected text; if nothing is selected, the range of the words that the request is about.";
     const WHEN: &'static str = "Use when request targets selected text only";
     const EFFECT: ToolEffect = ToolEffect::Proposes;
-    const WRITES: Option<StreamedField> = Some(StreamedField::Range("new_text"));
+    const STREAMS: Option<StreamedField> = Some(StreamedField::Range("new_text"));
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let TextRange { start, end } = input.selection_range;
         // The hook has checked the range; if the hook is missing, that must not cause a panic.
@@ -55,7 +55,7 @@ impl Tool for UpdateSelection {
         text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
     }
 
-    fn scope(_: &ToolContext, input: &Value) -> Option<(usize, usize)> {
+    fn edited_range(&self, _: &ToolContext, input: &Value) -> Option<(usize, usize)> {
         let TextRange { start, end } =
             TextRange::deserialize(input.get("selection_range")?).ok()?;
         Some((start, end))

@@ -30,19 +30,19 @@ pub async fn ask(
     cancel: &CancellationToken,
 ) -> Result<ProposalResult, ToolError> {
     let base = context.document()?;
-    let DocumentProposal { hunks, text, preview, told: _ } = proposal;
+    let DocumentProposal { hunks, text, preview, success_text: _ } = proposal;
     if hunks.is_empty() {
         return Err(ToolError::Unchanged);
     }
     let request = NewApprovalRequest {
-        id: context.request.clone(),
+        id: context.call.request.clone(),
         tool: call.name.clone(),
         input: call.input.clone(),
         tool_use: call.id.as_str().into(),
-        session: context.session.clone(),
-        run: context.run.clone(),
-        requester: context.requester.clone(),
-        prompt: context.prompt.to_string(),
+        session: context.call.session.clone(),
+        run: context.call.run.clone(),
+        requester: context.call.requester.clone(),
+        prompt: context.call.prompt.to_string(),
         base_version: base.version,
         base: base.text.clone(),
         hunks,
@@ -50,22 +50,22 @@ pub async fn ask(
         explanation: explanation(call).unwrap_or_default().to_owned(),
         preview,
         touched: None,
-        source: context.source.to_owned(),
-        gate: context.gate,
-        deadline_ms: context.deadline_ms,
-        taken_up: context.taken_up,
-        again_of: context.again_of.clone(),
+        source: context.call.source.to_owned(),
+        approval_mode: context.approval.mode,
+        deadline_ms: context.approval.deadline_ms,
+        taken_up: context.call.taken_up,
+        again_of: context.call.again_of.clone(),
     };
     failpoint::pass("tools.proposing");
-    let settled = match context.room.propose_after(context.take_preface(), request).await? {
+    let settled = match context.room.propose(request).await? {
         ProposalOutcome::Waiting(_) => {
-            context.say(ApprovalWait::Waits);
-            if let Some(asking) = context.asked_in() {
-                context.room.tell_also(asking, &context.request).await;
+            context.report_progress(ApprovalWait::Waits);
+            if let Some(asking) = context.asking_room() {
+                context.room.notify_also(asking, &context.call.request).await;
             }
-            cross_document::tell_asking(context, call).await;
-            let settled = wait(&context.room, &context.request, cancel).await?;
-            context.say(ApprovalWait::Resolved);
+            cross_document::notify_asking_document(context, call).await;
+            let settled = wait(&context.room, &context.call.request, cancel).await?;
+            context.report_progress(ApprovalWait::Resolved);
             settled
         }
         ProposalOutcome::Resolved(settled) => *settled,
@@ -86,7 +86,7 @@ pub async fn resume(
     scope: Option<(usize, usize)>,
     cancel: &CancellationToken,
 ) -> Option<Result<ProposalResult, ToolError>> {
-    match wait(&context.room, &context.request, cancel).await {
+    match wait(&context.room, &context.call.request, cancel).await {
         Err(RoomError::NoRequest) => None,
         Err(error) => Some(Err(error.into())),
         Ok(settled) => Some(Ok(verdict(context, call, scope, settled))),
@@ -119,7 +119,7 @@ fn verdict(
 ) -> ProposalResult {
     failpoint::pass("tools.settled");
     let applied = applied(settled.resolution.status);
-    let range = scope.map(|scope| standing(context, scope, &settled));
+    let range = scope.map(|scope| text_in_range(context, scope, &settled));
     let explanation = explanation(call).map(str::to_owned);
     let as_proposed = settled.request.hunks.iter().all(|hunk| {
         hunk.status == HunkStatus::Accepted
@@ -131,14 +131,14 @@ fn verdict(
 
 /// Returns the present text of the original range. The room knows its position, unless it was
 /// restarted since.
-fn standing(
+fn text_in_range(
     context: &ToolContext,
     (start, end): (usize, usize),
     settled: &ResolvedRequest,
 ) -> RewrittenRange {
     let now = &settled.reading.text;
     let guess = || {
-        let base = context.base.as_ref()?;
+        let base = context.view.base.as_ref()?;
         let difference = TextDifference::between(&base.text.to_string(), &now.to_string());
         Some(difference.map_or((start, end), |it| it.map((start, end))))
     };
@@ -162,6 +162,6 @@ fn applied(status: RequestStatus) -> bool {
 /// Returns the model's own explanation of a call.
 pub fn explanation(call: &ToolCall) -> Option<&str> {
     // Commands have a `description` instead.
-    let said = call.input.get("explanation").or_else(|| call.input.get("description"))?;
-    said.as_str().filter(|text| !text.is_empty())
+    let given = call.input.get("explanation").or_else(|| call.input.get("description"))?;
+    given.as_str().filter(|text| !text.is_empty())
 }

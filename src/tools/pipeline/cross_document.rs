@@ -16,7 +16,8 @@ use crate::rooms::command::DocumentSnapshot;
 use crate::rooms::event::{RunEvent, RunEventKind};
 
 use crate::tools::{
-    EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges,
+    DocumentView, EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError,
+    UnreadRanges,
 };
 
 /// Other documents that the model has read in this run, with the unread ranges of each. Kept in
@@ -37,32 +38,33 @@ pub(crate) async fn enter(
     let Some(id) = document.filter(|id| id != context.room.document()) else { return Ok(None) };
     let unknown = || ToolError::NoSuchDocument(id.clone());
     let action = if effect == ToolEffect::Safe { Action::Read } else { Action::Ask };
-    if !context.requester.may(Action::Read, Some(&id)) {
+    if !context.call.requester.may(Action::Read, Some(&id)) {
         return Err(unknown());
     }
-    if !context.requester.may(action, Some(&id)) {
+    if !context.call.requester.may(action, Some(&id)) {
         return Err(ToolError::Denied(
             "The person may not ask for changes of that document".into(),
         ));
     }
-    let room = context.rooms.open(&id).await.map_err(|_| unknown())?;
+    let room = context.environment.rooms.open(&id).await.map_err(|_| unknown())?;
     if room.unlisted_owner().is_some() {
         return Err(unknown());
     }
-    let read = context.read.as_ref().and_then(|read| read.get(&id));
+    let read = context.view.others.as_ref().and_then(|read| read.get(&id));
     let (base, unread) = read.cloned().unzip();
-    Ok(Some(ToolContext {
-        room,
-        unread: unread.clone().unwrap_or_default(),
-        still_unread: unread.unwrap_or_default(),
-        shown: base.clone(),
+    let unread = unread.unwrap_or_default();
+    let view = DocumentView {
+        base_unread: unread.clone(),
+        latest_unread: unread,
+        latest: base.clone(),
         base,
+        others: context.view.others.clone(),
         // The selection in this document does not apply to the other one.
         selection: None,
-        allowed: EditableRange::Everything,
-        elsewhere: Some(context.room.clone()),
-        ..context.clone()
-    }))
+        editable: EditableRange::Everything,
+    };
+    let conversation_room = Some(context.room.clone());
+    Ok(Some(ToolContext { room, conversation_room, view, ..context.clone() }))
 }
 
 /// Returns the documents whose titles the model may be told here (ids and titles, last changed
@@ -71,18 +73,18 @@ pub(crate) async fn enter(
 pub(crate) async fn listed(
     context: &ToolContext,
 ) -> Result<(Vec<(DocumentId, String)>, usize), ToolError> {
-    let mut listed = context.rooms.listed(&context.requester).await?;
+    let mut listed = context.environment.rooms.listed(&context.call.requester).await?;
     let open = listed.len();
     if context.room.unlisted_owner().is_none() {
-        let readers = context.rooms.readers(context.room.document()).await?;
+        let readers = context.environment.rooms.readers(context.room.document()).await?;
         listed.retain(|(id, _)| readers.may_all_read(id));
     }
-    let kept_back = open - listed.len();
-    Ok((listed, kept_back))
+    let omitted = open - listed.len();
+    Ok((listed, omitted))
 }
 
 /// Returns the sentence about documents that are not listed; empty if there are none.
-pub(crate) fn kept_back(count: usize) -> String {
+pub(crate) fn omitted_note(count: usize) -> String {
     if count == 0 {
         return String::new();
     }
@@ -92,28 +94,28 @@ pub(crate) fn kept_back(count: usize) -> String {
 }
 
 /// Tells the people of the asking document that a call waits in another one.
-pub(crate) async fn tell_asking(context: &ToolContext, call: &ToolCall) {
-    let Some(asking) = &context.elsewhere else { return };
+pub(crate) async fn notify_asking_document(context: &ToolContext, call: &ToolCall) {
+    let Some(asking) = &context.conversation_room else { return };
     let id = context.room.document();
-    let title = context.base.as_ref().map_or("?", |it| &it.title);
-    let told = json!({
+    let title = context.view.base.as_ref().map_or("?", |it| &it.title);
+    let details = json!({
         "tool": call.name,
         "tool_use_id": call.id,
         "document_id": id,
         "title": title,
-        "request_id": context.request,
+        "request_id": context.call.request,
         "status": RequestStatus::Pending.as_str(),
         "text": format!("“{title}” ({id}): {}.", RequestStatus::Pending.as_str()),
     });
     let is_shared = asking.unlisted_owner().is_none();
-    let said = RunEvent {
-        session: context.session.clone(),
-        run: context.run.clone(),
+    let event = RunEvent {
+        session: context.call.session.clone(),
+        run: context.call.run.clone(),
         document: is_shared.then(|| asking.document().clone()),
-        at_ms: context.clock.now_ms(),
-        saying: RunEventKind::Agent("system", "waiting", told),
+        at_ms: context.environment.clock.now_ms(),
+        saying: RunEventKind::Agent("system", "waiting", details),
     };
-    asking.say(said).await;
+    asking.publish(event).await;
 }
 
 /// Fields of an outcome that the people of the asking document may see.
@@ -121,22 +123,22 @@ const TOLD: [&str; 3] = ["permissionDecision", "request_id", "status"];
 
 /// Reduces the outcome of a call about another document to what the people of the asking document
 /// may be told.
-pub(crate) fn discreet(context: &ToolContext, mut finished: FinishedCall) -> FinishedCall {
-    if context.elsewhere.is_none() {
+pub(crate) fn redact(context: &ToolContext, mut finished: FinishedCall) -> FinishedCall {
+    if context.conversation_room.is_none() {
         return finished;
     }
     let id = context.room.document();
-    let title = finished.now.as_ref().or(context.base.as_ref()).map_or("?", |it| &it.title);
+    let title = finished.now.as_ref().or(context.view.base.as_ref()).map_or("?", |it| &it.title);
     let outcome = &mut finished.outcome;
     let became = match outcome.change.take() {
         Some(change) => change.status,
         None if outcome.is_error => "not possible".to_owned(),
         None => "read".to_owned(),
     };
-    let told = std::mem::replace(&mut outcome.text, format!("“{title}” ({id}): {became}."));
+    let report = std::mem::replace(&mut outcome.text, format!("“{title}” ({id}): {became}."));
     outcome.note = Some(match outcome.note.take() {
-        Some(note) => format!("{told}\n{note}"),
-        None => told,
+        Some(note) => format!("{report}\n{note}"),
+        None => report,
     });
     // All other fields may contain words of the document.
     outcome.about.retain(|name, _| TOLD.contains(&name.as_str()));

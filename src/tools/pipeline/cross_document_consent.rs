@@ -9,28 +9,28 @@ use tokio_util::sync::CancellationToken;
 use crate::approvals::{Preview, PreviewWarning, RequestStatus, ToolReport};
 
 use super::{cross_document, inbox_approval};
-use crate::tools::registered_tool::RegisteredTool;
-use crate::tools::{
-    ActionPreview, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry,
-};
+use crate::tools::dyn_tool::DynTool;
+use crate::tools::{ActionPreview, FinishedCall, ToolCall, ToolContext, ToolError, ToolRegistry};
 
 impl ToolRegistry {
     /// Asks people if another document may be read for this conversation. Returns `Some` with the
     /// outcome if it may not be read.
-    pub(crate) async fn disclose(
+    pub(crate) async fn ask_to_disclose(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         call: &ToolCall,
         cancel: &CancellationToken,
     ) -> Result<Option<FinishedCall>, ToolError> {
-        let looks = tool.effect == ToolEffect::Safe || (tool.only_looks)(&call.input);
-        let Some(asking) = context.elsewhere.as_ref().filter(|_| looks) else { return Ok(None) };
+        let only_reads = tool.only_reads(&call.input);
+        let Some(asking) = context.conversation_room.as_ref().filter(|_| only_reads) else {
+            return Ok(None);
+        };
         let (here, there) = (asking.document(), context.room.document());
         // An approval is valid for the whole run. A private document belongs to its session alone.
-        let is_read = context.read.as_ref().is_some_and(|read| read.contains_key(there));
+        let is_read = context.view.others.as_ref().is_some_and(|read| read.contains_key(there));
         let is_known = is_read || asking.unlisted_owner().is_some();
-        if is_known || context.rooms.readers(here).await?.may_all_read(there) {
+        if is_known || context.environment.rooms.readers(here).await?.may_all_read(there) {
             return Ok(None);
         }
         self.check(tool, context, &call.input)?;
@@ -43,19 +43,20 @@ impl ToolRegistry {
                     "Some who may read “{ours}” may not read “{theirs}”, and will hear what the AI says about it."
                 ),
             }],
-            ..inbox_approval::looking(&call.input)
+            ..inbox_approval::read_preview(&call.input)
         };
-        cross_document::tell_asking(context, call).await;
+        cross_document::notify_asking_document(context, call).await;
         let intent = ActionPreview { preview, touched: None };
-        let settled = inbox_approval::ask(context, tool.effect, call, intent, cancel).await?;
+        let settled =
+            inbox_approval::ask(context, tool.spec().effect, call, intent, cancel).await?;
         let (request, report) = (settled.request, settled.resolution.report);
         if request.status != RequestStatus::Approved {
             return Ok(Some(inbox_approval::outcome(&request, report)));
         }
         if request.execution.is_none() {
-            context.desk.begin(request.id().clone()).await?;
+            context.environment.workspace_inbox.begin(request.id().clone()).await?;
             let report = ToolReport { text: format!("“{theirs}” was read."), is_error: false };
-            inbox_approval::done(&context.desk, &request, report).await;
+            inbox_approval::done(&context.environment.workspace_inbox, &request, report).await;
         }
         Ok(None)
     }

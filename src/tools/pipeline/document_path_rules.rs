@@ -9,8 +9,8 @@ use crate::rooms::command::ApprovalMode;
 use crate::rooms::{RoomError, RoomHandle};
 
 use super::inbox_approval;
-use crate::tools::registered_tool::RegisteredTool;
-use crate::tools::{ToolCall, ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope};
+use crate::tools::dyn_tool::DynTool;
+use crate::tools::{ToolCall, ToolContext, ToolError, ToolRegistry, ToolScope};
 
 impl ToolRegistry {
     /// Checks owners' rules before another document that is a file is read.
@@ -20,14 +20,17 @@ impl ToolRegistry {
     /// If a rule denies reading it, or requires that people are asked.
     pub(crate) async fn may_read(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         call: &ToolCall,
     ) -> Result<(), ToolError> {
-        let looks = tool.effect == ToolEffect::Safe || (tool.only_looks)(&call.input);
-        let asked = self.path(tool, context).filter(|_| looks && context.elsewhere.is_some());
+        let only_reads = tool.only_reads(&call.input);
+        let asked =
+            self.path(tool, context).filter(|_| only_reads && context.conversation_room.is_some());
         let Some(path) = asked else { return Ok(()) };
-        match inbox_approval::gate_of_path(context, &path, &[&call.name, "Read"], None).await? {
+        match inbox_approval::approval_mode_for_path(context, &path, &[&call.name, "Read"], None)
+            .await?
+        {
             ApprovalMode::People => Err(ToolError::Denied(format!(
                 "An owner wants to be asked before {path} is read, which only Read in the workspace does; it was not read"
             ))),
@@ -40,16 +43,21 @@ impl ToolRegistry {
     /// # Errors
     ///
     /// If a rule denies the change.
-    pub(crate) async fn gate_of(
+    pub(crate) async fn approval_mode_for(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         call: &ToolCall,
         hunks: &[HunkDraft],
     ) -> Result<ApprovalMode, ToolError> {
-        let Some(path) = self.path(tool, context) else { return Ok(context.gate) };
-        inbox_approval::gate_of_path(context, &path, &[&call.name, "Write", "Edit"], Some(hunks))
-            .await
+        let Some(path) = self.path(tool, context) else { return Ok(context.approval.mode) };
+        inbox_approval::approval_mode_for_path(
+            context,
+            &path,
+            &[&call.name, "Write", "Edit"],
+            Some(hunks),
+        )
+        .await
     }
 
     /// Returns the maximum number of UTF-16 units that the workspace inbox's rules let the tool of
@@ -58,16 +66,16 @@ impl ToolRegistry {
     pub async fn most_units(
         &self,
         request: &ApprovalRequest,
-        desk: &RoomHandle,
+        workspace_inbox: &RoomHandle,
     ) -> Result<Option<usize>, RoomError> {
         let ProposedCall { tool, document, .. } = &request.proposal;
         let files = self.files.as_ref().zip(document.as_ref());
         let Some(path) = files.and_then(|(files, document)| files.path_of(document)) else {
             return Ok(None);
         };
-        let of_files = self.tool(tool).is_ok_and(|tool| tool.ground == ToolScope::Workspace);
+        let of_files = self.tool(tool).is_ok_and(|tool| tool.spec().scope == ToolScope::Workspace);
         let names = if of_files { vec![tool.as_str()] } else { vec![tool, "Write", "Edit"] };
-        let speaks = |rule: &&Arc<ApprovalRule>| {
+        let denies = |rule: &&Arc<ApprovalRule>| {
             rule.effect == approvals::RuleEffect::Deny
                 && names.iter().any(|&tool| {
                     rule.stops(&RuleSubject {
@@ -78,14 +86,14 @@ impl ToolRegistry {
                     })
                 })
         };
-        let rules = desk.rules().await?;
-        Ok(rules.iter().filter(speaks).map(|rule| rule.over.unwrap_or(0)).min())
+        let rules = workspace_inbox.rules().await?;
+        Ok(rules.iter().filter(denies).map(|rule| rule.over.unwrap_or(0)).min())
     }
 
     /// Returns the path of the file that the document of a call is. `None` for workspace tools,
     /// whose rules go by the path they name.
-    fn path(&self, tool: &RegisteredTool, context: &ToolContext) -> Option<String> {
-        let files = self.files.as_ref().filter(|_| tool.ground != ToolScope::Workspace)?;
+    fn path(&self, tool: &dyn DynTool, context: &ToolContext) -> Option<String> {
+        let files = self.files.as_ref().filter(|_| tool.spec().scope != ToolScope::Workspace)?;
         files.path_of(context.room.document())
     }
 }

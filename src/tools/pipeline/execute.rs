@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 
 use super::inbox_approval::{self, AfterRequest, AskerState};
 use crate::tools::document::text_changes;
-use crate::tools::registered_tool::RegisteredTool;
+use crate::tools::dyn_tool::DynTool;
 use crate::tools::registry::{ToolRegistry, refused};
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, ExecutionContext, FinishedCall, PreparedCall,
@@ -23,44 +23,48 @@ use crate::tools::{
 
 impl ToolRegistry {
     /// Executes an approved call once and reports the result to the workspace inbox.
-    pub(crate) async fn carry_out(
+    pub(crate) async fn execute_approved(
         &self,
-        tool: &RegisteredTool,
+        tool: &dyn DynTool,
         context: &ToolContext,
         settled: ResolvedRequest,
         asked: AskerState,
         cancel: &CancellationToken,
     ) -> FinishedCall {
-        if tool.effect.concludes() {
+        if tool.spec().effect.concludes() {
             return conclude(tool, context, settled, cancel).await;
         }
         let ResolvedRequest { request, resolution, .. } = settled;
-        let report = match (inbox_approval::next(&request, asked), &context.workspace) {
+        let report = match (inbox_approval::next(&request, asked), &context.environment.workspace) {
             (AfterRequest::Report(report), _) if request.status != RequestStatus::Approved => {
                 return inbox_approval::outcome(&request, report);
             }
             (AfterRequest::Report(report), _) => report,
             (_, None) => inbox_approval::failed(&ToolError::NoWorkspace.to_string()),
-            (AfterRequest::LookBack, Some(workspace)) => look_back(&request, workspace).await,
+            (AfterRequest::RecoverOutcome, Some(workspace)) => {
+                recover_outcome(&request, workspace).await
+            }
             (AfterRequest::Act, Some(_)) if cancel.is_cancelled() => {
                 inbox_approval::failed("The run was cancelled; this call was not executed")
             }
             (AfterRequest::Act, Some(workspace)) => {
-                if let Err(error) = context.desk.begin(request.id().clone()).await {
+                if let Err(error) =
+                    context.environment.workspace_inbox.begin(request.id().clone()).await
+                {
                     return refused(context, &error.into()).await;
                 }
                 failpoint::pass("tools.begun");
                 let touched = request.proposal.touched.clone();
                 let (workspace, cancel) = (workspace.clone(), cancel.clone());
-                let errand =
+                let execution =
                     ExecutionContext { workspace, touched, request: request.id().clone(), cancel };
                 let is_command = request.proposal.preview.kind == PreviewKind::Command;
                 let files = self.files.as_ref().filter(|_| is_command);
                 if let Some(files) = files {
                     files.agree().await;
                 }
-                let ran = match self.check_closed(tool, context, &resolution.input).await {
-                    Ok(()) => run(tool, context, errand, resolution.input).await,
+                let ran = match self.check_not_open(tool, context, &resolution.input).await {
+                    Ok(()) => run(tool, context, execution, resolution.input).await,
                     Err(error) => Err(error),
                 };
                 if let Some(files) = files {
@@ -73,7 +77,7 @@ impl ToolRegistry {
                 }
             }
         };
-        inbox_approval::done(&context.desk, &request, report).await
+        inbox_approval::done(&context.environment.workspace_inbox, &request, report).await
     }
 
     /// Computes the preview of a request's call as it would be now, with `input` in place of its
@@ -82,34 +86,39 @@ impl ToolRegistry {
     /// # Errors
     ///
     /// If the call is no longer possible, or if the input of a call that reads was edited.
-    pub async fn look_again(
+    pub async fn refresh_preview(
         &self,
         context: &ToolContext,
         request: &ApprovalRequest,
         input: &Value,
     ) -> Result<UpdatedPreview, ToolError> {
         let tool = self.tool(&request.proposal.tool)?;
-        if tool.effect == ToolEffect::Reads {
+        if tool.spec().effect == ToolEffect::Reads {
             self.check(tool, context, input)?;
-            return Ok(UpdatedPreview { preview: inbox_approval::looking(input), touched: None });
+            return Ok(UpdatedPreview {
+                preview: inbox_approval::read_preview(input),
+                touched: None,
+            });
         }
-        if tool.effect == ToolEffect::Safe || (tool.only_looks)(input) {
+        if tool.only_reads(input) {
             // The preview showed which document is read, and for whom.
             let is_same = *input == request.proposal.input;
             let preview = request.proposal.preview.clone();
-            let told = "What is read cannot be edited; reject it and say what to read instead";
+            let reason = "What is read cannot be edited; reject it and say what to read instead";
             return if is_same {
                 Ok(UpdatedPreview { preview, touched: None })
             } else {
-                Err(ToolError::Denied(told.into()))
+                Err(ToolError::Denied(reason.into()))
             };
         }
-        self.check_closed(tool, context, input).await?;
+        self.check_not_open(tool, context, input).await?;
         match self.prepare(tool, context, input).await? {
             PreparedCall::Act(ActionPreview { preview, touched }) => {
                 Ok(UpdatedPreview { preview, touched })
             }
-            PreparedCall::Answer(_) | PreparedCall::Propose(_) => Err(ToolError::Effect(tool.name)),
+            PreparedCall::Answer(_) | PreparedCall::Propose(_) => {
+                Err(ToolError::Effect(tool.spec().name))
+            }
         }
     }
 }
@@ -117,14 +126,14 @@ impl ToolRegistry {
 /// Executes an approved call that needs no folder. It may have been begun before a crash;
 /// concluding is idempotent.
 async fn conclude(
-    tool: &RegisteredTool,
+    tool: &dyn DynTool,
     context: &ToolContext,
     settled: ResolvedRequest,
     cancel: &CancellationToken,
 ) -> FinishedCall {
-    let unasked = was_unasked(context, &settled);
+    let auto_approved = was_auto_approved(context, &settled);
     let ResolvedRequest { request, resolution, .. } = settled;
-    let room = context.asks_in(tool.effect);
+    let room = context.approval_room(tool.spec().effect);
     let mut concluded = CompletedExecution::default();
     let report = match inbox_approval::next(&request, AskerState::Now) {
         AfterRequest::Report(report) if request.status != RequestStatus::Approved => {
@@ -137,15 +146,15 @@ async fn conclude(
         AfterRequest::Act if cancel.is_cancelled() => {
             inbox_approval::failed("The run was cancelled; this call was not executed")
         }
-        next @ (AfterRequest::Act | AfterRequest::LookBack) => {
+        next @ (AfterRequest::Act | AfterRequest::RecoverOutcome) => {
             if next == AfterRequest::Act
                 && let Err(error) = room.begin(request.id().clone()).await
             {
                 return refused(context, &error.into()).await;
             }
             failpoint::pass("tools.begun");
-            let approved = ApprovedCall { request: Arc::clone(&request), unasked };
-            let done = (tool.conclude)(context.clone(), approved, resolution.input).await;
+            let approved = ApprovedCall { request: Arc::clone(&request), auto_approved };
+            let done = tool.conclude(context.clone(), approved, &resolution.input).await;
             failpoint::pass("tools.acted");
             match done {
                 Ok(done) => {
@@ -164,11 +173,11 @@ async fn conclude(
 
 /// Returns `true` if the request was approved in the name of the person who asked, because nobody
 /// is asked there.
-fn was_unasked(context: &ToolContext, settled: &ResolvedRequest) -> bool {
+fn was_auto_approved(context: &ToolContext, settled: &ResolvedRequest) -> bool {
     let off = settled.reading.settings.approvals == ApprovalSwitch::Off;
     let Some(closed) = &settled.request.closed else { return false };
     let by_requester = closed.by.as_ref() == Some(&settled.request.proposal.requester);
-    by_requester && closed.rule.is_none() && (off || context.gate == ApprovalMode::Bypass)
+    by_requester && closed.rule.is_none() && (off || context.approval.mode == ApprovalMode::Bypass)
 }
 
 /// Returns the plan of a request, as it was approved.
@@ -177,25 +186,26 @@ fn plan(request: &ApprovalRequest) -> Option<String> {
     Some(input.get("plan")?.as_str()?.to_owned())
 }
 
-async fn look_back(request: &Arc<ApprovalRequest>, workspace: &Workspace) -> ToolReport {
+async fn recover_outcome(request: &Arc<ApprovalRequest>, workspace: &Workspace) -> ToolReport {
     let (request, workspace) = (Arc::clone(request), workspace.clone());
-    let looked =
-        text_changes::blocking(move |_| inbox_approval::look_back(&request, &workspace)).await;
-    looked.unwrap_or_else(|error| inbox_approval::failed(&error.to_string()))
+    let recovered =
+        text_changes::blocking(move |_| inbox_approval::recover_outcome(&request, &workspace))
+            .await;
+    recovered.unwrap_or_else(|error| inbox_approval::failed(&error.to_string()))
 }
 
 /// Runs a tool that acts, or returns the answer of a tool that only reads.
 async fn run(
-    tool: &RegisteredTool,
+    tool: &dyn DynTool,
     context: &ToolContext,
-    errand: ExecutionContext,
+    execution: ExecutionContext,
     input: Value,
 ) -> Result<String, ToolError> {
-    if tool.effect == ToolEffect::Acts {
-        return (tool.act)(errand, input).await;
+    if tool.spec().effect == ToolEffect::Acts {
+        return tool.execute(execution, &input).await;
     }
-    match (tool.prepare)(context.clone(), input).await? {
+    match tool.prepare(context.clone(), &input).await? {
         PreparedCall::Answer(answer) => Ok(answer.text),
-        PreparedCall::Propose(_) | PreparedCall::Act(_) => Err(ToolError::Effect(tool.name)),
+        PreparedCall::Propose(_) | PreparedCall::Act(_) => Err(ToolError::Effect(tool.spec().name)),
     }
 }

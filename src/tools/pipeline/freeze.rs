@@ -21,14 +21,14 @@ const QUOTE_CHARS: usize = 60;
 
 /// Denies changes of frozen passages. The passages that are frozen now are compared both in the
 /// text that the model read and in the present text.
-pub fn frozen(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
-    let now = &outlook.caught_up.now;
+pub fn frozen(call: &CallOutlook<'_>) -> Result<(), HookDenial> {
+    let now = &call.caught_up.now;
     if now.settings.frozen.is_empty() {
         return Ok(());
     }
-    let missed = missed(outlook)?;
-    let ranges = as_read(outlook, &missed).map_err(unreadable)?;
-    let drafts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
+    let missed = missed(call)?;
+    let ranges = as_read(call, &missed).map_err(unreadable)?;
+    let drafts = call.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     let mut touched = vec![false; ranges.len()];
     let mut mark = |ranges: &[(usize, usize)], part| {
         for (range, touched) in ranges.iter().zip(&mut touched) {
@@ -38,10 +38,10 @@ pub fn frozen(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     drafts.for_each(|part| mark(&ranges, (part.from, part.to)));
     // A conflict goes back to the model anyway; all other hunks would be shown to people at their
     // present positions.
-    let hunks = outlook.proposal.hunks.clone();
+    let hunks = call.proposal.hunks.clone();
     let nameless = RequestId::from("");
     let arrival =
-        ArrivedHunks::map(&nameless, hunks, &outlook.base.text, &missed).map_err(unreadable)?;
+        ArrivedHunks::map(&nameless, hunks, &call.base.text, &missed).map_err(unreadable)?;
     let parts = arrival.hunks.iter().flat_map(|hunk| &hunk.parts);
     parts.for_each(|part| mark(&now.settings.frozen, (part.from, part.to)));
     let words = now.settings.frozen.iter().map(|&(from, to)| now.text.slice(from..to));
@@ -51,8 +51,8 @@ pub fn frozen(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     if named.is_empty() { Ok(()) } else { Err(HookDenial(frozen_words(named))) }
 }
 
-fn missed(outlook: &CallOutlook<'_>) -> Result<Vec<ChangeSet>, HookDenial> {
-    let updates = outlook.caught_up.missed.iter();
+fn missed(call: &CallOutlook<'_>) -> Result<Vec<ChangeSet>, HookDenial> {
+    let updates = call.caught_up.missed.iter();
     updates.map(|update| update.change_set()).collect::<Result<_, _>>().map_err(unreadable)
 }
 
@@ -62,16 +62,16 @@ fn unreadable(_: ChangeError) -> HookDenial {
 
 /// Returns the passages that are frozen now, in positions of the text that the model read.
 fn as_read(
-    outlook: &CallOutlook<'_>,
+    call: &CallOutlook<'_>,
     missed: &[ChangeSet],
 ) -> Result<Vec<(usize, usize)>, ChangeError> {
-    let mut text = outlook.base.text.clone();
+    let mut text = call.base.text.clone();
     let mut back = Vec::with_capacity(missed.len());
     for change in missed {
         back.push(change.invert(&text)?);
         change.apply(&mut text)?;
     }
-    let mut ranges = outlook.caught_up.now.settings.frozen.clone();
+    let mut ranges = call.caught_up.now.settings.frozen.clone();
     for change in back.iter().rev() {
         for (from, to) in &mut ranges {
             *from = change.map_pos(*from, InsertSide::After);
@@ -82,8 +82,8 @@ fn as_read(
 }
 
 /// Denies changes outside of the selection if the person selected words, for every tool.
-pub fn selection(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
-    let (from, to) = match outlook.allowed {
+pub fn selection(call: &CallOutlook<'_>) -> Result<(), HookDenial> {
+    let (from, to) = match call.allowed {
         EditableRange::Everything => return Ok(()),
         EditableRange::Nothing => {
             let why = "Nothing was proposed: the words that were selected can no longer be found, and nothing else \
@@ -93,29 +93,29 @@ pub fn selection(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
         EditableRange::Only(from, to) => (from, to),
     };
     let outside = |part: &&DraftPart| part.from < from || part.to > to;
-    let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts).filter(outside);
+    let parts = call.proposal.hunks.iter().flat_map(|hunk| &hunk.parts).filter(outside);
     let outside: Vec<_> = parts.collect();
     if outside.is_empty() {
         return Ok(());
     }
-    let selected = quoted(&outlook.base.text.slice(from..to).unwrap_or_default());
-    let mut told = format!(
+    let selected = quoted(&call.base.text.slice(from..to).unwrap_or_default());
+    let mut reason = format!(
         "Nothing was proposed: only the selected text may be changed, units {from} to {to} ({selected}). \
          This would also change:"
     );
     for part in outside.iter().take(MOST_NAMED) {
         let (base, insert) = (quoted(&part.base), quoted(&part.insert));
         // Writing to a string cannot fail.
-        let _ = write!(told, "\n- units {} to {}: {base} to {insert}", part.from, part.to);
+        let _ = write!(reason, "\n- units {} to {}: {base} to {insert}", part.from, part.to);
     }
     if outside.len() > MOST_NAMED {
-        let _ = write!(told, "\n- and {} more", outside.len() - MOST_NAMED);
+        let _ = write!(reason, "\n- and {} more", outside.len() - MOST_NAMED);
     }
     let _ = write!(
-        told,
+        reason,
         "\nPropose again with everything outside of units {from} to {to} exactly as it is."
     );
-    Err(HookDenial(told))
+    Err(HookDenial(reason))
 }
 
 fn quoted(words: &str) -> String {
@@ -186,20 +186,20 @@ mod tests {
                 hunks: diff(self.base, self.proposed, &limits),
                 text: Text::new(self.proposed),
                 preview: Preview::diff("Draft", Some(self.base), self.proposed, &limits),
-                told: None,
+                success_text: None,
             };
             let caught_up = SnapshotWithUpdates { now, missed, causes: Vec::new() };
-            let outlook = CallOutlook {
+            let call = CallOutlook {
                 proposal: &proposal,
                 base: &base,
                 unread: &UnreadRanges::default(),
-                takes: ReplacedText::TheRest,
+                replaces: ReplacedText::Document,
                 reads_with: "read_document",
                 caught_up: &caught_up,
                 allowed: self.allowed,
                 session: &"ses_1".into(),
             };
-            frozen(&outlook).and_then(|()| selection(&outlook)).err().map(|denial| denial.0)
+            frozen(&call).and_then(|()| selection(&call)).err().map(|denial| denial.0)
         }
     }
 

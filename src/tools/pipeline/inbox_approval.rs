@@ -28,7 +28,7 @@ pub enum AfterRequest {
     /// Execute the call: it was approved and has not begun.
     Act,
     /// Find out how far the call came: it had begun before the server stopped.
-    LookBack,
+    RecoverOutcome,
 }
 
 /// State of the process that asked.
@@ -53,18 +53,18 @@ pub async fn ask(
     cancel: &CancellationToken,
 ) -> Result<ResolvedRequest, ToolError> {
     let ActionPreview { preview, touched } = intent;
-    let room = context.asks_in(effect);
+    let room = context.approval_room(effect);
     // A document has a version, which the request follows though it changes nothing there.
     let now = room.read().await?;
     let request = NewApprovalRequest {
-        id: context.request.clone(),
+        id: context.call.request.clone(),
         tool: call.name.clone(),
         input: call.input.clone(),
         tool_use: call.id.as_str().into(),
-        session: context.session.clone(),
-        run: context.run.clone(),
-        requester: context.requester.clone(),
-        prompt: context.prompt.to_string(),
+        session: context.call.session.clone(),
+        run: context.call.run.clone(),
+        requester: context.call.requester.clone(),
+        prompt: context.call.prompt.to_string(),
         base_version: now.version,
         base: now.text,
         hunks: Vec::new(),
@@ -72,19 +72,23 @@ pub async fn ask(
         explanation: approval::explanation(call).unwrap_or_default().to_owned(),
         preview,
         touched,
-        source: context.source.to_owned(),
+        source: context.call.source.to_owned(),
         // A run in plan mode wants its plan to be seen, even where changes are accepted without
         // asking.
-        gate: if effect == ToolEffect::Plans { ApprovalMode::People } else { context.gate },
-        deadline_ms: context.deadline_ms,
-        taken_up: context.taken_up,
-        again_of: context.again_of.clone(),
+        approval_mode: if effect == ToolEffect::Plans {
+            ApprovalMode::People
+        } else {
+            context.approval.mode
+        },
+        deadline_ms: context.approval.deadline_ms,
+        taken_up: context.call.taken_up,
+        again_of: context.call.again_of.clone(),
     };
     match room.propose(request).await? {
         ProposalOutcome::Waiting(_) => {
-            context.say(ApprovalWait::Waits);
-            let settled = approval::wait(room, &context.request, cancel).await?;
-            context.say(ApprovalWait::Resolved);
+            context.report_progress(ApprovalWait::Waits);
+            let settled = approval::wait(room, &context.call.request, cancel).await?;
+            context.report_progress(ApprovalWait::Resolved);
             Ok(settled)
         }
         ProposalOutcome::Resolved(settled) => Ok(*settled),
@@ -97,13 +101,13 @@ pub async fn ask(
 
 /// Returns `true` if an owner's rule applies to a call that is otherwise not asked about.
 pub async fn is_ruled(context: &ToolContext, call: &ToolCall) -> Result<bool, ToolError> {
-    Ok(rules_speak_of(&context.desk, call).await?)
+    Ok(has_rule(&context.environment.workspace_inbox, call).await?)
 }
 
 /// Returns `true` if a rule of the inbox applies to a call, before anything else is known of the
 /// call.
-pub async fn rules_speak_of(desk: &RoomHandle, call: &ToolCall) -> Result<bool, RoomError> {
-    let rules = desk.rules().await?;
+pub async fn has_rule(workspace_inbox: &RoomHandle, call: &ToolCall) -> Result<bool, RoomError> {
+    let rules = workspace_inbox.rules().await?;
     let file = named_file(&call.input);
     let matter =
         RuleSubject { tool: &call.name, document: None, file: file.as_deref(), units: None };
@@ -116,13 +120,13 @@ pub async fn rules_speak_of(desk: &RoomHandle, call: &ToolCall) -> Result<bool, 
 /// # Errors
 ///
 /// If a rule denies the change.
-pub async fn gate_of_file(
+pub async fn approval_mode_for_file(
     context: &ToolContext,
     call: &ToolCall,
     hunks: &[HunkDraft],
 ) -> Result<ApprovalMode, ToolError> {
-    let path = context.live.as_deref().unwrap_or_default();
-    gate_of_path(context, path, &[&call.name], Some(hunks)).await
+    let path = context.open_file.as_deref().unwrap_or_default();
+    approval_mode_for_path(context, path, &[&call.name], Some(hunks)).await
 }
 
 /// Returns who must approve a call about a document that is a file, as if one of `tools` was called
@@ -131,28 +135,28 @@ pub async fn gate_of_file(
 /// # Errors
 ///
 /// If a rule denies the call.
-pub async fn gate_of_path(
+pub async fn approval_mode_for_path(
     context: &ToolContext,
     path: &str,
     tools: &[&str],
     hunks: Option<&[HunkDraft]>,
 ) -> Result<ApprovalMode, ToolError> {
-    let rules = context.desk.rules().await?;
+    let rules = context.environment.workspace_inbox.rules().await?;
     let parts = hunks.map(|hunks| hunks.iter().flat_map(|hunk| &hunk.parts));
     let units =
         parts.map(|parts| parts.map(|part| part.to - part.from + utf16_len(&part.insert)).sum());
-    let mut gate = context.gate;
+    let mut approval_mode = context.approval.mode;
     for &tool in tools {
         let matter = RuleSubject { tool, document: None, file: Some(path), units };
         match ruling(rules.iter().map(AsRef::as_ref), &matter) {
             Some(rule) if rule.effect == approvals::RuleEffect::Deny => {
                 return Err(ToolError::Denied(rule.denial()));
             }
-            Some(_) => gate = ApprovalMode::People,
+            Some(_) => approval_mode = ApprovalMode::People,
             None => {}
         }
     }
-    Ok(gate)
+    Ok(approval_mode)
 }
 
 /// Returns the files that a search by this tool leaves out: those with a rule at least as strict as
@@ -162,12 +166,12 @@ pub async fn hidden(
     tool: &str,
     mildest: approvals::RuleEffect,
 ) -> Result<ExcludedPaths, ToolError> {
-    let rules = context.desk.rules().await?;
+    let rules = context.environment.workspace_inbox.rules().await?;
     Ok(ExcludedPaths::by(rules.iter().map(AsRef::as_ref), &["Read", tool], mildest))
 }
 
 /// Returns the preview of a call that only reads.
-pub fn looking(input: &Value) -> Preview {
+pub fn read_preview(input: &Value) -> Preview {
     Preview { file_path: named_file(input), ..Preview::of_input(input) }
 }
 
@@ -189,14 +193,16 @@ pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
             }
             AfterRequest::Act
         }
-        (RequestStatus::Approved, Some(ExecutionState::Begun { .. })) => AfterRequest::LookBack,
+        (RequestStatus::Approved, Some(ExecutionState::Begun { .. })) => {
+            AfterRequest::RecoverOutcome
+        }
         _ => AfterRequest::Report(request.report()),
     }
 }
 
 /// Reports a call that was being executed when the server stopped. The result is inferred from the
 /// file; the call is never repeated.
-pub fn look_back(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport {
+pub fn recover_outcome(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport {
     let preview = &request.proposal.preview;
     #[cfg(unix)]
     workspace.stop_left_over(request.id().as_str());
@@ -225,11 +231,11 @@ pub fn look_back(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport
 /// Reports the result of an approved call to the room that asked, and returns the outcome for the
 /// model.
 pub async fn done(
-    desk: &RoomHandle,
+    workspace_inbox: &RoomHandle,
     request: &ApprovalRequest,
     report: ToolReport,
 ) -> FinishedCall {
-    match desk.done(request.id().clone(), report.clone()).await {
+    match workspace_inbox.done(request.id().clone(), report.clone()).await {
         Ok(request) => outcome(&request, request.report()),
         Err(error) => {
             // The model is told nevertheless; after a restart the result is found out again.
@@ -256,7 +262,7 @@ pub async fn resume(
     effect: ToolEffect,
     cancel: &CancellationToken,
 ) -> Option<Result<ResolvedRequest, ToolError>> {
-    match approval::wait(context.asks_in(effect), &context.request, cancel).await {
+    match approval::wait(context.approval_room(effect), &context.call.request, cancel).await {
         Err(RoomError::NoRequest) => None,
         other => Some(other.map_err(Into::into)),
     }

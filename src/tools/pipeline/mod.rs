@@ -9,7 +9,6 @@ pub mod audit;
 pub mod cross_document;
 pub(crate) mod cross_document_consent;
 pub(crate) mod document_path_rules;
-pub(crate) mod early_preparation;
 pub(crate) mod execute;
 pub(crate) mod file_warnings;
 pub mod format;
@@ -95,7 +94,7 @@ pub struct CallOutlook<'a> {
     /// Ranges of `base` that the model has not read.
     pub unread: &'a UnreadRanges,
     /// Kind of reference to the words that the call removes.
-    pub takes: ReplacedText,
+    pub replaces: ReplacedText,
     /// Name of the tool that reads the document.
     pub reads_with: &'static str,
     /// Document as it is now, and its updates since `base`.
@@ -107,7 +106,7 @@ pub struct CallOutlook<'a> {
 }
 
 /// Runs one hook; a hook that panics denies the call.
-pub fn ask(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolError> {
+pub fn run_hook(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolError> {
     // A hook only reads, so a panic leaves nothing half done.
     let answer = catch_unwind(AssertUnwindSafe(hook));
     let unchecked =

@@ -4,7 +4,7 @@
 use crate::approvals::EVERY_TOOL;
 
 use crate::tools::document::read_document::ReadDocument;
-use crate::tools::registered_tool::RegisteredTool;
+use crate::tools::dyn_tool::DynTool;
 use crate::tools::{Tool as _, ToolEffect, ToolRegistry};
 
 /// Name of the tool that runs commands. Rules about it are possible before it is enabled.
@@ -30,11 +30,10 @@ impl ToolRegistry {
             return Ok(());
         }
         self.check_asked_about(tool)?;
-        let makes = |entry: &RegisteredTool| {
-            matches!(entry.effect, ToolEffect::Creates | ToolEffect::Plans)
+        let makes = |entry: &dyn DynTool| {
+            matches!(entry.spec().effect, ToolEffect::Creates | ToolEffect::Plans)
         };
-        let is_nameless =
-            tool == COMMANDS || self.tools.iter().any(|entry| entry.name == tool && makes(entry));
+        let is_nameless = tool == COMMANDS || self.find(tool).is_some_and(makes);
         if has_path && is_nameless {
             return Err(format!("{tool} names no file: make a rule about it without a `path`"));
         }
@@ -45,10 +44,10 @@ impl ToolRegistry {
     fn asked_about(&self) -> Vec<&'static str> {
         // Of the tools that change nothing and read no file, people can be asked only about reading
         // another document.
-        let asks = |entry: &&RegisteredTool| {
-            entry.effect != ToolEffect::Safe || entry.name == ReadDocument::NAME
+        let asks = |entry: &&dyn DynTool| {
+            entry.spec().effect != ToolEffect::Safe || entry.spec().name == ReadDocument::NAME
         };
-        let here = self.tools.iter().filter(asks).map(|entry| entry.name);
+        let here = self.tools.iter().map(AsRef::as_ref).filter(asks).map(|entry| entry.spec().name);
         here.filter(|name| *name != COMMANDS).chain([COMMANDS]).collect()
     }
 }

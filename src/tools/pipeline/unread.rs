@@ -9,8 +9,8 @@ use super::{CallOutlook, HookDenial};
 /// Denies removing unread words, unless the call quotes them.
 pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let parts = || outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
-    match outlook.takes {
-        ReplacedText::TheRest | ReplacedText::Place
+    match outlook.replaces {
+        ReplacedText::Document | ReplacedText::Range
             if parts().any(|part| outlook.unread.touches(part.from, part.to)) =>
         {
             Err(HookDenial(format!(
@@ -19,9 +19,9 @@ pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
                 outlook.unread, outlook.base.version, outlook.reads_with
             )))
         }
-        ReplacedText::TheRest
-        | ReplacedText::Place
-        | ReplacedText::Named
+        ReplacedText::Document
+        | ReplacedText::Range
+        | ReplacedText::Quoted
         | ReplacedText::Nothing => Ok(()),
     }
 }
@@ -30,15 +30,15 @@ pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
 /// previous call.
 pub fn filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
-    match outlook.takes {
-        ReplacedText::TheRest | ReplacedText::Place if base.is_empty() && !now.is_empty() => {
-            let told = "The document was empty when you wrote this, and no longer is; nothing was proposed. Propose what \
+    match outlook.replaces {
+        ReplacedText::Document | ReplacedText::Range if base.is_empty() && !now.is_empty() => {
+            let reason = "The document was empty when you wrote this, and no longer is; nothing was proposed. Propose what \
                         it is to read as a whole";
-            Err(HookDenial(told.into()))
+            Err(HookDenial(reason.into()))
         }
-        ReplacedText::TheRest
-        | ReplacedText::Place
-        | ReplacedText::Named
+        ReplacedText::Document
+        | ReplacedText::Range
+        | ReplacedText::Quoted
         | ReplacedText::Nothing => Ok(()),
     }
 }
@@ -51,7 +51,7 @@ pub fn filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
 /// of people, and of other sessions, at that place are no reason: touching an edge is no conflict,
 /// and what they wrote is to stay.
 pub fn told_twice(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
-    if outlook.takes != ReplacedText::TheRest {
+    if outlook.replaces != ReplacedText::Document {
         return Ok(());
     }
     let is_own = |origin: &str| {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::document::Text;
 
 use super::{CallInput, CallOutlook, HookDenial};
+use crate::tools::ToolError;
 
 /// Maximum number of Unicode scalars that a tool may write, and that a document may have after a
 /// tool's change.
@@ -59,6 +60,17 @@ fn fits(text: &Text) -> Result<(), HookDenial> {
 
 fn too_large() -> HookDenial {
     HookDenial("Content too large".into())
+}
+
+/// Refuses a text of an input that has more than `limit` Unicode scalars or contains NUL.
+pub fn check_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
+    if text.chars().count() > limit {
+        return Err(ToolError::Denied("Content too large".into()));
+    }
+    if text.contains('\0') {
+        return Err(ToolError::Denied(format!("The {what} contains NUL, which no text has")));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -27,9 +27,9 @@ pub struct BashTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The command, for bash; it begins in the workspace's top, with a clean environment and no input.
+    /// Command for bash. It starts in the workspace, with a clean environment and no input.
     command: String,
-    /// Milliseconds it may take, 1 to 600000; 120000 if missing.
+    /// Time limit in milliseconds, 1 to 600000; missing: 120000.
     #[serde(default)]
     timeout: Option<u64>,
     /// One sentence for the people who decide: what it does, and why.
@@ -47,10 +47,14 @@ impl Tool for BashTool {
          before it runs. It ends with the run; nothing it starts is left behind.";
     const WHEN: &'static str = "Use to run a command when no other tool can do it";
     const EFFECT: ToolEffect = ToolEffect::Acts;
-    const GROUND: ToolScope = ToolScope::Workspace;
+    const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    async fn prepare(_context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(
+        &self,
+        _context: ToolContext,
+        input: Input,
+    ) -> Result<PreparedCall, ToolError> {
         let Input { command, timeout, .. } = input;
         let bytes = command.len();
         if bytes > LONGEST_COMMAND {
@@ -76,12 +80,17 @@ impl Tool for BashTool {
         .await
     }
 
-    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+    async fn execute(
+        &self,
+        execution: ExecutionContext,
+        input: Input,
+    ) -> Result<String, ToolError> {
         let limit_ms = input.timeout.unwrap_or(USUAL_MS).min(LONGEST_MS);
         let limit = Duration::from_millis(limit_ms);
-        let wanted =
-            CommandSpec { command: input.command, limit, mark: errand.request.to_string() };
-        let CommandResult { ended, output } = errand.workspace.run(&wanted, &errand.cancel).await?;
+        let spec =
+            CommandSpec { command: input.command, limit, mark: execution.request.to_string() };
+        let CommandResult { ended, output } =
+            execution.workspace.run(&spec, &execution.cancel).await?;
         let failed =
             |how: String| Err(ToolError::Told(format!("{how}\n{output}").trim_end().to_owned()));
         match ended {

@@ -10,8 +10,8 @@ use super::replacements::{self, occurrences};
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
-    ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope, named_file,
+    ActionPreview, CallTarget, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext,
+    ToolEffect, ToolError, ToolScope,
 };
 
 /// Tool `Edit`.
@@ -21,13 +21,13 @@ pub struct EditTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, from the workspace's top.
+    /// File, relative to the workspace.
     file_path: String,
-    /// The text to replace, exactly as it stands in the file, with enough around it to be there only once.
+    /// Exact text to replace, long enough to occur only once in the file.
     old_string: String,
-    /// The text that replaces it.
+    /// Replacement.
     new_string: String,
-    /// Replace every occurrence; without it there must be exactly one.
+    /// `true`: replace every occurrence; otherwise there must be exactly one.
     #[serde(default)]
     replace_all: bool,
 }
@@ -45,24 +45,24 @@ impl Tool for EditTool {
          `replace_all` is set. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change a part of a file";
     const EFFECT: ToolEffect = ToolEffect::Acts;
-    const TAKES: ReplacedText = ReplacedText::Named;
-    const GROUND: ToolScope = ToolScope::Workspace;
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
+    const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn file(input: &Value) -> Option<String> {
-        named_file(input)
+    fn target(&self, input: &Value) -> CallTarget {
+        CallTarget::file_path(input)
     }
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let (path, edits) = input.parts();
-        if context.live.is_some() {
+        if context.open_file.is_some() {
             let (new, count) = replacements::of_document(context.document()?, &edits)?;
             workspace.check(&path, &new)?;
             return open_file::propose(&context, &path, &new, replaced(&path, count), None).await;
         }
         text_changes::blocking(move |limits| {
-            let edited = replacements::look(&workspace, &path, &edits)?;
+            let edited = replacements::apply_to_file(&workspace, &path, &edits)?;
             let shown = Preview::diff(&path, Some(&edited.old.text), &edited.new, limits);
             let warnings = file_warnings::of_change(&path, &edited.old.text, &edited.new, &shown);
             let preview = Preview { warnings, ..shown };
@@ -71,10 +71,14 @@ impl Tool for EditTool {
         .await?
     }
 
-    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+    async fn execute(
+        &self,
+        execution: ExecutionContext,
+        input: Input,
+    ) -> Result<String, ToolError> {
         let (path, edits) = input.parts();
         text_changes::blocking(move |_| {
-            let (count, written) = replacements::write(&errand, &path, &edits)?;
+            let (count, written) = replacements::write(&execution, &path, &edits)?;
             Ok(replaced(&path, count) + &written.note())
         })
         .await?

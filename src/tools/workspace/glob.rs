@@ -17,9 +17,9 @@ pub struct GlobTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// `*` stays within a name, `**` crosses folders, `{a,b}` is either.
+    /// Pattern: `*` matches within a name, `**` across folders, `{a,b}` either.
     pattern: String,
-    /// The folder to look in, from the workspace's top; all of it if missing.
+    /// Folder to search, relative to the workspace; missing: the whole workspace.
     #[serde(default)]
     path: Option<String>,
 }
@@ -30,10 +30,10 @@ impl Tool for GlobTool {
          names is left out, and links are not followed.";
     const WHEN: &'static str = "Use to find files by name";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const GROUND: ToolScope = ToolScope::Workspace;
+    const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { pattern, path } = input;
         let from = path.unwrap_or_else(|| ".".to_owned());

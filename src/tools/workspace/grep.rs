@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::approvals;
-use crate::workspace::{GrepOutput, GrepQuery as Wanted, GrepResult, SEARCHED_BYTES};
+use crate::workspace::{GrepOutput, GrepQuery, GrepResult, SEARCHED_BYTES};
 
 use super::glob::{LESS, listed, tells_of_a_file};
 use crate::tools::document::text_changes;
@@ -17,46 +17,48 @@ const NAMED: usize = 5;
 /// Tool `Grep`.
 pub struct GrepTool;
 
-/// What the model gives. Besides the names of this server it may use those of Claude Code's Grep, which models know.
+/// What the model gives. Besides the names of this server it may use those of Claude Code's Grep,
+/// which models know.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// A regular expression, without look-around and back-references.
+    /// Regular expression, without look-around and back-references.
     pattern: String,
-    /// The folder or file to search, from the workspace's top; all of it if missing.
+    /// Folder or file to search, relative to the workspace; missing: the whole workspace.
     #[serde(default)]
     path: Option<String>,
-    /// Only files whose name or path matches, such as `*.md`.
+    /// Pattern that file names or paths match, such as `*.md`; missing: all files.
     #[serde(default)]
     glob: Option<String>,
-    /// Only files of this type, such as `js`, `py` or `rust`.
+    /// File type, such as `js`, `py` or `rust`; missing: all types.
     #[serde(default, rename = "type")]
     kind: Option<String>,
-    /// Whether large and small letters are the same.
+    /// `true`: upper and lower case are equal.
     #[serde(default, alias = "-i")]
     ignore_case: bool,
-    /// Whether a match may go over line ends; then `.` matches them too.
+    /// `true`: matches may span lines, and `.` matches line ends.
     #[serde(default)]
     multiline: bool,
-    /// The matching lines, the files that have some, or how many each file has; the lines if missing.
+    /// Matching lines (`content`), the files that have some, or the count for each file; missing:
+    /// `content`.
     #[serde(default)]
     output_mode: OutputMode,
-    /// Whether lines are told with their numbers; they are if missing.
+    /// Line numbers; missing: `true`.
     #[serde(default = "yes", rename = "-n")]
     numbers: bool,
-    /// Lines to tell before each match.
+    /// Number of lines before each match.
     #[serde(default, rename = "-B")]
     before: usize,
-    /// Lines to tell after each match.
+    /// Number of lines after each match.
     #[serde(default, rename = "-A")]
     after: usize,
-    /// Lines to tell before and after each match.
+    /// Number of lines before and after each match.
     #[serde(default, rename = "-C", alias = "context")]
     around: usize,
-    /// Lines of the answer; there are at most 250.
+    /// Maximum number of lines in the answer, at most 250.
     #[serde(default)]
     head_limit: Option<usize>,
-    /// Lines of the answer to pass over, because they were read before.
+    /// Number of lines of the answer to skip.
     #[serde(default)]
     offset: usize,
 }
@@ -76,21 +78,21 @@ fn yes() -> bool {
 }
 
 impl Input {
-    fn wanted(self) -> Wanted {
-        let told = match self.output_mode {
+    fn into_query(self) -> GrepQuery {
+        let output = match self.output_mode {
             OutputMode::Content if self.numbers => GrepOutput::Lines,
             OutputMode::Content => GrepOutput::Bare,
             OutputMode::FilesWithMatches => GrepOutput::Files,
             OutputMode::Count => GrepOutput::Counts,
         };
-        Wanted {
+        GrepQuery {
             pattern: self.pattern,
             from: self.path.unwrap_or_else(|| ".".to_owned()),
             glob: self.glob,
             kind: self.kind,
             ignore_case: self.ignore_case,
             multiline: self.multiline,
-            told,
+            output,
             around: (self.before.max(self.around), self.after.max(self.around)),
             offset: self.offset,
             limit: self.head_limit,
@@ -104,18 +106,18 @@ impl Tool for GrepTool {
          `path:line:text`, unless `output_mode` says otherwise. Binary files and what .gitignore names are left out.";
     const WHEN: &'static str = "Use to find text in files";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const GROUND: ToolScope = ToolScope::Workspace;
+    const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let (pages, passed) = (input.head_limit.is_some() || input.offset > 0, input.offset);
-        let wanted = input.wanted();
+        let query = input.into_query();
         // The answer contains words of files, and nobody is asked about each of them.
         let hidden =
             inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Ask).await?;
-        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&wanted.from));
-        let found = move |_: &_| workspace.grep(&wanted, |path| hidden.has(path));
+        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&query.from));
+        let found = move |_: &_| workspace.grep(&query, |path| hidden.has(path));
         let (lines, more, partly) = match text_changes::blocking(found).await? {
             Ok(GrepResult { lines, is_cut, next, partly }) => {
                 let more = is_cut.then(|| more(next.filter(|_| pages)));

@@ -10,8 +10,8 @@ use super::replacements::{self, Replacement, occurrences};
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
-    ActionPreview, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope, named_file,
+    ActionPreview, CallTarget, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext,
+    ToolEffect, ToolError, ToolScope,
 };
 
 /// Tool `MultiEdit`.
@@ -21,9 +21,9 @@ pub struct MultiEdit;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, from the workspace's top.
+    /// File, relative to the workspace.
     file_path: String,
-    /// The replacements, in order; each works on what the one before left.
+    /// Replacements, in order; each is applied to the result of the one before.
     edits: Vec<Replacement>,
 }
 
@@ -33,25 +33,25 @@ impl Tool for MultiEdit {
          on what the one before left. People see the difference and decide before anything is written.";
     const WHEN: &'static str = "Use to change several parts of one file";
     const EFFECT: ToolEffect = ToolEffect::Acts;
-    const TAKES: ReplacedText = ReplacedText::Named;
-    const GROUND: ToolScope = ToolScope::Workspace;
+    const REPLACES: ReplacedText = ReplacedText::Quoted;
+    const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn file(input: &Value) -> Option<String> {
-        named_file(input)
+    fn target(&self, input: &Value) -> CallTarget {
+        CallTarget::file_path(input)
     }
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, edits } = input;
-        if context.live.is_some() {
+        if context.open_file.is_some() {
             let (new, count) = replacements::of_document(context.document()?, &edits)?;
             workspace.check(&file_path, &new)?;
-            let told = applied(&file_path, &edits, count);
-            return open_file::propose(&context, &file_path, &new, told, None).await;
+            let success_text = applied(&file_path, &edits, count);
+            return open_file::propose(&context, &file_path, &new, success_text, None).await;
         }
         text_changes::blocking(move |limits| {
-            let edited = replacements::look(&workspace, &file_path, &edits)?;
+            let edited = replacements::apply_to_file(&workspace, &file_path, &edits)?;
             let steps: Vec<_> = edits.iter().zip(&edited.counts).map(step).collect();
             let shown =
                 Preview::multi_diff(&file_path, &edited.old.text, &edited.new, &steps, limits);
@@ -63,10 +63,14 @@ impl Tool for MultiEdit {
         .await?
     }
 
-    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
+    async fn execute(
+        &self,
+        execution: ExecutionContext,
+        input: Input,
+    ) -> Result<String, ToolError> {
         let Input { file_path, edits } = input;
         text_changes::blocking(move |_| {
-            let (count, written) = replacements::write(&errand, &file_path, &edits)?;
+            let (count, written) = replacements::write(&execution, &file_path, &edits)?;
             Ok(applied(&file_path, &edits, count) + &written.note())
         })
         .await?

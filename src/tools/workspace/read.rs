@@ -11,7 +11,7 @@ use crate::document::utf16_len;
 use crate::tools::document::text_changes;
 use crate::tools::document_updates::read_alone;
 use crate::tools::{
-    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope, named_file,
+    CallTarget, PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope,
 };
 
 /// Maximum length of one answer, in characters.
@@ -24,15 +24,16 @@ pub struct ReadTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, from the workspace's top.
+    /// File, relative to the workspace.
     file_path: String,
-    /// The first line to read, counted from 1; from the beginning if missing.
+    /// First line to read, counted from 1; missing: the beginning.
     #[serde(default)]
     offset: Option<usize>,
-    /// How many lines to read; all if missing.
+    /// Number of lines to read; missing: all.
     #[serde(default)]
     limit: Option<usize>,
-    /// The first character to read of the first line, counted from 1; for lines that are too long for one answer.
+    /// First character of the first line to read, counted from 1; for lines that are too long for
+    /// one answer.
     #[serde(default)]
     column: Option<usize>,
 }
@@ -43,21 +44,21 @@ impl Tool for ReadTool {
          file name the lines you need.";
     const WHEN: &'static str = "Use to read a file of the workspace";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const GROUND: ToolScope = ToolScope::Workspace;
+    const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn file(input: &Value) -> Option<String> {
-        named_file(input)
+    fn target(&self, input: &Value) -> CallTarget {
+        CallTarget::file_path(input)
     }
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, offset, limit, column } = input;
         let from =
             ReadStart { line: offset.unwrap_or(1).max(1), column: column.unwrap_or(1).max(1) };
         // An answer without any line would make no progress.
         let limit = limit.unwrap_or(usize::MAX).max(1);
-        if context.live.is_some() {
+        if context.open_file.is_some() {
             let now = context.read_now().await?;
             let whole = now.text.to_string();
             let FilePart { text, shown } = part(&whole, from, limit);
@@ -110,8 +111,8 @@ fn part(text: &str, from: ReadStart, limit: usize) -> FilePart {
         };
         return FilePart { text, shown: at..at };
     }
-    let wanted: usize = rest.split_inclusive('\n').take(limit).map(str::len).sum();
-    let mut part = &rest[..wanted];
+    let length: usize = rest.split_inclusive('\n').take(limit).map(str::len).sum();
+    let mut part = &rest[..length];
     if let Some((end, _)) = part.char_indices().nth(ANSWER_CHARS) {
         part = &part[..part[..end].rfind('\n').map_or(end, |at| at + 1)];
     }
@@ -179,10 +180,10 @@ mod tests {
 
     #[test]
     fn who_reads_past_the_end_is_told_where_that_is() {
-        let told = |lines| format!("[nothing is there; the file ends with line {lines}]");
-        assert_eq!(lines("1\n2\n3\n4\n", 9, 2), told(4));
-        assert_eq!(lines("1\n2\n3\n4\n", 5, 2), told(4));
-        assert_eq!(from("one\ntwo", 2, 9, 1), told(2));
+        let past_end = |lines| format!("[nothing is there; the file ends with line {lines}]");
+        assert_eq!(lines("1\n2\n3\n4\n", 9, 2), past_end(4));
+        assert_eq!(lines("1\n2\n3\n4\n", 5, 2), past_end(4));
+        assert_eq!(from("one\ntwo", 2, 9, 1), past_end(2));
         assert_eq!(lines("", 2, 1), "[nothing is there; the file is empty]");
         assert_eq!(lines("", 1, 1), "", "an empty file has nothing to read, and no more");
     }

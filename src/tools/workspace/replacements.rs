@@ -18,16 +18,16 @@ use crate::tools::{ExecutionContext, ToolError};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {
-    /// The text to replace, exactly as it stands in the file, with enough around it to be there only once.
+    /// Exact text to replace, long enough to occur only once in the file.
     pub old_string: String,
-    /// The text that replaces it.
+    /// Replacement.
     pub new_string: String,
-    /// Replace every occurrence; without it there must be exactly one.
+    /// `true`: replace every occurrence; otherwise there must be exactly one.
     #[serde(default)]
     pub replace_all: bool,
 }
 
-/// File before and after its replacements ([`look`]).
+/// File before and after its replacements ([`apply_to_file`]).
 #[derive(Debug)]
 pub struct EditedFile {
     /// File before.
@@ -43,12 +43,12 @@ pub struct EditedFile {
 /// # Errors
 ///
 /// If the file does not exist, or if an edit does not apply exactly.
-pub fn look(
+pub fn apply_to_file(
     workspace: &Workspace,
     path: &str,
     edits: &[Replacement],
 ) -> Result<EditedFile, ToolError> {
-    let old = workspace.look(path)?;
+    let old = workspace.read_if_exists(path)?;
     let old = old.ok_or_else(|| ToolError::Failed(format!("{path} does not exist")))?;
     let (new, counts) = apply(&old.text, edits).map_err(ToolError::Failed)?;
     workspace.check(path, &new)?;
@@ -69,19 +69,19 @@ impl EditedFile {
 ///
 /// If the file has changed since, or cannot be written.
 pub fn write(
-    errand: &ExecutionContext,
+    execution: &ExecutionContext,
     path: &str,
     edits: &[Replacement],
 ) -> Result<(usize, ReplacedFile), ToolError> {
-    let edited = look(&errand.workspace, path, edits)?;
+    let edited = apply_to_file(&execution.workspace, path, edits)?;
     let count = edited.count();
     let EditedFile { old, new, .. } = edited;
-    let expected = errand.touched.as_deref().unwrap_or_default();
+    let expected = execution.touched.as_deref().unwrap_or_default();
     if old.stamp != expected {
         let changed = crate::workspace::WorkspaceError::Changed { path: path.to_owned() };
         return Err(changed.into());
     }
-    let written = errand.workspace.write(path, &new, expected)?;
+    let written = execution.workspace.write(path, &new, expected)?;
     Ok((count, written))
 }
 
@@ -229,8 +229,8 @@ mod tests {
         let workspace = Workspace::open(folder.path(), &[]).unwrap();
         std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
         let edits = [edit("two\nthree", "2\n3\n4")];
-        let edited = look(&workspace, "a.txt", &edits).unwrap();
-        let errand = ExecutionContext {
+        let edited = apply_to_file(&workspace, "a.txt", &edits).unwrap();
+        let execution = ExecutionContext {
             workspace: workspace.clone(),
             touched: Some(edited.old.stamp),
             request: "req_1".into(),
@@ -238,9 +238,11 @@ mod tests {
         };
         // Equal words with other line ends are another file.
         std::fs::write(&path, "one\r\ntwo\r\nthree\r\n").unwrap();
-        assert!(write(&errand, "a.txt", &edits).unwrap_err().to_string().contains("changed since"));
+        assert!(
+            write(&execution, "a.txt", &edits).unwrap_err().to_string().contains("changed since")
+        );
         std::fs::write(&path, "one\r\ntwo\nthree\r\n").unwrap();
-        write(&errand, "a.txt", &edits).unwrap();
+        write(&execution, "a.txt", &edits).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), edited.new);
         assert_eq!(edited.new, "one\r\n2\n3\n4\r\n");
     }

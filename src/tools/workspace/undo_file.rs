@@ -77,7 +77,7 @@ pub enum FileSinceCall {
     Changed,
 }
 
-/// Present content at a path that a call has written ([`ToolRegistry::standing`]).
+/// Present content at a path that a call has written ([`ToolRegistry::current_file`]).
 #[derive(Debug)]
 pub struct CurrentFile {
     /// Stamp that identifies the content.
@@ -103,10 +103,10 @@ impl ToolRegistry {
     ///
     /// [`ToolError::NoWorkspace`] without a workspace, and errors of reading the file or its
     /// document.
-    pub async fn standing(&self, path: &str) -> Result<CurrentFile, ToolError> {
+    pub async fn current_file(&self, path: &str) -> Result<CurrentFile, ToolError> {
         let workspace = self.workspace().ok_or(ToolError::NoWorkspace)?.clone();
         if let Some(files) = &self.files
-            && let Some(room) = files.live(path).await
+            && let Some(room) = files.open_room(path).await
         {
             let reading = room.read().await?;
             let text = reading.text.to_string();
@@ -114,7 +114,7 @@ impl ToolRegistry {
             return Ok(CurrentFile { stamp, text, live: Some((room, reading)) });
         }
         let path = path.to_owned();
-        let found = text_changes::blocking(move |_| workspace.look(&path)).await??;
+        let found = text_changes::blocking(move |_| workspace.read_if_exists(&path)).await??;
         Ok(match found {
             Some(file) => CurrentFile { stamp: file.stamp, text: Some(file.text), live: None },
             None => CurrentFile { stamp: ABSENT.to_owned(), text: None, live: None },

@@ -11,8 +11,8 @@ use crate::workspace::{ABSENT, TextFile, WorkspaceError};
 use crate::tools::document::text_changes;
 use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
-    ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
-    ToolScope, named_file,
+    ActionPreview, CallTarget, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect,
+    ToolError, ToolScope,
 };
 
 /// Tool `Write`.
@@ -22,9 +22,9 @@ pub struct WriteTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, from the workspace's top; folders that are missing are made.
+    /// File, relative to the workspace; missing folders are created.
     file_path: String,
-    /// The complete new content.
+    /// Complete new content.
     content: String,
 }
 
@@ -34,31 +34,31 @@ impl Tool for WriteTool {
          and decide before anything is written. A file whose lines all end in CRLF keeps that if you write LF, and a byte order mark stays.";
     const WHEN: &'static str = "Use to make a file, or to replace all of it";
     const EFFECT: ToolEffect = ToolEffect::Acts;
-    const GROUND: ToolScope = ToolScope::Workspace;
+    const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    fn file(input: &Value) -> Option<String> {
-        named_file(input)
+    fn target(&self, input: &Value) -> CallTarget {
+        CallTarget::file_path(input)
     }
 
-    async fn prepare(context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, content } = input;
-        if context.live.is_some() {
+        if context.open_file.is_some() {
             workspace.check(&file_path, &content)?;
-            let told = written(&file_path, &content);
+            let success_text = written(&file_path, &content);
             return open_file::propose(
                 &context,
                 &file_path,
                 &content,
-                told,
+                success_text,
                 open_file::unread(&context),
             )
             .await;
         }
         text_changes::blocking(move |limits| {
             workspace.check(&file_path, &content)?;
-            let old = workspace.look(&file_path)?;
+            let old = workspace.read_if_exists(&file_path)?;
             let new = succeeding(old.as_ref(), &content);
             workspace.check(&file_path, &new)?;
             let before = old.as_ref().map(|file| file.text.as_str());
@@ -78,21 +78,25 @@ impl Tool for WriteTool {
         .await?
     }
 
-    async fn act(errand: ExecutionContext, input: Input) -> Result<String, ToolError> {
-        let ExecutionContext { workspace, touched, .. } = errand;
+    async fn execute(
+        &self,
+        execution: ExecutionContext,
+        input: Input,
+    ) -> Result<String, ToolError> {
+        let ExecutionContext { workspace, touched, .. } = execution;
         let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
         text_changes::blocking(move |_| {
             let Input { file_path, content } = input;
-            let old = workspace.look(&file_path)?;
+            let old = workspace.read_if_exists(&file_path)?;
             // The form of the new text depends on the present file.
             if old.as_ref().map_or(ABSENT, |file| &file.stamp) != expected {
                 return Err(WorkspaceError::Changed { path: file_path }.into());
             }
             let new = succeeding(old.as_ref(), &content);
             let note = workspace.write(&file_path, &new, &expected)?.note();
-            let told = written(&file_path, &content);
+            let success_text = written(&file_path, &content);
             let kept = ", in the form the file has (its line ends or byte order mark)";
-            Ok(if new == content { told } else { told + kept } + &note)
+            Ok(if new == content { success_text } else { success_text + kept } + &note)
         })
         .await?
     }

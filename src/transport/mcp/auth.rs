@@ -15,8 +15,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::auth::{AccessGuard, AuthError, Authenticator};
-use crate::connections::{HeldBytes, RequestOwner};
+use crate::auth::{AccessGuard, AuthError};
+use crate::connections::{HeldBytes, RequestOwner, TooManyConnections};
 
 use crate::transport::body_guard::{BodyEnd, BodyGuard};
 
@@ -60,22 +60,17 @@ enum WatchEnd {
 
 /// Authentication and session checks of the route, applied by [`admit`].
 pub(crate) struct McpAuth {
-    desk: Arc<McpShared>,
+    shared: Arc<McpShared>,
     manager: Arc<LocalSessionManager>,
 }
 
 impl McpAuth {
-    pub(crate) fn new(desk: Arc<McpShared>, manager: Arc<LocalSessionManager>) -> Self {
-        Self { desk, manager }
+    pub(crate) fn new(shared: Arc<McpShared>, manager: Arc<LocalSessionManager>) -> Self {
+        Self { shared, manager }
     }
 
     async fn pass(&self, headers: &HeaderMap) -> Result<AccessGuard, AuthError> {
-        let door = &self.desk.door;
-        if let Some(everyone) = &door.everyone {
-            return Ok(Authenticator::everyone(everyone.clone()));
-        }
-        let secret = bearer(headers).ok_or(AuthError::Unknown)?;
-        door.auth.admit(secret, door.clock.now_ms()).await
+        self.shared.app.api.admit(bearer(headers)).await?.ok_or(AuthError::Unknown)
     }
 
     async fn close(&self, session: &str) {
@@ -90,7 +85,7 @@ impl McpAuth {
     /// # Errors
     /// [`SessionsFull`] if every session that could be closed is in use.
     async fn begin(self: &Arc<Self>, session: &str, pass: AccessGuard) -> Result<(), SessionsFull> {
-        let sessions = &self.desk.sessions;
+        let sessions = &self.shared.sessions;
         match sessions.begin(session, &pass.principal().user) {
             Ok(ended) => {
                 for session in ended {
@@ -103,13 +98,13 @@ impl McpAuth {
                 return Err(full);
             }
         }
-        let (gate, session) = (Arc::clone(self), session.to_owned());
-        self.desk.door.tasks.spawn(async move {
+        let (mcp_auth, session) = (Arc::clone(self), session.to_owned());
+        self.shared.app.tasks.spawn(async move {
             // Calls that wait while the server stops are not given up.
-            if gate.watch(&session, &pass).await == WatchEnd::Over {
-                gate.desk.sessions.end(&session);
+            if mcp_auth.watch(&session, &pass).await == WatchEnd::Over {
+                mcp_auth.shared.sessions.end(&session);
             }
-            gate.desk.reads.forget(&pass.principal().user, &session);
+            mcp_auth.shared.reads.forget(&pass.principal().user, &session);
         });
         Ok(())
     }
@@ -120,7 +115,7 @@ impl McpAuth {
         loop {
             tokio::select! {
                 biased;
-                () = self.desk.door.stop.cancelled() => return WatchEnd::Stopped,
+                () = self.shared.app.stop.cancelled() => return WatchEnd::Stopped,
                 _ = pass.ended() => {
                     self.close(session).await;
                     return WatchEnd::Over;
@@ -137,7 +132,7 @@ impl McpAuth {
     /// Ends a session at its program's wish. Nobody would receive the results of its calls, so
     /// their requests are withdrawn before this is answered.
     async fn end(&self, session: &str) -> Response {
-        if let Some(calls) = self.desk.sessions.end(session) {
+        if let Some(calls) = self.shared.sessions.end(session) {
             // A call that was approved just now is carried out meanwhile.
             drop(tokio::time::timeout(TAKING_BACK, calls.wait()).await);
         }
@@ -148,22 +143,24 @@ impl McpAuth {
 
 /// Lets a request through with the pass of its caller, or answers 401, 404, 429 or 503.
 pub(crate) async fn admit(
-    State(gate): State<Arc<McpAuth>>,
+    State(mcp_auth): State<Arc<McpAuth>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let pass = match gate.pass(request.headers()).await {
+    let pass = match mcp_auth.pass(request.headers()).await {
         Ok(pass) => pass,
         Err(error) => return refusal(&error),
     };
-    if let Some(owner) = request.extensions().get::<RequestOwner>().cloned() {
-        owner.is(pass.principal());
-        request = request.map(|body| counted(&owner, body));
-    }
-    let guard = BodyGuard::new(pass.clone(), gate.desk.door.clock.clone());
+    request = match owned(request, &pass) {
+        Ok(request) => request,
+        Err(full) => {
+            return problem(StatusCode::TOO_MANY_REQUESTS, "rate_limited", &full.to_string());
+        }
+    };
+    let guard = BodyGuard::new(pass.clone(), mcp_auth.shared.app.api.clock.clone());
     request = request.map(|body| guard.of(body));
     let session = named(request.headers(), SESSION).map(str::to_owned);
-    let sessions = &gate.desk.sessions;
+    let sessions = &mcp_auth.shared.sessions;
     let owner = session.as_deref().and_then(|session| sessions.owner(session));
     if owner.as_ref().is_some_and(|owner| *owner != pass.principal().user) {
         // Another person's session counts as missing.
@@ -202,14 +199,24 @@ pub(crate) async fn admit(
     }
     if let Some(session) = inside {
         if leaves && response.status().is_success() {
-            return gate.end(&session).await;
+            return mcp_auth.end(&session).await;
         }
     } else if let Some(begun) = named(response.headers(), SESSION)
-        && let Err(full) = gate.begin(begun, pass).await
+        && let Err(full) = mcp_auth.begin(begun, pass).await
     {
         return crowded(full);
     }
     held(response, holding, line)
+}
+
+/// Makes a request, and the connection it came over, the caller's.
+fn owned(request: Request, pass: &AccessGuard) -> Result<Request, TooManyConnections> {
+    let Some(owner) = request.extensions().get::<RequestOwner>().cloned() else {
+        return Ok(request);
+    };
+    owner.is(pass.principal())?;
+    owner.end_with(pass.token().clone(), Arc::new(pass.clone()));
+    Ok(request.map(|body| counted(&owner, body)))
 }
 
 /// Wraps a body so that its bytes count. It fails where the person's quota ends.

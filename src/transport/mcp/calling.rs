@@ -8,9 +8,7 @@ use rmcp::service::RequestContext;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{
-    CallHandle, CallRequest, CallSource, ClientConnection, DedupKey, ExternalCall, KeyIssuer,
-};
+use crate::agent::{CallHandle, CallRequest, CallSource, ExternalCall};
 use crate::tools::ToolCall;
 
 use super::McpShared;
@@ -39,7 +37,7 @@ const SESSION_OVER: &str = "the session is over";
 
 /// Makes a call and waits until it is over. Every error is returned as the result of the call.
 pub(crate) async fn call(
-    desk: &McpShared,
+    shared: &McpShared,
     caller: &McpCaller,
     listed: &ListedTool,
     arguments: JsonObject,
@@ -49,26 +47,26 @@ pub(crate) async fn call(
     if !listed.is_for(&caller.principal) {
         return refused(result_text::denied("you may not do that"));
     }
-    let mark = mark(listed, context, &arguments);
+    let key = call_key(listed, caller, context, &arguments);
     let CallTarget { document, base, input } = match target(listed.about, listed.name, arguments) {
         Ok(target) => target,
         Err(why) => return refused(result_text::denied(&format!("Invalid input: {why}"))),
     };
-    let session = match desk.session_of(caller).await {
+    let (api, user) = (&shared.app.api, &caller.principal.user);
+    let session = match api.program_session(user, &caller.client).await {
         Ok(session) => session,
         Err(error) => {
             tracing::error!(%error, "the session of an MCP client could not be kept");
             return refused("The call could not be stored; nothing was asked".to_owned());
         }
     };
-    let user = &caller.principal.user;
     let reader = caller.reader.as_ref();
-    let base = base.or_else(|| desk.reads.by(user, reader, document.as_ref()?));
+    let base = base.or_else(|| shared.reads.by(user, reader, document.as_ref()?));
     if document.is_some() && base.is_none() && reader.is_none() {
         return refused(result_text::denied(result_text::SAY_WHICH_VERSION));
     }
     let session_of = caller.inside.as_ref();
-    let on_call = session_of.and_then(|SessionMark(name)| desk.sessions.call(name));
+    let on_call = session_of.and_then(|SessionMark(name)| shared.sessions.call(name));
     if session_of.is_some() && on_call.is_none() {
         return refused(result_text::denied(SESSION_OVER));
     }
@@ -79,16 +77,15 @@ pub(crate) async fn call(
         prompt: format!("{} calls {} over MCP", caller.client, listed.tool.name),
         outside: ExternalCall {
             call: ToolCall { id: name(context), name: listed.name.to_owned(), input },
-            door: CallSource::Mcp,
+            source: CallSource::Mcp,
             base,
             deadline_ms: caller.timeout_ms.map(|timeout_ms| {
                 let patience_ms = timeout_ms.saturating_sub(MARGIN_MS).max(1_000);
-                desk.door.clock.now_ms().saturating_add(patience_ms)
+                shared.app.api.clock.now_ms().saturating_add(patience_ms)
             }),
             again_of: None,
-            named_by: None,
         },
-        mark: mark.map(|name| DedupKey { name, by: KeyIssuer::Program(line(caller)) }),
+        key,
     };
     let mut progress = CallProgress::of(context);
     if listed.about.asks() {
@@ -96,10 +93,10 @@ pub(crate) async fn call(
         progress.say("Asking the people who decide").await;
     }
     let give_up = context.ct.child_token();
-    match desk.door.agents.call(calling, &give_up).await {
+    match api.agents.call(calling, &give_up).await {
         Ok(ongoing) => {
             let nobody_hears = nobody_hears(caller, on_call.as_ref());
-            wait(desk, caller, listed, WaitingCall { ongoing, progress, give_up }, nobody_hears)
+            wait(shared, caller, listed, WaitingCall { ongoing, progress, give_up }, nobody_hears)
                 .await
         }
         Err(error) => refused(result_text::refused(&error)),
@@ -138,7 +135,7 @@ struct WaitingCall {
 }
 
 async fn wait(
-    desk: &McpShared,
+    shared: &McpShared,
     caller: &McpCaller,
     listed: &ListedTool,
     waiting: WaitingCall,
@@ -159,12 +156,9 @@ async fn wait(
     };
     match waited {
         WaitEnd::Over(done) => {
-            if !caller.line.is_cancelled() || is_listening(desk, caller) {
-                desk.door.agents.told(&ongoing).await;
-            }
             if let Some((document, version)) = done.read.clone() {
                 let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
-                desk.reads.note(user, reader, document, version);
+                shared.reads.note(user, reader, document, version);
             }
             let (words, is_error) = result_text::told(listed.noun, &done);
             result(words, is_error)
@@ -177,25 +171,6 @@ async fn wait(
             result(words, true)
         }
     }
-}
-
-/// Returns `true` if a session whose connection broke has another one, over which it gets the
-/// result.
-fn is_listening(desk: &McpShared, caller: &McpCaller) -> bool {
-    let session = caller
-        .inside
-        .as_ref()
-        .filter(|_| !matches!(caller.reader, Some(ReadingProgram::Bridge(_))));
-    session.is_some_and(|SessionMark(name)| desk.sessions.is_listening(name))
-}
-
-/// Returns the [`ClientConnection`] of the caller: its program, and the token of its connection.
-fn line(caller: &McpCaller) -> ClientConnection {
-    let program = caller.reader.as_ref().map(|reader| match reader {
-        ReadingProgram::Session(name) => format!("session {name}"),
-        ReadingProgram::Bridge(name) => format!("bridge {name}"),
-    });
-    ClientConnection { program, lost: caller.line.clone() }
 }
 
 /// Returns a result with text only: some clients show their model nothing else if there is anything
@@ -212,15 +187,21 @@ fn name(context: &RequestContext<RoleServer>) -> String {
         .map_or_else(|| format!("mcp_{}", crate::ids::sortable_uuid().simple()), str::to_owned)
 }
 
-/// Returns the mark that identifies a call if it is sent again after a lost connection: its name,
-/// and its whole content, because a name may be used twice.
-fn mark(
+/// Returns the key that identifies a call if it is sent again after a lost connection: its session
+/// or bridge, its name, and its whole content, because a name may be used twice. Returns `None` if
+/// the caller cannot be told from others, or has not named the call.
+fn call_key(
     listed: &ListedTool,
+    caller: &McpCaller,
     context: &RequestContext<RoleServer>,
     arguments: &JsonObject,
 ) -> Option<String> {
+    let program = match caller.reader.as_ref()? {
+        ReadingProgram::Session(name) => format!("session {name}"),
+        ReadingProgram::Bridge(name) => format!("bridge {name}"),
+    };
     let arguments = serde_json::to_string(arguments).ok()?;
-    Some(format!("{}\n{}\n{arguments}", listed.tool.name, named(context)?))
+    Some(format!("{program}\n{}\n{}\n{arguments}", listed.tool.name, named(context)?))
 }
 
 fn named(context: &RequestContext<RoleServer>) -> Option<&str> {

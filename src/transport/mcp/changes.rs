@@ -45,7 +45,13 @@ impl DocumentChanges {
 }
 
 impl EventSink for DocumentChanges {
-    fn tell(&self, document: &DocumentId, _: &[MemberId], event: &RoomEvent, _: &EncodedEvent) {
+    fn notify(
+        &self,
+        document: &DocumentId,
+        _: &[MemberId],
+        event: &RoomEvent,
+        _: Option<&EncodedEvent>,
+    ) {
         match event {
             RoomEvent::Updates { updates, .. } if !updates.is_empty() => {
                 self.happened(document, true, false);
@@ -162,11 +168,11 @@ mod tests {
     use super::*;
 
     fn renamed(changes: &DocumentChanges, document: &str) {
-        changes.tell(
+        changes.notify(
             &document.into(),
             &[],
             &RoomEvent::Changed(DocumentChange::Title("Draft".into())),
-            &EncodedEvent::default(),
+            None,
         );
     }
 
@@ -177,7 +183,7 @@ mod tests {
         for document in ["doc_3", "doc_1", "doc_1", "doc_2"] {
             renamed(&changes, document);
         }
-        changes.tell(&"doc_2".into(), &[], &RoomEvent::Peers(Vec::new()), &EncodedEvent::default());
+        changes.notify(&"doc_2".into(), &[], &RoomEvent::Peers(Vec::new()), None);
         let other = |document: &DocumentId| document.as_str() != "doc_3";
         let told =
             listener.next(&ListenerFilter { text: other, list: |_: &DocumentId| false }).await;
@@ -200,12 +206,7 @@ mod tests {
         assert_eq!(listener.next(&wanted).await, only);
         renamed(&changes, "doc_1");
         assert_eq!(listener.next(&wanted).await, only);
-        changes.tell(
-            &"doc_1".into(),
-            &[],
-            &RoomEvent::Changed(DocumentChange::Deleted),
-            &EncodedEvent::default(),
-        );
+        changes.notify(&"doc_1".into(), &[], &RoomEvent::Changed(DocumentChange::Deleted), None);
         assert_eq!(listener.next(&wanted).await, only);
         renamed(&changes, "doc_3");
         drop(changes);

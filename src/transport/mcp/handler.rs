@@ -13,14 +13,11 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use sha2::{Digest as _, Sha256};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::auth::AccessGuard;
-use crate::ids::{DocumentId, SessionId};
-use crate::permissions::{Action, Principal, shown_name};
-use crate::rooms::RoomRegistry;
-use crate::store::{SessionRecord, StoreError, StoreOp};
+use crate::ids::DocumentId;
+use crate::permissions::{Principal, shown_name};
 
 use super::auth::{AnswerConnection, SessionMark};
 use super::changes::ListenerFilter;
@@ -31,8 +28,6 @@ use super::{McpShared, calling, prompts, resources};
 const NAME: &str = "copydesk";
 /// Header with the milliseconds after which the caller gives up; the stdio bridge sends it.
 const TIMEOUT: &str = "copydesk-timeout-ms";
-/// Interval after which a session is stored as used again, in milliseconds.
-const SEEN_STEP_MS: u64 = 60 * 60 * 1_000;
 /// Instructions for every client's model.
 const INSTRUCTIONS: &str = "Copydesk holds documents and files for people, who review every change. A call that would change \
      something is shown to them and waits until they decide; the result says what they decided, and [DENIED] means that \
@@ -60,7 +55,7 @@ pub(crate) struct McpCaller {
 /// Server of one session, or of one request without a session.
 #[derive(Clone)]
 pub(crate) struct McpHandler {
-    desk: Arc<McpShared>,
+    shared: Arc<McpShared>,
     /// Documents to whose changes this session has subscribed.
     subscribed: Arc<Mutex<BTreeSet<DocumentId>>>,
     /// Token that is cancelled when the session is over.
@@ -69,10 +64,10 @@ pub(crate) struct McpHandler {
 }
 
 impl McpHandler {
-    pub(crate) fn new(desk: Arc<McpShared>) -> Self {
+    pub(crate) fn new(shared: Arc<McpShared>) -> Self {
         let over = CancellationToken::new();
         let guard = Arc::new(over.clone().drop_guard());
-        Self { desk, subscribed: Arc::default(), over, _over: guard }
+        Self { shared, subscribed: Arc::default(), over, _over: guard }
     }
 
     fn subscribed(&self) -> MutexGuard<'_, BTreeSet<DocumentId>> {
@@ -83,17 +78,17 @@ impl McpHandler {
     /// until it is over.
     fn listen_for(&self, peer: Peer<RoleServer>, caller: McpCaller) {
         let subscribed = Arc::clone(&self.subscribed);
-        let (door, over) = (self.desk.door.clone(), self.over.clone());
-        let mut listener = door.changes.listen();
-        self.desk.door.tasks.spawn(async move {
+        let (app, over) = (self.shared.app.clone(), self.over.clone());
+        let mut listener = app.changes.listen();
+        self.shared.app.tasks.spawn(async move {
             let wanted = ListenerFilter {
                 text: |document: &DocumentId| lock(&subscribed).contains(document),
-                list: |document: &DocumentId| sees(&door.rooms, &caller.principal, document),
+                list: |document: &DocumentId| app.api.is_listed_for(&caller.principal, document),
             };
             loop {
                 let news = tokio::select! {
                     () = over.cancelled() => return,
-                    () = door.stop.cancelled() => return,
+                    () = app.stop.cancelled() => return,
                     _ = caller.pass.ended() => return,
                     news = listener.next(&wanted) => news,
                 };
@@ -112,13 +107,6 @@ impl McpHandler {
             }
         });
     }
-}
-
-/// Returns `true` if a document is, or was, in the list that `who` sees.
-fn sees(rooms: &RoomRegistry, who: &Principal, document: &DocumentId) -> bool {
-    let room = rooms.opened(document);
-    let is_private = room.is_some_and(|room| room.unlisted_owner().is_some());
-    !is_private && who.may(Action::Read, Some(document))
 }
 
 /// Locks a mutex, poisoned or not: its value is consistent between any two statements.
@@ -147,33 +135,6 @@ fn caller(extensions: &Extensions, client: Option<Implementation>) -> Result<Mcp
 
 fn caller_of(context: &RequestContext<RoleServer>) -> Result<McpCaller, ErrorData> {
     caller(&context.extensions, context.client_info())
-}
-
-impl McpShared {
-    /// Returns the session of a person's program: a single one for all its connections.
-    pub(crate) async fn session_of(&self, caller: &McpCaller) -> Result<SessionId, StoreError> {
-        let McpCaller { principal: Principal { user, .. }, client, .. } = caller;
-        let name = Sha256::digest(format!("mcp\n{user}\n{client}"));
-        let name = uuid::Uuid::from_slice(&name[..16]).unwrap_or_default().simple();
-        let (id, now_ms) = (SessionId::from(format!("ses_{name}")), self.door.clock.now_ms());
-        let known = self.door.store.session(&id).await?;
-        if let Some(known) = &known
-            && now_ms.saturating_sub(known.seen_ms) < SEEN_STEP_MS
-        {
-            return Ok(id);
-        }
-        let created_ms = known.map_or(now_ms, |known| known.created_ms);
-        let session = SessionRecord {
-            id: id.clone(),
-            user: user.clone(),
-            created_ms,
-            seen_ms: now_ms,
-            permission_mode: None,
-            body: serde_json::json!({ "client": client }),
-        };
-        self.door.store.commit(StoreOp::PutSession(session)).await?;
-        Ok(id)
-    }
 }
 
 impl ServerHandler for McpHandler {
@@ -206,7 +167,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = caller_of(&context)?;
-        let tools = self.desk.tools.iter().filter(|it| it.is_for(&caller.principal));
+        let tools = self.shared.tools.iter().filter(|it| it.is_for(&caller.principal));
         let tools = tools.map(|it| it.offered(caller.reader.is_some()));
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
@@ -217,14 +178,14 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = caller_of(&context)?;
-        let Some(listed) = self.desk.tools.iter().find(|it| it.tool.name == request.name) else {
-            let names: Vec<_> = self.desk.tools.iter().map(|it| it.tool.name.as_ref()).collect();
+        let Some(listed) = self.shared.tools.iter().find(|it| it.tool.name == request.name) else {
+            let names: Vec<_> = self.shared.tools.iter().map(|it| it.tool.name.as_ref()).collect();
             let message =
                 format!("Unknown tool: {}. Available: {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        Ok(calling::call(&self.desk, &caller, listed, arguments, &context).await.into())
+        Ok(calling::call(&self.shared, &caller, listed, arguments, &context).await.into())
     }
 
     async fn list_resources(
@@ -233,7 +194,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        resources::list(&self.desk, &caller_of(&context)?, cursor.as_deref()).await
+        resources::list(&self.shared, &caller_of(&context)?, cursor.as_deref()).await
     }
 
     async fn list_resource_templates(
@@ -249,7 +210,7 @@ impl ServerHandler for McpHandler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(&self.desk, &caller_of(&context)?, &request.uri).await?.into())
+        Ok(resources::read(&self.shared, &caller_of(&context)?, &request.uri).await?.into())
     }
 
     async fn list_prompts(
@@ -267,7 +228,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let caller = caller_of(&context)?;
-        Ok(prompts::get(&self.desk, &caller, &request.name, &arguments).await?.into())
+        Ok(prompts::get(&self.shared, &caller, &request.name, &arguments).await?.into())
     }
 
     async fn subscribe(
@@ -276,7 +237,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = caller_of(&context)?;
-        let (room, _) = resources::open(&self.desk, &caller, &request.uri).await?;
+        let (room, _) = resources::open(&self.shared, &caller, &request.uri).await?;
         self.subscribed().insert(room.document().clone());
         Ok(())
     }
@@ -310,21 +271,23 @@ impl ServerHandler for McpHandler {
         let mut wanted = BTreeSet::new();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             // A document that the caller may not read sends no notifications.
-            if let Ok((room, _)) = resources::open(&self.desk, &caller, uri).await {
+            if let Ok((room, _)) = resources::open(&self.shared, &caller, uri).await {
                 wanted.insert(room.document().clone());
             }
         }
-        let door = &self.desk.door;
-        let mut listener = door.changes.listen();
+        let app = &self.shared.app;
+        let mut listener = app.changes.listen();
         let lists = context.accepted().resources_list_changed == Some(true);
         let asked = ListenerFilter {
             text: |document: &DocumentId| wanted.contains(document),
-            list: |document: &DocumentId| lists && sees(&door.rooms, &caller.principal, document),
+            list: |document: &DocumentId| {
+                lists && app.api.is_listed_for(&caller.principal, document)
+            },
         };
         loop {
             let news = tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                () = door.stop.cancelled() => return Ok(()),
+                () = app.stop.cancelled() => return Ok(()),
                 _ = caller.pass.ended() => return Ok(()),
                 news = listener.next(&asked) => news,
             };

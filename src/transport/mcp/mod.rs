@@ -28,12 +28,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::AgentService;
-use crate::auth::Authenticator;
-use crate::permissions::Principal;
-use crate::rooms::RoomRegistry;
-use crate::rooms::clock::WallClock;
-use crate::store::Store;
+use crate::api::Application;
 
 use auth::McpAuth;
 use handler::McpHandler;
@@ -51,18 +46,8 @@ const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 /// Shared state of the MCP transport, given to [`router`].
 #[derive(Clone)]
 pub struct McpState {
-    /// Store of sessions.
-    pub store: Store,
-    /// Authenticator of tokens.
-    pub auth: Authenticator,
-    /// Rooms of the documents.
-    pub rooms: RoomRegistry,
-    /// Service that makes the calls.
-    pub agents: AgentService,
-    /// Source of the current time.
-    pub clock: WallClock,
-    /// Principal of every caller under `--no-auth`.
-    pub everyone: Option<Principal>,
+    /// Operations of the application.
+    pub api: Application,
     /// Notifications of changed documents.
     pub changes: DocumentChanges,
     /// Tracker of the tasks that watch tokens and document changes.
@@ -73,7 +58,7 @@ pub struct McpState {
 
 /// State shared by all sessions.
 struct McpShared {
-    door: McpState,
+    app: McpState,
     tools: Vec<tools::ListedTool>,
     sessions: McpSessions,
     reads: ReadVersions,
@@ -92,15 +77,18 @@ fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpSe
 }
 
 /// Builds the route `/mcp`.
-pub fn router(door: McpState) -> Router {
-    let (manager, config) = transport(&door.stop);
+pub fn router(app: McpState) -> Router {
+    let (manager, config) = transport(&app.stop);
     let manager = Arc::new(manager);
-    let tools = tools::listed(&door.agents.offers());
+    let tools = tools::listed(&app.api.agents.offers());
     let (sessions, reads) = (McpSessions::default(), ReadVersions::default());
-    let desk = Arc::new(McpShared { door, tools, sessions, reads });
-    let gate = McpAuth::new(Arc::clone(&desk), Arc::clone(&manager));
-    let service =
-        StreamableHttpService::new(move || Ok(McpHandler::new(Arc::clone(&desk))), manager, config);
+    let shared = Arc::new(McpShared { app, tools, sessions, reads });
+    let gate = McpAuth::new(Arc::clone(&shared), Arc::clone(&manager));
+    let service = StreamableHttpService::new(
+        move || Ok(McpHandler::new(Arc::clone(&shared))),
+        manager,
+        config,
+    );
     Router::new()
         .route_service("/mcp", service)
         .layer(middleware::from_fn_with_state(Arc::new(gate), auth::admit))

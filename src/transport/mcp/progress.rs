@@ -25,9 +25,9 @@ pub(crate) enum WaitEnd {
 
 /// Waits until a call is over, and reports its progress to the caller.
 pub(crate) async fn wait(ongoing: &mut CallHandle, progress: &mut CallProgress) -> WaitEnd {
-    let mut pulse = interval(PULSE);
-    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    pulse.reset();
+    let mut room_status = interval(PULSE);
+    room_status.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    room_status.reset();
     let mut now = "Working on it".to_owned();
     loop {
         tokio::select! {
@@ -44,7 +44,7 @@ pub(crate) async fn wait(ongoing: &mut CallHandle, progress: &mut CallProgress) 
                 CallEvent::Over(done) => return WaitEnd::Over(done),
                 CallEvent::Parked => return WaitEnd::Parked(now),
             },
-            _ = pulse.tick() => progress.say(&now).await,
+            _ = room_status.tick() => progress.say(&now).await,
         }
     }
 }

@@ -40,7 +40,7 @@ impl ReadVersions {
         document: &DocumentId,
     ) -> Option<Version> {
         let name = (reader?.clone(), document.clone());
-        self.shelves().get(user)?.get(&name).copied()
+        self.people().get(user)?.get(&name).copied()
     }
 
     /// Stores the version that a person's program has read.
@@ -52,8 +52,8 @@ impl ReadVersions {
         version: Version,
     ) {
         let Some(reader) = reader else { return };
-        let mut shelves = self.shelves();
-        let own = shelves.entry(user.clone()).or_default();
+        let mut people = self.people();
+        let own = people.entry(user.clone()).or_default();
         if own.len() >= MOST_OF_ONE {
             // At worst this person's programs are asked to read once more.
             own.clear();
@@ -63,17 +63,17 @@ impl ReadVersions {
 
     /// Forgets the versions of a session that is over.
     pub(crate) fn forget(&self, user: &UserId, session: &str) {
-        let mut shelves = self.shelves();
-        let Some(own) = shelves.get_mut(user) else { return };
+        let mut people = self.people();
+        let Some(own) = people.get_mut(user) else { return };
         own.retain(
             |(reader, _), _| !matches!(reader, ReadingProgram::Session(it) if it == session),
         );
         if own.is_empty() {
-            shelves.remove(user);
+            people.remove(user);
         }
     }
 
-    fn shelves(&self) -> MutexGuard<'_, HashMap<UserId, PersonReads>> {
+    fn people(&self) -> MutexGuard<'_, HashMap<UserId, PersonReads>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -102,7 +102,7 @@ mod tests {
         reads.forget(&"ben".into(), "1");
         assert_eq!(by("ana", one.clone()), Some(Version(7)));
         reads.forget(&ana, "1");
-        assert_eq!((by("ana", one), reads.shelves().len()), (None, 0));
+        assert_eq!((by("ana", one), reads.people().len()), (None, 0));
     }
 
     #[test]
@@ -110,6 +110,6 @@ mod tests {
         let (reads, ana) = (ReadVersions::default(), UserId::from("ana"));
         reads.note(&ana, None, "d".into(), Version(7));
         assert_eq!(reads.by(&ana, None, &"d".into()), None);
-        assert!(reads.shelves().is_empty());
+        assert!(reads.people().is_empty());
     }
 }

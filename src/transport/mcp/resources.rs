@@ -43,7 +43,7 @@ pub(crate) fn template() -> ResourceTemplate {
 
 /// Lists the documents that the caller may open; `cursor` is the end of the previous page.
 pub(crate) async fn list(
-    desk: &McpShared,
+    shared: &McpShared,
     caller: &McpCaller,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
@@ -53,14 +53,15 @@ pub(crate) async fn list(
             .parse::<usize>()
             .map_err(|_| ErrorData::invalid_params("there is no such page", None))?,
     };
-    let listed = desk.door.rooms.listed(&caller.principal).await.map_err(|error| {
+    let listed = shared.app.api.documents(&caller.principal).await.map_err(|error| {
         tracing::error!(%error, "the documents could not be listed");
         ErrorData::internal_error("the documents could not be listed", None)
     })?;
     let end = start.saturating_add(PAGE).min(listed.len());
     let page = listed.get(start..end).unwrap_or_default();
-    let resources = page.iter().map(|(id, title)| {
-        Resource::new(uri(id), id.to_string()).with_title(title).with_mime_type(KIND)
+    let resources = page.iter().map(|document| {
+        let resource = Resource::new(uri(&document.id), document.id.to_string());
+        resource.with_title(&document.title).with_mime_type(KIND)
     });
     let mut result = ListResourcesResult::with_all_items(resources.collect());
     result.next_cursor = (end < listed.len()).then(|| end.to_string());
@@ -70,7 +71,7 @@ pub(crate) async fn list(
 /// Returns the [`RoomHandle`] of the document at an address, and its content. A document that the
 /// caller may not read counts as missing.
 pub(crate) async fn open(
-    desk: &McpShared,
+    shared: &McpShared,
     caller: &McpCaller,
     uri: &str,
 ) -> Result<(RoomHandle, DocumentSnapshot), ErrorData> {
@@ -79,26 +80,22 @@ pub(crate) async fn open(
         ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
     };
     let id = document(uri).ok_or_else(unknown)?;
-    if !caller.principal.may(Action::Read, Some(&id)) {
-        return Err(unknown());
-    }
-    let room = desk.door.rooms.open(&id).await.map_err(|_| unknown())?;
-    if room.unlisted_owner().is_some() {
-        return Err(unknown());
-    }
+    let api = &shared.app.api;
+    let room = api.listed_room(&caller.principal, &id, Action::Read).await;
+    let room = room.map_err(|_| unknown())?;
     let reading = room.read().await.map_err(|_| unknown())?;
     Ok((room, reading))
 }
 
 /// Returns the text at an address, and counts it as read by the caller.
 pub(crate) async fn read(
-    desk: &McpShared,
+    shared: &McpShared,
     caller: &McpCaller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let (room, reading) = open(desk, caller, uri).await?;
+    let (room, reading) = open(shared, caller, uri).await?;
     let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
-    desk.reads.note(user, reader, room.document().clone(), reading.version);
+    shared.reads.note(user, reader, room.document().clone(), reading.version);
     let version = JsonObject::from_iter([(VERSION.to_owned(), json!(reading.version))]);
     let text = ResourceContents::text(reading.text.to_string(), uri)
         .with_mime_type(KIND)

@@ -145,11 +145,6 @@ impl McpSessions {
         Some(SessionCall { over: over.clone(), _counted: calls.token(), _use: held })
     }
 
-    /// Returns `true` if the session has a use besides its calls, over which results can be sent.
-    pub(crate) fn is_listening(&self, session: &str) -> bool {
-        self.open().sessions.get(session).is_some_and(|it| it.uses > it.calls.len())
-    }
-
     /// Ends a session and cancels its calls. Returns the tracker of the calls in progress, if the
     /// session existed.
     pub(crate) fn end(&self, session: &str) -> Option<TaskTracker> {

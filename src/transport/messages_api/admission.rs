@@ -8,13 +8,14 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use futures_util::StreamExt as _;
 
+use crate::api::Caller;
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
 use crate::transport::body_guard::BodyGuard;
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::{CheckedRequest, RequestPurpose};
 use crate::transport::rest::HttpState;
-use crate::transport::rest::middleware::auth_session::{AuthSession, Authenticated};
+use crate::transport::rest::middleware::auth_session::AuthSession;
 use crate::transport::rest::middleware::body::is_json;
 use crate::transport::rest::middleware::body_quota::HeldBody;
 use crate::transport::rest::problem::Problem;
@@ -43,7 +44,7 @@ const LONG_BODY_BYTES: usize = 256 * 1024;
 /// Admission of one authenticated caller who may ask.
 pub(crate) struct AdmittedRequest {
     /// Principal and token of the caller.
-    pub(crate) caller: Authenticated,
+    pub(crate) caller: Caller,
     /// [`DocumentId`] named by the caller, about which the caller may ask the models.
     pub(crate) document: Option<DocumentId>,
     /// Time by which the client wants its answer, in milliseconds since 1970, if known.
@@ -60,37 +61,37 @@ pub(crate) struct AdmittedRequest {
 /// # Errors
 /// An [`ApiFailure`] with the reason for the refusal.
 pub(crate) async fn come_in(
-    door: &HttpState,
+    app: &HttpState,
     request: Request,
     purpose: RequestPurpose,
 ) -> Result<(AdmittedRequest, CheckedRequest), ApiFailure> {
     let headers = request.headers();
-    let AuthSession { caller, pass } = authenticate(door, headers).await?;
+    let AuthSession { caller, pass } = authenticate(app, headers).await?;
     check_version(headers)?;
     if !is_json(headers) {
         return Err(ApiFailure::invalid("content-type: is to be application/json"));
     }
     let document = named(headers)?;
-    let deadline_ms = patience_ms(headers).map(|patience| door.clock.now_ms() + patience);
+    let deadline_ms = patience_ms(headers).map(|patience| app.api.clock.now_ms() + patience);
     may_ask(&caller.principal, document.as_ref())?;
     let user = &caller.principal.user;
-    let held = door.reading.begin(user);
-    let permit = door.conversations.limits().begin(user, held.clone())?;
-    let guard = BodyGuard::new(pass, door.clock.clone());
+    let held = app.reading.begin(user);
+    let permit = app.conversations.limits().begin(user, held.clone())?;
+    let guard = BodyGuard::new(pass, app.api.clock.clone());
     let bytes = read(guard.of(request.into_body()), &held).await;
     if let Some(end) = guard.end() {
         return Err(failure(&Problem::unread(end)));
     }
     let bytes = bytes?;
     let asked = if bytes.len() > LONG_BODY_BYTES {
-        let turn = door.conversations.limits().turn().await;
+        let turn = app.conversations.limits().turn().await;
         let read = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            understand(&bytes, purpose)
+            parse_request(&bytes, purpose)
         });
         read.await.unwrap_or_else(|_| Err(ApiFailure::new(500, "the body could not be read")))
     } else {
-        understand(&bytes, purpose)
+        parse_request(&bytes, purpose)
     };
     let asked = asked?;
     // A client waits for a stream as long as events arrive.
@@ -98,7 +99,7 @@ pub(crate) async fn come_in(
     Ok((AdmittedRequest { caller, document, deadline_ms, permit }, asked))
 }
 
-fn understand(bytes: &[u8], purpose: RequestPurpose) -> Result<CheckedRequest, ApiFailure> {
+fn parse_request(bytes: &[u8], purpose: RequestPurpose) -> Result<CheckedRequest, ApiFailure> {
     let body = serde_json::from_slice(bytes)
         .map_err(|error| ApiFailure::invalid(format!("the body is not valid JSON: {error}")))?;
     CheckedRequest::read(&body, purpose)
@@ -136,21 +137,18 @@ async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
 ///
 /// # Errors
 /// The failure of authentication, or 429 if the caller asks too often.
-pub(crate) async fn let_in(
-    door: &HttpState,
-    headers: &HeaderMap,
-) -> Result<Authenticated, ApiFailure> {
-    Ok(authenticate(door, headers).await?.caller)
+pub(crate) async fn let_in(app: &HttpState, headers: &HeaderMap) -> Result<Caller, ApiFailure> {
+    Ok(authenticate(app, headers).await?.caller)
 }
 
 /// Authenticates a request by its headers, and counts it.
-async fn authenticate(door: &HttpState, headers: &HeaderMap) -> Result<AuthSession, ApiFailure> {
+async fn authenticate(app: &HttpState, headers: &HeaderMap) -> Result<AuthSession, ApiFailure> {
     let mut bare = Request::new(Body::empty());
     bare.headers_mut().clone_from(headers);
     let (mut parts, _) = bare.into_parts();
     let session =
-        AuthSession::from_request_parts(&mut parts, door).await.map_err(|it| failure(&it))?;
-    door.conversations.limits().count(&session.caller.principal.user)?;
+        AuthSession::from_request_parts(&mut parts, app).await.map_err(|it| failure(&it))?;
+    app.conversations.limits().count(&session.caller.principal.user)?;
     Ok(session)
 }
 

@@ -5,9 +5,10 @@
 //! entry, and so does a request that is sent again. Nothing depends on an entry: without it the
 //! conversation is what the client sends.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use lru::LruCache;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{SessionId, UserId, Version};
@@ -61,25 +62,28 @@ impl Default for MemoryBounds {
 #[derive(Debug, Default)]
 pub struct ConversationCache {
     bounds: MemoryBounds,
-    shelves: HashMap<UserId, PersonCache>,
+    people: HashMap<UserId, PersonCache>,
     bytes: usize,
-    clock: u64,
+    /// Number of uses, which says whose idle entries are dropped next.
+    uses: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct PersonCache {
-    slots: HashMap<ConversationHash, CacheSlot>,
-    /// Keys by last use, oldest first.
-    order: BTreeMap<u64, ConversationHash>,
+    slots: LruCache<ConversationHash, CacheSlot>,
     bytes: usize,
+}
+
+impl Default for PersonCache {
+    fn default() -> Self {
+        Self { slots: LruCache::unbounded(), bytes: 0 }
+    }
 }
 
 #[derive(Debug)]
 struct CacheSlot {
     known: KnownConversation,
     bytes: usize,
-    /// Value of the cache's clock at the last use: the place in the order.
-    used: u64,
     used_ms: u64,
 }
 
@@ -97,12 +101,8 @@ impl ConversationCache {
         now_ms: u64,
     ) -> Option<KnownConversation> {
         self.forget_idle(user, now_ms);
-        self.clock += 1;
-        let owned = self.shelves.get_mut(user)?;
-        let slot = owned.slots.get_mut(key)?;
-        owned.order.remove(&slot.used);
-        (slot.used, slot.used_ms) = (self.clock, now_ms);
-        owned.order.insert(slot.used, *key);
+        let slot = self.people.get_mut(user)?.slots.get_mut(key)?;
+        slot.used_ms = now_ms;
         Some(slot.known.clone())
     }
 
@@ -115,15 +115,13 @@ impl ConversationCache {
         now_ms: u64,
     ) {
         self.forget_idle(user, now_ms);
-        self.clock += 1;
         let bytes = known.hidden.as_deref().map_or(0, HiddenAnswer::bytes);
         if bytes > self.bounds.person_bytes {
             return;
         }
-        let owned = self.shelves.entry(user.clone()).or_default();
+        let owned = self.people.entry(user.clone()).or_default();
         self.bytes -= owned.remove(&key);
-        owned.order.insert(self.clock, key);
-        owned.slots.insert(key, CacheSlot { known, bytes, used: self.clock, used_ms: now_ms });
+        owned.slots.put(key, CacheSlot { known, bytes, used_ms: now_ms });
         owned.bytes += bytes;
         self.bytes += bytes;
         while owned.slots.len() > self.bounds.entries || owned.bytes > self.bounds.person_bytes {
@@ -131,7 +129,7 @@ impl ConversationCache {
         }
         while self.bytes > self.bounds.bytes {
             // The person with the most bytes loses an entry first.
-            let Some(fullest) = self.shelves.values_mut().max_by_key(|owned| owned.bytes) else {
+            let Some(fullest) = self.people.values_mut().max_by_key(|owned| owned.bytes) else {
                 break;
             };
             self.bytes -= fullest.remove_oldest();
@@ -141,21 +139,21 @@ impl ConversationCache {
     /// Returns the number of answers in the cache.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.shelves.values().map(|owned| owned.slots.len()).sum()
+        self.people.values().map(|owned| owned.slots.len()).sum()
     }
 
     /// Drops idle entries: all of this person's, and those of one other person per call.
     fn forget_idle(&mut self, user: &UserId, now_ms: u64) {
         let since_ms = now_ms.saturating_sub(self.bounds.idle_ms);
-        let other =
-            self.shelves.keys().nth(self.clock as usize % self.shelves.len().max(1)).cloned();
+        self.uses = self.uses.wrapping_add(1);
+        let other = self.people.keys().nth(self.uses % self.people.len().max(1)).cloned();
         for user in [Some(user.clone()), other].into_iter().flatten() {
-            let Some(owned) = self.shelves.get_mut(&user) else { continue };
+            let Some(owned) = self.people.get_mut(&user) else { continue };
             while owned.oldest().is_some_and(|slot| slot.used_ms < since_ms) {
                 self.bytes -= owned.remove_oldest();
             }
             if owned.slots.is_empty() {
-                self.shelves.remove(&user);
+                self.people.remove(&user);
             }
         }
     }
@@ -163,20 +161,20 @@ impl ConversationCache {
 
 impl PersonCache {
     fn oldest(&self) -> Option<&CacheSlot> {
-        self.slots.get(self.order.first_key_value()?.1)
+        self.slots.peek_lru().map(|(_, slot)| slot)
     }
 
     /// Removes an entry and returns the bytes that it took.
     fn remove(&mut self, key: &ConversationHash) -> usize {
-        let Some(slot) = self.slots.remove(key) else { return 0 };
-        self.order.remove(&slot.used);
-        self.bytes -= slot.bytes;
-        slot.bytes
+        let removed = self.slots.pop(key).map_or(0, |slot| slot.bytes);
+        self.bytes -= removed;
+        removed
     }
 
     fn remove_oldest(&mut self) -> usize {
-        let oldest = self.order.first_key_value().map(|(_, key)| *key);
-        oldest.map_or(0, |key| self.remove(&key))
+        let removed = self.slots.pop_lru().map_or(0, |(_, slot)| slot.bytes);
+        self.bytes -= removed;
+        removed
     }
 }
 

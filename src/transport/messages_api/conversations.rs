@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use crate::api::{AnswerRecord, ApiError, StoredAnswers};
 use crate::auth::{AuthError, TokenSecret};
 use crate::ids::UserId;
-use crate::store::{AnswerRecord, Store, StoreError, StoreOp, WriteBatch};
 use crate::transport::messages_api::conversation_cache::{
     ConversationCache, KnownConversation, MemoryBounds,
 };
@@ -21,16 +21,13 @@ use crate::transport::messages_api::failure::ApiFailure;
 
 use super::limits::AnswerLimits;
 
-/// Name of the setting that holds the secret of the keys.
-const SECRET: &str = "messages_secret";
-
 /// Conversations of the Messages API. Clones share one state.
 #[derive(Clone, Debug)]
 pub struct Conversations(Arc<ConversationsInner>);
 
 #[derive(Debug)]
 struct ConversationsInner {
-    store: Store,
+    stored: StoredAnswers,
     /// Identifier of this process; nobody continues the work of an earlier process.
     life: String,
     secret: TokenSecret,
@@ -52,19 +49,12 @@ impl Conversations {
     ///
     /// # Errors
     /// [`AuthError`] if the store cannot be used or holds no valid secret.
-    pub async fn open(store: Store) -> Result<Self, AuthError> {
-        let secret = if let Some(kept) = store.setting(SECRET).await? {
-            TokenSecret::chosen(&kept)?
-        } else {
-            let made = TokenSecret::generate()?;
-            let (key, value) = (SECRET.to_owned(), made.expose().to_owned());
-            store.commit(StoreOp::PutSetting { key, value }).await?;
-            made
-        };
+    pub async fn open(stored: StoredAnswers) -> Result<Self, AuthError> {
+        let secret = stored.secret().await?;
         let bounds = MemoryBounds::default();
         let memory = Mutex::new(ConversationCache::new(bounds));
         let (life, limits) = (uuid::Uuid::new_v4().to_string(), AnswerLimits::new());
-        Ok(Self(Arc::new(ConversationsInner { store, life, secret, bounds, memory, limits })))
+        Ok(Self(Arc::new(ConversationsInner { stored, life, secret, bounds, memory, limits })))
     }
 
     pub(crate) fn limits(&self) -> &AnswerLimits {
@@ -80,7 +70,7 @@ impl Conversations {
         &self.0.life
     }
 
-    /// Returns the value in the [`Store`] under a key of this person, if it is not too old.
+    /// Returns the stored value under a key of this person, if it is not too old.
     pub(crate) async fn find(
         &self,
         user: &UserId,
@@ -88,12 +78,12 @@ impl Conversations {
         now_ms: u64,
     ) -> Result<Option<Value>, ApiFailure> {
         let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
-        let found = self.0.store.answers(user, &[key.to_owned()], since_ms).await;
+        let found = self.0.stored.find(user, &[key.to_owned()], since_ms).await;
         Ok(found.map_err(unreadable)?.pop().map(|record| record.body))
     }
 
-    pub(crate) async fn commit(&self, op: StoreOp) -> Result<(), StoreError> {
-        self.0.store.commit(op).await
+    pub(crate) fn stored(&self) -> &StoredAnswers {
+        &self.0.stored
     }
 
     /// Returns the [`KnownConversation`] of a person's conversation up to each of these answers.
@@ -121,7 +111,7 @@ impl Conversations {
         let names: Vec<_> = missing.keys().cloned().collect();
         let since_ms = now_ms.saturating_sub(self.0.bounds.idle_ms);
         // A failed read is no ordinary miss: without the entry, tools might run a second time.
-        let found = self.0.store.answers(user, &names, since_ms).await.map_err(unreadable)?;
+        let found = self.0.stored.find(user, &names, since_ms).await.map_err(unreadable)?;
         for kept in found {
             let found: KnownConversation = serde_json::from_value(kept.body).map_err(unreadable)?;
             if let Some(key) = missing.get(&kept.key) {
@@ -159,20 +149,16 @@ impl Conversations {
         known: &KnownConversation,
         before: &[ConversationHash],
         now_ms: u64,
-    ) -> Result<(), StoreError> {
-        let ConversationsInner { store, bounds, .. } = &*self.0;
-        let (user, keys) = (user.clone(), before.iter().map(ConversationHash::to_string).collect());
+    ) -> Result<(), ApiError> {
+        let ConversationsInner { stored, bounds, .. } = &*self.0;
         // The value has only texts and numbers, so it can always be written.
         let body = serde_json::to_value(known).unwrap_or_default();
-        let key = key.to_string();
-        let record = AnswerRecord { user: user.clone(), key, used_ms: now_ms, body };
+        let (user, key) = (user.clone(), key.to_string());
+        let answer = AnswerRecord { user, key, used_ms: now_ms, body };
+        let earlier = before.iter().map(ConversationHash::to_string).collect();
         let (before_ms, most_bytes) =
             (now_ms.saturating_sub(bounds.idle_ms), bounds.person_bytes as u64);
-        let batch =
-            WriteBatch::from(StoreOp::UseAnswers { user: user.clone(), keys, at_ms: now_ms })
-                .with(StoreOp::PutAnswer(record))
-                .with(StoreOp::ForgetAnswers { user, before_ms, most_bytes });
-        store.commit(batch).await
+        stored.put_next(answer, earlier, before_ms, most_bytes).await
     }
 
     fn memory(&self) -> MutexGuard<'_, ConversationCache> {

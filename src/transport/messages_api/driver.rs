@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::ChosenModel;
+use crate::api::Caller;
 use crate::ids::{SessionId, Version};
 use crate::llm::messages_api::{
     ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent, TokenUsage,
@@ -26,7 +27,6 @@ use crate::transport::messages_api::server_tool_loop::{
 };
 use crate::transport::messages_api::sse_encoder::SseEncoder;
 use crate::transport::rest::HttpState;
-use crate::transport::rest::middleware::auth_session::Authenticated;
 
 use super::admission::AdmittedRequest;
 use super::conversations::{ConversationLifetime, Conversations};
@@ -66,18 +66,18 @@ pub(crate) struct AnswerWork {
 impl AnswerWork {
     /// Restores the known part of the conversation.
     pub(crate) async fn prepare(
-        door: &HttpState,
+        app: &HttpState,
         entered: AdmittedRequest,
         asked: CheckedRequest,
         chosen: ChosenModel,
         mut tools: Option<ServerTools>,
     ) -> Result<Self, ApiFailure> {
-        let AdmittedRequest { caller: Authenticated { principal, .. }, permit, .. } = entered;
+        let AdmittedRequest { caller: Caller { principal, .. }, permit, .. } = entered;
         let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
         let scope = [principal.user.as_str(), family(&chosen), &about];
-        let begun = door.conversations.begin(&scope);
+        let begun = app.conversations.begin(&scope);
         let mut conversation = begun.ok_or_else(|| ApiFailure::new(500, "no key could be made"))?;
-        let now_ms = door.clock.now_ms();
+        let now_ms = app.api.clock.now_ms();
         let mut places: Vec<Option<ConversationHash>> = Vec::with_capacity(asked.messages.len());
         let mut latest = None;
         for message in &asked.messages {
@@ -92,7 +92,7 @@ impl AnswerWork {
         let answers: Vec<ConversationHash> = places.iter().flatten().copied().collect();
         let durable =
             if tools.is_some() { ConversationLifetime::Yes } else { ConversationLifetime::No };
-        let conversations = door.conversations.clone();
+        let conversations = app.conversations.clone();
         let mut known = conversations.recall(&principal.user, &answers, durable, now_ms).await?;
         let messages = unfold(&asked.messages, |index| {
             let place = places.get(index).copied().flatten()?;
@@ -114,11 +114,11 @@ impl AnswerWork {
             if let Some(found) = found {
                 (session, read, left) = (found.session, found.read, Some(found.paused));
             }
-            tools.take_up(session.clone(), read);
+            tools.resume_from(session.clone(), read);
         }
         Ok(Self {
             conversations,
-            clock: door.clock.clone(),
+            clock: app.api.clock.clone(),
             principal,
             asked,
             chosen,
@@ -240,7 +240,7 @@ impl AnswerWork {
                     if size > ANSWER_LIMIT {
                         return Err(ApiFailure::new(500, "the model's answer was too long"));
                     }
-                    tell(told, telling.hear(delta)).await;
+                    tell(told, telling.encode(delta)).await;
                 }
             }
         }

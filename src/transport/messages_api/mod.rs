@@ -41,15 +41,15 @@ pub(crate) use server_tools::{opt_in, opted_in};
 const TOKEN_BYTES: usize = 4;
 
 /// Answers a request, as events or as one message.
-pub(crate) async fn answer(State(door): State<HttpState>, request: Request) -> Response {
+pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Response {
     let name = RequestName::generate();
     let answered = async {
-        let (entered, mut asked) = come_in(&door, request, RequestPurpose::Answer).await?;
-        let tools = ServerTools::wanted(&door, &entered, &asked).await?;
+        let (entered, mut asked) = come_in(&app, request, RequestPurpose::Answer).await?;
+        let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
-        let chosen = choose(&door, &mut asked)?;
+        let chosen = choose(&app, &mut asked)?;
         let streamed = asked.stream;
-        let work = AnswerWork::prepare(&door, entered, asked, chosen, tools).await?;
+        let work = AnswerWork::prepare(&app, entered, asked, chosen, tools).await?;
         if streamed {
             stream::answer(work).await
         } else {
@@ -60,13 +60,13 @@ pub(crate) async fn answer(State(door): State<HttpState>, request: Request) -> R
 }
 
 /// Counts the tokens of a request; estimates them if the provider does not count.
-pub(crate) async fn count(State(door): State<HttpState>, request: Request) -> Response {
+pub(crate) async fn count(State(app): State<HttpState>, request: Request) -> Response {
     let name = RequestName::generate();
     let counted = async {
-        let (entered, mut asked) = come_in(&door, request, RequestPurpose::Count).await?;
-        let tools = ServerTools::wanted(&door, &entered, &asked).await?;
+        let (entered, mut asked) = come_in(&app, request, RequestPurpose::Count).await?;
+        let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
-        let chosen = choose(&door, &mut asked)?;
+        let chosen = choose(&app, &mut asked)?;
         let request = driver::request(&asked, &chosen, tools.as_ref());
         let estimate = size(&request).div_ceil(TOKEN_BYTES).max(1);
         let counted = chosen.model.count(request).await;
@@ -78,31 +78,31 @@ pub(crate) async fn count(State(door): State<HttpState>, request: Request) -> Re
 
 /// Lists the models, page by page.
 pub(crate) async fn list_models(
-    State(door): State<HttpState>,
+    State(app): State<HttpState>,
     page: Result<Query<models::ModelPageQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
     let name = RequestName::generate();
     let listed = async {
-        admission::let_in(&door, &headers).await?;
+        admission::let_in(&app, &headers).await?;
         let Ok(Query(page)) = page else {
             return Err(ApiFailure::invalid("limit: is a number from 1 to 1000"));
         };
-        Ok(Json(page.of(&door.agents.models_for_programs())?).into_response())
+        Ok(Json(page.of(&app.api.agents.models_for_programs())?).into_response())
     };
     name.sign(listed.await)
 }
 
 /// Describes one model.
 pub(crate) async fn one_model(
-    State(door): State<HttpState>,
+    State(app): State<HttpState>,
     Path(model): Path<String>,
     headers: HeaderMap,
 ) -> Response {
     let name = RequestName::generate();
     let found = async {
-        admission::let_in(&door, &headers).await?;
-        models::choose(&door.agents, &model)?;
+        admission::let_in(&app, &headers).await?;
+        models::choose(&app.api.agents, &model)?;
         Ok(Json(models::described(&model)).into_response())
     };
     name.sign(found.await)
@@ -124,8 +124,8 @@ pub(crate) async fn no_method() -> Response {
 }
 
 /// Returns the [`ChosenModel`], if it can do what is asked.
-fn choose(door: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, ApiFailure> {
-    let chosen = models::choose(&door.agents, &asked.model)?;
+fn choose(app: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, ApiFailure> {
+    let chosen = models::choose(&app.api.agents, &asked.model)?;
     let whole = chosen.model.name().starts_with("anthropic");
     if !whole {
         asked.plain()?;

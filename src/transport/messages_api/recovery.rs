@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use crate::api::AnswerRecord;
 use crate::ids::{SessionId, UserId, Version};
 use crate::llm::messages_api::ContentBlock;
-use crate::store::{AnswerRecord, StoreOp};
 use crate::transport::messages_api::conversation_hash::ConversationHash;
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::CheckedRequest;
@@ -84,7 +84,7 @@ impl ResumableAnswer {
         let (user, key) = (self.user.clone(), self.key.clone());
         let record = AnswerRecord { user, key, used_ms: now_ms, body: json!(left) };
         self.is_kept = true;
-        if let Err(error) = self.conversations.commit(StoreOp::PutAnswer(record)).await {
+        if let Err(error) = self.conversations.stored().put(record).await {
             // At worst people are asked once more.
             tracing::warn!(%error, "how far an answer came could not be kept");
         }
@@ -96,7 +96,7 @@ impl ResumableAnswer {
             return;
         }
         let Self { conversations, user, key, .. } = self;
-        if let Err(error) = conversations.commit(StoreOp::DropAnswer { user, key }).await {
+        if let Err(error) = conversations.stored().remove(user, key).await {
             tracing::warn!(%error, "an answer that is over could not be forgotten");
         }
     }

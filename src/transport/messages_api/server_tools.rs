@@ -8,27 +8,21 @@
 use std::fmt::Write as _;
 
 use axum::Json;
-use axum::extract::{Request, State};
-use serde_json::{Value, json};
+use axum::extract::Request;
+use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::agent::{
-    AgentService, AskError, CallEvent, CallRequest, CallSource, DedupKey, ExternalCall, KeyIssuer,
-};
-use crate::auth::may_still;
-use crate::ids::{DocumentId, SessionId, UserId, Version};
+use crate::agent::{AskError, CallEvent, CallRequest, CallSource, ExternalCall};
+use crate::api::{ApiError, Application, Caller, ErrorCode};
+use crate::ids::{DocumentId, SessionId, Version};
 use crate::llm::DocumentView;
 use crate::llm::messages_api::{ContentBlock, MessageRole, ToolDefinition};
 use crate::permissions::{Action, Principal};
-use crate::rooms::clock::WallClock;
-use crate::rooms::{RoomError, RoomRegistry};
-use crate::store::{AuditEntry, SessionRecord, Store, StoreError, StoreOp, WriteBatch};
 use crate::tools::{ToolCall, ToolScope};
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::CheckedRequest;
 use crate::transport::protocol::client::{ServerTool, UseServerTools};
 use crate::transport::rest::HttpState;
-use crate::transport::rest::middleware::auth_session::Authenticated;
 use crate::transport::rest::middleware::body;
 use crate::transport::rest::problem::Problem;
 
@@ -41,68 +35,28 @@ const NEEDS_CARET: &str = "insert_at_cursor";
 /// Maximum characters of the prompt that people are shown with a request.
 const LONGEST_PROMPT: usize = 2_000;
 
-/// Returns the tools that this principal's programs may use: `GET /api/v1/server-tools`.
-pub(crate) async fn opted_in(
-    State(door): State<HttpState>,
-    caller: Authenticated,
-) -> Result<Json<UseServerTools>, Problem> {
-    may_opt(&caller)?;
-    let tools = chosen(&door.store, &caller.principal.user).await?;
-    Ok(Json(UseServerTools { tools }))
+/// Returns the tools that the caller's programs may use: `GET /api/v1/server-tools`.
+pub(crate) async fn opted_in(caller: Caller) -> Result<Json<UseServerTools>, Problem> {
+    Ok(Json(UseServerTools { tools: caller.own_server_tools().await? }))
 }
 
-/// Sets the tools that this principal's programs may use: `PUT /api/v1/server-tools`.
+/// Sets the tools that the caller's programs may use: `PUT /api/v1/server-tools`.
 pub(crate) async fn opt_in(
-    State(door): State<HttpState>,
-    caller: Authenticated,
+    caller: Caller,
     request: Request,
 ) -> Result<Json<UseServerTools>, Problem> {
-    may_opt(&caller)?;
-    let UseServerTools { mut tools } = body::read(request).await?;
-    tools.sort();
-    tools.dedup();
-    let user = &caller.principal.user;
-    let line = StoreOp::Audit(AuditEntry {
-        at_ms: door.clock.now_ms(),
-        actor: user.to_string(),
-        action: "server_tools.chosen".to_owned(),
-        document: None,
-        request: None,
-        detail: json!({"tools": tools, "token": caller.token}),
-    });
-    let value = json!(tools).to_string();
-    let put = StoreOp::PutSetting { key: setting(user), value };
-    door.store.commit(WriteBatch::from(put).with(line)).await?;
-    Ok(Json(UseServerTools { tools }))
-}
-
-/// Refuses a principal who may not ask the agent, neither everywhere nor in the token's document.
-fn may_opt(caller: &Authenticated) -> Result<(), Problem> {
-    let principal = &caller.principal;
-    if principal.may(Action::Ask, principal.document.as_ref()) {
-        Ok(())
-    } else {
-        Err(Problem::not_allowed())
-    }
-}
-
-fn setting(user: &UserId) -> String {
-    format!("server_tools:{user}")
-}
-
-/// Returns the enabled tools: none until the principal enables some, and none if the stored value
-/// cannot be read.
-async fn chosen(store: &Store, user: &UserId) -> Result<Vec<ServerTool>, StoreError> {
-    let value = store.setting(&setting(user)).await?;
-    Ok(value.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    let tools = async {
+        let UseServerTools { mut tools } = body::read(request).await?;
+        tools.sort();
+        tools.dedup();
+        Ok(tools)
+    };
+    Ok(Json(UseServerTools { tools: caller.enable_server_tools(tools).await? }))
 }
 
 /// Tools that run on this server for one request.
 pub(crate) struct ServerTools {
-    agents: AgentService,
-    store: Store,
-    rooms: RoomRegistry,
-    clock: WallClock,
+    api: Application,
     principal: Principal,
     document: Option<DocumentId>,
     definitions: Vec<ToolDefinition>,
@@ -124,28 +78,26 @@ impl ServerTools {
     /// Returns the tools that a request may use. Having none is no error, but naming a document
     /// that the caller may not use is.
     pub(crate) async fn wanted(
-        door: &HttpState,
+        app: &HttpState,
         entered: &AdmittedRequest,
         asked: &CheckedRequest,
     ) -> Result<Option<Self>, ApiFailure> {
         let principal = entered.caller.principal.clone();
         let document = entered.document.clone();
-        let opted = chosen(&door.store, &principal.user).await.map_err(|_| unavailable())?;
+        let opted = app.api.server_tools(&principal.user).await.map_err(|_| unavailable())?;
         if let Some(id) = &document {
             if !opted.contains(&ServerTool::Document) {
                 let words = "programs may not use documents with this token yet: PUT /api/v1/server-tools {\"tools\": [\"document\"]}";
                 return Err(ApiFailure::new(403, words));
             }
-            let room = door.rooms.open(id).await.map_err(|error| lost(error, id))?;
-            if room.unlisted_owner().is_some() {
-                return Err(lost(RoomError::NoDocument, id));
-            }
+            let room = app.api.listed_room(&principal, id, Action::Ask).await;
+            room.map_err(|error| lost(error, id))?;
         }
         let files = opted.contains(&ServerTool::Workspace) && principal.may(Action::Ask, None);
         let mut definitions = Vec::new();
-        for offer in door.agents.offers() {
+        for offer in app.api.agents.offers() {
             let name = offer.definition.name.as_str();
-            let wanted = match offer.ground {
+            let wanted = match offer.scope {
                 ToolScope::Document => document.is_some() && name != NEEDS_CARET,
                 ToolScope::Conversation => document.is_some() && name == READ_DOCUMENT,
                 ToolScope::Workspace => files,
@@ -160,10 +112,7 @@ impl ServerTools {
         }
         let cancel = CancellationToken::new();
         Ok(Some(Self {
-            agents: door.agents.clone(),
-            store: door.store.clone(),
-            rooms: door.rooms.clone(),
-            clock: door.clock.clone(),
+            api: app.api.clone(),
             principal,
             document,
             definitions,
@@ -178,7 +127,7 @@ impl ServerTools {
     }
 
     /// Continues a conversation.
-    pub(crate) fn take_up(&mut self, session: SessionId, read: Option<Version>) {
+    pub(crate) fn resume_from(&mut self, session: SessionId, read: Option<Version>) {
         self.session = session;
         self.read = read;
     }
@@ -224,7 +173,7 @@ impl ServerTools {
     /// Returns the document for the model that runs inside this process, and counts it as read.
     pub(crate) async fn view(&mut self, model: &str) -> Option<DocumentView> {
         let document = self.document.as_ref().filter(|_| model == "harper")?;
-        let reading = self.rooms.open(document).await.ok()?.read().await.ok()?;
+        let reading = self.api.rooms.open(document).await.ok()?.read().await.ok()?;
         self.read = Some(reading.version);
         Some(DocumentView { text: reading.text.to_string(), selection: None })
     }
@@ -232,9 +181,8 @@ impl ServerTools {
     /// Checks that the person may still ask, before the model is asked again: people may have taken
     /// long to decide.
     pub(crate) async fn check_asker(&self) -> Result<(), ApiFailure> {
-        let (user, now_ms) = (&self.principal.user, self.clock.now_ms());
-        let document = self.document.as_ref();
-        match may_still(&self.store, user, Action::Ask, document, now_ms).await {
+        let (user, document) = (&self.principal.user, self.document.as_ref());
+        match self.api.may_still(user, Action::Ask, document).await {
             Ok(true) => Ok(()),
             Ok(false) => {
                 Err(ApiFailure::new(403, "you may no longer ask the models of this server"))
@@ -266,24 +214,18 @@ impl ServerTools {
             document = None;
         }
         let base = self.read.filter(|_| document.is_some());
-        let door = CallSource::Messages;
-        let outside = ExternalCall {
-            call,
-            door,
-            base,
-            deadline_ms: self.deadline_ms,
-            again_of: None,
-            named_by: None,
-        };
+        let source = CallSource::Messages;
+        let outside =
+            ExternalCall { call, source, base, deadline_ms: self.deadline_ms, again_of: None };
         let calling = CallRequest {
             session: self.session.clone(),
             principal: self.principal.clone(),
             document,
             prompt: self.prompt.clone(),
             outside,
-            mark: mark.map(|name| DedupKey { name, by: KeyIssuer::Server }),
+            key: mark,
         };
-        let mut ongoing = match self.agents.call(calling, &self.cancel).await {
+        let mut ongoing = match self.api.agents.call(calling, &self.cancel).await {
             Ok(ongoing) => ongoing,
             Err(AskError::Closed) => return Err(stopping()),
             Err(AskError::Store(_)) => return Err(unavailable()),
@@ -314,14 +256,14 @@ impl ServerTools {
     /// Returns `true` if the client waits no longer for people. It would send its request again,
     /// and they would be asked again.
     pub(crate) fn is_too_late(&self) -> bool {
-        self.deadline_ms.is_some_and(|deadline_ms| self.clock.now_ms() >= deadline_ms)
+        self.deadline_ms.is_some_and(|deadline_ms| self.api.clock.now_ms() >= deadline_ms)
     }
 
     fn is_for_files(&self, tool: &str) -> bool {
-        let offers = self.agents.offers();
+        let offers = self.api.agents.offers();
         offers
             .iter()
-            .any(|offer| offer.definition.name == tool && offer.ground == ToolScope::Workspace)
+            .any(|offer| offer.definition.name == tool && offer.scope == ToolScope::Workspace)
     }
 
     /// Stores the session as soon as something depends on it.
@@ -329,17 +271,8 @@ impl ServerTools {
         if self.stored {
             return Ok(());
         }
-        let now_ms = self.clock.now_ms();
-        let known = self.store.session(&self.session).await.map_err(|_| unavailable())?;
-        let session = SessionRecord {
-            id: self.session.clone(),
-            user: self.principal.user.clone(),
-            created_ms: known.map_or(now_ms, |known| known.created_ms),
-            seen_ms: now_ms,
-            permission_mode: None,
-            body: Value::Object(serde_json::Map::new()),
-        };
-        self.store.commit(StoreOp::PutSession(session)).await.map_err(|_| unavailable())?;
+        let used = self.api.use_session(&self.principal.user, &self.session).await;
+        used.map_err(|_| unavailable())?;
         self.stored = true;
         Ok(())
     }
@@ -360,10 +293,10 @@ fn typed(asked: &CheckedRequest) -> String {
     words.chars().take(LONGEST_PROMPT).collect()
 }
 
-fn lost(error: RoomError, id: &DocumentId) -> ApiFailure {
-    match error {
-        RoomError::NoDocument => ApiFailure::new(404, format!("there is no document {id}")),
-        other => admission::failure(&other.into()),
+fn lost(error: ApiError, id: &DocumentId) -> ApiFailure {
+    match error.code {
+        ErrorCode::NotFound => ApiFailure::new(404, format!("there is no document {id}")),
+        _ => admission::failure(&error.into()),
     }
 }
 

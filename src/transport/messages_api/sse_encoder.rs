@@ -60,7 +60,7 @@ impl SseEncoder {
     }
 
     /// Encodes an [`AnswerDelta`] of the model.
-    pub fn hear(&mut self, delta: AnswerDelta) -> Vec<StreamEvent> {
+    pub fn encode(&mut self, delta: AnswerDelta) -> Vec<StreamEvent> {
         match delta {
             AnswerDelta::ToolUse { .. } => {
                 self.waits = true;
@@ -309,9 +309,9 @@ mod tests {
         let mut telling = telling();
         let mut events = telling.start();
         let thinking = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
-        events.extend(telling.hear(AnswerDelta::Block(thinking.clone())));
+        events.extend(telling.encode(AnswerDelta::Block(thinking.clone())));
         for text in ["Let ", "", "me see."] {
-            events.extend(telling.hear(AnswerDelta::Text(text.into())));
+            events.extend(telling.encode(AnswerDelta::Text(text.into())));
         }
         let call = ContentBlock::tool_use("toolu_1", "weather", json!({"city": "Paris"}));
         let end = end(vec![thinking.clone(), ContentBlock::text("Let me see."), call.clone()]);
@@ -345,10 +345,10 @@ mod tests {
     #[test]
     fn what_the_model_says_after_a_call_of_ours_is_a_block_of_its_own() {
         let mut telling = telling();
-        telling.hear(AnswerDelta::Text("Wait.".into()));
+        telling.encode(AnswerDelta::Text("Wait.".into()));
         let said = [ContentBlock::text("Wait.")];
         assert_eq!(names(&telling.pause(&said)), ["content_block_stop 0"]);
-        let more = telling.hear(AnswerDelta::Text("Done.".into()));
+        let more = telling.encode(AnswerDelta::Text("Done.".into()));
         assert_eq!(names(&more), ["content_block_start 1", "content_block_delta/text_delta 1"]);
     }
 
@@ -359,16 +359,16 @@ mod tests {
         let begins =
             |id: &str| AnswerDelta::ToolUse { index: 0, id: id.into(), name: "weather".into() };
         let mut telling = telling();
-        telling.hear(AnswerDelta::Text("First.".into()));
-        let next = telling.hear(AnswerDelta::NextText("Sec".into()));
+        telling.encode(AnswerDelta::Text("First.".into()));
+        let next = telling.encode(AnswerDelta::NextText("Sec".into()));
         let expected =
             ["content_block_stop 0", "content_block_start 1", "content_block_delta/text_delta 1"];
         assert_eq!(names(&next), expected);
-        telling.hear(AnswerDelta::Text("ond.".into()));
-        assert_eq!(names(&telling.hear(begins("1"))), ["content_block_stop 1"]);
+        telling.encode(AnswerDelta::Text("ond.".into()));
+        assert_eq!(names(&telling.encode(begins("1"))), ["content_block_stop 1"]);
         // What is said after a call waits for it.
-        assert_eq!(telling.hear(AnswerDelta::Text("Third.".into())), []);
-        assert_eq!(telling.hear(begins("2")), []);
+        assert_eq!(telling.encode(AnswerDelta::Text("Third.".into())), []);
+        assert_eq!(telling.encode(begins("2")), []);
         let all = vec![text("First."), text("Second."), call("1"), text("Third."), call("2")];
         telling.end(&end(all.clone()));
         assert_eq!(telling.content(), all);
@@ -377,11 +377,11 @@ mod tests {
     #[test]
     fn what_stands_after_a_call_of_ours_is_told_before_that_runs() {
         let mut telling = telling();
-        telling.hear(AnswerDelta::Text("Wait.".into()));
-        telling.hear(AnswerDelta::ToolUse { index: 1, id: "1".into(), name: "ours".into() });
-        telling.hear(AnswerDelta::Text("A moment.".into()));
+        telling.encode(AnswerDelta::Text("Wait.".into()));
+        telling.encode(AnswerDelta::ToolUse { index: 1, id: "1".into(), name: "ours".into() });
+        telling.encode(AnswerDelta::Text("A moment.".into()));
         telling.pause(&["Wait.", "A moment."].map(ContentBlock::text));
-        telling.hear(AnswerDelta::Text("Done.".into()));
+        telling.encode(AnswerDelta::Text("Done.".into()));
         telling.end(&end(vec![ContentBlock::text("Done.")]));
         assert_eq!(telling.content(), ["Wait.", "A moment.", "Done."].map(ContentBlock::text));
     }
@@ -402,13 +402,13 @@ mod tests {
     fn what_was_streamed_is_not_taken_back() {
         let mut telling = telling();
         assert_eq!(telling.begin_again(true), Ok(()));
-        telling.hear(AnswerDelta::Text("Wait.".into()));
+        telling.encode(AnswerDelta::Text("Wait.".into()));
         telling.pause(&[ContentBlock::text("Wait.")]);
         assert_eq!(telling.begin_again(true), Ok(()), "that was an answer before");
-        telling.hear(AnswerDelta::Text("Do".into()));
+        telling.encode(AnswerDelta::Text("Do".into()));
         assert_eq!(telling.begin_again(true).map_err(|failure| failure.status), Err(529));
         assert_eq!(telling.begin_again(false), Ok(()));
-        telling.hear(AnswerDelta::Text("Done.".into()));
+        telling.encode(AnswerDelta::Text("Done.".into()));
         assert_eq!(telling.content(), [ContentBlock::text("Wait."), ContentBlock::text("Done.")]);
     }
 

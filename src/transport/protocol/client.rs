@@ -1,7 +1,7 @@
-//! What a client sends over socket.io: one struct for each event's payload.
+//! Payloads of the socket.io events that clients send.
 //!
-//! Names and casing are the seeds' where a seed named the field, camelCase elsewhere (`protocol.md` is the contract).
-//! Unknown fields are ignored, so that newer clients can talk to older servers.
+//! Fields of the older protocols keep their names and casing; others are camelCase. Unknown fields
+//! are ignored, so that newer clients can talk to older servers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,70 +10,74 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 use ts_rs::TS;
 
+use super::names::{
+    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkChoice, PermissionMode, RequestStatus, Role,
+};
 use super::rules::{Remember, ToolPolicy};
 
-/// The handshake's `auth` object.
+/// `auth` object of the handshake.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Handshake {
-    /// The secret of a token; may be missing only under `--no-auth`.
+    /// Secret of a token; may be missing only under `--no-auth`.
     pub token: Option<String>,
-    /// What the person wants to be called, 1 to 80 characters after trimming. Others see the name of the token, and this beside
-    /// it where it differs: `Mallory (as Ana)`.
+    /// Name that the person chooses, 1 to 80 characters after trimming. Others see the name of the
+    /// token, and this one beside it where it differs: `Mallory (as Ana)`.
     pub name: Option<String>,
-    /// The protocol the client speaks; only 1 exists.
+    /// Version of the protocol that the client speaks; only 1 exists.
     pub protocol: Option<u32>,
-    /// A session to go on with; it must belong to the same person.
+    /// Session to continue; it must belong to the same person.
     pub session_id: Option<String>,
 }
 
-/// An event without fields.
+/// Payload without fields.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Nothing {}
 
-/// `document:create`
+/// Payload of `document:create`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct CreateDocument {
-    /// Shown in lists; empty or missing becomes "Untitled".
+    /// Title; empty or missing: "Untitled".
     pub title: Option<String>,
-    /// The text of version 0; line ends are normalised to `\n`.
+    /// Text of version 0. Line ends become `\n`.
     pub text: Option<String>,
 }
 
-/// `document:open`
+/// Payload of `document:open`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenDocument {
-    /// The document to open.
+    /// Document to open.
     pub document_id: Option<String>,
-    /// A workspace text file to open as a live document.
+    /// Text file of the workspace to open as a document.
     pub path: Option<String>,
-    /// The version the client already has; answered by updates while the log reaches it.
+    /// Version that the client has; the answer holds the updates since then, if the log reaches
+    /// back that far.
     pub since: Option<u64>,
 }
 
-/// `document:push`
+/// Payload of `document:push`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PushUpdates {
-    /// The document to change.
+    /// Document to change.
     pub document_id: String,
-    /// The version the first update was made on.
+    /// Version that the first update was made on.
     pub version: u64,
-    /// At least one update, each on top of the one before.
+    /// At least one update, each made on top of the one before.
     pub updates: Vec<PushedUpdate>,
 }
 
-/// One update of `document:push`.
+/// Update of `document:push`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct PushedUpdate {
-    /// The editor instance that made the change; claimed by the first person who uses it.
+    /// Editor instance that made the change. It belongs to the first person who uses it.
     #[serde(rename = "clientID")]
     pub client_id: String,
     /// `ChangeSet.toJSON()` of `@codemirror/state`.
@@ -81,183 +85,184 @@ pub struct PushedUpdate {
     pub changes: Box<RawValue>,
 }
 
-/// `document:resync`
+/// Payload of `document:resync`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Resync {
-    /// The document.
+    /// Document to synchronise.
     pub document_id: String,
-    /// The version the client has.
+    /// Version that the client has.
     pub version: u64,
 }
 
-/// `document:close`, `document:delete` and other events that only name a document.
+/// Payload of `document:close`, `document:delete` and other events that only name a document.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NameDocument {
-    /// The document.
+    /// Document that the event is about.
     pub document_id: String,
 }
 
-/// `document:rename`
+/// Payload of `document:rename`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct RenameDocument {
-    /// The document.
+    /// Document to rename.
     pub document_id: String,
-    /// The new title, 1 to 200 characters after trimming.
+    /// New title, 1 to 200 characters after trimming.
     pub title: String,
 }
 
-/// `document:settings`
+/// Payload of `document:settings`. Missing fields stay as they are.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeSettings {
-    /// The document.
+    /// Document whose settings change.
     pub document_id: String,
-    /// Who may decide: `any`, `not_requester`, `two` or `owner`.
-    pub policy: Option<String>,
-    /// Stricter policies for some tools and sizes; replaces those before.
+    /// Policy that says who may decide.
+    pub policy: Option<DecisionPolicy>,
+    /// Stricter policies for some tools and sizes. They replace those before.
     pub policies: Option<Vec<ToolPolicy>>,
-    /// `on` (the default): every change waits for a person. `off`: the server applies at once, logged and undoable.
-    pub approvals: Option<String>,
-    /// Seconds until a request expires; 0 waits for ever.
+    /// `on`: every change waits for a person. `off`: the server applies changes at once; they are
+    /// logged and can be undone.
+    pub approvals: Option<ApprovalSwitch>,
+    /// Seconds until a request expires; 0: never.
     pub timeout_seconds: Option<u64>,
-    /// Ranges no tool may touch, in positions of `version`.
+    /// Passages that no tool may change.
     pub frozen: Option<Freeze>,
 }
 
-/// The frozen ranges of `document:settings`.
+/// Frozen passages of `document:settings`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Freeze {
-    /// The version the positions are of.
+    /// Version that the positions refer to.
     pub version: u64,
-    /// All frozen ranges; replaces those before.
+    /// All frozen passages. They replace those before.
     pub ranges: Vec<Range>,
 }
 
-/// A range in UTF-16 code units, half-open.
+/// Range in UTF-16 code units, half-open.
 #[derive(Clone, Copy, Debug, Deserialize, serde::Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Range {
-    /// First unit.
+    /// First code unit.
     pub from: usize,
-    /// One past the last unit.
+    /// Code unit after the last one.
     pub to: usize,
 }
 
-/// `document:history`
+/// Payload of `document:history`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadHistory {
-    /// The document.
+    /// Document whose history is read.
     pub document_id: String,
     /// Only versions below this one; missing: from the newest.
     pub before: Option<u64>,
-    /// At most this many, 1 to 500; 100 if missing.
+    /// Maximum number of versions, 1 to 500; missing: 100.
     pub limit: Option<u32>,
 }
 
-/// `document:at`
+/// Payload of `document:at`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadVersion {
-    /// The document.
+    /// Document to read.
     pub document_id: String,
-    /// The version whose text is wanted.
+    /// Version to read.
     pub version: u64,
 }
 
-/// `document:provenance` (an addition): who wrote what.
+/// Payload of `document:provenance`, an addition: who wrote what.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadProvenance {
-    /// The document.
+    /// Document to read.
     pub document_id: String,
-    /// First unit of the newest text; missing: its beginning.
+    /// First code unit of the newest text; missing: its beginning.
     pub from: Option<usize>,
-    /// One past the last unit; missing: its end.
+    /// Code unit after the last one; missing: its end.
     pub to: Option<usize>,
 }
 
-/// `document:compare` (an addition): what is different between two versions.
+/// Payload of `document:compare`, an addition: the differences between two versions.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct CompareVersions {
-    /// The document.
+    /// Document to compare.
     pub document_id: String,
-    /// The version that the parts are positions of.
+    /// Version that the positions of the parts refer to.
     pub from: u64,
-    /// The version with which it is compared; missing: the newest.
+    /// Version to compare with; missing: the newest.
     pub to: Option<u64>,
 }
 
-/// `document:restore` (an addition): the text becomes again what it was.
+/// Payload of `document:restore`, an addition: makes an older text the newest.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct RestoreVersion {
-    /// The document.
+    /// Document to restore.
     pub document_id: String,
-    /// The version whose text is wanted.
+    /// Version to restore.
     pub version: u64,
-    /// Only if this is still the newest version; else the answer is `resync`.
+    /// Newest version that the client knows. If there is a newer one, the answer is `resync`.
     pub only_at: Option<u64>,
 }
 
-/// `presence:update`
+/// Caret of `presence:update`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Caret {
-    /// The version the positions are of.
+    /// Version that the positions refer to.
     pub version: u64,
-    /// Where the selection began.
+    /// Position where the selection began.
     pub anchor: usize,
-    /// Where the caret stands.
+    /// Position of the caret.
     pub head: usize,
 }
 
-/// `presence:update`, with its document.
+/// Payload of `presence:update`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MoveCaret {
-    /// The document.
+    /// Document that the caret is in.
     pub document_id: String,
-    /// Where the caret is.
+    /// Position of the caret.
     #[serde(flatten)]
     pub caret: Caret,
 }
 
-/// `askClaudeCode` (document agent protocol)
+/// Payload of `askClaudeCode` (document agent protocol).
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AskClaudeCode {
-    /// The session that asks; it must be the person's own.
+    /// Session of the run; it must be the person's own.
     pub session_id: String,
-    /// What the person typed.
+    /// Text that the person typed.
     pub prompt: String,
-    /// The client's own name for this request; made by the server if missing.
+    /// Identifier of the run, chosen by the client; missing: the server chooses one.
     pub request_id: Option<String>,
-    /// `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the server's if missing.
+    /// How the changes of the run are approved; missing: the server's default.
     #[serde(rename = "permission_mode")]
-    pub permission_mode: Option<String>,
-    /// The model to use; the server's if missing.
+    pub permission_mode: Option<PermissionMode>,
+    /// Model to use; missing: the server's default.
     pub model: Option<String>,
-    /// `false` forgets the conversation so far.
+    /// `false`: the run starts a new conversation.
     #[serde(rename = "continue")]
     pub keep_conversation: Option<bool>,
-    /// What the request is about.
+    /// Document and selection that the run is about.
     #[serde(default, deserialize_with = "or_default")]
     pub context: AskContext,
 }
@@ -269,269 +274,277 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The context of `askClaudeCode` (document agent protocol).
+/// Context of `askClaudeCode` (document agent protocol).
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct AskContext {
-    /// The shared document to edit; its text is the server's.
+    /// Shared document to edit. The server has its text.
     pub document_id: Option<String>,
-    /// Without `documentId`: the text of the session's private document.
+    /// Text of the session's private document; only without `documentId`.
     pub document_content: Option<String>,
-    /// What the person has selected.
+    /// Range that the person has selected.
     pub selection: Option<AskSelection>,
     /// Earlier turns that the server does not have, oldest first.
     pub conversation_history: Option<Vec<AskHistory>>,
-    /// Extra instructions for the model.
+    /// Further instructions for the model.
     pub system_instructions: Option<String>,
 }
 
-/// The selection of `askClaudeCode`: UTF-16 code units, half-open.
+/// Selection of `askClaudeCode`, in UTF-16 code units, half-open.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct AskSelection {
-    /// The selected words, to recognise a selection that is out of date.
+    /// Selected text; it shows if the selection is out of date.
     pub text: Option<String>,
-    /// First unit.
+    /// First code unit.
     pub start: i64,
-    /// One past the last unit.
+    /// Code unit after the last one.
     pub end: i64,
 }
 
-/// One earlier turn of `conversationHistory`.
+/// Earlier turn of `conversationHistory`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct AskHistory {
     /// `user` or `assistant`.
     pub role: String,
-    /// What was said.
+    /// Text of the turn.
     pub content: String,
 }
 
-/// `run` (tool approval protocol): work without a document.
+/// Payload of `run` (tool approval protocol): work without a document.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Run {
-    /// What the person typed.
+    /// Text that the person typed.
     pub prompt: String,
-    /// `true` goes on with the conversation so far; the tool approval protocol starts afresh.
+    /// `true`: the run continues the conversation; the tool approval protocol starts a new one.
     #[serde(rename = "continue")]
     pub keep_conversation: Option<bool>,
-    /// As in `askClaudeCode`.
-    pub permission_mode: Option<String>,
-    /// `false`: even reading waits for a person.
+    /// How the changes of the run are approved; missing: the server's default.
+    pub permission_mode: Option<PermissionMode>,
+    /// `false`: reading waits for a person too.
     pub auto_approve_safe: Option<bool>,
-    /// As in `askClaudeCode`.
+    /// Identifier of the run, chosen by the client; missing: the server chooses one.
     #[serde(rename = "requestId")]
     pub request_id: Option<String>,
-    /// As in `askClaudeCode`.
+    /// Model to use; missing: the server's default.
     pub model: Option<String>,
 }
 
-/// `tool_approval_response` (tool approval protocol, with additions)
+/// Payload of `tool_approval_response` (tool approval protocol, with additions): a decision on a
+/// request.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ToolApprovalResponse {
-    /// The request to decide.
+    /// Request to decide.
     pub request_id: String,
-    /// Approve or reject, as the tool approval protocol says it.
+    /// `true` approves, `false` rejects, as in the tool approval protocol.
     pub approved: Option<bool>,
-    /// `approve`, `reject`, `edit` or `respond`; must not contradict `approved`.
-    pub decision: Option<String>,
-    /// Why it was rejected; told to the model.
+    /// Decision on the whole request; must not contradict `approved`.
+    pub decision: Option<DecisionKind>,
+    /// Reason for a rejection, for the model.
     pub feedback: Option<String>,
-    /// A remark that goes with an approval; told to the model.
+    /// Remark with an approval, for the model.
     pub note: Option<String>,
-    /// Decisions on single changes; those not named stay open unless `finish` says otherwise.
+    /// Decisions on single changes. Changes that are not named stay open unless `finish` decides
+    /// them.
     pub hunks: Option<Vec<HunkResponse>>,
-    /// What happens to the changes not named: `accept` or `reject`.
-    pub finish: Option<String>,
-    /// With `edit`: the input to run instead (same tool). It takes the right to write, and is judged as it will be applied: policies and
-    /// rules by size and path.
+    /// Decision on the changes that `hunks` does not name.
+    pub finish: Option<HunkChoice>,
+    /// With `edit`: the input that the same tool runs with. It needs the right to write. Policies
+    /// and rules are checked against it.
     #[cfg_attr(test, ts(optional, type = "unknown"))]
     pub updated_input: Option<Value>,
-    /// With `respond`: the answer given to the model instead of running the tool. Also read as `feedback`.
+    /// With `respond`: the answer for the model. Otherwise read as `feedback`.
     pub message: Option<String>,
-    /// A rule to remember; only with an approval that rejects nothing.
+    /// Rule to remember; only with an approval that rejects nothing.
     pub remember: Option<Remember>,
-    /// The preview the person saw; missing: the one first announced.
+    /// Preview that the person saw; missing: the one first announced.
     pub preview_hash: Option<String>,
 }
 
-/// One change's decision in `tool_approval_response`.
+/// Decision on one change, in `tool_approval_response`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkResponse {
-    /// The change.
+    /// Change to decide.
     pub id: String,
-    /// `accept` or `reject`.
-    pub decision: String,
-    /// With `accept`: the text to put there instead of the proposed one. Another than the proposed one takes the right to write, and
-    /// counts where policies and rules look at sizes.
+    /// Decision on the change.
+    pub decision: HunkChoice,
+    /// With `accept`: the text to insert instead of the proposed one. Another text needs the right
+    /// to write. Policies and rules check its size.
     pub text: Option<String>,
-    /// Accept although the words there were changed meanwhile; needs `seen`.
+    /// `true`: accept although the words in the text were changed meanwhile; needs `seen`.
     pub force: Option<bool>,
-    /// The words that will be overwritten, as the person saw them.
+    /// Words that will be overwritten, as the person saw them.
     pub seen: Option<String>,
 }
 
-/// `tool_approval_batch`
+/// Payload of `tool_approval_batch`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalBatch {
-    /// Decided one after the other, each on its own.
+    /// Decisions; each succeeds or fails by itself.
     #[cfg_attr(test, ts(type = "Array<ToolApprovalResponse>"))]
     pub responses: Vec<Value>,
 }
 
-/// `list_pending_approvals`
+/// Payload of `list_pending_approvals`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ListPendingApprovals {
-    /// Only this document's requests; missing: all the person may see.
+    /// Document whose requests are listed; missing: all requests that the person may see.
     pub document_id: Option<String>,
 }
 
-/// `approval:list` (an addition): requests that have ended, newest first.
+/// Payload of `approval:list`, an addition: requests that have ended, newest first.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ListRequests {
-    /// The document; missing or `desk`: those without one that are the person's business.
+    /// Document whose requests are listed; missing or `desk`: requests without a document that
+    /// concern the person.
     pub document_id: Option<String>,
-    /// How they ended: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`; missing or empty: however.
-    pub status: Option<Vec<String>>,
-    /// Only those made before this request (the last one of the page before); missing: from the newest.
+    /// Statuses to list, of those that end a request; missing or empty: all of them.
+    pub status: Option<Vec<RequestStatus>>,
+    /// Last request of the page before; missing: from the newest.
     pub before: Option<String>,
-    /// At most this many, 1 to 100; 20 if missing. A page may hold fewer: `more` says whether there are older ones.
+    /// Maximum number of requests, 1 to 100; missing: 20. A page may hold fewer: `more` says if
+    /// there are older ones.
     pub limit: Option<u32>,
 }
 
-/// `approval:focus`
+/// Payload of `approval:focus`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct FocusRequest {
-    /// The request.
+    /// Request that the person looks at.
     pub request_id: String,
-    /// `true` while the person looks at it; repeated every few seconds.
+    /// `true` while the person looks at it; sent again every few seconds.
     pub on: bool,
 }
 
-/// `approval:extend`, `approval:withdraw`
+/// Payload of `approval:extend` and `approval:withdraw`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct NameRequest {
-    /// The request.
+    /// Request that the event is about.
     pub request_id: String,
 }
 
-/// `approval:undo`
+/// Payload of `approval:undo`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct UndoRequest {
-    /// The request.
+    /// Request to undo.
     pub request_id: String,
-    /// Only these changes; missing: everything that was accepted.
+    /// Changes to undo; missing: everything that was accepted.
     pub hunks: Option<Vec<String>>,
-    /// Undo although the words were touched since; what is overwritten counts where policies look at sizes.
+    /// `true`: undo although the words were changed since. Policies count what is overwritten.
     pub force: Option<bool>,
-    /// What stands there now, as the person saw it: with `force`, nothing else is overwritten.
+    /// Words that stand in the text now, as the person saw them. With `force`, only these are
+    /// overwritten.
     pub seen: Option<Vec<SeenWords>>,
 }
 
-/// What a person saw standing where a change would be undone, as the refusal has told it.
+/// Words that a person saw where a change would be undone, as the refusal named them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct SeenWords {
-    /// The change.
+    /// Change to undo.
     pub id: String,
-    /// What stands there.
+    /// Words that stand in its place.
     pub stands: String,
 }
 
-/// `approval:reopen`
+/// Payload of `approval:reopen`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ReopenRequest {
-    /// The request.
+    /// Request to propose again.
     pub request_id: String,
-    /// Only these changes; missing: everything that was rejected, ran out of time or lost its words.
+    /// Changes to propose again; missing: all that were rejected, expired or are obsolete.
     pub hunks: Option<Vec<String>>,
 }
 
-/// `cancel`
+/// Payload of `cancel`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
-    /// The run to stop.
+    /// Run to stop.
     pub request_id: Option<String>,
-    /// Or every run of this session.
+    /// Session whose runs are all stopped.
     pub session_id: Option<String>,
 }
 
-/// `transcript:get` (an addition): what was asked, answered, called and decided.
+/// Payload of `transcript:get`, an addition: the conversation with its calls and decisions.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ReadTranscript {
-    /// The session; it must be the person's own.
+    /// Session to read; it must be the person's own.
     pub session_id: String,
-    /// The document the conversation is about; missing: the work without a document.
+    /// Document that the conversation is about; missing: work without a document.
     pub document_id: Option<String>,
-    /// The `before` of an earlier answer, for what was said before that; missing: the newest.
+    /// `before` of an earlier answer, for older entries; missing: the newest entries.
     pub before: Option<String>,
 }
 
-/// `transcript:clear` (an addition): the conversation begins anew; what was said stays on record.
+/// Payload of `transcript:clear`, an addition: starts a new conversation. The old one stays on
+/// record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ClearTranscript {
-    /// The session; it must be the person's own.
+    /// Session to clear; it must be the person's own.
     pub session_id: String,
-    /// The document the conversation is about; missing: the work without a document.
+    /// Document that the conversation is about; missing: work without a document.
     pub document_id: Option<String>,
 }
 
-/// `transcript:fork` (an addition): the conversation goes on from where an earlier run ended.
+/// Payload of `transcript:fork`, an addition: continues the conversation from the end of an earlier
+/// run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ForkTranscript {
-    /// The session that goes on; it must be the person's own.
+    /// Session that continues; it must be the person's own.
     pub session_id: String,
-    /// The document the conversation is about; missing: the work without a document.
+    /// Document that the conversation is about; missing: work without a document.
     pub document_id: Option<String>,
-    /// The run.
+    /// Run to continue from.
     pub request_id: String,
-    /// The session that asked for the run, if it is another; about a document it may be anybody's.
+    /// Session of that run, if it is another one. For a document it may be another person's.
     pub from_session_id: Option<String>,
 }
 
-/// `token:issue`, and the body of `POST /api/v1/tokens`. For owners.
+/// Payload of `token:issue`, and body of `POST /api/v1/tokens`. For owners.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct IssueToken {
-    /// `owner`, `editor`, `reviewer` or `viewer`.
-    pub role: String,
-    /// Who is to hold it: the name others see, 1 to 80 characters.
+    /// Role that the token gives.
+    pub role: Role,
+    /// Name of the holder that others see, 1 to 80 characters.
     pub name: String,
-    /// The only document it reaches; missing: all. No owner's token is for one document.
+    /// Only document that the token reaches; missing: all. An owner's token always reaches all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
-    /// How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+    /// Lifetime of the token: `12h`, `7d`, `4w`, or `never`; missing: `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<String>,
 }
 
-/// The body of `PUT /api/v1/server-tools`, and the answer of both its methods.
+/// Body of `PUT /api/v1/server-tools`, and answer of both methods.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseServerTools {
-    /// What programs may use over the Messages API with a token of this person; at first nothing.
+    /// Tools that programs may use over the Messages API with a token of this person; none at
+    /// first.
     pub tools: Vec<ServerTool>,
 }
 
@@ -547,24 +560,25 @@ pub enum ServerTool {
     Workspace,
 }
 
-/// `token:revoke`
+/// Payload of `token:revoke`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct RevokeToken {
-    /// The token, as `token:list` names it; never its secret.
+    /// Identifier of the token, from `token:list`; never its secret.
     pub id: String,
 }
 
-/// `settings:set`
+/// Payload of `settings:set`. Missing fields stay as they are.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct SetSettings {
-    /// `on` or `off`, for documents that say nothing themselves.
-    pub approvals: Option<String>,
-    /// The permission mode of runs that name none. `bypassPermissions` and `approvals: on` exclude each other.
+    /// Switch for documents without a setting of their own.
+    pub approvals: Option<ApprovalSwitch>,
+    /// Permission mode of runs that name none. `bypassPermissions` and `approvals: on` exclude each
+    /// other.
     #[serde(rename = "permission_mode")]
-    pub permission_mode: Option<String>,
-    /// Seconds until a request expires; 0 waits for ever.
+    pub permission_mode: Option<PermissionMode>,
+    /// Seconds until a request expires; 0: never.
     pub timeout_seconds: Option<u64>,
 }

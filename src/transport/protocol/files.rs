@@ -1,87 +1,90 @@
-//! Files of the workspace that are documents: which there are, and how a document stands with its file.
+//! Workspace files that are documents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-/// `workspace:files`
+use super::names::FileStatus;
+
+/// Payload of `workspace:files`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ListFiles {
-    /// Words that the path contains, in any order, whatever the case; all files without it.
+    /// Words that the path contains, in any order and case; missing: all files.
     pub pattern: Option<String>,
 }
 
-/// The ack of `workspace:files`: text files that can be opened, sorted; what is ignored is left out.
+/// Answer of `workspace:files`: text files that can be opened, sorted, without ignored ones.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FileList {
-    /// From the workspace's top.
+    /// Files, with paths relative to the workspace.
     pub files: Vec<FileLine>,
-    /// There are more than are told.
+    /// `true`: there are more files than listed.
     pub is_cut: bool,
 }
 
-/// A file that can be opened.
+/// File that can be opened.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct FileLine {
-    /// From the workspace's top.
+    /// Path relative to the workspace.
     pub path: String,
-    /// The document that it is already.
+    /// Document of the file, if there is one already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
 }
 
-/// How a document stands with the file that it is.
+/// State of a document's file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct FileState {
-    /// From the workspace's top.
+    /// Path relative to the workspace.
     pub path: String,
-    /// `saved`: the file has the text of `version`; `missing`: it is gone, and made again when somebody writes; `failed`:
-    /// it cannot be read or written.
-    pub status: String,
-    /// The newest version that the file has.
+    /// Synchronisation status.
+    pub status: FileStatus,
+    /// Newest version that is in the file.
     pub version: u64,
-    /// Why it failed, for people.
+    /// Reason for a failure, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// `document:file`: the document was written to its file, the file is gone, or changes of it came in.
+/// `document:file`: the document was written to its file, the file is gone, or its changes were
+/// merged.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentFile {
-    /// The document.
+    /// Document of the file.
     pub document_id: String,
-    /// How both stand now.
+    /// State of the file.
     pub file: FileState,
-    /// Somebody changed the file, and this came of it.
+    /// Result of merging changes of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<FileMerged>,
 }
 
-/// What came of changes in a file: most are in the text, as updates by `disk`.
+/// Result of merging changes of a file. Most are in the text, as updates by `disk`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct FileMerged {
-    /// Those that are not, because people had changed the same words: theirs stay, and replace the file's.
+    /// Changes that are not in the text, because people had changed the same words. The people's
+    /// words stay, and replace the file's.
     pub kept: Vec<FileConflict>,
 }
 
-/// Words that people and somebody else changed at the same time.
+/// Words that were changed in the document and in the file at the same time.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct FileConflict {
-    /// What both had read.
+    /// Words before both changes.
     pub base: String,
-    /// What stood in the file.
+    /// Words in the file.
     pub disk: String,
-    /// What people wrote, and what stays.
+    /// Words in the document, which stay.
     pub kept: String,
 }

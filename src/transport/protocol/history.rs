@@ -1,4 +1,4 @@
-//! What the server says of what was: histories, who wrote what, differences, the audit log.
+//! Histories, authors, differences, and the audit log.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,109 +6,112 @@ use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
 
+use super::names::{HistoryAct, SpanKind};
 use super::rules::Remember;
 use super::server::Person;
 
-/// One line of `document:history`.
+/// Entry of `document:history`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HistoryLine {
-    /// The version this update made.
+    /// Version that the update made.
     pub version: u64,
-    /// Who made it.
+    /// Person who made it.
     pub author: Person,
-    /// When, RFC 3339.
+    /// Time of the update, in RFC 3339.
     pub at: String,
-    /// The request it came from, if not from typing.
+    /// Request that the update came from; missing: it was typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// `typed`, `accepted` (changes of a request), `taken_back` (changes that had been accepted) or `restored`.
-    pub act: String,
-    /// With `restored`: the version whose text it is again.
+    /// Kind of the update.
+    pub act: HistoryAct,
+    /// With `restored`: the version that was restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored: Option<u64>,
 }
 
-/// Who wrote a stretch of the text, in `document:provenance`. Positions are of the version that comes with it.
+/// Passage and its author, in `document:provenance`. Positions are of the version that comes with
+/// it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ProvenanceSpan {
-    /// First unit.
+    /// First code unit.
     pub from: usize,
-    /// One past the last.
+    /// Code unit after the last one.
     pub to: usize,
-    /// `person`, `ai`, or `beginning`: the document was created with it.
-    pub kind: String,
-    /// Who wrote it; `ai`: for whom; `beginning`: who created the document.
+    /// Origin of the passage.
+    pub kind: SpanKind,
+    /// Person who wrote it; with `ai`: the person who asked; with `beginning`: the person who
+    /// created the document.
     pub author: Person,
-    /// With `ai`: the request it came from.
+    /// With `ai`: the request that it came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// With `ai`: which of its changes, if that is known.
+    /// With `ai`: the hunk that it came from, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hunk: Option<String>,
-    /// With `ai`: who let it in; missing where approvals are off.
+    /// With `ai`: the person who accepted it; missing: approvals were off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approver: Option<Person>,
-    /// With `approver`: the rule that let it in, in the approver's place. It may have ended since.
+    /// With `approver`: the rule that accepted it in the approver's place. It may have ended since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleCredit>,
-    /// `true`: a person put other words in place of the proposed ones before they went in.
+    /// `true`: a person replaced the proposed words before they were accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited: Option<bool>,
-    /// When it came into the text, RFC 3339; typing is dated to the minute.
+    /// Time at which it came into the text, in RFC 3339; typing is dated to the minute.
     pub at: String,
 }
 
-/// A rule that let words in, in `document:provenance`.
+/// Rule that accepted words, in `document:provenance`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct RuleCredit {
-    /// The rule.
+    /// Identifier of the rule.
     pub id: String,
-    /// Who made it.
+    /// Person who made it.
     pub by: Person,
-    /// The tool it is about.
+    /// Tool that it is about.
     pub tool: String,
-    /// What it allows.
+    /// Scope and limits of the rule.
     pub remember: Remember,
 }
 
-/// What is different between two versions, in `document:compare`.
+/// Difference between two versions, in `document:compare`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Difference {
-    /// First unit in the text of the first version.
+    /// First code unit in the text of the first version.
     pub from: usize,
-    /// One past the last.
+    /// Code unit after the last one.
     pub to: usize,
-    /// The words that stood there.
+    /// Words in the first version.
     pub base: String,
-    /// The words that stand there in the other version.
+    /// Words in the other version.
     pub insert: String,
 }
 
-/// A line of the audit log, in `GET /api/v1/audit` and `GET /api/v1/documents/{id}/audit`.
+/// Entry of the audit log, in `GET /api/v1/audit` and `GET /api/v1/documents/{id}/audit`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditLine {
-    /// Its place in the log of the whole server, from 1.
+    /// Position in the log of the whole server, from 1.
     pub seq: u64,
-    /// When, RFC 3339.
+    /// Time of the entry, in RFC 3339.
     pub at: String,
-    /// Who; `server` where nobody did it.
+    /// Person who acted; `server`: nobody did.
     pub actor: Person,
-    /// What, as `noun.verb`.
+    /// Action, as `noun.verb`.
     pub action: String,
-    /// The document it touched.
+    /// Document that was affected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
-    /// The request it belongs to.
+    /// Request that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// Everything else.
+    /// Further facts.
     pub detail: Value,
-    /// The `hash` of the line before it, of whichever document.
+    /// `hash` of the entry before, of whichever document.
     pub prev_hash: String,
-    /// SHA-256 over `prev_hash` and this line.
+    /// SHA-256 over `prev_hash` and this entry.
     pub hash: String,
 }

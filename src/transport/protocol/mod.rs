@@ -4,6 +4,7 @@ pub mod client;
 pub mod convert;
 pub mod files;
 pub mod history;
+pub mod names;
 pub mod rest;
 pub mod rules;
 pub mod server;

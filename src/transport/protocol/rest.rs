@@ -1,183 +1,186 @@
-//! What is said over REST alone: pages, short answers, and bodies that the socket has no event for.
+//! Types of the REST API alone: pages, short answers, and bodies without a socket.io event.
 //!
-//! Everything else in the `OpenAPI` document is the very type the socket uses.
+//! Everything else in the `OpenAPI` document is the type that socket.io uses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+#[cfg(test)]
+use ts_rs::TS;
 
 use super::client::{AskContext, SeenWords, ToolApprovalResponse};
 use super::files::{FileLine, FileState};
 use super::history::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
+use super::names::{PermissionMode, RequestStatus, Role, WebhookStatus};
 use super::server::{
     ClaudeResponse, Decided, DocumentLine, Person, Settings, ToolApprovalRequest, WholeDocument,
     WireError,
 };
 
-/// An error (RFC 9457), as `application/problem+json`.
+/// Error (RFC 9457), as `application/problem+json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProblemDocument {
-    /// Always `about:blank`: `code` says which.
+    /// Always `about:blank`: `code` says which error it is.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What the status means.
+    /// Meaning of the HTTP status.
     pub title: String,
-    /// The HTTP status.
+    /// HTTP status.
     pub status: u16,
-    /// Stable, for programs: `not_found`, `not_allowed`, `stale_preview`, …
+    /// Stable code for programs: `not_found`, `not_allowed`, `stale_preview`, …
     pub code: String,
-    /// For people.
+    /// Message for people.
     pub detail: String,
-    /// What helps to go on: a fresh request, who was first.
+    /// Facts that help to continue, such as a fresh request, or who was first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
 
-/// Who asks, and what this server offers.
+/// Caller, and what this server offers.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Me {
-    /// The person behind the token.
+    /// Person whose token was used.
     pub user: Person,
-    /// `owner`, `editor`, `reviewer` or `viewer`.
-    pub role: String,
-    /// The only document the token reaches; `null`: all.
+    /// Role of the token.
+    pub role: Role,
+    /// Only document that the token reaches; `null`: all.
     pub document_id: Option<String>,
-    /// The permission mode of this person's runs that name none.
+    /// Permission mode of this person's runs that name none.
     #[serde(rename = "permission_mode")]
-    pub permission_mode: String,
-    /// The permission modes that this person's runs may name.
+    pub permission_mode: PermissionMode,
+    /// Permission modes that this person's runs may name.
     #[serde(rename = "permission_modes")]
-    pub permission_modes: Vec<String>,
-    /// The models that can be asked, the default first.
+    pub permission_modes: Vec<PermissionMode>,
+    /// Models that can be asked, the default first.
     pub models: Vec<String>,
-    /// The server's settings.
+    /// Settings of the server.
     pub settings: Settings,
 }
 
 /// Documents, last changed first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DocumentPage {
-    /// One line for each.
+    /// Documents of this page.
     pub documents: Vec<DocumentLine>,
-    /// Where the next ones are; missing: there are no more.
+    /// Address of the next page; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A document with its text.
+/// Document with its text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FullDocument {
-    /// The document.
+    /// Document.
     #[serde(flatten)]
     pub document: WholeDocument,
-    /// How it stands with the file that it is, if it is one.
+    /// State of the document's file, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileState>,
 }
 
-/// Text files of the workspace, folder by folder; what is ignored is left out.
+/// Text files of the workspace, folder by folder, without ignored ones.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilePage {
-    /// One line for each.
+    /// Files of this page.
     pub files: Vec<FileLine>,
-    /// There is more in the workspace than a search looks at, and some of it is not told.
+    /// `true`: the workspace holds more than a search looks at, so that some files are missing.
     pub is_cut: bool,
-    /// Where the next ones are; missing: there are no more.
+    /// Address of the next page; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A text file of the workspace that is to be a document.
+/// Text file of the workspace to open as a document.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct OpenFile {
-    /// From the workspace's top.
+    /// Path relative to the workspace.
     pub path: String,
 }
 
-/// A new title.
+/// New title.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Rename {
-    /// 1 to 200 characters after trimming.
+    /// Title, 1 to 200 characters after trimming.
     pub title: String,
 }
 
-/// A person's own change: the whole text as it is to be, made on a version.
+/// Change by a person: the whole text as it should be, based on a version.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct EditDocument {
-    /// The version that was read. What others wrote since stays: only the differences to it are applied.
+    /// Version that was read. Only the differences to it are applied, so that later changes stay.
     pub version: u64,
-    /// The text as it is to be.
+    /// Text as it should be.
     pub text: String,
 }
 
-/// An older text becomes the text again.
+/// Restoration of an older text.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RestoreText {
-    /// The version whose text is wanted.
+    /// Version to restore.
     pub version: u64,
-    /// Only if this is still the newest version.
+    /// Newest version that the caller knows. If there is a newer one, nothing is restored.
     pub only_at: Option<u64>,
 }
 
-/// The version after a change.
+/// Version after a change.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NewVersion {
-    /// The version.
+    /// New version.
     pub version: u64,
 }
 
 /// Versions, newest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VersionPage {
-    /// One line for each.
+    /// Versions of this page.
     pub versions: Vec<HistoryLine>,
-    /// Where older ones are; missing: there are none.
+    /// Address of the next page, with older ones; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// The text at a version.
+/// Text at a version.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VersionText {
-    /// The version.
+    /// Version that was read.
     pub version: u64,
-    /// Its text.
+    /// Text at that version.
     pub text: String,
 }
 
-/// What is different between two versions.
+/// Differences between two versions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// The version that positions are of.
+    /// Version that the positions refer to.
     pub from: u64,
-    /// The other one.
+    /// Version that it was compared with.
     pub to: u64,
-    /// In order, apart from each other.
+    /// Differences in order, without overlaps.
     pub parts: Vec<Difference>,
 }
 
-/// Who wrote what.
+/// Authors of the text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Provenance {
-    /// The version that positions are of.
+    /// Version that the positions refer to.
     pub version: u64,
-    /// Stretches of the text, in order.
+    /// Passages of the text, in order.
     pub spans: Vec<ProvenanceSpan>,
 }
 
-/// Lines of the audit log, newest first.
+/// Entries of the audit log, newest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditPage {
-    /// One for each.
+    /// Entries of this page.
     pub lines: Vec<AuditLine>,
-    /// What to ask for as `before` to go on; missing: there are no more.
+    /// Value of `before` for the next page; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
-    /// Where older ones are; missing: there are none.
+    /// Address of the next page, with older ones; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -185,47 +188,49 @@ pub struct AuditPage {
 /// Requests: open ones oldest first, ended ones newest first. A page may hold fewer than `limit`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RequestPage {
-    /// Each complete.
+    /// Requests of this page, each complete.
     #[schemars(with = "Vec<ToolApprovalRequest>")]
     pub requests: Vec<Box<RawValue>>,
-    /// Where the next ones are; missing: there are no more.
+    /// Address of the next page; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// What is to be undone.
+/// Undo of a request.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Undo {
-    /// Only these changes; missing: everything that was accepted.
+    /// Changes to undo; missing: everything that was accepted.
     pub hunks: Option<Vec<String>>,
-    /// Undo although the words were touched since.
+    /// `true`: undo although the words were changed since.
     pub force: Option<bool>,
-    /// What stands there now, as the person saw it: with `force`, nothing else is overwritten.
+    /// Words that stand in the text now, as the person saw them. With `force`, only these are
+    /// overwritten.
     pub seen: Option<Vec<SeenWords>>,
 }
 
-/// What is to be proposed again.
+/// New proposal of changes that were not accepted.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Reopen {
-    /// Only these changes; missing: everything that was rejected, ran out of time or lost its words.
+    /// Changes to propose again; missing: all that were rejected, expired or are obsolete.
     pub hunks: Option<Vec<String>>,
 }
 
-/// A body without fields.
+/// Body without fields.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Empty {}
 
-/// The answer to what is done to a request besides deciding it.
+/// State of a request after an action other than a decision.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RequestState {
-    /// The request's status.
-    pub status: String,
-    /// RFC 3339; `null` waits for ever.
+    /// Status of the request.
+    pub status: RequestStatus,
+    /// Time at which it expires, in RFC 3339; `null`: never.
     pub expires_at: Option<String>,
     /// With `reopen`: changes whose words are no longer in the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<Vec<String>>,
-    /// With `reopen`: the request that is pending now; a call as a whole is proposed again by another one.
+    /// With `reopen`: the request that is pending now; a whole call is proposed again by another
+    /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
@@ -233,25 +238,27 @@ pub struct RequestState {
 /// Several decisions, each on its own.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Decisions {
-    /// At most 100, decided one after the other.
+    /// At most 100 decisions, taken one after the other.
     #[schemars(with = "Vec<ToolApprovalResponse>")]
     pub responses: Vec<Value>,
 }
 
-/// What became of several decisions.
+/// Results of several decisions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DecisionResults {
-    /// In the order of the decisions.
+    /// Results, in the order of the decisions.
     pub results: Vec<DecisionResult>,
 }
 
-/// What became of one of several decisions.
+/// Result of one of several decisions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
 #[serde(untagged)]
 pub enum DecisionResult {
     /// It was taken.
     Decided {
         /// `true`.
+        #[cfg_attr(test, ts(type = "true"))]
         ok: bool,
         /// The request.
         request_id: String,
@@ -262,6 +269,7 @@ pub enum DecisionResult {
     /// It was refused.
     Refused {
         /// `false`.
+        #[cfg_attr(test, ts(type = "false"))]
         ok: bool,
         /// The request, if it was named.
         request_id: Option<String>,
@@ -270,158 +278,159 @@ pub enum DecisionResult {
     },
 }
 
-/// Asks the agent.
+/// Prompt for the agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StartRun {
-    /// What is asked.
+    /// Text of the prompt.
     pub prompt: String,
-    /// The session to go on with, which must be the person's own; missing: a new one.
+    /// Session to continue, which must be the caller's own; missing: a new one.
     pub session_id: Option<String>,
-    /// What it is about; missing: work without a document.
+    /// Document and selection that the run is about; missing: work without a document.
     pub context: Option<AskContext>,
-    /// `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; as in `/api/v1/me` if missing.
+    /// How the changes of the run are approved; missing: as in `/api/v1/me`.
     #[serde(rename = "permission_mode")]
-    pub permission_mode: Option<String>,
-    /// The model to use; the server's if missing.
+    pub permission_mode: Option<PermissionMode>,
+    /// Model to use; missing: the server's default.
     pub model: Option<String>,
-    /// `false` forgets the conversation so far.
+    /// `false`: the run starts a new conversation.
     #[serde(rename = "continue")]
     pub keep_conversation: Option<bool>,
-    /// Without `context`: `false` lets even reading wait for a person.
+    /// Without `context`: `false` makes reading wait for a person too.
     #[serde(rename = "auto_approve_safe")]
     pub auto_approve_safe: Option<bool>,
 }
 
-/// A run that was started.
+/// Run that was started.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StartedRun {
-    /// The run.
+    /// Identifier of the run.
     pub id: String,
-    /// Its session.
+    /// Session of the run.
     pub session_id: String,
-    /// Where its state and its result are.
+    /// Address of its state and its result.
     pub url: String,
 }
 
-/// A run, as it is now.
+/// State of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunState {
-    /// The run.
+    /// Identifier of the run.
     pub id: String,
-    /// Its session.
+    /// Session of the run.
     pub session_id: String,
-    /// The document it is about; `null`: none.
+    /// Document that the run is about; `null`: none.
     pub document_id: Option<String>,
-    /// `queued`, `running`, or how it ended: `success`, `error`, `cancelled`, `max_tokens`, `refusal`, `limit`.
+    /// `queued`, `running`, or how it ended: `success`, `error`, `cancelled`, `max_tokens`,
+    /// `refusal`, `limit`.
     pub state: String,
-    /// What was asked.
+    /// Text of the prompt.
     pub prompt: String,
-    /// RFC 3339.
+    /// Time of its start, in RFC 3339.
     pub created_at: String,
-    /// RFC 3339; `null`: it has not ended.
+    /// Time of its end, in RFC 3339; `null`: it has not ended.
     pub finished_at: Option<String>,
-    /// Requests of it that wait for people.
+    /// Its requests that wait for people.
     pub waiting: Vec<String>,
-    /// What came of it, once it has ended.
+    /// Result, once it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<ClaudeResponse>,
 }
 
-/// A conversation of one person.
+/// Session of a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionLine {
-    /// The session.
+    /// Identifier of the session.
     pub id: String,
-    /// RFC 3339.
+    /// Time of its creation, in RFC 3339.
     pub created_at: String,
-    /// When its person last came in with it, RFC 3339.
+    /// Time of its last use, in RFC 3339.
     pub seen_at: String,
 }
 
-/// A person's own sessions, newest first.
+/// Sessions of the caller, newest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SessionPage {
-    /// One line for each.
+    /// Sessions of this page.
     pub sessions: Vec<SessionLine>,
-    /// Where older ones are; missing: there are none.
+    /// Address of the next page, with older ones; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// What was said in a session.
+/// Conversation of a session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Transcript {
-    /// What was asked, answered and called, in order.
+    /// Prompts, answers and calls, in order.
     pub entries: Vec<super::server::AgentEvent>,
-    /// What was asked for in it and has ended; only on the first page.
+    /// Requests of the session that have ended; only on the first page.
     pub requests: Vec<ToolApprovalRequest>,
-    /// Where what was said later is; missing: nothing was.
+    /// Address of the next page, with later entries; missing: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// Wants to be told of requests.
+/// New webhook.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateWebhook {
-    /// Where to send it: `https`, unless the server says otherwise.
+    /// Address to send to: `https`, unless the server's options say otherwise.
     pub url: String,
-    /// Only requests of this document; missing: all but those of private documents.
+    /// Document whose requests are sent; missing: those of all documents except private ones.
     pub document_id: Option<String>,
 }
 
-/// What changes about a webhook; what is not said stays.
+/// Change of a webhook. Missing fields stay as they are.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct ChangeWebhook {
-    /// Another address. What waits is tried there at once.
+    /// New address. Waiting deliveries are sent there at once.
     pub url: Option<String>,
-    /// `false`: nothing is sent, and what happens meanwhile is not kept for it.
+    /// `false`: nothing is sent, and what happens meanwhile is not kept.
     pub active: Option<bool>,
 }
 
-/// A webhook that was registered.
+/// Webhook with its secret.
 #[derive(Clone, Serialize, JsonSchema)]
 pub struct CreatedWebhook {
-    /// What signs each delivery, told this once.
+    /// Secret that signs each delivery. It is shown only here.
     pub secret: String,
-    /// The webhook.
+    /// Webhook.
     #[serde(flatten)]
     pub webhook: Webhook,
 }
 
-/// A webhook, and how it goes with it.
+/// Webhook and its status.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Webhook {
-    /// The webhook.
+    /// Identifier of the webhook.
     pub id: String,
-    /// Where it is sent.
+    /// Address that is sent to.
     pub url: String,
-    /// Only requests of this document; `null`: all but those of private documents.
+    /// Document whose requests are sent; `null`: those of all documents except private ones.
     pub document_id: Option<String>,
-    /// `active`, `failing` (the receiver takes nothing; it is tried again for a day) or `paused`.
-    pub state: String,
-    /// RFC 3339.
+    /// Status of the webhook.
+    pub state: WebhookStatus,
+    /// Time of its creation, in RFC 3339.
     pub created_at: String,
-    /// When the receiver last took something, RFC 3339; `null`: never.
+    /// Time of the last accepted delivery, in RFC 3339; `null`: none.
     pub delivered_at: Option<String>,
-    /// Since when it takes nothing, RFC 3339; `null`: it does.
+    /// Time since which the receiver accepts nothing, in RFC 3339; `null`: it does.
     pub failing_since: Option<String>,
-    /// Why it takes nothing.
+    /// Reason that the receiver accepts nothing.
     pub error: Option<String>,
-    /// Deliveries that wait.
+    /// Number of waiting deliveries.
     pub waiting: u64,
-    /// Deliveries that were given up.
+    /// Number of deliveries that were given up.
     pub dropped: u64,
 }
 
 /// All webhooks, oldest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Webhooks {
-    /// One for each.
+    /// All webhooks.
     pub webhooks: Vec<Webhook>,
 }

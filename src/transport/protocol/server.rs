@@ -1,4 +1,4 @@
-//! What the server sends over socket.io: acknowledgements and events.
+//! Answers and events that the server sends over socket.io.
 
 use std::sync::Arc;
 
@@ -21,455 +21,467 @@ pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
 
 use super::client::Range;
 use super::files::FileState;
+use super::names::{
+    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkStatus, PermissionMode, PreviewKind,
+    RequestStatus, Role, UnaskedReason,
+};
 use super::rules::ToolPolicy;
 
-/// Why an event was refused; the `error` of `{ok: false, error}` and the `data` of `connect_error`.
+/// Reason that an event was refused: the `error` of `{ok: false, error}`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct WireError {
-    /// Stable, for programs: `invalid_payload`, `not_found`, `not_allowed`, …
+    /// Stable code for programs: `invalid_payload`, `not_found`, `not_allowed`, …
     pub code: String,
-    /// For people.
+    /// Message for people.
     pub message: String,
-    /// What helps to go on: a fresh request, the limit that was passed, who was first.
+    /// Facts that help to continue, such as a fresh request, the limit that was exceeded, or who
+    /// was first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional, type = "unknown"))]
     pub details: Option<Value>,
 }
 
-/// `sessionRegistered`, once after each connect.
+/// `sessionRegistered`, sent once after each connect.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionRegistered {
-    /// The session, new or resumed.
+    /// Session, new or resumed.
     pub session_id: String,
-    /// The person behind the token.
+    /// Person whose token was used.
     pub user: Person,
-    /// `owner`, `editor`, `reviewer` or `viewer`.
-    pub role: String,
-    /// The protocol the server speaks.
+    /// Role of the token.
+    pub role: Role,
+    /// Version of the protocol that the server speaks.
     pub protocol: u32,
-    /// Names of what this server can do beyond the protocol's core.
+    /// Names of features beyond the core of the protocol.
     pub capabilities: Vec<String>,
-    /// The permission mode of this person's runs that name none.
+    /// Permission mode of this person's runs that name none.
     #[serde(rename = "permission_mode")]
-    pub permission_mode: String,
-    /// The permission modes that this person's runs may name.
+    pub permission_mode: PermissionMode,
+    /// Permission modes that this person's runs may name.
     #[serde(rename = "permission_modes")]
-    pub permission_modes: Vec<String>,
-    /// The models that can be asked, the default first.
+    pub permission_modes: Vec<PermissionMode>,
+    /// Models that can be asked, the default first.
     pub models: Vec<String>,
-    /// The server's settings.
+    /// Settings of the server.
     pub settings: Settings,
 }
 
-/// A person as others see them.
+/// Person as others see them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Person {
-    /// The principal; the same for all of a person's connections.
+    /// Identifier of the person, the same for all of their connections.
     pub id: String,
-    /// The name others see: the token's, and beside it what the person said at the handshake, where that differs.
+    /// Name that others see: the token's, and beside it the name of the handshake, where they
+    /// differ.
     pub name: String,
 }
 
-/// `settings:get` and `settings:set`: the server's settings.
+/// Settings of the server, in `settings:get` and `settings:set`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
-    /// `on` or `off`.
-    pub approvals: String,
-    /// The permission mode of new runs.
+    /// Switch for documents without a setting of their own.
+    pub approvals: ApprovalSwitch,
+    /// Permission mode of new runs.
     #[serde(rename = "permission_mode")]
-    pub permission_mode: String,
-    /// Seconds until a request expires; 0 waits for ever.
+    pub permission_mode: PermissionMode,
+    /// Seconds until a request expires; 0: never.
     pub timeout_seconds: u64,
 }
 
-/// `settings:changed`: an owner has changed the server's settings.
+/// `settings:changed`: an owner changed the server's settings.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct SettingsChanged {
-    /// All of them.
+    /// All settings.
     pub settings: Settings,
 }
 
-/// A document's own settings, as they are in force.
+/// Settings of a document that are in force.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentSettings {
-    /// `any`, `not_requester`, `two` or `owner`.
-    pub policy: String,
+    /// Policy that says who may decide.
+    pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
     pub policies: Vec<ToolPolicy>,
-    /// `on` or `off`.
-    pub approvals: String,
-    /// Seconds until a request expires; 0 waits for ever.
+    /// Switch that says whether changes wait for a person.
+    pub approvals: ApprovalSwitch,
+    /// Seconds until a request expires; 0: never.
     pub timeout_seconds: u64,
-    /// Ranges no tool may touch, in positions of the version they came with.
+    /// Passages that no tool may change, in positions of the version that comes with them.
     pub frozen: Vec<Range>,
 }
 
-/// One line of `document:list`.
+/// Entry of `document:list`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentLine {
-    /// The document.
+    /// Identifier of the document.
     pub id: String,
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// Its newest version.
+    /// Newest version.
     pub version: u64,
-    /// When it last changed, RFC 3339.
+    /// Time of the last change, in RFC 3339.
     pub updated_at: String,
-    /// What the person may do in it.
-    pub role: String,
-    /// The file of the workspace that it is, if it is one.
+    /// Role of the person in the document.
+    pub role: Role,
+    /// File of the workspace that the document is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
-/// The ack of `document:create`.
+/// Answer of `document:create`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct CreatedDocument {
-    /// The document.
+    /// Identifier of the document.
     pub id: String,
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// The version of its first text: 0, or 1 if a request made it.
+    /// Version of the first text: 0, or 1 if a request created the document.
     pub version: u64,
 }
 
-/// `document:created`: there is a new document, for everybody who may open it.
+/// `document:created`: a new document, for everybody who may open it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct DocumentCreated {
-    /// The document.
+    /// New document.
     pub document: CreatedDocument,
 }
 
-/// The whole document, in the ack of `document:open`.
+/// Whole document, in the answer of `document:open`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct WholeDocument {
-    /// The document.
+    /// Identifier of the document.
     pub id: String,
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// The version of `text`.
+    /// Version of `text`.
     pub version: u64,
-    /// The text, line ends `\n`.
+    /// Text, with `\n` as line end.
     pub text: String,
     /// SHA-256 of the text's UTF-8 bytes, in hexadecimal.
     pub hash: String,
-    /// The settings in force.
+    /// Settings in force.
     pub settings: DocumentSettings,
 }
 
-/// The ack of `document:open` and `document:resync`: the whole document, or only what is new since a version.
+/// Answer of `document:open` and `document:resync`: the whole document, or the updates since a
+/// version.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Opened {
-    /// The whole document; missing if `updates` bring the client up to date.
+    /// Whole document; missing if `updates` are enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<WholeDocument>,
-    /// The version before the first of `updates`.
+    /// Version before the first of `updates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
-    /// The newest version, with `updates`.
+    /// Newest version, with `updates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// What the client missed, in order, without a gap.
+    /// Updates that the client does not have, in order and without a gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updates: Option<Vec<Update>>,
-    /// The title, with `updates`.
+    /// Title, with `updates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The settings in force, with `updates`; the ranges are of `version`.
+    /// Settings in force, with `updates`; the ranges are of `version`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<DocumentSettings>,
-    /// A name for a new editor instance, for `collab()`.
+    /// Identifier of a new editor instance, for `collab()`.
     #[serde(rename = "clientID")]
     pub client_id: String,
-    /// All requests of the document that people can still decide; a card that is not here is gone.
+    /// All open requests of the document. A card for a request that is not here is out of date.
     #[cfg_attr(test, ts(type = "Array<ToolApprovalRequest>"))]
     pub requests: Vec<ToolApprovalRequest>,
-    /// What the model is writing; a card that is not here is gone.
+    /// Changes that the model is writing. A card for a change that is not here is out of date.
     pub streaming: Vec<Streaming>,
-    /// Who is here.
+    /// Connections in the document.
     pub peers: Vec<Peer>,
-    /// Which of `peers` is this connection.
+    /// Identifier of this connection in `peers`.
     pub member: String,
-    /// What the person may do in this document.
-    pub role: String,
-    /// How the document stands with the file of the workspace that it is; missing if it is none.
+    /// Role of the person in the document.
+    pub role: Role,
+    /// State of the document's file; missing: the document is no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileState>,
 }
 
-/// A change that the model is still writing.
+/// Change that the model is still writing.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Streaming {
-    /// As it was last told.
+    /// Last update that was sent about it.
     pub update: ToolApprovalUpdate,
-    /// What is known of the change so far; positions are of the version of the ack.
+    /// Hunks known so far; positions are of the answer's version.
     pub hunks: Vec<Hunk>,
 }
 
-/// One committed update.
+/// Committed update.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Update {
-    /// Who made it; `ai:…` for an accepted request.
+    /// Editor instance that made it; `ai:…` for an accepted request.
     #[serde(rename = "clientID")]
     pub client_id: String,
     /// `ChangeSet.toJSON()`, as committed.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub changes: Box<RawValue>,
-    /// Where it came from, if not from typing: the request's id.
+    /// Request that the update came from; missing: it was typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
-/// `document:updates`
+/// `document:updates`: new updates of a document.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentUpdates {
-    /// The document.
+    /// Document that changed.
     pub document_id: String,
-    /// The version before the first update.
+    /// Version before the first update.
     pub from: u64,
-    /// In order, without a gap; may be empty when only hunks change.
+    /// Updates in order, without a gap; empty if only hunks change.
     pub updates: Vec<Update>,
-    /// Changes to pending hunks that belong together with the updates.
+    /// Changes of open hunks that belong to the updates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hunks: Option<HunkChanges>,
 }
 
-/// Hunks that changed otherwise than by being mapped through updates.
+/// Changes of hunks that mapping through updates does not give.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct HunkChanges {
-    /// No longer open.
+    /// Hunks that are no longer open.
     pub drop: Vec<String>,
-    /// New, or changed; positions are those after the message's updates.
+    /// New or changed hunks; positions are those after the message's updates.
     pub put: Vec<Hunk>,
 }
 
-/// `document:changed`
+/// `document:changed`: a new title, new settings, or the end of a document.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentChanged {
-    /// The document.
+    /// Document that changed.
     pub document_id: String,
-    /// The new title.
+    /// New title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The settings now in force.
+    /// Settings now in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<DocumentSettings>,
-    /// With `settings`: the version their ranges are of.
+    /// With `settings`: the version that their ranges refer to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// `true`: the document is gone.
+    /// `true`: the document was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted: Option<bool>,
 }
 
-/// The smallest thing a person accepts or rejects.
+/// Smallest change that a person accepts or rejects.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Hunk {
-    /// Unique within the document.
+    /// Identifier, unique within the document.
     pub id: String,
-    /// The request it belongs to.
+    /// Request that the hunk belongs to.
     pub request_id: String,
-    /// What changes, word by word, left to right.
+    /// Word-level changes, left to right.
     pub parts: Vec<Part>,
-    /// `streaming`, `pending`, `conflict`, `obsolete`, `accepted`, `rejected` or `expired`.
-    pub status: String,
-    /// Why it is in that state.
+    /// Status of the hunk.
+    pub status: HunkStatus,
+    /// Reason for the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the model says about this change.
+    /// Explanation by the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
-    /// Who decided it, and when.
+    /// Decision on the hunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<HunkDecided>,
 }
 
-/// A word-level change.
+/// Word-level change.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Part {
-    /// First UTF-16 unit to replace.
+    /// First UTF-16 code unit to replace.
     pub from: usize,
-    /// One past the last.
+    /// Code unit after the last one.
     pub to: usize,
-    /// The words that stand there.
+    /// Words that are replaced.
     pub base: String,
-    /// The words that will.
+    /// Words that are inserted.
     pub insert: String,
     /// `true`: somebody changed these words, or removed the place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<bool>,
 }
 
-/// Who decided a hunk.
+/// Decision on a hunk.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkDecided {
-    /// The person.
+    /// Person who decided.
     pub by: Person,
-    /// When, RFC 3339.
+    /// Time of the decision, in RFC 3339.
     pub at: String,
-    /// The text that was put there instead of the proposed one.
+    /// Text that was inserted instead of the proposed one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The remembered rule that decided in that person's place.
+    /// Remembered rule that decided in the person's place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
 
-/// `tool_approval_request` (tool approval protocol, with additions)
+/// `tool_approval_request` (tool approval protocol, with additions): a tool call that waits for
+/// people.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalRequest {
     /// Always `tool_approval_request`, as in the tool approval protocol.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The request.
+    /// Identifier of the request.
     pub request_id: String,
-    /// The tool the model called.
+    /// Tool that the model called.
     pub tool_name: String,
-    /// Its input.
+    /// Input of the call.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub tool_input: Value,
-    /// The call, as the model named it.
+    /// Identifier of the call, given by the model.
     pub tool_use_id: String,
-    /// `diff`, `multi_diff`, `command` or `generic`.
-    pub preview_type: String,
+    /// Kind of the preview.
+    pub preview_type: PreviewKind,
     /// Facts about the preview.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub preview_data: Value,
-    /// The document's title, or the file.
+    /// Title of the document, or path of the file.
     pub file_path: Option<String>,
-    /// The text before, as the model knew it.
+    /// Text before the change, as the model knew it.
     pub original_content: Option<Arc<str>>,
-    /// The text the model proposed.
+    /// Text that the model proposed.
     pub new_content: Option<Arc<str>>,
-    /// A unified diff.
+    /// Unified diff.
     pub diff_lines: Vec<String>,
-    /// The session that asked.
+    /// Session that asked.
     pub session_id: String,
-    /// The run that asked (`requestId` of `askClaudeCode`).
+    /// Run that asked (`requestId` of `askClaudeCode`).
     #[serde(rename = "requestId")]
     pub run_id: String,
-    /// The document it would change.
+    /// Document that the call would change.
     pub document_id: Option<String>,
-    /// The version the model had read.
+    /// Version that the model had read.
     pub base_version: u64,
-    /// The version the hunks' positions are of.
+    /// Version that the positions of the hunks refer to.
     pub version: u64,
-    /// `streaming`, `pending`, `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
-    pub status: String,
-    /// What would change.
+    /// Status of the request.
+    pub status: RequestStatus,
+    /// Changes that the call would make.
     pub hunks: Vec<Hunk>,
-    /// What the model says it does.
+    /// Explanation by the model.
     pub explanation: String,
-    /// What the person had asked for.
+    /// Prompt of the run.
     pub prompt: String,
-    /// Who asked.
+    /// Person who asked.
     pub author: Person,
-    /// RFC 3339.
+    /// Time of the request, in RFC 3339.
     pub created_at: String,
-    /// RFC 3339; `null` waits for ever.
+    /// Time at which it expires, in RFC 3339; `null`: never.
     pub expires_at: Option<String>,
-    /// The countdown stands still because somebody is looking.
+    /// `true`: the countdown is paused, because a person looks at the request.
     pub paused: bool,
-    /// What to look out for.
+    /// Warnings about the call.
     pub warnings: Vec<Warning>,
-    /// `approve`, `reject`, `edit`, `respond`: what the request can take; `edit` is for people who may write.
-    pub allowed_decisions: Vec<String>,
-    /// Covers everything shown; send it back with the decision.
+    /// Decisions that the request can take; `edit` needs the right to write.
+    pub allowed_decisions: Vec<DecisionKind>,
+    /// Hash of everything shown; send it back with the decision.
     pub preview_hash: String,
-    /// Who may accept what is open, as it stands now: the strictest of what the document says for it. A decision with a person's own
-    /// words can take more, a rejection never does.
-    pub policy: String,
-    /// All that it says, from the mildest; each of them holds.
-    pub policies: Vec<String>,
-    /// How many UTF-16 units it deletes and inserts together: changes of a text as they were proposed, a call as its current preview
-    /// shows; `null`: nobody can tell.
+    /// Policy that says who may accept what is open now: the strictest of `policies`. A decision
+    /// with a person's own words can need a stricter one; a rejection never does.
+    pub policy: DecisionPolicy,
+    /// All policies that apply, from the mildest. Each of them holds.
+    pub policies: Vec<DecisionPolicy>,
+    /// UTF-16 code units that the call deletes and inserts together: changes of a text as they were
+    /// proposed, a call as its current preview shows; `null`: unknown.
     pub units: Option<usize>,
-    /// How many people said yes, and how many are needed.
+    /// Votes, and how many are needed.
     pub approvals: Approvals,
-    /// `true`: never approve by a single stray key.
+    /// `true`: a single key must never approve it.
     pub default_to_no: bool,
-    /// The door it came through: `sdk`, `mcpProxy`, `messages_api`, …
+    /// How the call came in: `sdk`, `mcpProxy`, `messages_api`, …
     pub source: String,
-    /// Who resolved it.
+    /// Person who resolved the request.
     pub by: Option<Person>,
-    /// The remembered rule that resolved it in that person's place.
+    /// Remembered rule that resolved it in the person's place.
     pub rule: Option<String>,
-    /// Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
-    pub unasked: Option<String>,
-    /// Why it was rejected.
+    /// Reason why nobody was asked; `by` is then the person whose run it was.
+    pub unasked: Option<UnaskedReason>,
+    /// Reason for the rejection.
     pub feedback: Option<String>,
-    /// What the model was told, or would be told were the request finished now.
+    /// Report for the model: what it was told, or would be told if the request were finished now.
     pub report: String,
-    /// What became of it besides, and what can be done about it; missing: nothing and nothing.
+    /// Later events, and what can be done now; missing: there is nothing to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub aftermath: Option<Aftermath>,
 }
 
-/// `tool_approval_update`: a pending request changed.
+/// `tool_approval_update`: a change of an open request.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct ToolApprovalUpdate {
-    /// The request.
+    /// Identifier of the request.
     pub request_id: String,
-    /// The document it would change.
+    /// Document that the call would change.
+    #[cfg_attr(test, ts(optional = nullable))]
     pub document_id: Option<String>,
-    /// Its status.
-    pub status: String,
-    /// RFC 3339; `null` waits for ever.
+    /// Status of the request.
+    pub status: RequestStatus,
+    /// Time at which it expires, in RFC 3339; `null`: never.
+    #[cfg_attr(test, ts(optional = nullable))]
     pub expires_at: Option<String>,
-    /// The countdown stands still because somebody is looking.
+    /// `true`: the countdown is paused, because a person looks at the request.
     pub paused: bool,
-    /// Who has it open.
+    /// People who look at the request.
     pub focused_by: Vec<Person>,
-    /// The current preview.
+    /// Hash of the current preview.
     pub preview_hash: String,
-    /// Who may decide now, as in the request; missing while there is none.
+    /// Policies that apply now; missing while there is no request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub policies: Option<Vec<String>>,
-    /// Votes.
+    pub policies: Option<Vec<DecisionPolicy>>,
+    /// Votes, and how many are needed.
     pub approvals: Approvals,
     /// Hunks whose state changed.
     pub hunks: Vec<HunkState>,
-    /// Who caused the change.
+    /// Person who caused the change.
+    #[cfg_attr(test, ts(optional = nullable))]
     pub by: Option<Person>,
-    /// The text so far, while the model still writes (`status` is `streaming`): there is no request yet, and nothing to decide.
-    /// Its hunks come with `document:updates`. When nothing comes of it, `status` is `cancelled`, and nothing is left of it.
+    /// Text so far, while the model writes (`status` is `streaming`): there is no request yet, and
+    /// nothing to decide. Its hunks come with `document:updates`. If the change comes to nothing,
+    /// `status` is `cancelled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// With `text`: how many of its paragraphs (headings, list items, lines of code) are complete.
+    /// With `text`: the number of complete paragraphs (headings, list items, lines of code).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paragraphs: Option<usize>,
-    /// While there is no request: the tool the model is calling.
+    /// While there is no request: the tool that the model is calling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// While there is no request: the call, as the model named it.
+    /// While there is no request: the identifier of the call, given by the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// While there is no request: the session that asked.
@@ -481,88 +493,89 @@ pub struct ToolApprovalUpdate {
     /// While there is no request: the person who asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<Person>,
-    /// The request anew, when it would do something else than people were shown: a file changed meanwhile.
+    /// Whole request, if its preview changed because a file changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh: Option<Box<ToolApprovalRequest>>,
-    /// What the model was told, when an approved call that acts is over, or was undone.
+    /// Report for the model, when an approved call has ended or was undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
-    /// As in the request, whenever it has changed although people's decision has not: the call is over, was undone, or was
-    /// proposed again.
+    /// Later events, whenever they change without a decision: the call has ended, was undone, or
+    /// was proposed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aftermath: Option<Aftermath>,
 }
 
-/// A hunk's state.
+/// State of a hunk.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct HunkState {
-    /// The hunk.
+    /// Identifier of the hunk.
     pub id: String,
-    /// Its status.
-    pub status: String,
-    /// Who decided it; missing while nobody has, or nobody did in time.
+    /// Status of the hunk.
+    pub status: HunkStatus,
+    /// Person who decided it; missing: nobody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Person>,
-    /// When it was decided, RFC 3339.
+    /// Time of the decision, in RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The text that was put there instead of the proposed one.
+    /// Text that was inserted instead of the proposed one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The remembered rule that decided in that person's place.
+    /// Remembered rule that decided in the person's place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
 
-/// `tool_approval_resolved`
+/// `tool_approval_resolved`: the end of a request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct ToolApprovalResolved {
-    /// The request.
+    /// Identifier of the request.
     pub request_id: String,
-    /// The document it would have changed.
+    /// Document that the call would have changed.
     pub document_id: Option<String>,
-    /// `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
-    pub status: String,
-    /// Who decided last; `null`: nobody, time ran out or the run ended.
+    /// Status that the request ended with.
+    pub status: RequestStatus,
+    /// Person who decided last; `null`: nobody, because it expired or the run ended.
     pub by: Option<Person>,
-    /// The remembered rule that decided in that person's place.
+    /// Remembered rule that decided in the person's place.
     pub rule: Option<String>,
-    /// Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
-    pub unasked: Option<String>,
-    /// Why it was rejected.
+    /// Reason why nobody was asked; `by` is then the person whose run it was.
+    pub unasked: Option<UnaskedReason>,
+    /// Reason for the rejection.
     pub feedback: Option<String>,
-    /// All hunks, as decided.
+    /// State of every hunk.
     pub hunks: Vec<HunkState>,
-    /// What the model was told.
+    /// Report that the model was given.
     pub report: String,
-    /// As in the request.
+    /// Later events, and what can be done now; missing: there is nothing to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub aftermath: Option<Aftermath>,
 }
 
-/// The ack of `tool_approval_response`.
+/// Answer of `tool_approval_response`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Decided {
-    /// The request's status.
-    pub status: String,
-    /// All its hunks.
+    /// Status of the request.
+    pub status: RequestStatus,
+    /// State of every hunk.
     pub hunks: Vec<HunkState>,
-    /// The current preview.
+    /// Hash of the current preview.
     pub preview_hash: String,
-    /// Votes.
+    /// Votes, and how many are needed.
     pub approvals: Approvals,
 }
 
-/// The ack of `approval:told`: what the model would be told if that decision were taken now.
+/// Answer of `approval:told`: the report that the model would be given if this decision were taken
+/// now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Told {
-    /// The words.
+    /// Text of the report.
     pub text: String,
-    /// Whether the model is to take it for a failure.
+    /// `true`: the report is marked as an error.
     pub is_error: bool,
 }

@@ -1,8 +1,8 @@
-//! The wire's types as TypeScript: written to `web/src/wire/generated.ts`, and compared with it by this test.
+//! Test that keeps `web/src/wire/generated.ts` equal to the wire's types.
 
 use ts_rs::{Config, TS};
 
-use super::{client, files, history, rules, server};
+use super::{client, files, history, names, rest, rules, server};
 
 /// One line for each type, in the order of the file.
 macro_rules! declarations {
@@ -14,6 +14,11 @@ macro_rules! declarations {
 fn generate() -> String {
     let config = &Config::new().with_large_int("number");
     let declarations = declarations![config,
+        names::{
+            Role, RequestStatus, HunkStatus, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
+            UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
+            SpanKind, UpdateType,
+        }
         client::{
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
@@ -31,6 +36,7 @@ fn generate() -> String {
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,
         }
+        rest::{DecisionResult}
         files::{ListFiles, FileList, FileLine, FileState, DocumentFile, FileMerged, FileConflict}
         history::{HistoryLine, ProvenanceSpan, RuleCredit, Difference}
     ];

@@ -2,20 +2,17 @@
 
 use std::fmt::Write as _;
 
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::HttpState;
 use super::problem::Problem;
-use crate::cpu_pool;
-use crate::export::{ExportFormat, ExportInput};
-use crate::permissions::Action;
-use crate::rooms::{ExportSnapshot, credits};
-use crate::transport::rest::middleware::auth_session::Authenticated;
+use crate::api::{Caller, ExportedFile};
+use crate::export::ExportFormat;
+use crate::ids::DocumentId;
 use crate::transport::rest::middleware::pagination::PathId;
 
 /// What stands behind the question mark.
@@ -28,38 +25,12 @@ pub(crate) struct ExportQuery {
 
 /// Returns the file, to anyone who may read the document.
 pub(crate) async fn download(
-    State(door): State<HttpState>,
-    caller: Authenticated,
-    PathId(document): PathId<String>,
+    caller: Caller,
+    PathId(document): PathId<DocumentId>,
     wanted: Result<Query<ExportQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let format = format(wanted)?;
-    let room = caller.room(&door, &document, Action::Read).await?;
-    let ExportSnapshot { title, version, text, requests } = room.draft().await?;
-    let id = room.document().clone();
-    let credits = match format {
-        ExportFormat::Json => credits(&door.store, &id, version, 0..text.len()).await?,
-        ExportFormat::Markdown
-        | ExportFormat::Html
-        | ExportFormat::Docx
-        | ExportFormat::CriticMarkup => Vec::new(),
-    };
-    let manuscript = ExportInput { id, title, version, text, requests, credits };
-    let name = manuscript.file_name(format);
-    // The layout of a long document takes longer than other people should have to wait.
-    let person = caller.principal.user.to_string();
-    let made = cpu_pool::run(&person, move || manuscript.export(format)).await;
-    let content = match made {
-        Ok(Ok(content)) => content,
-        Ok(Err(error)) => {
-            tracing::error!(%error, %document, "a document could not be exported");
-            return Err(Problem::internal());
-        }
-        Err(error) => {
-            tracing::error!(%error, %document, "the export of a document was lost");
-            return Err(Problem::internal());
-        }
-    };
+    let ExportedFile { name, content } = caller.export_document(&document, format).await?;
     let fixed = |text| HeaderValue::from_static(text);
     let headers = [
         (header::CONTENT_TYPE, fixed(format.content_type())),

@@ -2,18 +2,15 @@
 //! /api/v1/documents/{id}/audit`.
 
 use axum::Json;
-use axum::extract::{OriginalUri, State};
+use axum::extract::OriginalUri;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::HttpState;
 use super::problem::Problem;
-use crate::ids::UserId;
-use crate::permissions::Action;
-use crate::rooms::credits;
+use crate::api::Caller;
+use crate::ids::DocumentId;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{AuditPage, Provenance};
-use crate::transport::rest::middleware::auth_session::Authenticated;
 use crate::transport::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
 
 /// Maximum lines of an audit log in one answer.
@@ -32,20 +29,12 @@ pub(crate) struct TextRangeQuery {
 
 /// Returns the author of every span, to anyone who may read the document.
 pub(crate) async fn provenance(
-    State(door): State<HttpState>,
-    caller: Authenticated,
-    PathId(document): PathId<String>,
+    caller: Caller,
+    PathId(document): PathId<DocumentId>,
     QueryParams(TextRangeQuery { from, to }): QueryParams<TextRangeQuery>,
 ) -> Result<Json<Provenance>, Problem> {
-    let room = caller.room(&door, &document, Action::Read).await?;
-    let now = room.read().await?;
-    let len = now.text.len();
-    let (from, to) = (from.unwrap_or(0), to.unwrap_or(len));
-    if from > to || to > len {
-        return Err(Problem::invalid(format!("`from` and `to` are 0 to {len}, in order")));
-    }
-    let credits = credits(&door.store, room.document(), now.version, from..to).await?;
-    Ok(Json(Provenance { version: now.version.0, spans: convert::provenance(credits) }))
+    let (version, spans) = caller.provenance(&document, from, to).await?;
+    Ok(Json(Provenance { version: version.0, spans: convert::provenance(spans) }))
 }
 
 /// Which lines of an audit log.
@@ -62,9 +51,8 @@ pub(crate) struct AuditQuery {
 
 /// Returns the audit log of a document, to those who may write in it.
 pub(crate) async fn audit(
-    State(door): State<HttpState>,
-    caller: Authenticated,
-    PathId(document): PathId<String>,
+    caller: Caller,
+    PathId(document): PathId<DocumentId>,
     QueryParams(AuditQuery { before, limit, cursor }): QueryParams<AuditQuery>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<AuditPage>, Problem> {
@@ -73,14 +61,8 @@ pub(crate) async fn audit(
         return Err(Problem::invalid(format!("`limit` is 1 to {MOST_LINES}")));
     }
     let before = PageQuery::<u64>::read(None, cursor.as_deref())?.after.or(before);
-    let room = caller.room(&door, &document, Action::Audit).await?;
-    // One more, to see whether there is more.
-    let mut lines = door.store.audit(Some(room.document()), before, limit + 1).await?;
-    let is_more = lines.len() > limit as usize;
-    lines.truncate(limit as usize);
-    let before = lines.last().filter(|_| is_more).map(|line| line.seq);
-    let actors: Vec<UserId> = lines.iter().map(|line| line.entry.actor.as_str().into()).collect();
-    let names = door.auth.names(&actors).await?;
-    let lines = lines.into_iter().map(|line| convert::audit_line(line, &names)).collect();
+    let found = caller.audit_lines(Some(&document), before, limit as usize).await?;
+    let before = found.page.end().map(|line| line.seq);
+    let lines = convert::audit_lines(found);
     Ok(Json(AuditPage { lines, before, next: before.map(|last| next(&here, &last)) }))
 }

@@ -10,7 +10,6 @@ mod export;
 mod files;
 mod history;
 mod openapi;
-mod readiness;
 mod requests;
 mod runs;
 mod server_resources;
@@ -24,20 +23,13 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, delete, get, post};
 
-use crate::agent::AgentService;
-use crate::auth::Authenticator;
-use crate::file_sync::FileSync;
-use crate::permissions::{Action, Principal};
-use crate::rooms::RoomRegistry;
-use crate::rooms::clock::WallClock;
-use crate::store::Store;
-use crate::webhooks::AddressPolicy;
+use crate::api::Application;
+use crate::permissions::Action;
 
 pub use crate::transport::messages_api::Conversations;
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
 pub use middleware::body_quota::BodyQuota;
 use problem::Problem;
-pub use readiness::Readiness;
 
 /// Maximum body of a request, in bytes.
 const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
@@ -48,37 +40,21 @@ const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 /// Shared state of the HTTP handlers, given to [`router`].
 #[derive(Clone)]
 pub struct HttpState {
-    /// Store of sessions.
-    pub store: Store,
-    /// Authenticator of tokens.
-    pub auth: Authenticator,
-    /// Rooms of the documents.
-    pub rooms: RoomRegistry,
-    /// Service for models, runs and gated tools.
-    pub agents: AgentService,
+    /// Operations of the application.
+    pub api: Application,
     /// Conversations of the Messages API.
     pub conversations: Conversations,
     /// Memory quota of request bodies.
     pub reading: BodyQuota,
-    /// Files of the workspace that are documents.
-    pub files: Option<FileSync>,
-    /// Readiness of the store, checked at most every 2 seconds.
-    pub readiness: Readiness,
-    /// Source of the current time.
-    pub clock: WallClock,
-    /// Policy for the addresses of webhooks.
-    pub reach: AddressPolicy,
-    /// Principal of every caller under `--no-auth`.
-    pub everyone: Option<Principal>,
 }
 
 /// Builds the router with all routes.
-pub fn router(door: HttpState) -> Router {
+pub fn router(app: HttpState) -> Router {
     Router::new()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
         .route("/api/v1/openapi.json", get(openapi::document))
-        .merge(api(&door))
+        .merge(api(&app))
         .route("/v1/messages", post(messages_api::answer).fallback(messages_api::no_method))
         .route(
             "/v1/messages/count_tokens",
@@ -94,22 +70,30 @@ pub fn router(door: HttpState) -> Router {
         .fallback_service(assets::router())
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
-        .with_state(door)
+        .with_state(app)
 }
 
 /// Builds the routes that need a token; `openapi.rs` describes their input and output.
-fn api(door: &HttpState) -> Router<HttpState> {
-    let way_in = ApiMiddleware::new(door.clone());
+fn api(app: &HttpState) -> Router<HttpState> {
+    let with_middleware = ApiMiddleware::new(app.clone());
     // A person who may only read has no use for a long body.
-    let texts = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
-    let small = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
-    let usual = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
+    let text_body = BodyPolicy { limit: TEXT_LIMIT_BYTES, of: Action::Write };
+    let secret_body = BodyPolicy { limit: tokens::BODY_LIMIT_BYTES, of: Action::Administer };
+    let default_body = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
     let with_text = Router::new()
         .route("/api/v1/documents", post(documents::create))
         .route("/api/v1/documents/{id}/edits", post(documents::edit))
         .route("/api/v1/runs", post(runs::start));
     let with_secrets = Router::new().route("/api/v1/tokens", post(tokens::issue));
-    let all = Router::new()
+    with_middleware
+        .to(other_routes(), default_body)
+        .merge(with_middleware.to(with_text, text_body))
+        .merge(with_middleware.to(with_secrets, secret_body))
+}
+
+/// Builds the routes with bodies of the default length.
+fn other_routes() -> Router<HttpState> {
+    Router::new()
         .route("/api/v1/me", get(server_resources::me))
         .route(
             "/api/v1/settings",
@@ -158,8 +142,7 @@ fn api(door: &HttpState) -> Router<HttpState> {
         .route(
             "/api/v1/webhooks/{id}",
             get(webhooks::read).patch(webhooks::change).delete(webhooks::remove),
-        );
-    way_in.to(all, usual).merge(way_in.to(with_text, texts)).merge(way_in.to(with_secrets, small))
+        )
 }
 
 /// Answers that the process runs.
@@ -168,10 +151,10 @@ async fn alive() -> &'static str {
 }
 
 /// Answers that changes can be stored and read.
-async fn ready(State(door): State<HttpState>) -> Result<&'static str, Problem> {
+async fn ready(State(app): State<HttpState>) -> Result<&'static str, Problem> {
     let problem =
         |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
-    door.readiness.check(&door.store).await.map(|()| "ok").map_err(problem)
+    app.api.check_readiness().await.map(|()| "ok").map_err(problem)
 }
 
 /// Refuses an unknown route of the API, so that programs never get the editor's page.

@@ -5,11 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-use crate::agent::AskError;
-use crate::approvals::DecisionError;
-use crate::auth::{AccessEnd, AuthError};
-use crate::rooms::RoomError;
-use crate::store::StoreError;
+use crate::api::{ApiError, ErrorCode, ErrorDetails};
 use crate::transport::body_guard::BodyEnd;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::ProblemDocument;
@@ -20,6 +16,9 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"copydesk
 /// Challenge to a program with an invalid token.
 const CHALLENGE_AGAIN: HeaderValue =
     HeaderValue::from_static("Bearer realm=\"copydesk\", error=\"invalid_token\"");
+
+/// Message about a body that is longer than the route takes.
+pub(crate) const TOO_LARGE: &str = "the body is longer than this route takes";
 
 /// Error as a client sees it.
 #[derive(Clone, Debug)]
@@ -71,14 +70,13 @@ impl Problem {
 
     /// Returns the problem of a body that is longer than the route takes.
     pub(crate) fn too_large() -> Self {
-        let detail = "the body is longer than this route takes";
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", TOO_LARGE)
     }
 
     /// The body was not read to its end, because the sender's token ended or nothing more came.
     pub(crate) fn unread(end: BodyEnd) -> Self {
         match end {
-            BodyEnd::Access(end) => AuthError::from(end).into(),
+            BodyEnd::Access(end) => end.into(),
             BodyEnd::Stalled => Self::new(
                 StatusCode::REQUEST_TIMEOUT,
                 "request_timeout",
@@ -90,11 +88,6 @@ impl Problem {
     /// Returns the problem of a missing thing, or of one that is hidden from the caller.
     pub(crate) fn not_found(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
-    }
-
-    /// Returns the problem of a caller who may not do that.
-    pub(crate) fn not_allowed() -> Self {
-        Self::new(StatusCode::FORBIDDEN, "not_allowed", "you may not do that")
     }
 
     /// Returns the problem of too many requests at once; `seconds` later the caller may try again.
@@ -157,129 +150,50 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<AuthError> for Problem {
-    fn from(error: AuthError) -> Self {
-        let detail = error.to_string();
-        match error {
-            AuthError::Store(error) => error.into(),
-            AuthError::Unknown | AuthError::Expired { .. } | AuthError::Revoked { .. } => Self {
-                challenge: Some(CHALLENGE_AGAIN),
-                ..Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
-            },
-            AuthError::NoDocument(_) => Self::not_found("document"),
-            AuthError::NoToken(_) => Self::not_found("token"),
-            AuthError::BoundOwner
-            | AuthError::Nameless
-            | AuthError::UnknownRole(_)
-            | AuthError::Expiry(_) => Self::unprocessable(detail),
-            AuthError::OwnerStays => Self::new(StatusCode::FORBIDDEN, "not_allowed", detail),
-            AuthError::TooMany { .. } => Self::new(StatusCode::CONFLICT, "too_many_tokens", detail),
-            AuthError::Taken(_)
-            | AuthError::Unusable
-            | AuthError::Randomness(_)
-            | AuthError::File { .. } => {
-                tracing::error!(error = %detail, "a token could not be made");
-                Self::internal()
+/// Conversion of the errors of operations, and of everything that becomes one.
+impl<E: Into<ApiError>> From<E> for Problem {
+    fn from(error: E) -> Self {
+        let ApiError { code, message, details } = error.into();
+        let name = match code {
+            ErrorCode::Invalid | ErrorCode::Unprocessable => "invalid_request",
+            code => code.as_str(),
+        };
+        let problem = Self::new(status(code), name, message);
+        match details.as_deref() {
+            Some(details @ (ErrorDetails::Decision(..) | ErrorDetails::RuleEnded(_))) => {
+                problem.with(convert::error_details(details))
             }
+            Some(ErrorDetails::Missing(what)) => Self::not_found(what),
+            _ if code == ErrorCode::Unauthorized => {
+                Self { challenge: Some(CHALLENGE_AGAIN), ..problem }
+            }
+            _ => problem,
         }
     }
 }
 
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "the store failed");
-        let detail = "the store does not answer; nothing was changed";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
-    }
-}
-
-impl From<RoomError> for Problem {
-    fn from(error: RoomError) -> Self {
-        let detail = error.to_string();
-        match error {
-            RoomError::NoDocument => Self::not_found("document"),
-            RoomError::NoRequest => Self::not_found("request"),
-            RoomError::NoRule => Self::not_found("rule"),
-            RoomError::RuleEnded(ended) => {
-                Self::new(StatusCode::CONFLICT, "already_resolved", detail)
-                    .with(Some(convert::ended(&ended)))
-            }
-            RoomError::NotAllowed | RoomError::ForeignClient => {
-                Self::new(StatusCode::FORBIDDEN, "not_allowed", detail)
-            }
-            RoomError::Lost(_) => Self::internal(),
-            RoomError::Resync | RoomError::TooCostly | RoomError::Ahead { .. } => {
-                Self::new(StatusCode::CONFLICT, "resync", detail)
-            }
-            RoomError::BadUpdate { .. } | RoomError::Invalid(_) => Self::invalid(detail),
-            RoomError::Input(_) => {
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_decision", detail)
-            }
-            RoomError::Decision(error) => error.into(),
-            RoomError::TooManyRequests { .. } => {
-                Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail)
-            }
-            RoomError::Store(error) => {
-                tracing::error!(%error, "the store failed");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
-            }
-            RoomError::Closed => Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail),
+fn status(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::Invalid => StatusCode::BAD_REQUEST,
+        ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
+        ErrorCode::NotAllowed => StatusCode::FORBIDDEN,
+        ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::AlreadyExists
+        | ErrorCode::AlreadyResolved
+        | ErrorCode::Busy
+        | ErrorCode::Conflicted
+        | ErrorCode::Expired
+        | ErrorCode::Resync
+        | ErrorCode::StalePreview
+        | ErrorCode::TooManyTokens
+        | ErrorCode::TooManyWebhooks => StatusCode::CONFLICT,
+        ErrorCode::InvalidDecision | ErrorCode::Unprocessable | ErrorCode::Unsupported => {
+            StatusCode::UNPROCESSABLE_ENTITY
         }
-    }
-}
-
-/// Conversion into a problem with the socket's code.
-impl From<DecisionError> for Problem {
-    fn from(error: DecisionError) -> Self {
-        let status = match &error {
-            DecisionError::NotFound { .. } => StatusCode::NOT_FOUND,
-            DecisionError::NotAllowed { .. } => StatusCode::FORBIDDEN,
-            DecisionError::InvalidDecision { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-            DecisionError::Expired { .. }
-            | DecisionError::AlreadyResolved { .. }
-            | DecisionError::StalePreview { .. }
-            | DecisionError::Conflicted { .. }
-            | DecisionError::Touched { .. }
-            | DecisionError::FileChanged { .. } => StatusCode::CONFLICT,
-        };
-        let WireError { code: _, message, details } = convert::decision_error(&error);
-        Self::new(status, error.code(), message).with(details)
-    }
-}
-
-/// Conversion for a token that ended while its holder waited for an answer.
-impl From<AccessEnd> for Problem {
-    fn from(ended: AccessEnd) -> Self {
-        AuthError::from(ended).into()
-    }
-}
-
-impl From<AskError> for Problem {
-    fn from(error: AskError) -> Self {
-        let detail = error.to_string();
-        let (status, code) = match error {
-            AskError::NotAllowed | AskError::BypassNotAllowed => {
-                (StatusCode::FORBIDDEN, "not_allowed")
-            }
-            AskError::NoCli => (StatusCode::UNPROCESSABLE_ENTITY, "unsupported"),
-            AskError::UnknownModel { .. }
-            | AskError::EmptyPrompt
-            | AskError::TooLong { .. }
-            | AskError::Selection => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-            AskError::Duplicate { .. } => (StatusCode::CONFLICT, "already_exists"),
-            AskError::Busy => (StatusCode::CONFLICT, "busy"),
-            AskError::QueueFull { .. } | AskError::TooManyRuns { .. } => {
-                (StatusCode::TOO_MANY_REQUESTS, "too_many_requests")
-            }
-            AskError::NoRun => return Self::not_found("run"),
-            AskError::Room(error) => return error.into(),
-            AskError::Store(error) => return error.into(),
-            AskError::Unwritable(error) => {
-                tracing::error!(%error, "a request could not be written down");
-                return Self::internal();
-            }
-            AskError::Closed => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
-        };
-        Self::new(status, code, detail)
+        ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ErrorCode::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+        ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

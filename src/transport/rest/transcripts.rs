@@ -1,27 +1,25 @@
 //! Transcripts: `GET /api/v1/sessions/{session}/transcript`, page by page.
 
 use axum::Json;
-use axum::extract::{OriginalUri, State};
+use axum::extract::OriginalUri;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::HttpState;
 use super::problem::Problem;
-use super::runs::own_session;
+use crate::api::{Caller, ConversationName, TranscriptCursor};
 use crate::ids::{DocumentId, SessionId};
 use crate::permissions::Action;
-use crate::store::TranscriptCursor;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::Transcript;
 use crate::transport::protocol::server::AgentEvent;
-use crate::transport::rest::middleware::auth_session::Authenticated;
 use crate::transport::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
 
 /// Which part of which conversation of a session.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TranscriptQuery {
-    /// The document it is about, with what everybody said there; missing: the work without a document.
+    /// The document it is about, with what everybody said there; missing: the work without a
+    /// document.
     document_id: Option<String>,
     /// At most this many, 1 to 200; 50 if missing.
     #[schemars(range(min = 1, max = 200))]
@@ -35,27 +33,26 @@ type EntryPlace = (TranscriptCursor, usize);
 
 /// Returns the questions, answers, calls and decisions of a conversation.
 pub(crate) async fn transcript(
-    State(door): State<HttpState>,
-    caller: Authenticated,
-    PathId(session): PathId<String>,
+    caller: Caller,
+    PathId(session): PathId<SessionId>,
     QueryParams(TranscriptQuery { document_id, limit, cursor }): QueryParams<TranscriptQuery>,
     OriginalUri(here): OriginalUri,
 ) -> Result<Json<Transcript>, Problem> {
     let page = PageQuery::<EntryPlace>::read(limit, cursor.as_deref())?;
-    let session = own_session(&door, &caller, &session).await?;
     let document = document_id.map(DocumentId::from);
-    if let Some(id) = &document {
-        // Everybody in a document sees one conversation.
-        caller.room(&door, id.as_str(), Action::Read).await?;
-    } else {
-        caller.must(Action::Read)?;
+    let conversation = caller.conversation(session, document).await?;
+    if conversation.document.is_none() {
+        caller.require(Action::Read)?;
     }
-    let mut found = said(&door, &session, document.as_ref(), &page).await?;
+    let mut found = said(&caller, &conversation, &page).await?;
     let more = found.len() > page.limit;
     found.truncate(page.limit);
     let next = found.last().filter(|_| more).map(|(last, _)| next(&here, last));
     let requests = match page.after {
-        None => door.agents.decided(&session, document.as_ref()).await?,
+        None => {
+            let ConversationName { session, document } = &conversation;
+            caller.api.agents.decided(session, document.as_ref()).await?
+        }
         Some(_) => Vec::new(),
     };
     let requests = requests.iter().map(convert::request).collect();
@@ -66,11 +63,11 @@ pub(crate) async fn transcript(
 /// Returns the events after the previous page: as many as the page has, and at least one more if
 /// there is one.
 async fn said(
-    door: &HttpState,
-    session: &SessionId,
-    document: Option<&DocumentId>,
+    caller: &Caller,
+    conversation: &ConversationName,
     page: &PageQuery<EntryPlace>,
 ) -> Result<Vec<(EntryPlace, AgentEvent)>, Problem> {
+    let (session, document) = (&conversation.session, conversation.document.as_ref());
     let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
     // Some events of the first entry may have been on the previous page. Every later batch begins
     // with the last entry of the one before.
@@ -78,7 +75,7 @@ async fn said(
     let batch = page.limit as u32 + 2;
     let mut found = Vec::new();
     loop {
-        let entries = door.agents.said_from(session, document, &from, batch).await?;
+        let entries = caller.api.agents.said_from(session, document, &from, batch).await?;
         let is_last = entries.len() < batch as usize;
         let end = entries.last().map(|(place, _)| place.clone());
         for (place, entry) in entries {

@@ -8,14 +8,15 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, BodyDataStream, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 use hyper::body::{Frame, SizeHint};
 use serde::Deserialize;
 
@@ -35,6 +36,10 @@ const SMALL_PIECE_BYTES: usize = 4 * 1024;
 const BUSY_S: u64 = 1;
 /// Maximum length of the first answer of long polling, in bytes.
 const FIRST_ANSWER_BYTES: usize = 4 * 1024;
+/// Packets of one body that are handed over before other tasks have a turn.
+const PACKETS_AT_ONCE: u32 = 64;
+/// Longest pause between two pieces of a body.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Separator of the packets in a body of long polling.
 const PACKET_SEPARATOR: u8 = 0x1e;
 
@@ -72,7 +77,7 @@ pub async fn count(
         return answer.unwrap_or_else(IntoResponse::into_response);
     }
     let transport = Arc::clone(&arrival.transport);
-    let owner = RequestOwner::unknown(connections.accounts().clone(), Some(transport));
+    let owner = RequestOwner::unknown(connections.accounts().clone(), transport);
     request.extensions_mut().insert(owner.clone());
     let response = next.run(request).await;
     let length = response.body().size_hint().exact().unwrap_or_default() as usize;
@@ -102,33 +107,37 @@ async fn socket_io(
     next: Next,
 ) -> Result<Response, Problem> {
     let session = query(request.uri(), "sid").and_then(|name| connections.session(name));
+    // One that had to make room has left: nobody waits for its end.
+    let session = session.filter(|it| it.person().is_some() || !it.is_ended());
     if is_websocket_request(request.uri()) {
         if has_body(request.headers()) {
             return Err(Problem::invalid("a request to switch protocols has no body"));
         }
         let session = session.unwrap_or_else(|| connections.websocket_client());
-        arrival.transport.carry(&session);
-        request.extensions_mut().insert(session);
+        request.extensions_mut().insert(Arc::clone(&session));
         let mut response = next.run(request).await;
-        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            arrival.transport.carry(&session);
+        } else {
             // The bytes that follow on this connection were to be frames.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
         return Ok(response);
     }
-    if let Some(session) = &session
-        && session.person().is_some()
-    {
-        arrival.transport.become_known();
+    if let Some(person) = session.as_ref().and_then(|session| session.person()) {
+        arrival.transport.belong_to(person).map_err(|_| Problem::too_many(BUSY_S))?;
     }
     if request.method() == Method::POST {
         let request = request.map(|body| posted(connections.clone(), session, body));
         return Ok(next.run(request).await);
     }
     if query(request.uri(), "sid").is_none() {
-        let client = connections.polling_client();
-        let client = client.map_err(|error| Problem::overloaded(error.to_string()))?;
+        connections.turn_to_poll().await;
+        let (client, left) = connections.polling_client(&arrival.transport);
+        if let Some(left) = left {
+            close_polling(next.clone(), &left).await;
+        }
         request.extensions_mut().insert(Arc::clone(&client));
         return named(connections, &client, next.run(request).await).await;
     }
@@ -137,6 +146,16 @@ async fn socket_io(
     let carried = Arc::new(CarriedConnection::new(session, Arc::clone(arrival)));
     let counted = CountedBytes::Polled(carried);
     Ok(response.map(|body| Body::new(CountedBody { body, _arrival: None, counted })))
+}
+
+/// Ends the engine.io session of a polling client as the client would: by a packet.
+async fn close_polling(next: Next, name: &str) {
+    let uri = format!("{SOCKET_IO}/?EIO=4&transport=polling&sid={name}");
+    // Checked for every request: a name that is always known.
+    let request = Request::post(uri).header(header::HOST, "localhost");
+    if let Ok(request) = request.body(Body::from("1")) {
+        drop(next.run(request).await);
+    }
 }
 
 /// Returns the first answer to a polling client, and registers the client under the session id in
@@ -176,12 +195,11 @@ fn posted(
     session: Option<Arc<ClientSession>>,
     body: Body,
 ) -> Body {
-    let mut posted =
-        PostedMessage { connections, session, held: None, starts: PacketStarts::default() };
-    Body::from_stream(body.into_data_stream().map(move |piece| {
-        let piece = piece.map_err(axum::BoxError::from)?;
-        posted.read(&piece)?;
-        Ok::<_, axum::BoxError>(piece)
+    let (pieces, rest) = (body.into_data_stream(), Bytes::new());
+    let starts = PacketStarts::default();
+    let posted = PostedMessage { connections, session, held: None, starts, pieces, rest };
+    Body::from_stream(stream::try_unfold(posted, async |mut posted| {
+        Ok::<_, axum::BoxError>(posted.next().await?.map(|piece| (piece, posted)))
     }))
 }
 
@@ -191,6 +209,9 @@ struct PostedMessage {
     session: Option<Arc<ClientSession>>,
     held: Option<HeldBytes>,
     starts: PacketStarts,
+    pieces: BodyDataStream,
+    /// Bytes that have come and were not handed over yet.
+    rest: Bytes,
 }
 
 /// Reason for a [`PostedMessage`] to stop reading its body.
@@ -202,31 +223,62 @@ enum PostError {
     Unknown,
     #[error("the client may not send this packet now")]
     Protocol,
+    #[error("nothing came of the body for too long")]
+    Stalled,
+    #[error("messages come too fast")]
+    Flood,
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
 }
 
 impl PostedMessage {
-    fn read(&mut self, piece: &[u8]) -> Result<(), PostError> {
+    /// Returns the next bytes to hand over: few packets at once, and no faster than the client may
+    /// send them.
+    async fn next(&mut self) -> Result<Option<Bytes>, axum::BoxError> {
+        if self.rest.is_empty() {
+            let piece = tokio::time::timeout(LONGEST_PAUSE, self.pieces.next()).await;
+            let Some(piece) = piece.map_err(|_| PostError::Stalled)? else { return Ok(None) };
+            self.rest = piece?;
+        }
+        let (passed, packets) = self.admit()?;
         let session = self.session.as_ref().ok_or(PostError::Unknown)?;
-        let before = self.held.as_ref().map_or(0, HeldBytes::bytes);
-        if before + piece.len() > session.message_limit() {
-            return Err(PostError::TooLarge);
+        let wait = session.pace(packets).map_err(|reason| {
+            session.end(reason);
+            PostError::Flood
+        })?;
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        } else if packets == PACKETS_AT_ONCE {
+            tokio::task::yield_now().await;
         }
-        match (&mut self.held, session.person()) {
-            (Some(held), _) => held.grow(piece.len())?,
-            (None, Some(person)) => self.held = Some(person.arrive(piece.len())?),
-            (None, None) => {
-                let hold = |bytes| self.connections.hold_unknown(bytes);
-                session.hold_early(piece.len(), hold)?;
-            }
-        }
+        Ok(Some(self.rest.split_to(passed)))
+    }
+
+    /// Counts the bytes to hand over next; returns the number of bytes and of packets.
+    fn admit(&mut self) -> Result<(usize, u32), PostError> {
+        let session = self.session.as_ref().filter(|it| !it.is_ended());
+        let session = session.ok_or(PostError::Unknown)?;
         let (mut may_go_on, is_known) = (true, session.person().is_some());
-        self.starts.pass(piece, |start| {
+        let (passed, packets) = self.starts.pass(&self.rest, PACKETS_AT_ONCE, |start| {
             // A second CONNECT is answered by a packet that is not counted.
             may_go_on &= if is_known { &start != b"40" } else { session.may_send_early() };
         });
-        if may_go_on { Ok(()) } else { Err(PostError::Protocol) }
+        if !may_go_on {
+            return Err(PostError::Protocol);
+        }
+        let before = self.held.as_ref().map_or(0, HeldBytes::bytes);
+        if before + passed > session.message_limit() {
+            return Err(PostError::TooLarge);
+        }
+        match (&mut self.held, session.person()) {
+            (Some(held), _) => held.grow(passed)?,
+            (None, Some(person)) => self.held = Some(person.arrive(passed)?),
+            (None, None) => {
+                let hold = |bytes| self.connections.hold_unknown(bytes);
+                session.hold_early(passed, hold)?;
+            }
+        }
+        Ok((passed, packets))
     }
 }
 
@@ -239,10 +291,17 @@ struct PacketStarts {
 }
 
 impl PacketStarts {
-    fn pass(&mut self, bytes: &[u8], mut tell: impl FnMut([u8; 2])) {
-        for byte in bytes {
+    /// Follows `bytes` until so many packets have ended, and calls `tell` for each beginning.
+    /// Returns the number of bytes up to there and of packets that have ended.
+    fn pass(&mut self, bytes: &[u8], most: u32, mut tell: impl FnMut([u8; 2])) -> (usize, u32) {
+        let mut packets = 0;
+        for (at, byte) in bytes.iter().enumerate() {
             if *byte == PACKET_SEPARATOR {
                 self.passed = 0;
+                packets += 1;
+                if packets == most {
+                    return (at + 1, packets);
+                }
             } else if let Some(place) = self.start.get_mut(self.passed) {
                 *place = *byte;
                 self.passed += 1;
@@ -251,6 +310,7 @@ impl PacketStarts {
                 }
             }
         }
+        (bytes.len(), packets)
     }
 }
 
@@ -288,7 +348,7 @@ impl CountedBytes {
             Self::Polled(carried) => {
                 let mut count = 0;
                 let counts = |start: [u8; 2]| count += usize::from(matches!(&start, b"42" | b"43"));
-                PacketStarts::default().pass(&bytes, counts);
+                PacketStarts::default().pass(&bytes, u32::MAX, counts);
                 let packets = PolledBody { carried: Arc::clone(carried), count };
                 Ok(Bytes::from_owner(OwnedBytes { bytes, _kept: packets }))
             }
@@ -359,10 +419,17 @@ mod tests {
         let body = b"42[\"a\"]\x1e2\x1e430[]\x1e40{}\x1e4";
         for at in 0..=body.len() {
             let (mut starts, mut told) = (PacketStarts::default(), Vec::new());
-            starts.pass(&body[..at], |it| told.push(it));
-            starts.pass(&body[at..], |it| told.push(it));
+            starts.pass(&body[..at], u32::MAX, |it| told.push(it));
+            starts.pass(&body[at..], u32::MAX, |it| told.push(it));
             assert_eq!(told, [*b"42", *b"43", *b"40"], "{at}");
         }
+    }
+
+    #[test]
+    fn so_many_packets_are_handed_over_at_once_and_no_more() {
+        let body = b"42[\"a\"]\x1e".repeat(PACKETS_AT_ONCE as usize * 2);
+        let passed = PacketStarts::default().pass(&body, PACKETS_AT_ONCE, |_| {});
+        assert_eq!(passed, (body.len() / 2, PACKETS_AT_ONCE));
     }
 
     #[test]

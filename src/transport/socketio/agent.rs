@@ -3,21 +3,18 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::agent::{
-    AgentRequest, AskKind, ConversationFork, PermissionMode, SafeTools, StopFilter,
-};
+use crate::agent::{AgentRequest, AskKind, SafeTools};
+use crate::api::{AdmittedRun, ForkStart, TranscriptCursor};
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::permissions::Action;
 use crate::rooms::command::RoomCommand;
-use crate::store::TranscriptCursor;
 use crate::transport::protocol::client::{
     AskClaudeCode, Cancel, ClearTranscript, ForkTranscript, ReadTranscript, Run,
 };
-use crate::transport::protocol::convert;
 use crate::transport::protocol::server::{AgentEvent, ToolApprovalRequest};
+use crate::transport::protocol::{convert, names};
 
 use super::socket_error::SocketError;
-use super::{EmptyAck, SocketConnection};
+use super::{EmptyAck, SocketConnection, given};
 
 /// Maximum length of a client's name for a run, in characters.
 const LONGEST_RUN_NAME: usize = 128;
@@ -33,24 +30,18 @@ pub(crate) async fn ask(
     connection: &mut SocketConnection,
     payload: AskClaudeCode,
 ) -> Result<AskAck, SocketError> {
-    let session = connection.own_session(&payload.session_id).await?;
     let context = payload.context;
     let document = context.document_id.map(DocumentId::from);
-    if !connection.principal.may(Action::Ask, document.as_ref()) {
-        return Err(SocketError::not_allowed());
-    }
-    if let Some(document) = &document {
-        // A private document of another person counts as missing.
-        connection.room(document.as_str(), Action::Ask).await?;
-    }
-    let mode = mode_of_run(connection, payload.permission_mode.as_deref(), document.as_ref())?;
+    let session = Some(payload.session_id.into());
+    let mode = payload.permission_mode;
+    let admitted = admit(connection, session, document.as_ref(), mode).await?;
     let history = context.conversation_history.unwrap_or_default();
     start(
         connection,
         AgentRequest {
-            session,
+            session: admitted.session,
             run: run_name(payload.request_id)?,
-            principal: connection.principal.clone(),
+            principal: connection.caller.principal.clone(),
             prompt: payload.prompt,
             document,
             content: context.document_content,
@@ -65,7 +56,7 @@ pub(crate) async fn ask(
             model: payload.model,
             kind: AskKind::Ask,
             safe_tools: SafeTools::AtOnce,
-            permission_mode: mode,
+            permission_mode: admitted.permission_mode,
         },
     )
     .await
@@ -75,17 +66,14 @@ pub(crate) async fn run(
     connection: &mut SocketConnection,
     payload: Run,
 ) -> Result<AskAck, SocketError> {
-    if !connection.principal.may(Action::Ask, None) {
-        return Err(SocketError::not_allowed());
-    }
-    let mode = mode_of_run(connection, payload.permission_mode.as_deref(), None)?;
+    let admitted = admit(connection, None, None, payload.permission_mode).await?;
     let at_once = payload.auto_approve_safe.unwrap_or(true);
     start(
         connection,
         AgentRequest {
-            session: connection.session.clone(),
+            session: admitted.session,
             run: run_name(payload.request_id)?,
-            principal: connection.principal.clone(),
+            principal: connection.caller.principal.clone(),
             prompt: payload.prompt,
             document: None,
             content: None,
@@ -96,7 +84,7 @@ pub(crate) async fn run(
             model: payload.model,
             kind: AskKind::Run,
             safe_tools: if at_once { SafeTools::AtOnce } else { SafeTools::Ask },
-            permission_mode: mode,
+            permission_mode: admitted.permission_mode,
         },
     )
     .await
@@ -109,7 +97,7 @@ async fn start(
     if ask.document.is_none() {
         listen_in_private(connection, &ask.session).await?;
     }
-    let run = connection.door.agents.ask(ask).await?;
+    let run = connection.caller.api.agents.ask(ask).await?;
     Ok(AskAck { request_id: run.to_string() })
 }
 
@@ -119,8 +107,8 @@ pub(crate) async fn listen_in_private(
     connection: &mut SocketConnection,
     session: &SessionId,
 ) -> Result<(), SocketError> {
-    let agents = &connection.door.agents;
-    let room = agents.private_room(session, &connection.principal).await?;
+    let agents = &connection.caller.api.agents;
+    let room = agents.private_room(session, &connection.caller.principal).await?;
     if !connection.rooms.contains_key(room.document()) {
         let (reply, opened) = crate::rooms::command::ReplySender::channel();
         room.send(RoomCommand::Open(connection.as_member(), None, reply)).await;
@@ -140,29 +128,25 @@ fn run_name(name: Option<String>) -> Result<RunId, SocketError> {
     }
 }
 
-/// Returns the [`PermissionMode`] of a run: its own, or the server's default.
-fn mode_of_run(
+async fn admit(
     connection: &SocketConnection,
-    name: Option<&str>,
+    session: Option<SessionId>,
     document: Option<&DocumentId>,
-) -> Result<PermissionMode, SocketError> {
-    let default = || connection.door.agents.default_mode(&connection.principal, document);
-    Ok(convert::permission_mode(name).map_err(SocketError::invalid)?.unwrap_or_else(default))
+    mode: Option<names::PermissionMode>,
+) -> Result<AdmittedRun, SocketError> {
+    Ok(connection.caller.admit_run(session, document, mode.map(Into::into)).await?)
 }
 
 pub(crate) async fn cancel(
     connection: &mut SocketConnection,
     payload: Cancel,
 ) -> Result<EmptyAck, SocketError> {
-    let session = match &payload.session_id {
-        Some(session) => connection.own_session(session).await?,
-        None => connection.session.clone(),
-    };
-    if payload.request_id.is_none() && payload.session_id.is_none() {
+    let Cancel { session_id, request_id } = payload;
+    if request_id.is_none() && session_id.is_none() {
         return Err(SocketError::invalid("one of `requestId` and `sessionId` is needed"));
     }
-    let stop = StopFilter { session: Some(session), run: payload.request_id.map(RunId::from) };
-    connection.door.agents.cancel(stop).await?;
+    let session = session_id.map_or_else(|| connection.session.clone(), SessionId::from);
+    connection.caller.cancel_runs(session, request_id.map(RunId::from), given(())).await?;
     Ok(EmptyAck {})
 }
 
@@ -180,20 +164,17 @@ pub(crate) async fn transcript(
     connection: &mut SocketConnection,
     payload: ReadTranscript,
 ) -> Result<TranscriptAck, SocketError> {
-    let session = connection.own_session(&payload.session_id).await?;
-    let document = payload.document_id.map(DocumentId::from);
-    if let Some(id) = &document {
-        // Everybody in a document sees one conversation.
-        connection.room(id.as_str(), Action::Read).await?;
-    }
     let before = payload.before.as_deref().map(serde_json::from_str).transpose();
     let before: Option<TranscriptCursor> =
         before.map_err(|_| SocketError::invalid("no such place: `before`"))?;
-    let agents = &connection.door.agents;
-    let page = agents.said_before(&session, document.as_ref(), before.as_ref()).await?;
-    let entries = page.entries.iter().flat_map(|entry| convert::entry(entry, document.as_ref()));
+    let (session, document) = (payload.session_id.into(), payload.document_id.map(Into::into));
+    let conversation = connection.caller.conversation(session, document).await?;
+    let agents = &connection.caller.api.agents;
+    let (session, document) = (&conversation.session, conversation.document.as_ref());
+    let page = agents.said_before(session, document, before.as_ref()).await?;
+    let entries = page.entries.iter().flat_map(|entry| convert::entry(entry, document));
     let requests = match before {
-        None => agents.decided(&session, document.as_ref()).await?,
+        None => agents.decided(session, document).await?,
         Some(_) => Vec::new(),
     };
     Ok(TranscriptAck {
@@ -208,9 +189,8 @@ pub(crate) async fn clear(
     payload: ClearTranscript,
 ) -> Result<EmptyAck, SocketError> {
     let ClearTranscript { session_id, document_id } = payload;
-    let (session, document) = own_conversation(connection, &session_id, document_id).await?;
-    let by = connection.principal.clone();
-    connection.door.agents.clear(&session, document.as_ref(), &by).await?;
+    let document = given(document_id.map(DocumentId::from));
+    connection.caller.clear_conversation(session_id.into(), document).await?;
     Ok(EmptyAck {})
 }
 
@@ -219,33 +199,11 @@ pub(crate) async fn fork(
     payload: ForkTranscript,
 ) -> Result<EmptyAck, SocketError> {
     let ForkTranscript { session_id, document_id, request_id, from_session_id } = payload;
-    let (session, document) = own_conversation(connection, &session_id, document_id).await?;
-    let from = match from_session_id {
-        None => session.clone(),
-        // A conversation about a document belongs to everyone in the document, any other to its own
-        // person.
-        Some(from) if document.is_some() => from.into(),
-        Some(from) => connection.own_session(&from).await?,
-    };
-    let by = connection.principal.clone();
-    let fork = ConversationFork { session, document, from, run: request_id.into() };
-    connection.door.agents.fork(fork, &by).await?;
+    let start = given(ForkStart {
+        document: document_id.map(DocumentId::from),
+        session: from_session_id.map(SessionId::from),
+        run: request_id.into(),
+    });
+    connection.caller.fork_conversation(session_id.into(), start).await?;
     Ok(EmptyAck {})
-}
-
-/// Returns a conversation of the person's own, about a document in which the person may ask, or
-/// about none.
-async fn own_conversation(
-    connection: &mut SocketConnection,
-    session: &str,
-    document: Option<String>,
-) -> Result<(SessionId, Option<DocumentId>), SocketError> {
-    let session = connection.own_session(session).await?;
-    let document = document.map(DocumentId::from);
-    match &document {
-        Some(id) => drop(connection.room(id.as_str(), Action::Ask).await?),
-        None if connection.principal.may(Action::Ask, None) => {}
-        None => return Err(SocketError::not_allowed()),
-    }
-    Ok((session, document))
 }

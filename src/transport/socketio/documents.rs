@@ -1,17 +1,19 @@
 //! Events about documents: open, push, resync, rename, carets.
 
+use std::future::ready;
+
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
+use crate::api::{Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{ClientId, DocumentId, UserId, Version};
 use crate::permissions::Action;
+use crate::rooms::NewDocument;
 use crate::rooms::command::{PushRequest, ReplySender, RoomCommand};
 use crate::rooms::event::CaretPosition;
-use crate::rooms::{DESK, NewDocument};
-use crate::store::DocumentRecord;
 use crate::transport::protocol::client::{
     ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
     RenameDocument, Resync,
@@ -21,7 +23,7 @@ use crate::transport::protocol::server::{CreatedDocument, DocumentLine, Document
 
 use super::event_queue::AckReply;
 use super::socket_error::SocketError;
-use super::{EmptyAck, SocketConnection, files, read};
+use super::{EmptyAck, SocketConnection, files, given, read};
 
 #[derive(Serialize)]
 pub(crate) struct DocumentListAck {
@@ -38,13 +40,13 @@ pub(crate) async fn list(
     connection: &mut SocketConnection,
     _: Nothing,
 ) -> Result<DocumentListAck, SocketError> {
-    let records = connection.door.rooms.documents(&connection.principal).await?;
-    let (files, principal) = (connection.door.files.clone(), connection.principal.clone());
+    let Caller { api, principal, .. } = connection.caller.clone();
+    let records = api.documents(&principal).await?;
     let person = principal.user.to_string();
     let long = records.len() > SHORT_LIST;
     let write = move || {
         let line = |record: DocumentRecord| {
-            let path = files.as_ref().and_then(|files| files.path_of(&record.id));
+            let path = api.file_of(&record.id);
             convert::document_line(record, path, &principal)
         };
         to_raw_value(&records.into_iter().map(line).collect::<Vec<DocumentLine>>())
@@ -65,20 +67,13 @@ pub(crate) async fn create(
     connection: &mut SocketConnection,
     payload: CreateDocument,
 ) -> Result<CreateAck, SocketError> {
-    if !connection.principal.may(Action::Create, None) {
-        return Err(SocketError::not_allowed());
-    }
     let new = NewDocument {
         title: payload.title.unwrap_or_default(),
         text: payload.text.unwrap_or_default(),
         unlisted_owner: None,
     };
-    let room = connection.door.rooms.create(new, &connection.principal).await?;
-    let reading = room.read().await?;
-    let id = room.document().to_string();
-    Ok(CreateAck {
-        document: CreatedDocument { id, title: reading.title, version: reading.version.0 },
-    })
+    let created = connection.caller.create_document(given(new)).await?;
+    Ok(CreateAck { document: convert::created(created) })
 }
 
 pub(crate) async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
@@ -87,9 +82,9 @@ pub(crate) async fn open(connection: &mut SocketConnection, payload: &RawValue, 
         Err(refusal) => return ack.refuse(&refusal),
     };
     match (payload.document_id, payload.path) {
-        (Some(document), None) => enter(connection, &document, payload.since, ack).await,
-        (None, Some(path)) => match files::document(connection, &path).await {
-            Ok(document) => enter(connection, document.as_str(), payload.since, ack).await,
+        (Some(document), None) => enter(connection, document.into(), payload.since, ack).await,
+        (None, Some(path)) => match files::document(connection, path).await {
+            Ok(document) => enter(connection, document, payload.since, ack).await,
             Err(refusal) => ack.refuse(&refusal),
         },
         _ => ack.refuse(&SocketError::invalid("one of `documentId` and `path` is needed")),
@@ -98,7 +93,9 @@ pub(crate) async fn open(connection: &mut SocketConnection, payload: &RawValue, 
 
 pub(crate) async fn resync(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     match read::<Resync>(payload) {
-        Ok(payload) => enter(connection, &payload.document_id, Some(payload.version), ack).await,
+        Ok(payload) => {
+            enter(connection, payload.document_id.into(), Some(payload.version), ack).await;
+        }
         Err(refusal) => ack.refuse(&refusal),
     }
 }
@@ -107,16 +104,16 @@ pub(crate) async fn resync(connection: &mut SocketConnection, payload: &RawValue
 /// the first broadcast.
 async fn enter(
     connection: &mut SocketConnection,
-    document: &str,
+    document: DocumentId,
     since: Option<u64>,
     ack: AckReply,
 ) {
-    let room = match connection.room(document, Action::Read).await {
+    let room = match connection.caller.room(&document, Action::Read).await {
         Ok(room) => room,
-        Err(refusal) => return ack.refuse(&refusal),
+        Err(error) => return ack.refuse(&error.into()),
     };
-    connection.rooms.insert(room.document().clone(), room.clone());
-    let (document, principal) = (room.document().clone(), connection.principal.clone());
+    connection.rooms.insert(document.clone(), room.clone());
+    let principal = connection.caller.principal.clone();
     let member = connection.member.clone();
     let (done, finished) = oneshot::channel();
     let reply = ReplySender::new(move |opened| {
@@ -131,13 +128,14 @@ async fn enter(
 }
 
 pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
-    let payload: PushUpdates = match read_push(&connection.principal.user, payload).await {
+    let payload: PushUpdates = match read_push(&connection.caller.principal.user, payload).await {
         Ok(payload) => payload,
         Err(refusal) => return ack.refuse(&refusal),
     };
-    let room = match connection.room(&payload.document_id, Action::Write).await {
+    let document = DocumentId::from(payload.document_id);
+    let room = match connection.caller.room(&document, Action::Write).await {
         Ok(room) => room,
-        Err(refusal) => return ack.refuse(&refusal),
+        Err(error) => return ack.refuse(&error.into()),
     };
     if payload.updates.is_empty() {
         return ack.refuse(&SocketError::invalid("a push has at least one update"));
@@ -152,7 +150,7 @@ pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, 
         .collect();
     let push = PushRequest {
         member: connection.member.clone(),
-        principal: connection.principal.clone(),
+        principal: connection.caller.principal.clone(),
         base: Version(payload.version),
         updates,
     };
@@ -205,8 +203,9 @@ pub(crate) async fn rename(
     connection: &mut SocketConnection,
     payload: RenameDocument,
 ) -> Result<EmptyAck, SocketError> {
-    let room = connection.room(&payload.document_id, Action::Write).await?;
-    room.rename(payload.title, connection.principal.clone()).await?;
+    let RenameDocument { document_id, title } = payload;
+    let document = document_id.into();
+    connection.caller.rename_document(&document, given(title)).await?;
     Ok(EmptyAck {})
 }
 
@@ -214,13 +213,9 @@ pub(crate) async fn delete(
     connection: &mut SocketConnection,
     payload: NameDocument,
 ) -> Result<EmptyAck, SocketError> {
-    let room = connection.room(&payload.document_id, Action::Manage).await?;
-    if let Some(files) = &connection.door.files {
-        // The file stays, with every acknowledged change.
-        files.settle(room.document()).await;
-    }
-    room.delete(connection.principal.clone()).await?;
-    connection.rooms.remove(room.document());
+    let document = DocumentId::from(payload.document_id);
+    connection.caller.delete_document(&document).await?;
+    connection.rooms.remove(&document);
     Ok(EmptyAck {})
 }
 
@@ -233,15 +228,9 @@ pub(crate) async fn settings(
     connection: &mut SocketConnection,
     payload: ChangeSettings,
 ) -> Result<SettingsAck, SocketError> {
-    let room = if payload.document_id == DESK {
-        // No connection opens the workspace inbox, but its owner sets its policy.
-        connection.desk(Action::Manage).await?
-    } else {
-        connection.room(&payload.document_id, Action::Manage).await?
-    };
-    let configure = convert::configure(payload).map_err(SocketError::invalid)?;
-    connection.door.agents.check_policies(&configure, &room).await?;
-    let settings = room.configure(configure, connection.principal.clone()).await?;
+    let document = payload.document_id.as_str().into();
+    let change = ready(Ok(convert::configure(payload)));
+    let settings = connection.caller.configure_document(&document, change).await?;
     Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }
 

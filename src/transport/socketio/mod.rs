@@ -17,6 +17,7 @@ mod socket_error;
 mod tokens;
 
 use std::collections::HashMap;
+use std::future::{Ready, ready};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,16 +31,13 @@ use socketioxide::SocketIo;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use crate::agent::AgentService;
-use crate::auth::{AccessGuard, Authenticator};
+use crate::api::{ApiError, Application, Caller};
+use crate::auth::AccessGuard;
 use crate::connections::{ClientSession, ConnectionRegistry};
-use crate::file_sync::FileSync;
 use crate::ids::{DocumentId, MemberId, SessionId};
-use crate::permissions::{Action, Principal};
-use crate::rooms::clock::WallClock;
+use crate::permissions::Action;
+use crate::rooms::RoomHandle;
 use crate::rooms::command::JoiningMember;
-use crate::rooms::{RoomHandle, RoomRegistry};
-use crate::store::{SessionRecord, Store, StoreError, StoreOp};
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::Settings;
 
@@ -67,22 +65,10 @@ const CAPABILITIES: [&str; 13] = [
 
 /// Shared state of the socket.io transport, given to [`register`].
 pub struct SocketState {
-    /// Store of sessions.
-    pub store: Store,
-    /// Authenticator of tokens.
-    pub auth: Authenticator,
-    /// Rooms of the documents.
-    pub rooms: RoomRegistry,
-    /// Service of the agent's runs.
-    pub agents: AgentService,
-    /// Files as documents, if there is a workspace.
-    pub files: Option<FileSync>,
+    /// Operations of the application.
+    pub api: Application,
     /// Connected sockets.
     pub sockets: SocketRegistry,
-    /// Source of the current time.
-    pub clock: WallClock,
-    /// Principal of every client under `--no-auth`.
-    pub everyone: Option<Principal>,
     /// Connections, with the memory held for them.
     pub connections: ConnectionRegistry,
     /// Function that ends a session of long polling, by its name.
@@ -95,27 +81,27 @@ pub struct SocketState {
 pub type ClosePolling = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Registers the handlers of the namespace.
-pub fn register(io: &SocketIo, door: SocketState) {
-    connect::register(io, Arc::new(door));
+pub fn register(io: &SocketIo, app: SocketState) {
+    connect::register(io, Arc::new(app));
 }
 
 /// State of one socket's worker, [`work`].
 struct SocketConnection {
-    door: Arc<SocketState>,
+    app: Arc<SocketState>,
     member: MemberId,
     /// Queue of messages to the client, and its end.
     client: Arc<ClientSession>,
     /// Guard that ends with the token.
     pass: AccessGuard,
-    /// Person, under the name that this connection gave.
-    principal: Principal,
+    /// Person, under the name that this connection gave, with the connection's session.
+    caller: Caller,
     /// Address by which the client reaches the server.
     reached_at: String,
     session: SessionId,
     /// Rooms of the documents that this connection has opened.
     rooms: HashMap<DocumentId, RoomHandle>,
     /// Workspace inbox, if the person may decide there.
-    desk: Option<RoomHandle>,
+    workspace_inbox: Option<RoomHandle>,
     /// Pushes in progress; every other event waits for them.
     pushes: Vec<oneshot::Receiver<()>>,
 }
@@ -132,7 +118,7 @@ async fn work(
     greeted: oneshot::Receiver<()>,
 ) {
     if greeted.await.is_ok() {
-        connection.come_to_the_desk().await;
+        connection.join_workspace_inbox().await;
         connection.go_on_listening().await;
         connection.hear_what_ended().await;
     }
@@ -149,10 +135,10 @@ async fn work(
     // Waiting events are dropped with their memory.
     drop(events);
     let rooms = std::mem::take(&mut connection.rooms).into_values();
-    for room in rooms.chain(connection.desk.take()) {
+    for room in rooms.chain(connection.workspace_inbox.take()) {
         room.leave(connection.member.clone()).await;
     }
-    connection.touch_session().await;
+    connection.use_session().await;
 }
 
 impl SocketConnection {
@@ -178,7 +164,7 @@ impl SocketConnection {
     /// Handles an event by its name.
     async fn handle(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
         // Applies also to events that were sent before the token ended and not handled yet.
-        if let Err(ended) = self.pass.check(self.door.clock.now_ms()) {
+        if let Err(ended) = self.pass.check(self.app.api.clock.now_ms()) {
             return ack.refuse(&ended.into());
         }
         if name == "document:push" {
@@ -237,34 +223,20 @@ impl SocketConnection {
         }
     }
 
-    /// Returns the [`RoomHandle`] of a document to which the person may do `action`.
-    async fn room(&mut self, document: &str, action: Action) -> Result<RoomHandle, SocketError> {
-        let id = DocumentId::from(document);
-        if !self.principal.may(action, Some(&id)) {
-            return Err(SocketError::not_allowed());
-        }
-        if let Some(room) = self.rooms.get(&id).filter(|room| room.is_open()) {
-            return Ok(room.clone());
-        }
-        let room = self.door.rooms.open(&id).await?;
-        self.check_private(&room).await?;
-        Ok(room)
-    }
-
     /// Joins the workspace inbox, if the person may decide requests there: the connection is told
     /// of open requests, and of new ones from now on.
-    async fn come_to_the_desk(&mut self) {
-        if !self.principal.may(Action::Decide, None) {
+    async fn join_workspace_inbox(&mut self) {
+        if self.caller.require(Action::Decide).is_err() {
             return;
         }
-        match self.door.rooms.desk().await {
-            Ok(desk) => {
-                if let Err(error) = desk.open(self.as_member(), None).await {
-                    tracing::warn!(%error, "a connection could not be told of the desk");
+        match self.app.api.rooms.workspace_inbox().await {
+            Ok(workspace_inbox) => {
+                if let Err(error) = workspace_inbox.open(self.as_member(), None).await {
+                    tracing::warn!(%error, "a connection could not be told of the workspace inbox");
                 }
-                self.desk = Some(desk);
+                self.workspace_inbox = Some(workspace_inbox);
             }
-            Err(error) => tracing::error!(%error, "the desk cannot be opened"),
+            Err(error) => tracing::error!(%error, "the workspace inbox cannot be opened"),
         }
     }
 
@@ -272,7 +244,7 @@ impl SocketConnection {
     /// returning session gets the run's events and open requests.
     async fn go_on_listening(&mut self) {
         let session = self.session.clone();
-        if self.door.agents.works_in_private(&session)
+        if self.app.api.agents.works_in_private(&session)
             && let Err(refusal) = agent::listen_in_private(self, &session).await
         {
             tracing::warn!(error = ?refusal.error(), "a session could not go on listening");
@@ -282,78 +254,32 @@ impl SocketConnection {
     /// Tells the session of the runs that ended while it was away.
     async fn hear_what_ended(&self) {
         // Read first: runs that are stored in the meantime are not read again.
-        let noted = self.door.sockets.being_noted();
-        match self.door.agents.unheard(&self.session).await {
+        let noted = self.app.sockets.being_noted();
+        match self.app.api.agents.unheard(&self.session).await {
             Ok(mut ended) => {
                 ended.retain(|said| !noted.contains(&(said.session.clone(), said.run.clone())));
-                self.door.sockets.catch_up(&self.member, &ended);
+                self.app.sockets.catch_up(&self.member, &ended);
             }
             Err(error) => tracing::warn!(%error, "a session could not be told how its runs ended"),
         }
     }
 
-    /// Returns the workspace inbox, if the person may do `action` there.
-    async fn desk(&self, action: Action) -> Result<RoomHandle, SocketError> {
-        if !self.principal.may(action, None) {
-            return Err(SocketError::not_allowed());
-        }
-        Ok(self.door.rooms.desk().await?)
-    }
-
-    /// Refuses a private document of another person.
-    async fn check_private(&self, room: &RoomHandle) -> Result<(), SocketError> {
-        let Some(owner) = room.unlisted_owner() else { return Ok(()) };
-        if *owner == self.session {
-            return Ok(());
-        }
-        match self.door.store.session(owner).await? {
-            Some(session) if session.user == self.principal.user => Ok(()),
-            _ => Err(SocketError::not_found("document")),
-        }
-    }
-
-    /// Returns the person's own session with this identifier.
-    async fn own_session(&self, name: &str) -> Result<SessionId, SocketError> {
-        let id = SessionId::from(name);
-        if id == self.session {
-            return Ok(id);
-        }
-        match self.door.store.session(&id).await? {
-            Some(session) if session.user == self.principal.user => Ok(id),
-            Some(_) => Err(SocketError::not_allowed()),
-            None => Err(SocketError::not_found("session")),
-        }
-    }
-
     fn as_member(&self) -> JoiningMember {
-        JoiningMember { id: self.member.clone(), principal: self.principal.clone() }
+        JoiningMember { id: self.member.clone(), principal: self.caller.principal.clone() }
     }
 
-    /// Stores the time at which the person was last here, from which a session's time to live
-    /// counts.
-    async fn touch_session(&self) {
-        let touched = async {
-            if let Some(mut session) = self.door.store.session(&self.session).await? {
-                session.seen_ms = self.door.clock.now_ms();
-                self.door.store.commit(StoreOp::PutSession(session)).await?;
-            }
-            Ok::<(), StoreError>(())
-        };
-        if let Err(error) = touched.await {
+    /// Stores the time at which the person was last here.
+    async fn use_session(&self) {
+        let user = &self.caller.principal.user;
+        if let Err(error) = self.app.api.use_session(user, &self.session).await {
             tracing::debug!(%error, "the time a session was last seen could not be kept");
         }
     }
 }
 
 impl SocketState {
-    async fn begin_session(&self, principal: &Principal) -> Result<SessionRecord, StoreError> {
-        let session = SessionRecord::begin(principal.user.clone(), self.clock.now_ms());
-        self.store.commit(StoreOp::PutSession(session.clone())).await?;
-        Ok(session)
-    }
-
     fn settings(&self) -> Settings {
-        convert::settings(&self.rooms.settings())
+        convert::settings(&self.api.rooms.settings())
     }
 }
 
@@ -371,6 +297,11 @@ async fn run<P, A>(
         Ok(payload) => ack.answer(handler(connection, payload).await),
         Err(refusal) => ack.refuse(&refusal),
     }
+}
+
+/// Returns the input of an operation, which was read before.
+fn given<T>(input: T) -> Ready<Result<T, ApiError>> {
+    ready(Ok(input))
 }
 
 /// Reads a payload of the right shape.

@@ -4,24 +4,20 @@ use std::collections::{HashMap, HashSet};
 use std::mem::{Discriminant, discriminant};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
+use crate::api::HeardRuns;
 use crate::ids::{DocumentId, MemberId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
-use crate::rooms::clock::WallClock;
 use crate::rooms::event::{RoomEvent, RunEvent, RunEventKind, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink};
-use crate::store::{Store, StoreOp};
 use crate::transport::protocol::convert;
-use crate::transport::protocol::convert::OutgoingEvent;
 
 use super::link::ClientLink;
 
 /// Registry of the connected sockets.
 #[derive(Clone)]
 pub struct SocketRegistry {
-    seats: Arc<RwLock<HashMap<MemberId, ConnectedSocket>>>,
-    /// Store of the sessions that were told how their runs ended.
-    store: Store,
-    clock: WallClock,
+    connected_sockets: Arc<RwLock<HashMap<MemberId, ConnectedSocket>>>,
+    heard_runs: HeardRuns,
     /// Ends of runs that are being stored as heard.
     noting: Arc<Mutex<HashSet<(SessionId, RunId)>>>,
 }
@@ -40,13 +36,13 @@ impl ConnectedSocket {
         Self { link, principal, session, heard: Mutex::default() }
     }
 
-    fn emit(&self, message: &OutgoingEvent) {
+    fn emit(&self, message: &EncodedEvent) {
         self.link.emit(message.name, &message.payload);
     }
 
     /// Sends an event about the end of one of the session's own runs, unless the socket has it
     /// already.
-    fn emit_end(&self, said: &RunEvent, message: &OutgoingEvent) {
+    fn emit_end(&self, said: &RunEvent, message: &EncodedEvent) {
         let what = (said.run.clone(), discriminant(&said.saying));
         if lock(&self.heard).insert(what) {
             self.emit(message);
@@ -60,33 +56,33 @@ impl ConnectedSocket {
 
 impl SocketRegistry {
     /// Returns an empty registry.
-    pub fn new(store: Store, clock: WallClock) -> Self {
-        Self { seats: Arc::default(), store, clock, noting: Arc::default() }
+    pub fn new(heard_runs: HeardRuns) -> Self {
+        Self { connected_sockets: Arc::default(), heard_runs, noting: Arc::default() }
     }
 
     /// Registers a socket until [`SocketRegistry::remove`].
     pub(crate) fn insert(&self, member: MemberId, seat: ConnectedSocket) {
-        self.seats.write().unwrap_or_else(PoisonError::into_inner).insert(member, seat);
+        self.connected_sockets.write().unwrap_or_else(PoisonError::into_inner).insert(member, seat);
     }
 
     /// Removes a socket.
     pub(crate) fn remove(&self, member: &MemberId) {
-        self.seats.write().unwrap_or_else(PoisonError::into_inner).remove(member);
+        self.connected_sockets.write().unwrap_or_else(PoisonError::into_inner).remove(member);
     }
 
     /// Returns the number of connected sockets.
     pub fn len(&self) -> usize {
-        self.seats().len()
+        self.connected_sockets().len()
     }
 
-    fn seats(&self) -> RwLockReadGuard<'_, HashMap<MemberId, ConnectedSocket>> {
-        self.seats.read().unwrap_or_else(PoisonError::into_inner)
+    fn connected_sockets(&self) -> RwLockReadGuard<'_, HashMap<MemberId, ConnectedSocket>> {
+        self.connected_sockets.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends a socket the events that its session has missed: the ends of runs while no socket of
     /// the session was connected.
     pub(crate) fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
-        if let Some(seat) = self.seats().get(member) {
+        if let Some(seat) = self.connected_sockets().get(member) {
             for said in missed {
                 if let Some(message) = convert::said(said) {
                     seat.emit_end(said, &message);
@@ -98,12 +94,12 @@ impl SocketRegistry {
 
     /// Sends the end of a run to everybody in the document and to every socket of the session that
     /// asked.
-    fn tell_end(&self, members: &[MemberId], said: &RunEvent) {
-        let (seats, message) = (self.seats(), convert::said(said));
-        let own = || seats.values().filter(|seat| seat.session == said.session);
+    fn notify_end(&self, members: &[MemberId], said: &RunEvent) {
+        let (connected_sockets, message) = (self.connected_sockets(), convert::said(said));
+        let own = || connected_sockets.values().filter(|seat| seat.session == said.session);
         if let Some(message) = &message {
             own().for_each(|seat| seat.emit_end(said, message));
-            let others = members.iter().filter_map(|member| seats.get(member));
+            let others = members.iter().filter_map(|member| connected_sockets.get(member));
             others.filter(|seat| seat.session != said.session).for_each(|it| it.emit(message));
         }
         self.note(said, own());
@@ -112,20 +108,22 @@ impl SocketRegistry {
     /// Stores that the session was told of the end of a run, after its last event. An event that
     /// was handed to a connected socket counts as heard; after a crash before this is stored, the
     /// events are sent again.
-    fn note<'a>(&self, said: &RunEvent, mut seats: impl Iterator<Item = &'a ConnectedSocket>) {
+    fn note<'a>(
+        &self,
+        said: &RunEvent,
+        mut connected_sockets: impl Iterator<Item = &'a ConnectedSocket>,
+    ) {
         if !matches!(said.saying, RunEventKind::Over)
-            || !seats.any(|it| it.heard_anything_of(&said.run))
+            || !connected_sockets.any(|it| it.heard_anything_of(&said.run))
         {
             return;
         }
-        let (store, at_ms) = (self.store.clone(), self.clock.now_ms());
+        let heard_runs = self.heard_runs.clone();
         let (session, run) = (said.session.clone(), said.run.clone());
         let (noting, name) = (Arc::clone(&self.noting), (session.clone(), run.clone()));
         lock(&noting).insert(name.clone());
         tokio::spawn(async move {
-            if let Err(error) = store.commit(StoreOp::RunHeard { session, run, at_ms }).await {
-                tracing::warn!(%error, "that a session heard how its run ended could not be kept");
-            }
+            heard_runs.add(session, run).await;
             lock(&noting).remove(&name);
         });
     }
@@ -142,42 +140,41 @@ impl SocketRegistry {
 }
 
 impl EventSink for SocketRegistry {
-    /// Returns the event, encoded.
-    fn ready(&self, document: &DocumentId, event: &RoomEvent) -> EncodedEvent {
+    fn encode(&self, document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
         match event {
-            RoomEvent::Said(said) if is_end(said) => EncodedEvent::default(),
-            event => convert::event(document, event).map(EncodedEvent::with).unwrap_or_default(),
+            RoomEvent::Said(said) if is_end(said) => None,
+            event => convert::event(document, event),
         }
     }
 
-    fn tell(
+    fn notify(
         &self,
         document: &DocumentId,
         members: &[MemberId],
         event: &RoomEvent,
-        ready: &EncodedEvent,
+        encoded: Option<&EncodedEvent>,
     ) {
         if let RoomEvent::Said(said) = event
             && is_end(said)
         {
-            return self.tell_end(members, said);
+            return self.notify_end(members, said);
         }
         if members.is_empty() {
             return;
         }
-        let encoded;
-        let message = match ready.get::<OutgoingEvent>() {
-            Some(message) => message,
-            None => match convert::event(document, event) {
-                Some(message) => {
-                    encoded = message;
-                    &encoded
-                }
-                None => return,
-            },
+        let encoded_now;
+        let message = if let Some(message) = encoded {
+            message
+        } else {
+            encoded_now = convert::event(document, event);
+            let Some(message) = &encoded_now else { return };
+            message
         };
-        let seats = self.seats();
-        members.iter().filter_map(|member| seats.get(member)).for_each(|seat| seat.emit(message));
+        let connected_sockets = self.connected_sockets();
+        members
+            .iter()
+            .filter_map(|member| connected_sockets.get(member))
+            .for_each(|seat| seat.emit(message));
     }
 
     fn announce(&self, news: &ServerEvent) {
@@ -186,7 +183,7 @@ impl EventSink for SocketRegistry {
             ServerEvent::Created { id, .. } => seat.principal.may(Action::Read, Some(id)),
             ServerEvent::Settings(_) => true,
         };
-        self.seats().values().filter(may_know).for_each(|seat| seat.emit(&message));
+        self.connected_sockets().values().filter(may_know).for_each(|seat| seat.emit(&message));
     }
 }
 

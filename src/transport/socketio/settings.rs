@@ -1,8 +1,10 @@
 //! Events about the server's settings.
 
+use std::future::ready;
+
 use serde::Serialize;
 
-use crate::permissions::Action;
+use crate::api::{ApiError, NewSettings};
 use crate::transport::protocol::client::{Nothing, SetSettings};
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::Settings;
@@ -19,22 +21,17 @@ pub(crate) async fn get(
     connection: &mut SocketConnection,
     _: Nothing,
 ) -> Result<ServerSettingsAck, SocketError> {
-    Ok(ServerSettingsAck { settings: connection.door.settings() })
+    Ok(ServerSettingsAck { settings: connection.app.settings() })
 }
 
 pub(crate) async fn set(
     connection: &mut SocketConnection,
     payload: SetSettings,
 ) -> Result<ServerSettingsAck, SocketError> {
-    if !connection.principal.may(Action::Administer, None) {
-        return Err(SocketError::not_allowed());
-    }
-    let settings = convert::server_settings(&payload, connection.door.rooms.settings())
-        .map_err(SocketError::invalid)?;
-    if payload.permission_mode.is_some() {
-        let mode = settings.permission_mode;
-        connection.door.agents.check_mode(mode, &connection.principal, None)?;
-    }
-    connection.door.rooms.set_settings(settings, &connection.principal).await?;
-    Ok(ServerSettingsAck { settings: connection.door.settings() })
+    let names_mode = payload.permission_mode.is_some();
+    let settings = convert::server_settings(&payload, connection.caller.api.rooms.settings());
+    let wanted = settings.map(|settings| NewSettings { settings, names_mode });
+    let wanted = ready(wanted.map_err(ApiError::invalid));
+    let settings = connection.caller.set_settings(wanted).await?;
+    Ok(ServerSettingsAck { settings: convert::settings(&settings) })
 }

@@ -10,7 +10,7 @@ const OUTPUT_CHARS: usize = 30_000;
 /// Number of bytes kept of each end of a stream: no character has more than four.
 const END_BYTES: usize = 4 * OUTPUT_CHARS;
 
-/// Beginning and end of a stream, as [`told`] joins them.
+/// Beginning and end of a stream, as [`combined`] joins them.
 #[derive(Debug, Default)]
 pub(super) struct OutputBuffer {
     head: Vec<u8>,
@@ -76,7 +76,7 @@ fn place(text: &str, nth: usize) -> usize {
 
 /// Joins standard output and standard error. Each gets half of the characters, and also the part of
 /// the other half that is not used.
-pub(super) fn told(out: &OutputBuffer, err: &OutputBuffer) -> String {
+pub(super) fn combined(out: &OutputBuffer, err: &OutputBuffer) -> String {
     let half = OUTPUT_CHARS / 2;
     let spare = |other: &OutputBuffer| half + half.saturating_sub(other.chars());
     let (out, err) = (out.cut(spare(err)), err.cut(spare(out)));
@@ -99,11 +99,11 @@ mod tests {
     #[test]
     fn what_is_short_is_told_as_it_is() {
         let (out, err) = (kept(&[b"one\n", b"two"]), kept(&[b"oh\n"]));
-        assert_eq!(told(&out, &err), "one\ntwo\noh\n");
-        assert_eq!(told(&out, &OutputBuffer::default()), "one\ntwo");
-        assert_eq!(told(&OutputBuffer::default(), &err), "oh\n");
+        assert_eq!(combined(&out, &err), "one\ntwo\noh\n");
+        assert_eq!(combined(&out, &OutputBuffer::default()), "one\ntwo");
+        assert_eq!(combined(&OutputBuffer::default(), &err), "oh\n");
         let full = "é".repeat(OUTPUT_CHARS);
-        assert_eq!(told(&kept(&[full.as_bytes()]), &OutputBuffer::default()), full);
+        assert_eq!(combined(&kept(&[full.as_bytes()]), &OutputBuffer::default()), full);
     }
 
     #[test]
@@ -111,22 +111,24 @@ mod tests {
         for lines in [20_000_usize, 200_000, 2_000_000] {
             let text = (0..lines).fold(String::new(), |text, line| text + &format!("{line:07}\n"));
             let out = kept(&text.as_bytes().chunks(1_000).collect::<Vec<_>>());
-            let told = told(&out, &OutputBuffer::default());
-            assert!(told.starts_with("0000000\n0000001\n"), "{}", &told[..40]);
-            assert!(told.ends_with(&format!("{:07}\n", lines - 1)));
+            let combined = combined(&out, &OutputBuffer::default());
+            assert!(combined.starts_with("0000000\n0000001\n"), "{}", &combined[..40]);
+            assert!(combined.ends_with(&format!("{:07}\n", lines - 1)));
             let left = text.len() - OUTPUT_CHARS;
-            assert!(told.contains(&format!("\n[{left} bytes of the output were left out here]\n")));
-            assert!(told.chars().count() < OUTPUT_CHARS + 100);
+            assert!(
+                combined.contains(&format!("\n[{left} bytes of the output were left out here]\n"))
+            );
+            assert!(combined.chars().count() < OUTPUT_CHARS + 100);
         }
     }
 
     #[test]
     fn complaints_are_told_however_much_is_written() {
         let flood = kept(&[&vec![b'x'; 3 * END_BYTES]]);
-        let told_of = told(&flood, &kept(&[b"error: it failed\n"]));
-        assert!(told_of.ends_with("\nerror: it failed\n"));
-        assert!(told_of.chars().count() > OUTPUT_CHARS - 100, "the rest of the room is used");
-        let both = told(&flood, &kept(&[&vec![b'y'; END_BYTES], b"the last word"]));
+        let combined_of = combined(&flood, &kept(&[b"error: it failed\n"]));
+        assert!(combined_of.ends_with("\nerror: it failed\n"));
+        assert!(combined_of.chars().count() > OUTPUT_CHARS - 100, "the rest of the room is used");
+        let both = combined(&flood, &kept(&[&vec![b'y'; END_BYTES], b"the last word"]));
         assert!(both.ends_with("the last word") && both.matches("left out here").count() == 2);
         assert!(both.chars().count() < OUTPUT_CHARS + 200);
     }

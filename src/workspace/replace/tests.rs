@@ -19,7 +19,7 @@ thread_local! {
 /// Does what another program was to do here.
 pub(super) fn reached(place: &'static str) {
     let taken = OTHERS.with_borrow_mut(|others| {
-        let at = others.iter().position(|(wanted, _)| *wanted == place)?;
+        let at = others.iter().position(|(expected, _)| *expected == place)?;
         Some(others.remove(at).1)
     });
     if let Some(mut other) = taken {
@@ -178,7 +178,8 @@ fn where_two_versions_come_one_after_the_other_both_are_there() {
         at_place(place, renames_over(&ground.path(), "second\n"));
         let outcome = ground.writes();
         if place == "workspace.put_back" {
-            // The first was in its place again when the second came: that is a change like any other.
+            // The first was in its place again when the second came: that is a change like any
+            // other.
             assert!(is_changed(&outcome), "{outcome:?}");
             assert_eq!((ground.reads().as_str(), ground.others().len()), ("second\n", 0));
             continue;

@@ -134,7 +134,7 @@ impl CommandWords {
         let name = self.name.as_deref()?;
         let wrapper = WRAPPERS.iter().find(|it| it.name == name)?;
         // `command -v` only shows the location of a command.
-        if name == "command" && self.has_short(&['v', 'V']) {
+        if name == "command" && has_short(&self.arguments, "vV") {
             return None;
         }
         let (name, arguments) = wrapper.rest(&self.arguments).split_first()?;
@@ -153,19 +153,9 @@ impl CommandWords {
     }
 
     /// Returns `true` if one of `words` is an argument.
+    /// Returns `true` if one of `words` is an argument.
     pub(super) fn has(&self, words: &[&str]) -> bool {
         has(&self.arguments, words)
-    }
-
-    /// Returns `true` if one of `letters` is an option, alone or with others, as in `-fdx`.
-    pub(super) fn has_short(&self, letters: &[char]) -> bool {
-        has_short(&self.arguments, letters)
-    }
-
-    /// Returns `true` if one of these long options is an argument, complete, abbreviated or with a
-    /// value.
-    pub(super) fn has_long(&self, names: &[&str]) -> bool {
-        has_long(&self.arguments, names)
     }
 }
 
@@ -205,16 +195,20 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
 }
 
+/// Returns `true` if one of `words` is an argument.
 pub(super) fn has(arguments: &[String], words: &[&str]) -> bool {
     arguments.iter().any(|word| words.contains(&word.as_str()))
 }
 
-pub(super) fn has_short(arguments: &[String], letters: &[char]) -> bool {
+/// Returns `true` if one of `letters` is an option, alone or with others, as in `-fdx`.
+pub(super) fn has_short(arguments: &[String], letters: &str) -> bool {
     let options = arguments.iter().take_while(|word| *word != "--");
     let of_letters = options.filter(|word| word.starts_with('-') && !word.starts_with("--"));
-    of_letters.into_iter().any(|word| word.contains(letters))
+    of_letters.into_iter().any(|word| word.contains(|letter| letters.contains(letter)))
 }
 
+/// Returns `true` if one of these long options is an argument, complete, abbreviated or with a
+/// value.
 pub(super) fn has_long(arguments: &[String], names: &[&str]) -> bool {
     let options = arguments.iter().take_while(|word| *word != "--");
     options.filter_map(|word| word.strip_prefix("--")).any(|word| {
@@ -282,7 +276,7 @@ mod tests {
     fn options_are_found_alone_together_and_cut_short() {
         let has = |words: &str| {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-            (has_short(&words, &['f']), has_long(&words, &["force"]))
+            (has_short(&words, "f"), has_long(&words, &["force"]))
         };
         assert_eq!(has("-f"), (true, false));
         assert_eq!(has("-dfx"), (true, false));

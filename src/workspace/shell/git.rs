@@ -1,9 +1,11 @@
 //! Warnings about calls of git, whose general options stand before the verb.
 
 use super::argv::{CommandWords, has, has_long, has_short};
+use super::conditions::Condition::{Always, Any, Begins, First, Long, Short, Test, Unless};
+use super::conditions::{Condition, ProgramNames, ProgramRule, applying};
 
 /// Options before the verb whose value may be the next word.
-const TAKES: [&str; 10] = [
+const OPTIONS_WITH_VALUE: [&str; 10] = [
     "-C",
     "-c",
     "--git-dir",
@@ -16,7 +18,7 @@ const TAKES: [&str; 10] = [
     "--list-cmds",
 ];
 /// Beginnings of settings that name programs which git runs.
-const RUNS: [&str; 19] = [
+const PROGRAM_SETTINGS: [&str; 19] = [
     "alias.",
     "browser.",
     "core.",
@@ -38,8 +40,57 @@ const RUNS: [&str; 19] = [
     "uploadpack.",
 ];
 
+const DISCARDS: &str = "It can discard work";
+const RUNS: &str = "It runs what it is given";
+
+const fn rule(
+    code: &'static str,
+    sentence: &'static str,
+    verbs: &'static [&'static str],
+    condition: Condition,
+) -> ProgramRule {
+    ProgramRule { names: ProgramNames::Of(verbs), condition, code, sentence }
+}
+
+/// Warnings about the verbs of git. Work is lost if uncommitted changes are, or commits that are on
+/// no branch afterwards.
+#[rustfmt::skip]
+const RULES: &[ProgramRule] = &[
+    rule("discards_work", DISCARDS,
+        &["restore", "stash", "rebase", "filter-branch", "filter-repo", "read-tree", "prune"], Always),
+    rule("discards_work", DISCARDS, &["clean"], Unless(&[Short("n"), Long(&["dry-run"])])),
+    rule("discards_work", DISCARDS, &["reset"], Long(&["hard", "merge", "keep"])),
+    rule("discards_work", DISCARDS, &["checkout"], Any(&[Short("fBp"), Long(&["force", "patch"]), Test(is_of_files)])),
+    rule("discards_work", DISCARDS, &["checkout-index", "rm"], Any(&[Short("f"), Long(&["force"])])),
+    rule("discards_work", DISCARDS, &["switch"],
+        Any(&[Short("fC"), Long(&["force", "force-create", "discard-changes"])])),
+    rule("discards_work", DISCARDS, &["branch"], Any(&[Short("fdDMC"), Long(&["force", "delete"])])),
+    rule("discards_work", DISCARDS, &["tag"], Any(&[Short("fd"), Long(&["force", "delete"])])),
+    // `+main` overwrites, `:main` deletes.
+    rule("discards_work", DISCARDS, &["push"], Any(&[
+        Short("fd"), Long(&["force", "force-with-lease", "delete", "mirror", "prune"]), Begins(&['+', ':']),
+    ])),
+    rule("discards_work", DISCARDS, &["fetch", "pull"],
+        Any(&[Short("f"), Long(&["force", "rebase"]), Begins(&['+'])])),
+    rule("discards_work", DISCARDS, &["commit"], Long(&["amend"])),
+    rule("discards_work", DISCARDS, &["update-ref"], Short("d")),
+    rule("discards_work", DISCARDS, &["reflog"], First(&["expire", "delete"])),
+    rule("discards_work", DISCARDS, &["worktree"], First(&["remove"])),
+    rule("discards_work", DISCARDS, &["submodule"], Any(&[First(&["deinit"]), Short("f"), Long(&["force"])])),
+    rule("discards_work", DISCARDS, &["gc"], Long(&["prune"])),
+    rule("deletes", "It deletes files", &["clean"], Unless(&[Short("n"), Long(&["dry-run"])])),
+    rule("deletes", "It deletes files", &["rm"], Unless(&[Long(&["cached"])])),
+    rule("evaluates", RUNS, &["submodule"], First(&["foreach"])),
+    rule("evaluates", RUNS, &["bisect"], First(&["run"])),
+    rule("evaluates", RUNS, &["rebase"], Any(&[Short("x"), Long(&["exec"])])),
+    rule("evaluates", RUNS, &["difftool"], Any(&[Short("x"), Long(&["extcmd"])])),
+    rule("evaluates", RUNS, &["filter-branch"], Always),
+    rule("network", "It may talk to the network",
+        &["push", "pull", "fetch", "clone", "remote", "submodule", "ls-remote", "send-email"], Always),
+];
+
 /// Returns a code and a sentence for each effect to warn about.
-pub(super) fn cautions(words: &CommandWords) -> Vec<(&'static str, String)> {
+pub(super) fn warnings(words: &CommandWords) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(word) = words.arguments.get(at).filter(|it| it.starts_with('-')) {
@@ -52,42 +103,31 @@ pub(super) fn cautions(words: &CommandWords) -> Vec<(&'static str, String)> {
             found.push(("evaluates", "It gives git settings that may run programs.".to_owned()));
         }
         // `--exec-path` alone only prints the path; a new path would follow after `=`.
-        at += 1 + usize::from(TAKES.contains(&word.as_str()) && word != "--exec-path");
+        at += 1 + usize::from(OPTIONS_WITH_VALUE.contains(&word.as_str()) && word != "--exec-path");
     }
     let Some((verb, rest)) = words.arguments.get(at..).and_then(<[String]>::split_first) else {
         return found;
     };
-    let verb = verb.as_str();
-    if discards(verb, rest) {
-        found.push(("discards_work", format!("It can discard work (git {verb}).")));
-    }
-    if deletes(verb, rest) {
-        found.push(("deletes", format!("It deletes files (git {verb}).")));
-    }
-    if runs(verb, rest) {
-        found.push(("evaluates", format!("It runs what it is given (git {verb}).")));
+    for rule in applying(RULES, verb, rest) {
+        found.push((rule.code, format!("{} (git {verb}).", rule.sentence)));
     }
     if verb == "config" {
         found.extend(configures(rest));
-    }
-    let verbs =
-        ["push", "pull", "fetch", "clone", "remote", "submodule", "ls-remote", "send-email"];
-    if verbs.contains(&verb) {
-        found.push(("network", format!("It may talk to the network (git {verb}).")));
     }
     found
 }
 
 /// Returns `true` if a setting may name a program that git runs.
 fn names_program(setting: &str) -> bool {
-    setting.contains('!') || RUNS.iter().any(|begin| setting.to_lowercase().starts_with(begin))
+    setting.contains('!')
+        || PROGRAM_SETTINGS.iter().any(|begin| setting.to_lowercase().starts_with(begin))
 }
 
 /// Returns the warnings for `git config`: settings are permanent, and git runs programs that some
 /// of them name at every call.
 fn configures(rest: &[String]) -> Vec<(&'static str, String)> {
-    let edits = has_short(rest, &['e']) || has_long(rest, &["edit"]);
-    let reads = has_short(rest, &['l'])
+    let edits = has_short(rest, "e") || has_long(rest, &["edit"]);
+    let reads = has_short(rest, "l")
         || has_long(rest, &["get", "get-all", "get-regexp", "get-urlmatch", "get-color", "list"]);
     let mut names = rest.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
     let (first, second) = (names.next().unwrap_or_default(), names.next());
@@ -108,67 +148,12 @@ fn configures(rest: &[String]) -> Vec<(&'static str, String)> {
     found
 }
 
-/// Returns `true` if uncommitted changes, or commits without a branch afterwards, may be lost.
-fn discards(verb: &str, rest: &[String]) -> bool {
-    let short = |letters: &[char]| has_short(rest, letters);
-    let long = |names: &[&str]| has_long(rest, names);
-    let first = rest.iter().map(String::as_str).find(|word| !word.starts_with('-'));
-    match verb {
-        "restore" | "stash" | "rebase" | "filter-branch" | "filter-repo" | "read-tree" => true,
-        "clean" => deletes(verb, rest),
-        "reset" => long(&["hard", "merge", "keep"]),
-        "checkout" => short(&['f', 'B', 'p']) || long(&["force", "patch"]) || is_of_files(rest),
-        "checkout-index" | "rm" => short(&['f']) || long(&["force"]),
-        "switch" => short(&['f', 'C']) || long(&["force", "force-create", "discard-changes"]),
-        "branch" => short(&['f', 'd', 'D', 'M', 'C']) || long(&["force", "delete"]),
-        "tag" => short(&['f', 'd']) || long(&["force", "delete"]),
-        "push" => {
-            short(&['f', 'd'])
-                || long(&["force", "force-with-lease", "delete", "mirror", "prune"])
-                // `+main` overwrites, `:main` deletes.
-                || rest.iter().any(|word| word.starts_with(['+', ':']))
-        }
-        "fetch" | "pull" => {
-            short(&['f']) || long(&["force", "rebase"]) || rest.iter().any(|it| it.starts_with('+'))
-        }
-        "commit" => long(&["amend"]),
-        "update-ref" => short(&['d']),
-        "reflog" => matches!(first, Some("expire" | "delete")),
-        "worktree" => first == Some("remove"),
-        "submodule" => first == Some("deinit") || short(&['f']) || long(&["force"]),
-        "gc" | "prune" => verb == "prune" || long(&["prune"]),
-        _ => false,
-    }
-}
-
 /// Returns `true` if a checkout is of files rather than of a branch, as far as the words show.
 fn is_of_files(rest: &[String]) -> bool {
-    let makes_branch = has_short(rest, &['b', 't']) || has_long(rest, &["orphan", "track"]);
+    let makes_branch = has_short(rest, "bt") || has_long(rest, &["orphan", "track"]);
     let names = || rest.iter().filter(|word| !word.starts_with('-'));
     let is_path = |word: &String| {
         word.starts_with(['.', ':']) || word.contains(['*', '?', '.']) || word.ends_with('/')
     };
     has(rest, &["--"]) || names().any(is_path) || (!makes_branch && names().count() > 1)
-}
-
-/// Returns `true` if the call deletes files.
-fn deletes(verb: &str, rest: &[String]) -> bool {
-    match verb {
-        "clean" => !has_short(rest, &['n']) && !has_long(rest, &["dry-run"]),
-        "rm" => !has_long(rest, &["cached"]),
-        _ => false,
-    }
-}
-
-/// Returns `true` if the call runs a command from its arguments.
-fn runs(verb: &str, rest: &[String]) -> bool {
-    let first = rest.iter().map(String::as_str).find(|word| !word.starts_with('-'));
-    match verb {
-        "submodule" => first == Some("foreach"),
-        "bisect" => first == Some("run"),
-        "rebase" => has_short(rest, &['x']) || has_long(rest, &["exec"]),
-        "difftool" => has_short(rest, &['x']) || has_long(rest, &["extcmd"]),
-        "filter-branch" => true,
-        _ => false,
-    }
 }

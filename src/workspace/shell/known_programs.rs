@@ -1,36 +1,15 @@
-//! Known effects of programs, by their names and options.
+//! Known programs, and the warnings about their calls, as a table.
 
 use super::argv::CommandWords;
+use super::conditions::Condition::{
+    Always, Any, Contains, Long, NoArguments, OtherThan, Short, Unless, Word,
+};
+use super::conditions::ProgramNames::{Of, Prefix, Versions};
+use super::conditions::{Condition, ProgramNames, ProgramRule, applying, without_version};
 
-/// Commands whose name alone is a reason for a warning: names, code and sentence.
-const TELLING: [(&[&str], &str, &str); 7] = [
-    (&["sudo", "doas", "su", "pkexec", "runuser"], "privileges", "It asks for more rights"),
-    (&["rm", "rmdir", "unlink", "shred"], "deletes", "It deletes files"),
-    (&["dd", "fdisk", "parted", "wipefs", "mount", "umount"], "disk", "It works on whole disks"),
-    (
-        &["chmod", "chown", "chgrp", "setfacl"],
-        "permissions",
-        "It changes who may do what with files",
-    ),
-    (
-        &["kill", "pkill", "killall", "shutdown", "reboot", "poweroff", "halt", "systemctl"],
-        "kills",
-        "It ends other programs",
-    ),
-    (
-        &["nohup", "setsid", "coproc", "disown", "at", "batch", "crontab", "systemd-run"],
-        "background",
-        "It leaves something running",
-    ),
-    (
-        &["make", "gmake", "just", "ninja", "rake", "ant", "mvn", "gradle", "tox"],
-        "evaluates",
-        "It runs what a file of the workspace says",
-    ),
-];
-pub(super) const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
 /// Programs that run a program from their arguments, by their names without a version.
-pub(super) const INTERPRETERS: [&str; 15] = [
+const INTERPRETERS: &[&str] = &[
     "python",
     "pypy",
     "perl",
@@ -47,117 +26,103 @@ pub(super) const INTERPRETERS: [&str; 15] = [
     "Rscript",
     "osascript",
 ];
-const AWKS: [&str; 5] = ["awk", "gawk", "mawk", "nawk", "original-awk"];
-const EVALUATES: [&str; 9] =
-    ["eval", "source", ".", "exec", "xargs", "parallel", "command", "builtin", "trap"];
-pub(super) const NETWORK: [&str; 34] = [
+const NETWORK: &[&str] = &[
     "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp",
     "telnet", "dig", "nslookup", "npm", "npx", "pip", "pip3", "pipx", "uv", "uvx", "yarn", "pnpm",
     "gem", "apt", "apt-get", "dnf", "yum", "apk", "brew", "gh", "docker", "podman", "kubectl",
 ];
+/// Programs that write to the paths in their arguments.
+const WRITERS: &[&str] =
+    &["mv", "cp", "tee", "truncate", "install", "ln", "rsync", "touch", "mkdir"];
+/// Options with which a program only prints its version or its help.
+const PRINT_ONLY: &[&str] = &["--version", "-version", "-V", "-v", "--help", "-h"];
 
-/// Returns a name without its version: `python` for `python3.12`.
-pub(super) fn family(name: &str) -> &str {
-    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+/// Options of `tar` that name a program.
+const TAR_PROGRAMS: &[&str] =
+    &["to-command", "use-compress-program", "checkpoint-action", "rsh-command"];
+
+const fn rule(
+    code: &'static str,
+    sentence: &'static str,
+    names: ProgramNames,
+    condition: Condition,
+) -> ProgramRule {
+    ProgramRule { names, condition, code, sentence }
 }
+
+const DELETES: &str = "It may delete or run something for every file it finds";
+const OVERWRITES: &str = "It changes files or may write over others";
+const EVALUATES: &str = "It runs what it is given";
+
+/// Warnings about known programs. Of several with one code, the first is shown.
+#[rustfmt::skip]
+const RULES: &[ProgramRule] = &[
+    rule("privileges", "It asks for more rights", Of(&["sudo", "doas", "su", "pkexec", "runuser"]), Always),
+    rule("deletes", "It deletes files", Of(&["rm", "rmdir", "unlink", "shred"]), Always),
+    rule("disk", "It works on whole disks", Of(&["dd", "fdisk", "parted", "wipefs", "mount", "umount"]), Always),
+    rule("disk", "It formats a disk", Prefix("mkfs"), Always),
+    rule("permissions", "It changes who may do what with files", Of(&["chmod", "chown", "chgrp", "setfacl"]), Always),
+    rule("kills", "It ends other programs",
+        Of(&["kill", "pkill", "killall", "shutdown", "reboot", "poweroff", "halt", "systemctl"]), Always),
+    rule("background", "It leaves something running",
+        Of(&["nohup", "setsid", "coproc", "disown", "at", "batch", "crontab", "systemd-run"]), Always),
+    rule("evaluates", "It runs what a file of the workspace says",
+        Of(&["make", "gmake", "just", "ninja", "rake", "ant", "mvn", "gradle", "tox"]), Always),
+    rule("deletes", DELETES, Of(&["find"]), Word(&["-delete", "-exec", "-execdir", "-ok", "-okdir"])),
+    rule("deletes", DELETES, Of(&["fd", "fdfind"]), Any(&[Short("xX"), Long(&["exec", "exec-batch"])])),
+    rule("deletes", DELETES, Of(&["rsync"]),
+        Long(&["delete", "delete-after", "delete-excluded", "remove-source-files"])),
+    rule("overwrites", OVERWRITES, Of(&["mv", "cp"]), Unless(&[Short("n"), Long(&["no-clobber"])])),
+    rule("overwrites", OVERWRITES, Of(&["tee"]), Unless(&[Short("a"), Long(&["append"])])),
+    rule("overwrites", OVERWRITES, Of(&["ln"]), Any(&[Short("f"), Long(&["force"])])),
+    rule("overwrites", OVERWRITES, Of(&["truncate", "install", "patch"]), Always),
+    rule("overwrites", OVERWRITES, Of(&["sed", "gsed"]), Any(&[Short("i"), Long(&["in-place"])])),
+    rule("overwrites", OVERWRITES, Of(&["perl", "ruby"]), Short("i")),
+    rule("overwrites", OVERWRITES, Of(&["gawk", "awk"]), Word(&["inplace"])),
+    rule("overwrites", OVERWRITES, Of(&["sort"]), Any(&[Short("o"), Long(&["output"])])),
+    rule("overwrites", OVERWRITES, Of(&["unzip"]), Short("o")),
+    rule("environment", "It shows the environment", Of(&["env", "printenv", "set"]), NoArguments),
+    rule("evaluates", EVALUATES,
+        Of(&["eval", "source", ".", "exec", "xargs", "parallel", "command", "builtin", "trap"]), Always),
+    rule("evaluates", EVALUATES, Of(SHELLS), Unless(&[NoArguments])),
+    rule("evaluates", EVALUATES, Versions(INTERPRETERS), OtherThan(PRINT_ONLY)),
+    rule("evaluates", EVALUATES, Of(&["java"]), OtherThan(PRINT_ONLY)),
+    // A program in the arguments is usual; one that starts others is not.
+    rule("evaluates", EVALUATES, Of(&["awk", "gawk", "mawk", "nawk", "original-awk"]),
+        Any(&[Short("f"), Contains(&["system", "|", ">"])])),
+    rule("evaluates", EVALUATES, Of(&["su", "runuser", "flock", "script"]), Any(&[Short("c"), Long(&["command"])])),
+    // To build and to test is usual; `run` also runs the program.
+    rule("evaluates", EVALUATES, Of(&["cargo", "go", "dotnet", "swift"]), Word(&["run"])),
+    rule("evaluates", EVALUATES, Of(&["tar", "gtar", "bsdtar"]), Any(&[Short("IF"), Long(TAR_PROGRAMS)])),
+    rule("evaluates", EVALUATES, Of(&["env"]), Any(&[Short("S"), Long(&["split-string"])])),
+    rule("evaluates", EVALUATES, Of(&["vim", "vi", "ex", "ed", "emacs"]), Always),
+    rule("evaluates", EVALUATES, Of(&["sed", "gsed"]), Any(&[Short("f"), Long(&["file"])])),
+    rule("network", "It may talk to the network", Of(NETWORK), Always),
+];
 
 /// Returns a code and a sentence for each effect to warn about.
-pub(super) fn cautions(name: &str, words: &CommandWords) -> Vec<(&'static str, &'static str)> {
-    let mut found: Vec<_> = TELLING
-        .iter()
-        .filter(|(names, ..)| names.contains(&name))
-        .map(|(_, code, what)| (*code, *what))
-        .collect();
-    if name.starts_with("mkfs") {
-        found.push(("disk", "It formats a disk"));
-    }
-    if deletes(name, words) {
-        found.push(("deletes", "It may delete or run something for every file it finds"));
-    }
-    if overwrites(name, words) {
-        found.push(("overwrites", "It changes files or may write over others"));
-    }
-    if matches!(name, "env" | "printenv" | "set") && words.arguments.is_empty() {
-        found.push(("environment", "It shows the environment"));
-    }
-    if evaluates(name, words) {
-        found.push(("evaluates", "It runs what it is given"));
-    }
-    if NETWORK.contains(&name) {
-        found.push(("network", "It may talk to the network"));
-    }
-    found
+pub(super) fn warnings(name: &str, words: &CommandWords) -> Vec<(&'static str, &'static str)> {
+    let rules = applying(RULES, name, &words.arguments).map(|rule| (rule.code, rule.sentence));
+    // What a program of the workspace does is not known.
+    rules.chain(words.is_local.then_some(("evaluates", EVALUATES))).collect()
 }
 
-/// Returns `true` if the command deletes the files that it finds, or runs a program for each.
-fn deletes(name: &str, words: &CommandWords) -> bool {
-    match name {
-        "find" => words.has(&["-delete", "-exec", "-execdir", "-ok", "-okdir"]),
-        "fd" | "fdfind" => words.has_short(&['x', 'X']) || words.has_long(&["exec", "exec-batch"]),
-        "rsync" => {
-            words.has_long(&["delete", "delete-after", "delete-excluded", "remove-source-files"])
-        }
-        _ => false,
-    }
+/// Returns `true` if the command writes to the paths in its arguments.
+pub(super) fn writes_arguments(name: &str) -> bool {
+    WRITERS.contains(&name)
 }
 
-/// Returns `true` if the command changes existing files, or replaces them.
-pub(super) fn overwrites(name: &str, words: &CommandWords) -> bool {
-    let in_place = || words.has_short(&['i']);
-    match name {
-        "mv" | "cp" => !words.has_short(&['n']) && !words.has_long(&["no-clobber"]),
-        "tee" => !words.has_short(&['a']) && !words.has_long(&["append"]),
-        "ln" => words.has_short(&['f']) || words.has_long(&["force"]),
-        "truncate" | "install" | "patch" => true,
-        "sed" | "gsed" => in_place() || words.has_long(&["in-place"]),
-        "perl" | "ruby" => in_place(),
-        "gawk" | "awk" => words.has(&["inplace"]),
-        "sort" => words.has_short(&['o']) || words.has_long(&["output"]),
-        "unzip" => words.has_short(&['o']),
-        _ => false,
-    }
+/// Returns `true` if the program runs a program from its arguments or its input.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    SHELLS.contains(&name) || INTERPRETERS.contains(&without_version(name))
 }
-
-/// Options with which a program only prints its version or its help.
-const ONLY_TELL: [&str; 6] = ["--version", "-version", "-V", "-v", "--help", "-h"];
 
 /// Returns `true` if the program runs its input as a program.
 pub(super) fn runs_input(name: &str, words: &CommandWords) -> bool {
-    let is_known = SHELLS.contains(&name) || INTERPRETERS.contains(&family(name));
-    is_known && !words.has(&ONLY_TELL)
+    is_interpreter(name) && !words.has(PRINT_ONLY)
 }
 
-/// Returns `true` if the arguments determine the effect: a script, a file, a program after `-c` or
-/// `-e`.
-fn evaluates(name: &str, words: &CommandWords) -> bool {
-    if words.is_local || EVALUATES.contains(&name) {
-        return true;
-    }
-    if SHELLS.contains(&name) {
-        return !words.arguments.is_empty();
-    }
-    if INTERPRETERS.contains(&family(name)) || name == "java" {
-        return words.arguments.iter().any(|word| !ONLY_TELL.contains(&word.as_str()));
-    }
-    match name {
-        // A program in the arguments is usual; one that starts others is not.
-        _ if AWKS.contains(&name) => {
-            words.has_short(&['f'])
-                || words.arguments.iter().any(|it| it.contains("system") || it.contains(['|', '>']))
-        }
-        "su" | "runuser" | "flock" | "script" => {
-            words.has_short(&['c']) || words.has_long(&["command"])
-        }
-        // To build and to test is usual; `run` also runs the program.
-        "cargo" | "go" | "dotnet" | "swift" => words.has(&["run"]),
-        "tar" | "gtar" | "bsdtar" => {
-            let programs =
-                ["to-command", "use-compress-program", "checkpoint-action", "rsh-command"];
-            words.has_short(&['I', 'F']) || words.has_long(&programs)
-        }
-        "env" => words.has_short(&['S']) || words.has_long(&["split-string"]),
-        "vim" | "vi" | "ex" | "ed" | "emacs" => true,
-        "sed" | "gsed" => words.has_short(&['f']) || words.has_long(&["file"]),
-        _ => false,
-    }
+/// Returns `true` if the output of a program is something that nobody has seen.
+pub(super) fn downloads_or_decodes(name: &str) -> bool {
+    NETWORK.contains(&name) || matches!(name, "base64" | "xxd")
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::TestServer;
 
 /// A program with somebody's token.
 #[derive(Clone)]
@@ -52,11 +52,11 @@ impl Answer {
 
 impl Program {
     /// A program with this token, whose requests ask the desk's own model.
-    pub fn with(desk: &Desk, token: &str) -> Self {
+    pub fn with(copydesk: &TestServer, token: &str) -> Self {
         let mut program = Self {
-            address: desk.address().to_owned(),
+            address: copydesk.address().to_owned(),
             headers: vec![
-                ("Host".into(), desk.address().to_owned()),
+                ("Host".into(), copydesk.address().to_owned()),
                 ("Connection".into(), "close".into()),
                 ("anthropic-version".into(), "2026-10-21".into()),
             ],

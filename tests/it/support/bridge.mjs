@@ -22,9 +22,7 @@ function connect({ socket: name, url, options }) {
   const socket = io(url, { forceNew: true, reconnection: false, ...options });
   sockets.set(name, socket);
   socket.on("connect", () => say({ socket: name, kind: "connected", name: socket.id }));
-  socket.on("connect_error", (error) =>
-    say({ socket: name, kind: "refused", name: error.message, body: error.data ?? null }),
-  );
+  socket.on("connect_error", (error) => say({ socket: name, kind: "refused", name: error.message, body: null }));
   socket.on("disconnect", (reason) => say({ socket: name, kind: "disconnected", name: reason }));
   socket.onAny((event, ...args) => say({ socket: name, kind: "event", name: event, body: args[0] ?? null }));
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::desk::{Desk, Plan};
+use super::test_server::{Plan, TestServer};
 
 /// Longest time for something to come true.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -65,13 +65,13 @@ impl Cli {
     /// A desk that has it.
     pub fn plan(&self) -> Plan {
         let program = self.program().display().to_string();
-        Desk::plan()
+        TestServer::plan()
             .flags(&["--claude-binary", &program])
             .variable("CLAUDE_CONFIG_DIR", &self.folder.path().display().to_string())
     }
 
     /// A desk whose default model it is.
-    pub fn desk(&self) -> Desk {
+    pub fn test_server(&self) -> TestServer {
         self.plan().model("claude-cli").start()
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Desk;
+use super::TestServer;
 use super::http::{Response, ask, send};
 
 /// A program with a token.
@@ -21,8 +21,8 @@ pub struct Answer {
 }
 
 impl Hand {
-    pub fn new(desk: &Desk, token: &str) -> Self {
-        Self { address: desk.address().to_owned(), bearer: format!("Bearer {token}") }
+    pub fn new(copydesk: &TestServer, token: &str) -> Self {
+        Self { address: copydesk.address().to_owned(), bearer: format!("Bearer {token}") }
     }
 
     /// Asks with these headers besides the usual ones; an empty body is none.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use super::test_server::TestServer;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -20,6 +20,8 @@ pub struct Mcp {
     address: String,
     token: String,
     session: Option<String>,
+    /// The name of the bridge over which it calls.
+    bridge: Option<String>,
     last: Cell<u64>,
 }
 
@@ -45,27 +47,38 @@ pub fn initialize(id: u64, client: &str) -> Value {
 
 impl Mcp {
     /// A client that has not said anything yet.
-    pub fn silent(desk: &Desk, token: &str) -> Self {
-        let (address, token) = (desk.address().to_owned(), token.to_owned());
-        Self { address, token, session: None, last: Cell::new(0) }
+    pub fn silent(copydesk: &TestServer, token: &str) -> Self {
+        let (address, token) = (copydesk.address().to_owned(), token.to_owned());
+        Self { address, token, session: None, bridge: None, last: Cell::new(0) }
     }
 
     /// A client in a session.
-    pub fn arrives(desk: &Desk, token: &str, client: &str) -> Self {
-        let mut mcp = Self::silent(desk, token);
+    pub fn arrives(copydesk: &TestServer, token: &str, client: &str) -> Self {
+        Self::silent(copydesk, token).initialized(client)
+    }
+
+    /// A client in a session, over a bridge with this name.
+    pub fn arrives_over(bridge: &str, copydesk: &TestServer, token: &str, client: &str) -> Self {
+        let mcp = Self::silent(copydesk, token);
+        Self { bridge: Some(bridge.to_owned()), ..mcp }.initialized(client)
+    }
+
+    fn initialized(mut self, client: &str) -> Self {
+        let mcp = &mut self;
         let answer = mcp.post(&initialize(0, client), &[]);
         assert_eq!(answer.status, 200, "{}", answer.head);
         let session = answer.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
         mcp.session = Some(session.expect("a session").to_owned());
         assert_eq!(answer.ends()["result"]["serverInfo"]["name"], "copydesk");
         mcp.says("notifications/initialized", &json!({}));
-        mcp
+        self
     }
 
     /// The same session with another token.
     pub fn with_token(&self, token: &str) -> Self {
         let (address, session) = (self.address.clone(), self.session.clone());
-        Self { address, token: token.to_owned(), session, last: Cell::new(1_000) }
+        let (token, bridge) = (token.to_owned(), self.bridge.clone());
+        Self { address, token, session, bridge, last: Cell::new(1_000) }
     }
 
     /// Sends a message as it is.
@@ -90,6 +103,9 @@ impl Mcp {
         line("Connection", "close");
         if let Some(session) = &self.session {
             line("Mcp-Session-Id", session);
+        }
+        if let Some(bridge) = &self.bridge {
+            line("Copydesk-Bridge", bridge);
         }
         for (name, value) in more.iter().filter(|(_, value)| !value.is_empty()) {
             let _ = write!(head, "{name}: {value}\r\n");

@@ -3,7 +3,6 @@
 pub mod api;
 mod bridge;
 mod cli;
-mod desk;
 mod hand;
 pub mod http;
 mod interpreter;
@@ -18,11 +17,11 @@ mod request;
 pub mod script;
 mod sdk;
 mod server;
+mod test_server;
 pub mod wire;
 
 pub use bridge::{give_up, modules};
 pub use cli::Cli;
-pub use desk::{Desk, OWNER, Role};
 pub use hand::{Answer, Hand};
 pub use interpreter::interpreter;
 pub use mirror::replacing;
@@ -32,4 +31,5 @@ pub use receiver::Receiver;
 pub use request::Request;
 pub use script::Script;
 pub use sdk::{node_22, packages, python};
-pub use server::{Server, copydesk};
+pub use server::{Server, copydesk_command};
+pub use test_server::{OWNER, Role, TestServer};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::bridge::bridge;
-use super::desk::Desk;
 use super::log::{Entry, Kind, Log};
 use super::mirror::{Mirror, replacing};
 use super::request::Request;
+use super::test_server::TestServer;
 use super::wire;
 
 /// A connected person.
@@ -94,15 +94,16 @@ impl Person {
         Self { name, token, url: url.to_owned(), socket, log, registered, page: RefCell::default() }
     }
 
-    /// A connection that must fail: code and message of its `connect_error`.
+    /// A connection that must fail: code and words of its `connect_error`, whose message is `CODE: words`. Without a code: the
+    /// transport failed.
     pub fn turned_away(url: &str, options: &Value) -> (String, String) {
         let (socket, log) = bridge().connect(url, options);
         let entry =
             log.take("connect_error", |it| matches!(it.kind, Kind::Refused | Kind::Connected));
         assert_eq!(entry.kind, Kind::Refused, "let in with {options}");
         bridge().leave(socket);
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        (text(&entry.body["code"]), text(&entry.body["message"]))
+        let (code, words) = entry.name.split_once(": ").unwrap_or(("", &entry.name));
+        (code.to_owned(), words.to_owned())
     }
 
     /// Another connection of the same person, with a session of its own.
@@ -117,9 +118,10 @@ impl Person {
     }
 
     /// Connects again with the same session: the same page is open, at the version it was.
-    pub fn comes_back(&self, desk: &Desk) -> Self {
+    pub fn comes_back(&self, copydesk: &TestServer) -> Self {
         let auth = json!({"token": self.token, "name": self.name, "sessionId": self.session()});
-        let back = Self::connect(desk.url(), &json!({"auth": auth, "transports": ["websocket"]}));
+        let back =
+            Self::connect(copydesk.url(), &json!({"auth": auth, "transports": ["websocket"]}));
         if let Some(page) = self.page.borrow().clone() {
             back.log.inherit(&page.document, self.mirror("its own page", |it| Some(it.clone())));
             back.page.replace(Some(page));

@@ -22,7 +22,7 @@ pub struct Server {
 }
 
 /// The binary, without anything of the developer's own environment that would change what it does.
-pub fn copydesk() -> Command {
+pub fn copydesk_command() -> Command {
     let mut command = Command::new(BINARY);
     for (name, _) in std::env::vars() {
         let foreign = ["COPYDESK_", "ANTHROPIC_", "OPENAI_", "TOOL_APPROVAL_"];
@@ -48,7 +48,7 @@ impl Server {
         flags: &[String],
         environment: &[(String, String)],
     ) -> Result<Self, String> {
-        let mut process = copydesk()
+        let mut process = copydesk_command()
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(flags)

@@ -6,13 +6,13 @@ use copydesk::rooms::command::{ApprovalMode, NewApprovalRequest};
 
 use super::{Call, CallState, World};
 use crate::chance::{self, PEOPLE};
-use crate::desk::Answer;
 use crate::rules::Held;
+use crate::served::Answer;
 use crate::statutes::TOOLS;
 
 impl World {
     pub(super) fn proposes(&mut self) -> Held {
-        if self.desk.room.open().len() >= self.crowd {
+        if self.copydesk.room.open().len() >= self.crowd {
             return Ok(());
         }
         let back = self.random.usize(..=self.lag.min(self.ledger.version()));
@@ -22,7 +22,8 @@ impl World {
         if hunks.is_empty() {
             return Ok(());
         }
-        let gate = if self.random.u8(..24) == 0 { ApprovalMode::Bypass } else { ApprovalMode::Ask };
+        let approval_mode =
+            if self.random.u8(..24) == 0 { ApprovalMode::Bypass } else { ApprovalMode::Ask };
         let new = NewApprovalRequest {
             id: RequestId::from(format!("req_{}", self.calls.len())),
             tool: TOOLS[self.random.usize(..TOOLS.len())].into(),
@@ -40,7 +41,7 @@ impl World {
             preview: Preview::generic(),
             touched: None,
             source: "sdk".into(),
-            gate,
+            approval_mode,
             deadline_ms: None,
             taken_up: true,
             again_of: None,
@@ -52,22 +53,22 @@ impl World {
 
     pub(super) fn sends_call(&mut self, call: usize) -> Held {
         let new = self.calls[call].new.clone();
-        let (id, gate) = (new.id.clone(), new.gate);
-        let is_known = self.desk.room.request(&id).is_some();
+        let (id, approval_mode) = (new.id.clone(), new.approval_mode);
+        let is_known = self.copydesk.room.request(&id).is_some();
         self.calls[call].deniable = self.statutes.may_deny(&new.tool, &new.hunks);
-        let reply = self.desk.reply(move |result| Answer::Proposed(call, result));
-        self.desk.propose(new, reply);
+        let reply = self.copydesk.reply(move |result| Answer::Proposed(call, result));
+        self.copydesk.propose(new, reply);
         self.busy = true;
-        match self.desk.room.request(&id).cloned() {
-            Some(request) if !is_known => self.was_made(&request, gate),
+        match self.copydesk.room.request(&id).cloned() {
+            Some(request) if !is_known => self.was_made(&request, approval_mode),
             _ => Ok(()),
         }
     }
 
     /// A request was made; rules may have decided it.
-    fn was_made(&mut self, request: &ApprovalRequest, gate: ApprovalMode) -> Held {
-        self.statutes.judge(request, gate)?;
-        if gate == ApprovalMode::Bypass {
+    fn was_made(&mut self, request: &ApprovalRequest, approval_mode: ApprovalMode) -> Held {
+        self.statutes.judge(request, approval_mode)?;
+        if approval_mode == ApprovalMode::Bypass {
             return Ok(());
         }
         let rule = |hunk: &Hunk| hunk.decided.as_ref().is_some_and(|it| it.rule.is_some());
@@ -93,9 +94,9 @@ impl World {
                 continue;
             }
             let id = self.calls[call].new.id.clone();
-            let known = self.desk.disk.requests.contains_key(&id);
+            let known = self.copydesk.disk.requests.contains_key(&id);
             let ledger = &self.ledger;
-            if known && self.desk.has_settled(&id, |version| ledger.text(version).clone()) {
+            if known && self.copydesk.has_settled(&id, |version| ledger.text(version).clone()) {
                 self.calls[call].state = CallState::Over;
                 self.count("settled after a restart");
             } else {

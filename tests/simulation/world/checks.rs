@@ -14,7 +14,7 @@ use crate::rules::{Held, must};
 impl World {
     pub(super) fn check(&self) -> Held {
         let known = (self.ledger.version() as u64, self.ledger.names.len());
-        let room = (self.desk.room.version().0, self.desk.room.text().len());
+        let room = (self.copydesk.room.version().0, self.copydesk.room.text().len());
         must(TextsAreEqual, known == room, || {
             format!("the log is at {known:?}, the room at {room:?}")
         })?;
@@ -22,16 +22,16 @@ impl World {
     }
 
     pub(super) fn check_open(&self) -> Held {
-        let (rules, statutes) = (self.desk.room.rules(), self.statutes.in_force());
+        let (rules, statutes) = (self.copydesk.room.rules(), self.statutes.in_force());
         must(ARestartChangesNothing, rules.keys().eq(statutes.keys()), || {
             format!("the room has {rules:?}, ruled was {statutes:?}")
         })?;
-        for request in self.desk.room.open().values() {
+        for request in self.copydesk.room.open().values() {
             let is_open = request.hunks.iter().any(|hunk| hunk.status.is_open());
             must(OpenAsLongAsAHunkIs, is_open && request.status.is_open(), || {
                 format!("{request:?}")
             })?;
-            must(RebaseIsAsWritten, request.version == self.desk.room.version(), || {
+            must(RebaseIsAsWritten, request.version == self.copydesk.room.version(), || {
                 format!("{request:?}")
             })?;
             for hunk in &request.hunks {
@@ -43,7 +43,7 @@ impl World {
     }
 
     pub(super) fn check_hunk(&self, hunk: &Hunk) -> Held {
-        let text = self.desk.room.text();
+        let text = self.copydesk.room.text();
         let parts = if hunk.status == HunkStatus::Accepted { &hunk.inverse } else { &hunk.parts };
         let watched = hunk.status.is_open() || hunk.status == HunkStatus::Accepted;
         for part in parts.iter().filter(|part| watched && !part.conflict) {
@@ -80,34 +80,36 @@ impl World {
         for at in 0..self.editors.len() {
             while self.editors[at].hears(&self.ledger)? {}
             self.editors[at].agrees(&self.ledger)?;
-            self.editors[at].shown.agrees(self.desk.room.open())?;
+            self.editors[at].shown.agrees(self.copydesk.room.open())?;
         }
         self.ledger.settle()?;
         let text = self.ledger.text(self.ledger.version()).to_string();
-        must(TextsAreEqual, text == self.desk.room.text().to_string(), || text.clone())?;
-        for record in self.desk.disk.requests.values() {
+        must(TextsAreEqual, text == self.copydesk.room.text().to_string(), || text.clone())?;
+        for record in self.copydesk.disk.requests.values() {
             let request: ApprovalRequest = serde_json::from_str(&record.body).unwrap();
             for hunk in &request.hunks {
                 self.book.stays(hunk)?;
                 let rule = hunk.decided.as_ref().and_then(|it| it.rule.clone());
                 let by_rule = rule.map(|rule| (request.id().clone(), rule));
-                let is_on_record = by_rule.is_none_or(|it| self.desk.disk.ruled.contains(&it));
+                let is_on_record = by_rule.is_none_or(|it| self.copydesk.disk.ruled.contains(&it));
                 must(UnaskedByRuleAlone, is_on_record, || format!("nobody knows of {hunk:?}"))?;
             }
             self.check_record(&request)?;
         }
-        self.desk.disk.check(|version| self.ledger.text(version).clone());
+        self.copydesk.disk.check(|version| self.ledger.text(version).clone());
         Ok(())
     }
 
     /// Every decision is on record. A vote that is given again in the same moment is, though it changes nothing.
     fn check_record(&self, request: &ApprovalRequest) -> Held {
         let at_once = self.calls.iter().find(|call| call.new.id == *request.id());
-        if at_once.is_none_or(|call| call.new.gate == ApprovalMode::Bypass) {
+        if at_once.is_none_or(|call| call.new.approval_mode == ApprovalMode::Bypass) {
             return Ok(());
         }
-        let (taken, kept) =
-            (self.book.taken(request.id()), self.desk.disk.decisions.get(request.id()).copied());
+        let (taken, kept) = (
+            self.book.taken(request.id()),
+            self.copydesk.disk.decisions.get(request.id()).copied(),
+        );
         must(DecisionsStay, taken <= kept.unwrap_or_default(), || {
             format!("{taken} decisions on {} were taken, kept are {kept:?}", request.id())
         })

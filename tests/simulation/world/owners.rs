@@ -46,8 +46,8 @@ impl World {
         let new = NewRule { remember, effect, over, tool: tool.into(), session: "ses_1".into() };
         let is_owner = by.role == Role::Owner;
         let (reply, _) = ReplySender::channel();
-        self.desk.take(RoomCommand::AddRule(Box::new(new), by, reply));
-        let is_made = self.desk.room.rules().contains_key(&id);
+        self.copydesk.take(RoomCommand::AddRule(Box::new(new), by, reply));
+        let is_made = self.copydesk.room.rules().contains_key(&id);
         let is_known = self.statutes.in_force().values().any(|it| *it == statute);
         must(RulesAreOwnersAlone, is_made == (is_owner && !is_known), || {
             format!("{statute:?} by an owner {is_owner}, known {is_known}, made {is_made}")
@@ -62,8 +62,8 @@ impl World {
     fn revokes(&mut self, id: &RuleId, by: Principal) -> Held {
         let is_owner = by.role == Role::Owner;
         let (reply, _) = ReplySender::channel();
-        self.desk.take(RoomCommand::Revoke(id.clone(), by, reply));
-        let is_over = !self.desk.room.rules().contains_key(id);
+        self.copydesk.take(RoomCommand::Revoke(id.clone(), by, reply));
+        let is_over = !self.copydesk.room.rules().contains_key(id);
         must(RulesAreOwnersAlone, is_over == is_owner, || format!("{id} is over: {is_over}"))?;
         if is_over {
             self.statutes.end(id);

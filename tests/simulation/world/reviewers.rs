@@ -25,7 +25,7 @@ use crate::rules::{Broken, Held, must};
 
 impl World {
     pub(super) fn some_open(&mut self) -> Option<RequestId> {
-        let ids: Vec<_> = self.desk.room.open().keys().collect();
+        let ids: Vec<_> = self.copydesk.room.open().keys().collect();
         (!ids.is_empty()).then(|| ids[self.random.usize(..ids.len())].clone())
     }
 
@@ -38,14 +38,14 @@ impl World {
         let Some(id) = self.some_open() else { return Ok(()) };
         let by = self.somebody();
         let decision = self.decision(at, &id);
-        let before = Arc::clone(&self.desk.room.open()[&id]);
-        let (text, version) = (self.desk.room.text().clone(), self.desk.room.version());
-        let frozen = self.desk.room.frozen().to_vec();
-        let policies = self.desk.room.policies().to_vec();
-        self.desk.decide(&id, decision.clone(), by.clone());
+        let before = Arc::clone(&self.copydesk.room.open()[&id]);
+        let (text, version) = (self.copydesk.room.text().clone(), self.copydesk.room.version());
+        let frozen = self.copydesk.room.frozen().to_vec();
+        let policies = self.copydesk.room.policies().to_vec();
+        self.copydesk.decide(&id, decision.clone(), by.clone());
         self.busy = true;
-        let after = Arc::clone(self.desk.room.request(&id).unwrap());
-        let made = self.desk.room.since(version).unwrap();
+        let after = Arc::clone(self.copydesk.room.request(&id).unwrap());
+        let made = self.copydesk.room.since(version).unwrap();
         let change =
             made.first().map(|it| ChangeSet::parse(&it.changes, &ChangeLimits::NONE).unwrap());
         let case = Case {
@@ -55,7 +55,7 @@ impl World {
             by: &by,
             text: &text,
             change: change.as_ref(),
-            now_ms: self.desk.now_ms,
+            now_ms: self.copydesk.now_ms,
             frozen: &frozen,
             statutes: &self.statutes,
             policies: &policies,
@@ -99,7 +99,7 @@ impl World {
         let verdict =
             if self.random.u8(..4) == 0 { RequestVerdict::Reject } else { RequestVerdict::Approve };
         let mut decision = Decision::plain(verdict);
-        let announced = self.desk.room.open()[id].announced.clone();
+        let announced = self.copydesk.room.open()[id].announced.clone();
         decision.preview_hash = match self.random.u8(..16) {
             0 => Some(format!("{announced}?")),
             1..9 => Some(announced),
@@ -111,7 +111,7 @@ impl World {
         // Now and then what has been decided meanwhile.
         let all = self.random.u8(..4) == 0;
         let hunks =
-            self.desk.room.open()[id].hunks.iter().filter(|hunk| all || hunk.status.is_open());
+            self.copydesk.room.open()[id].hunks.iter().filter(|hunk| all || hunk.status.is_open());
         let hunks: Vec<HunkId> = hunks.map(|hunk| hunk.id.clone()).collect();
         let first = self.random.usize(..hunks.len());
         let named = hunks[first..].iter().take(self.random.usize(1..=2));
@@ -142,7 +142,7 @@ impl World {
 
     pub(super) fn undoes(&mut self, at: usize) -> Held {
         let Some(id) = self.some_ended_or_open()? else { return Ok(()) };
-        let before = Arc::clone(self.desk.room.request(&id).unwrap());
+        let before = Arc::clone(self.copydesk.room.request(&id).unwrap());
         let accepted: Vec<&Hunk> =
             before.hunks.iter().filter(|hunk| hunk.status == HunkStatus::Accepted).collect();
         let hunks = match accepted.as_slice() {
@@ -154,14 +154,14 @@ impl World {
         let meant: Vec<&Hunk> = accepted.iter().filter(meant).copied().collect();
         let force = self.random.u8(..4) == 0;
         let untouched = meant.iter().all(|hunk| self.stands(hunk));
-        let (text, version) = (self.desk.room.text().clone(), self.desk.room.version());
+        let (text, version) = (self.copydesk.room.text().clone(), self.copydesk.room.version());
         let by = self.editors[at].who.clone();
         // An owner may under every policy, but for what they asked for themselves.
         let may = by.role == Role::Owner && before.proposal.requester.user != by.user;
         let undo = UndoChange { request: id.clone(), hunks: hunks.clone(), force, seen: None };
-        self.desk.undo(undo, by);
+        self.copydesk.undo(undo, by);
         self.busy = true;
-        let after = Arc::clone(self.desk.room.request(&id).unwrap());
+        let after = Arc::clone(self.copydesk.room.request(&id).unwrap());
         let done = after != before;
         must(UntouchedCanBeUndone, done || !untouched || !may, || {
             format!("{meant:?} could not be undone in {:?}", text.to_string())
@@ -178,7 +178,7 @@ impl World {
                 self.book.open_again(&hunk.id);
             }
         }
-        let made = self.desk.room.since(version).unwrap();
+        let made = self.copydesk.room.since(version).unwrap();
         let Some(update) = made.first().filter(|_| !force) else { return Ok(()) };
         let change = ChangeSet::parse(&update.changes, &ChangeLimits::NONE).unwrap();
         let put_in: usize =
@@ -205,21 +205,21 @@ impl World {
 
     pub(super) fn reopens(&mut self, at: usize) -> Held {
         let Some(id) = self.some_ended_or_open()? else { return Ok(()) };
-        let before = Arc::clone(self.desk.room.request(&id).unwrap());
+        let before = Arc::clone(self.copydesk.room.request(&id).unwrap());
         // All of it, or one change; now and then one that cannot be proposed again.
         let one = self.random.usize(..before.hunks.len() * 2);
         let only = before.hunks.get(one).map(|hunk| hunk.id.clone());
         let (reply, _) = ReplySender::channel();
-        let version = self.desk.room.version();
+        let version = self.copydesk.room.version();
         let by = self.editors[at].who.clone();
         let hunks = only.clone().map(|only| vec![only]);
         let reopen = ProposeAgain { request: id.clone(), hunks };
-        self.desk.take(RoomCommand::Reopen(reopen, by, reply));
+        self.copydesk.take(RoomCommand::Reopen(reopen, by, reply));
         self.busy = true;
-        must(TextsAreEqual, self.desk.room.version() == version, || {
+        must(TextsAreEqual, self.copydesk.room.version() == version, || {
             "proposing again changed a word".to_owned()
         })?;
-        let after = Arc::clone(self.desk.room.request(&id).unwrap());
+        let after = Arc::clone(self.copydesk.room.request(&id).unwrap());
         if after != before {
             self.count(if only.is_some() { "reopened one change" } else { "reopened" });
         }
@@ -237,22 +237,22 @@ impl World {
     /// Everything is kept first, as the driver does before it reads the log.
     pub(super) fn some_ended_or_open(&mut self) -> Result<Option<RequestId>, Broken> {
         self.turn()?;
-        let ids: Vec<_> = self.desk.disk.requests.keys().cloned().collect();
-        if ids.is_empty() || self.desk.room.open().len() > self.crowd + 4 {
+        let ids: Vec<_> = self.copydesk.disk.requests.keys().cloned().collect();
+        if ids.is_empty() || self.copydesk.room.open().len() > self.crowd + 4 {
             return Ok(None);
         }
         let id = ids[self.random.usize(..ids.len())].clone();
-        if self.desk.disk.version() == self.desk.room.version() {
+        if self.copydesk.disk.version() == self.copydesk.room.version() {
             let ledger = &self.ledger;
-            self.desk.recall(&id, |version| ledger.text(version).clone());
+            self.copydesk.recall(&id, |version| ledger.text(version).clone());
         }
-        Ok(self.desk.room.request(&id).is_some().then_some(id))
+        Ok(self.copydesk.room.request(&id).is_some().then_some(id))
     }
 
     pub(super) fn withdraws(&mut self) {
         let Some(id) = self.some_open() else { return };
         let (reply, _) = ReplySender::channel();
-        self.desk.take(RoomCommand::Withdraw(id, Some(chance::person("ana")), reply));
+        self.copydesk.take(RoomCommand::Withdraw(id, Some(chance::person("ana")), reply));
         self.busy = true;
         self.count("withdrawn");
     }
@@ -260,7 +260,7 @@ impl World {
     pub(super) fn extends(&mut self) {
         let Some(id) = self.some_open() else { return };
         let (reply, _) = ReplySender::channel();
-        self.desk.take(RoomCommand::Extend(id, chance::person("bob"), reply));
+        self.copydesk.take(RoomCommand::Extend(id, chance::person("bob"), reply));
         self.busy = true;
         self.count("given more time");
     }
@@ -276,11 +276,11 @@ impl World {
         if off {
             looks.remove(&member);
         } else {
-            looks.insert(member.clone(), self.desk.now_ms);
+            looks.insert(member.clone(), self.copydesk.now_ms);
         }
         let (reply, _) = ReplySender::channel();
         let focus = if off { ViewerChange::Off } else { ViewerChange::On };
-        self.desk.take(RoomCommand::Focus(id, member, focus, reply));
+        self.copydesk.take(RoomCommand::Focus(id, member, focus, reply));
         self.busy = true;
         self.count("looked");
     }
@@ -312,7 +312,11 @@ impl World {
 
     pub(super) fn configure(&mut self, configure: SettingsChange) {
         let (reply, _) = ReplySender::channel();
-        self.desk.take(RoomCommand::Configure(Box::new(configure), chance::person("ana"), reply));
+        self.copydesk.take(RoomCommand::Configure(
+            Box::new(configure),
+            chance::person("ana"),
+            reply,
+        ));
         self.busy = true;
     }
 }

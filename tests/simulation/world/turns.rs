@@ -11,27 +11,27 @@ use copydesk::rooms::event::RoomEvent;
 use copydesk::rooms::simulated_room::SimulatedOutput;
 
 use super::{Call, CallState, LOOK_MS, World};
-use crate::desk::{Answer, Out};
 use crate::editor::Message;
 use crate::rules::Rule::{
     AcknowledgedMeansDurable, DeniedIsNotDone, LookingStopsTheClock, PeopleSeeWhatTheRoomHas,
     TellingHasNoGap,
 };
 use crate::rules::{Held, must};
+use crate::served::{Answer, Out};
 use crate::shadow::Shadow;
 
 impl World {
     /// The turn is kept and told, and the next one begins.
     pub(super) fn turn(&mut self) -> Held {
         self.end_turn()?;
-        let looking = self.desk.now_ms;
-        self.desk.now_ms += self.random.u64(..8_000);
-        let before = self.desk.room.open().clone();
-        self.desk.expire();
-        let after = self.desk.room.open().clone();
+        let looking = self.copydesk.now_ms;
+        self.copydesk.now_ms += self.random.u64(..8_000);
+        let before = self.copydesk.room.open().clone();
+        self.copydesk.expire();
+        let after = self.copydesk.room.open().clone();
         for (id, was) in before.iter().filter(|(id, _)| !after.contains_key(*id)) {
             let looks = self.looks.remove(id).unwrap_or_default();
-            let now_ms = self.desk.now_ms;
+            let now_ms = self.copydesk.now_ms;
             let looked = looks.values().any(|at_ms| now_ms < at_ms + LOOK_MS);
             must(LookingStopsTheClock, !looked, || format!("{was:?} expired after {looking}"))?;
             self.busy = true;
@@ -41,7 +41,7 @@ impl World {
     }
 
     pub(super) fn end_turn(&mut self) -> Held {
-        let out = self.desk.turn();
+        let out = self.copydesk.turn();
         self.busy = false;
         self.book.keep();
         self.statutes.keep();
@@ -58,7 +58,7 @@ impl World {
         self.statutes.lose();
         self.accepted.clear();
         self.busy = false;
-        for out in self.desk.loses()? {
+        for out in self.copydesk.loses()? {
             self.deliver(out)?;
         }
         self.check()
@@ -75,19 +75,19 @@ impl World {
             self.statutes.lose();
         }
         self.busy = false;
-        self.desk.is_cut(kept)?;
+        self.copydesk.is_cut(kept)?;
         self.is_cut_off();
         // What was kept and told to nobody.
-        let (known, newest) = (Version(self.ledger.version() as u64), self.desk.disk.version());
+        let (known, newest) = (Version(self.ledger.version() as u64), self.copydesk.disk.version());
         must(AcknowledgedMeansDurable, known <= newest, || {
             format!("{known} was told, kept is {newest}")
         })?;
-        for update in self.desk.disk.older(known, newest) {
+        for update in self.copydesk.disk.older(known, newest) {
             self.ledger.follow(&update)?;
         }
         if kept {
             self.shadows.clear();
-            let open: Vec<_> = self.desk.room.open().values().cloned().collect();
+            let open: Vec<_> = self.copydesk.room.open().values().cloned().collect();
             for request in &open {
                 self.watch(request);
             }
@@ -197,8 +197,13 @@ impl World {
                 })?;
                 must(
                     AcknowledgedMeansDurable,
-                    self.desk.disk.version().0 as usize >= newest,
-                    || format!("version {newest} is told, kept is {}", self.desk.disk.version()),
+                    self.copydesk.disk.version().0 as usize >= newest,
+                    || {
+                        format!(
+                            "version {newest} is told, kept is {}",
+                            self.copydesk.disk.version()
+                        )
+                    },
                 )?;
                 let by_request = updates.iter().any(|update| update.origin.is_some());
                 must(
@@ -250,7 +255,7 @@ impl World {
     /// Which units were put in by what was accepted in this turn.
     pub(super) fn note_what_stands(&mut self) {
         for id in std::mem::take(&mut self.accepted) {
-            let Some(request) = self.desk.room.request(&id).cloned() else { continue };
+            let Some(request) = self.copydesk.room.request(&id).cloned() else { continue };
             if request.version.0 as usize != self.ledger.version() {
                 continue;
             }

@@ -1,21 +1,23 @@
 /** Which page is shown. */
 import { useSession } from '../session/store.ts'
-import { DeskPanel } from '../desk/DeskPanel.tsx'
-import { OverwriteDialog } from '../review/OverwriteDialog.tsx'
+import { InboxPanel } from '../workspace-inbox/InboxPanel.tsx'
+import { OverwriteDialog } from '../review/cards/OverwriteDialog.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { DocumentPage } from './DocumentPage.tsx'
-import { Fault } from './Fault.tsx'
-import { Library } from './Library.tsx'
+import { ErrorPage } from './ErrorPage.tsx'
+import { Library } from './documents/Library.tsx'
 import { SignIn } from './SignIn.tsx'
 import { navigate, type Route, useRoute } from './routes.ts'
 
 export function App() {
-  const refused = useSession((session) => (session.link === 'refused' ? session.refusal?.code : undefined))
+  const refused = useSession((session) =>
+    session.link === 'refused' ? session.refusal?.code : undefined,
+  )
   const route = useRoute()
   return (
     <>
       {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
-      {!refused && <DeskPanel />}
+      {!refused && <InboxPanel />}
       {!refused && <OverwriteDialog />}
       <Toasts />
     </>
@@ -26,9 +28,12 @@ function OutOfDate() {
   return (
     <main>
       <h1 className="hidden-label">Copydesk</h1>
-      <Fault title="This page is out of date" action={{ label: 'Load it anew', run: () => window.location.reload() }}>
+      <ErrorPage
+        title="This page is out of date"
+        action={{ label: 'Load it anew', run: () => window.location.reload() }}
+      >
         The server has been updated since it was opened.
-      </Fault>
+      </ErrorPage>
     </main>
   )
 }
@@ -43,9 +48,12 @@ function Place({ route }: { route: Route }) {
       return (
         <main>
           <h1 className="hidden-label">Copydesk</h1>
-          <Fault title="There is nothing here" action={{ label: 'All documents', run: () => navigate('/') }}>
+          <ErrorPage
+            title="There is nothing here"
+            action={{ label: 'All documents', run: () => navigate('/') }}
+          >
             The address may have been typed wrongly.
-          </Fault>
+          </ErrorPage>
         </main>
       )
   }

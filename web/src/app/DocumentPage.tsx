@@ -2,26 +2,26 @@
 import { useEffect, useState } from 'react'
 import { Panel } from '../chat/Panel.tsx'
 import { NO_CHAT, useChat } from '../chat/store.ts'
-import { getCurrent } from '../editor/current.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { FileNotes } from '../editor/FileNotes.tsx'
-import { LiveDocument } from '../editor/live.ts'
+import { LiveDocument } from '../editor/sync/liveDocument.ts'
 import { Outline } from '../editor/Outline.tsx'
-import { Page } from '../editor/Page.tsx'
-import { Recovered } from '../editor/Recovered.tsx'
+import { EditorPane } from '../editor/EditorPane.tsx'
+import { RecoveredText } from '../editor/RecoveredText.tsx'
 import { EMPTY, canDecide, useDocument } from '../editor/store.ts'
 import { ApprovalsOff } from '../review/ApprovalsOff.tsx'
-import { EMPTY_BIN, useBin } from '../review/bin.ts'
-import { NO_DRAFTS, useDrafts } from '../review/drafts.ts'
+import { EMPTY_BIN, useBin } from '../review/state/bin.ts'
+import { NO_DRAFTS, useDrafts } from '../review/state/drafts.ts'
 import { forgetAuthors } from '../history/store.ts'
 import { Authors } from '../history/Authors.tsx'
-import { activate, activeHunk } from '../review/field.ts'
+import { activate, activeHunk } from '../review/changes/reviewField.ts'
 import { ReviewBar } from '../review/ReviewBar.tsx'
-import { NONE, useReview } from '../review/store.ts'
-import { usePanel } from '../review/panel.ts'
+import { NO_REQUESTS, useReview } from '../review/state/store.ts'
+import { usePanel } from '../review/state/panel.ts'
 import { wire } from '../session/store.ts'
-import { Fault } from './Fault.tsx'
-import { Skeleton } from './Library.tsx'
-import { NetBar } from './NetBar.tsx'
+import { ErrorPage } from './ErrorPage.tsx'
+import { Skeleton } from './documents/Library.tsx'
+import { ConnectionBar } from './ConnectionBar.tsx'
 import { navigate } from './routes.ts'
 import { Shortcuts } from './Shortcuts.tsx'
 import { TopBar } from './TopBar.tsx'
@@ -32,20 +32,31 @@ export function DocumentPage({ id }: { id: string }) {
   const decides = canDecide(role) && (role === 'owner' || settings?.policy !== 'owner')
   const [focused, setFocused] = useState(false)
   const [shortcuts, setShortcuts] = useState(false)
-  usePageKeys(() => setFocused((on) => !on), () => setShortcuts(true))
+  usePageKeys(
+    () => setFocused((on) => !on),
+    () => setShortcuts(true),
+  )
   return (
-    <div className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}>
-      <TopBar focused={focused} onFocus={() => setFocused(!focused)} onShortcuts={() => setShortcuts(true)} />
-      <NetBar />
+    <div
+      className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
+    >
+      <TopBar
+        focused={focused}
+        onFocus={() => setFocused(!focused)}
+        onShortcuts={() => setShortcuts(true)}
+      />
+      <ConnectionBar />
       <main className="page-scroll">
         <h1 className="hidden-label">{title || 'Document'}</h1>
-        <Recovered />
+        <RecoveredText />
         <FileNotes />
         <ApprovalsOff />
         <Authors />
         {live && phase === 'open' && <Outline view={live.view} />}
         <div className="page">{live && <Body live={live} />}</div>
-        {live && phase === 'open' && <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />}
+        {live && phase === 'open' && (
+          <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />
+        )}
       </main>
       {phase === 'open' && <Panel />}
       {shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
@@ -60,18 +71,24 @@ function Body({ live }: { live: LiveDocument }) {
       return <Skeleton />
     case 'failed':
       return (
-        <Fault title="We can’t open this document" action={{ label: 'Try again', run: () => void live.join() }}>
+        <ErrorPage
+          title="We can’t open this document"
+          action={{ label: 'Try again', run: () => void live.join() }}
+        >
           {failure?.message ?? 'The server isn’t answering.'}
-        </Fault>
+        </ErrorPage>
       )
     case 'gone':
       return (
-        <Fault title="This document is gone" action={{ label: 'All documents', run: () => navigate('/') }}>
+        <ErrorPage
+          title="This document is gone"
+          action={{ label: 'All documents', run: () => navigate('/') }}
+        >
           It was deleted, or the link is wrong.
-        </Fault>
+        </ErrorPage>
       )
     case 'open':
-      return <Page view={live.view} />
+      return <EditorPane view={live.view} />
   }
 }
 
@@ -79,7 +96,7 @@ function useLive(id: string): LiveDocument | null {
   const [live, setLive] = useState<LiveDocument | null>(null)
   useEffect(() => {
     useDocument.setState({ ...EMPTY, id })
-    useReview.setState(NONE)
+    useReview.setState(NO_REQUESTS)
     useChat.setState(NO_CHAT)
     usePanel.setState({ open: false, view: 'suggestions', editing: null, reasoning: null })
     useDrafts.setState(NO_DRAFTS)
@@ -123,5 +140,7 @@ function enterReview(): void {
 }
 
 function typing(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea'))
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea'))
+  )
 }

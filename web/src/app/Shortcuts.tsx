@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { ALT, MOD, SHIFT } from '../ui/keys.ts'
+import { ALT, MOD, SHIFT } from '../ui/keyNames.ts'
 
 export function Shortcuts({ onClose }: { onClose: () => void }) {
   const canUndo = useCapability('undo')
@@ -31,18 +31,36 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="This sheet" chord={['?']} />
         </div>
       </div>
-      <p style={{ marginTop: 14, color: 'var(--ink-2)' }}>Single letters work in the review bar, and at the desk. Press Esc in the text to go to the bar.</p>
+      <p style={{ marginTop: 14, color: 'var(--ink-2)' }}>
+        Single letters work in the review bar, and at the desk. Press Esc in the text to go to the
+        bar.
+      </p>
     </Dialog>
   )
 }
 
-function Keys({ does, chord, letter }: { does: string; chord: readonly string[]; letter?: string }): ReactNode {
+function Keys({
+  does,
+  chord,
+  letter,
+}: {
+  does: string
+  chord: readonly string[]
+  letter?: string
+}): ReactNode {
   return (
     <div>
       {does}
       <span>
-        {chord.map((key) => <kbd key={key}>{key}</kbd>)}
-        {letter && <> or <kbd>{letter}</kbd></>}
+        {chord.map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+        {letter && (
+          <>
+            {' '}
+            or <kbd>{letter}</kbd>
+          </>
+        )}
       </span>
     </div>
   )

@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'react'
 import { endedAt, goOnAsBefore, reasonOf, signIn, useSession } from '../session/store.ts'
 import { useToasts } from '../ui/toasts.ts'
-import { ago } from '../ui/when.ts'
-import { KeptWords } from './KeptWords.tsx'
+import { timeAgo } from '../ui/timeFormat.ts'
+import { UnsentText } from './UnsentText.tsx'
 
 export function SignIn() {
   const { refusal, guest } = useSession()
@@ -18,19 +18,33 @@ export function SignIn() {
     <main className="fault">
       <h1>{title}</h1>
       <p role={alert ? 'alert' : undefined}>{words}</p>
-      <KeptWords />
+      <UnsentText />
       {guest && (
-        <button type="button" className="button is-primary" onClick={goOnAsBefore}>Go on as who you are in this browser</button>
+        <button type="button" className="button is-primary" onClick={goOnAsBefore}>
+          Go on as who you are in this browser
+        </button>
       )}
       <form
         className="sign-in"
         onSubmit={(event) => {
           event.preventDefault()
-          signIn(token.trim().replace(/^.*#token=/, '').replace(/&.*$/, ''))
+          signIn(
+            token
+              .trim()
+              .replace(/^.*#token=/, '')
+              .replace(/&.*$/, ''),
+          )
         }}
       >
         <label htmlFor="token">Paste a link or a token here</label>
-        <input id="token" className="field" type="password" autoComplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} />
+        <input
+          id="token"
+          className="field"
+          type="password"
+          autoComplete="off"
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
         <button type="submit" className="button is-primary" disabled={token.trim() === ''}>
           Open
         </button>
@@ -39,20 +53,44 @@ export function SignIn() {
   )
 }
 
-interface Explanation { title: string; words: string; alert?: boolean }
+interface Explanation {
+  title: string
+  words: string
+  alert?: boolean
+}
 
-function explanation(reason: string | undefined, message: string | undefined, at: string | undefined): Explanation {
-  const when = at === undefined ? '' : ` (${ago(at, Date.now())})`
+function explanation(
+  reason: string | undefined,
+  message: string | undefined,
+  at: string | undefined,
+): Explanation {
+  const when = at === undefined ? '' : ` (${timeAgo(at, Date.now())})`
   switch (reason) {
     case 'token_revoked':
-      return { title: 'Your access was taken back', words: `An owner revoked your link${when}. What you had saved is in the document; ask them for a new link to go on.`, alert: true }
+      return {
+        title: 'Your access was taken back',
+        words: `An owner revoked your link${when}. What you had saved is in the document; ask them for a new link to go on.`,
+        alert: true,
+      }
     case 'token_expired':
-      return { title: 'Your access has ended', words: `Your link was good for a limited time${when}. What you had saved is in the document; ask an owner for a new link to go on.`, alert: true }
+      return {
+        title: 'Your access has ended',
+        words: `Your link was good for a limited time${when}. What you had saved is in the document; ask an owner for a new link to go on.`,
+        alert: true,
+      }
     case 'signed_out':
       return { title: 'You are signed out', words: 'Your link brings you back in.' }
     case 'nobody':
-      return { title: 'Open the link you were given', words: 'Whoever runs this Copydesk finds theirs where it was started: in the line that begins with “open”.' }
+      return {
+        title: 'Open the link you were given',
+        words:
+          'Whoever runs this Copydesk finds theirs where it was started: in the line that begins with “open”.',
+      }
     default:
-      return { title: 'This link does not work', words: `The server does not take it: ${message ?? 'it gave no reason'}.`, alert: true }
+      return {
+        title: 'This link does not work',
+        words: `The server does not take it: ${message ?? 'it gave no reason'}.`,
+        alert: true,
+      }
   }
 }

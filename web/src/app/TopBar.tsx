@@ -1,58 +1,99 @@
 /** The line across the top: where we are, whether it is saved, who is here. */
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
-import { DeskButton } from '../desk/DeskPanel.tsx'
+import { InboxButton } from '../workspace-inbox/InboxPanel.tsx'
 import { People } from '../presence/People.tsx'
-import { usePanel } from '../review/panel.ts'
+import { usePanel } from '../review/state/panel.ts'
 import { useSession } from '../session/store.ts'
 import { Authorship } from '../history/Authors.tsx'
-import { Past } from '../history/History.tsx'
+import { HistoryButton } from '../history/History.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { toast } from '../ui/toasts.ts'
-import { many } from '../ui/when.ts'
-import { Export } from './Export.tsx'
-import { renameDocument, tooLong } from './library.ts'
-import { Me } from './Me.tsx'
+import { plural } from '../ui/timeFormat.ts'
+import { Export } from './documents/Export.tsx'
+import { renameDocument, tooLong } from './documents/library.ts'
+import { AccountButton } from './AccountButton.tsx'
 import { follow } from './routes.ts'
-import { Share } from './Share.tsx'
+import { Share } from './share/Share.tsx'
 import { useTheme } from './theme.ts'
 
-interface Props { focused: boolean; onFocus: () => void; onShortcuts: () => void }
+interface Props {
+  focused: boolean
+  onFocus: () => void
+  onShortcuts: () => void
+}
 
 export function TopBar({ focused, onFocus, onShortcuts }: Props) {
   const [theme, toggleTheme] = useTheme()
   const { id, phase, words, selectedWords } = useDocument()
   return (
     <header className="topbar">
-      <a className="icon-button home" href="/" aria-label="All documents" title="All documents" onClick={(event) => follow(event, '/')}>
+      <a
+        className="icon-button home"
+        href="/"
+        aria-label="All documents"
+        title="All documents"
+        onClick={(event) => follow(event, '/')}
+      >
         <Icon name="book" size={20} />
       </a>
       <div className="title-line">
         <Title />
         <Saved />
       </div>
-      {phase === 'open' && <span className="word-count">{selectedWords > 0 ? `${selectedWords} of ${many(words, 'word')}` : many(words, 'word')}</span>}
+      {phase === 'open' && (
+        <span className="word-count">
+          {selectedWords > 0
+            ? `${selectedWords} of ${plural(words, 'word')}`
+            : plural(words, 'word')}
+        </span>
+      )}
       <People />
       <Authorship />
-      <Past />
-      <DeskButton />
+      <HistoryButton />
+      <InboxButton />
       <Share documentId={id} />
       <Export />
       {phase === 'open' && (
-        <button type="button" className="icon-button sheet-open" aria-label="Ask and review" title="Ask and review" onClick={() => usePanel.setState({ open: true })}>
+        <button
+          type="button"
+          className="icon-button sheet-open"
+          aria-label="Ask and review"
+          title="Ask and review"
+          onClick={() => usePanel.setState({ open: true })}
+        >
           <Icon name="spark" size={18} />
         </button>
       )}
-      <button type="button" className="icon-button wide" aria-label="Focus mode" title="Focus mode" aria-pressed={focused} onClick={onFocus}>
+      <button
+        type="button"
+        className="icon-button wide"
+        aria-label="Focus mode"
+        title="Focus mode"
+        aria-pressed={focused}
+        onClick={onFocus}
+      >
         <Icon name="focus" />
       </button>
-      <button type="button" className="icon-button" aria-label={theme === 'dark' ? 'Light theme' : 'Dark theme'} title={theme === 'dark' ? 'Light theme' : 'Dark theme'} onClick={toggleTheme}>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={theme === 'dark' ? 'Light theme' : 'Dark theme'}
+        title={theme === 'dark' ? 'Light theme' : 'Dark theme'}
+        onClick={toggleTheme}
+      >
         <Icon name={theme === 'dark' ? 'sun' : 'moon'} />
       </button>
-      <button type="button" className="icon-button wide" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={onShortcuts}>
+      <button
+        type="button"
+        className="icon-button wide"
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts"
+        onClick={onShortcuts}
+      >
         <Icon name="keys" size={18} />
       </button>
-      <Me wide />
+      <AccountButton wide />
     </header>
   )
 }
@@ -64,7 +105,8 @@ function Title() {
     setDraft(title)
     if (title) document.title = `${title} · Copydesk`
   }, [title])
-  if (phase !== 'open' || !canWrite(role)) return <span className="title">{title || 'Copydesk'}</span>
+  if (phase !== 'open' || !canWrite(role))
+    return <span className="title">{title || 'Copydesk'}</span>
   const save = () => {
     const wanted = draft.trim()
     if (wanted === '' || wanted === title || id === null) return setDraft(title)
@@ -75,7 +117,12 @@ function Title() {
   }
   return (
     <input
-      className="title" aria-label="Title" value={draft} aria-invalid={tooLong(draft.trim()) !== undefined} onInput={(event) => setDraft(event.currentTarget.value)} onBlur={save}
+      className="title"
+      aria-label="Title"
+      value={draft}
+      aria-invalid={tooLong(draft.trim()) !== undefined}
+      onInput={(event) => setDraft(event.currentTarget.value)}
+      onBlur={save}
       onKeyDown={(event) => {
         if (event.key === 'Enter') event.currentTarget.blur()
         if (event.key === 'Escape') setDraft(title)
@@ -87,6 +134,21 @@ function Title() {
 function Saved() {
   const { saved, phase, role } = useDocument()
   const link = useSession((session) => session.link)
-  const words = phase !== 'open' ? (link === 'online' ? '' : 'Not connected') : !canWrite(role) ? 'Read only' : saved === 'saved' ? 'Saved' : saved === 'saving' ? 'Saving…' : 'Not sent yet'
-  return <span className="saved" role="status">{words}</span>
+  const words =
+    phase !== 'open'
+      ? link === 'online'
+        ? ''
+        : 'Not connected'
+      : !canWrite(role)
+        ? 'Read only'
+        : saved === 'saved'
+          ? 'Saved'
+          : saved === 'saving'
+            ? 'Saving…'
+            : 'Not sent yet'
+  return (
+    <span className="saved" role="status">
+      {words}
+    </span>
+  )
 }

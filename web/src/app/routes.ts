@@ -20,16 +20,22 @@ export function navigate(path: string): void {
 }
 
 /** For links: follows plain clicks without loading the page anew. */
-export function follow(event: { preventDefault(): void; metaKey: boolean; ctrlKey: boolean; shiftKey: boolean }, path: string): void {
+export function follow(
+  event: { preventDefault(): void; metaKey: boolean; ctrlKey: boolean; shiftKey: boolean },
+  path: string,
+): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey) return
   event.preventDefault()
   navigate(path)
 }
 
 export function useRoute(): Route {
-  const path = useSyncExternalStore((changed) => {
-    listeners.add(changed)
-    return () => listeners.delete(changed)
-  }, () => window.location.pathname)
+  const path = useSyncExternalStore(
+    (changed) => {
+      listeners.add(changed)
+      return () => listeners.delete(changed)
+    },
+    () => window.location.pathname,
+  )
   return routeOf(path)
 }

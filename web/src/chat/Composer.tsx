@@ -3,17 +3,17 @@ import { useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
-import { many } from '../ui/when.ts'
+import { plural } from '../ui/timeFormat.ts'
 import { ask, cancelRun } from './ask.ts'
 import { choose, useModel } from './models.ts'
 import { ModeChoice } from './ModeChoice.tsx'
-import { modelLabel } from './spent.ts'
-import { useWorking } from './working.ts'
+import { modelLabel } from './usage.ts'
+import { useActiveRun } from './activeRun.ts'
 
 export function Composer() {
   const { selection, selectedWords, role } = useDocument()
   const online = useSession((session) => session.link === 'online')
-  const running = useWorking()
+  const running = useActiveRun()
   const [text, setText] = useState('')
   const [whole, setWhole] = useState(false)
   useEffect(() => setWhole(false), [selection?.from, selection?.to])
@@ -26,10 +26,22 @@ export function Composer() {
     setText('')
   }
   return (
-    <form className="composer" onSubmit={(event) => { event.preventDefault(); send() }}>
-      <label className="hidden-label" htmlFor="composer">Ask for an edit</label>
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <label className="hidden-label" htmlFor="composer">
+        Ask for an edit
+      </label>
       <textarea
-        id="composer" rows={2} value={text} disabled={!online} placeholder={online ? 'Ask for an edit…' : 'The AI is back when you are online.'}
+        id="composer"
+        rows={2}
+        value={text}
+        disabled={!online}
+        placeholder={online ? 'Ask for an edit…' : 'The AI is back when you are online.'}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -38,8 +50,15 @@ export function Composer() {
         }}
       />
       <div className="composer-foot">
-        <button type="button" className="chip scope" disabled={!selection} aria-pressed={selection ? !whole : undefined} title={selection ? 'Switch between the selection and the whole document' : undefined} onClick={() => setWhole(!whole)}>
-          {scope ? `Selection · ${many(selectedWords, 'word')}` : 'Whole document'}
+        <button
+          type="button"
+          className="chip scope"
+          disabled={!selection}
+          aria-pressed={selection ? !whole : undefined}
+          title={selection ? 'Switch between the selection and the whole document' : undefined}
+          onClick={() => setWhole(!whole)}
+        >
+          {scope ? `Selection · ${plural(selectedWords, 'word')}` : 'Whole document'}
         </button>
         <ModeChoice />
         <ModelChoice />
@@ -48,7 +67,13 @@ export function Composer() {
             <Icon name="stop" size={13} /> Stop
           </button>
         ) : (
-          <button type="submit" className={`icon-button send ${ready ? 'is-ready' : ''}`} aria-label="Ask" title="Ask (Enter)" disabled={!ready}>
+          <button
+            type="submit"
+            className={`icon-button send ${ready ? 'is-ready' : ''}`}
+            aria-label="Ask"
+            title="Ask (Enter)"
+            disabled={!ready}
+          >
             <Icon name="send" />
           </button>
         )}
@@ -64,8 +89,18 @@ function ModelChoice() {
   if (models.length < 2) return null
   const value = chosen !== null && models.includes(chosen) ? chosen : models[0]
   return (
-    <select className="model" aria-label="Model" title="Who answers" value={value} onChange={({ currentTarget: { value: name } }) => choose(name === models[0] ? null : name)}>
-      {models.map((name) => <option key={name} value={name}>{modelLabel(name, models)}</option>)}
+    <select
+      className="model"
+      aria-label="Model"
+      title="Who answers"
+      value={value}
+      onChange={({ currentTarget: { value: name } }) => choose(name === models[0] ? null : name)}
+    >
+      {models.map((name) => (
+        <option key={name} value={name}>
+          {modelLabel(name, models)}
+        </option>
+      ))}
     </select>
   )
 }

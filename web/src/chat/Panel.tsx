@@ -1,22 +1,31 @@
 /** The side of the page where edits are asked for and reviewed; a bottom sheet on small screens. */
 import { useEffect } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
-import { Batch } from '../review/Batch.tsx'
+import { BatchDecision } from '../review/BatchDecision.tsx'
 import { Bin } from '../review/Bin.tsx'
-import { loadEnded } from '../review/bin.ts'
-import { Orphans } from '../review/Orphans.tsx'
+import { loadEnded } from '../review/state/bin.ts'
+import { OrphanedDrafts } from '../review/OrphanedDrafts.tsx'
 import { ReviewSettings } from '../review/ReviewSettings.tsx'
-import { usePanel } from '../review/panel.ts'
-import { isWaiting, useReview } from '../review/store.ts'
+import { usePanel } from '../review/state/panel.ts'
+import { isWaiting, useReview } from '../review/state/store.ts'
 import { Rules } from '../rules/Rules.tsx'
 import { useCapability, useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
-import type { ApprovalRequest } from '../wire/types.ts'
+import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { ask } from './ask.ts'
 import { Composer } from './Composer.tsx'
-import { beginAnew } from './conversation.ts'
+import { clearConversation } from './conversation.ts'
 import { RunCard } from './RunCard.tsx'
-import { answered, began, happened, remembers, type Run, streamed, type Turn, useChat } from './store.ts'
+import {
+  answered,
+  applyAgentEvent,
+  began,
+  remembers,
+  type Run,
+  streamed,
+  type Turn,
+  useChat,
+} from './store.ts'
 import { loadEarlier, loadTranscript } from './transcript.ts'
 
 export function Panel() {
@@ -29,19 +38,38 @@ export function Panel() {
     <aside className={`panel ${open ? 'is-open' : ''}`} aria-label="Suggestions">
       <div className="panel-head">
         <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>
-        <button type="button" className="icon-button" aria-label="Bin" title={isBin ? 'Back to the suggestions' : 'Bin: what was not accepted'} aria-pressed={isBin} onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Bin"
+          title={isBin ? 'Back to the suggestions' : 'Bin: what was not accepted'}
+          aria-pressed={isBin}
+          onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}
+        >
           <Icon name="trash" />
         </button>
         {!isBin && <NewConversation />}
         <ReviewSettings />
         <Rules />
-        <button type="button" className="icon-button close-sheet" aria-label="Close suggestions" onClick={() => usePanel.setState({ open: false })}>
+        <button
+          type="button"
+          className="icon-button close-sheet"
+          aria-label="Close suggestions"
+          onClick={() => usePanel.setState({ open: false })}
+        >
           <Icon name="cross" />
         </button>
       </div>
       <div className="panel-body" tabIndex={-1}>
-        <Orphans />
-        {isBin ? <Bin /> : <><Batch /><Conversation /></>}
+        <OrphanedDrafts />
+        {isBin ? (
+          <Bin />
+        ) : (
+          <>
+            <BatchDecision />
+            <Conversation />
+          </>
+        )}
       </div>
       <Composer />
     </aside>
@@ -49,10 +77,14 @@ export function Panel() {
 }
 
 /** What needs somebody now stands first; the rest is below, newest first. */
-export function arrange(runs: readonly Run[], requests: readonly ApprovalRequest[]): { now: Run[]; earlier: Run[] } {
+export function arrange(
+  runs: readonly Run[],
+  requests: readonly ToolApprovalRequest[],
+): { now: Run[]; earlier: Run[] } {
   const waiting = new Set(requests.filter(isWaiting).map((request) => request.requestId))
   const newest = runs.toSorted((a, b) => b.at.localeCompare(a.at))
-  const needed = (run: Run, index: number) => run.status === 'running' || waiting.has(run.id) || index === 0
+  const needed = (run: Run, index: number) =>
+    run.status === 'running' || waiting.has(run.id) || index === 0
   return { now: newest.filter(needed), earlier: newest.filter((run, index) => !needed(run, index)) }
 }
 
@@ -65,7 +97,14 @@ function NewConversation() {
   const said = useChat((chat) => remembers(chat, me))
   if (!can || !mayAsk) return null
   return (
-    <button type="button" className="icon-button" aria-label="New conversation" title="New conversation: the AI forgets what was said so far; the record stays" disabled={!online || !said} onClick={() => void beginAnew()}>
+    <button
+      type="button"
+      className="icon-button"
+      aria-label="New conversation"
+      title="New conversation: the AI forgets what was said so far; the record stays"
+      disabled={!online || !said}
+      onClick={() => void clearConversation()}
+    >
       <Icon name="plus" />
     </button>
   )
@@ -74,8 +113,17 @@ function NewConversation() {
 /** What was said about whose conversation, where it was begun anew: at its place among the cards. */
 function TurnLine({ turn }: { turn: Turn }) {
   const of = useChat((chat) => chat.runs.find((run) => run.id === turn.from)?.prompt)
-  const went = turn.from === null ? 'began a new conversation' : of ? `went on from “${of.length > 40 ? `${of.slice(0, 40).toWellFormed()}…` : of}”` : 'went on from an earlier question'
-  return <p className="turn">{turn.name || 'Somebody'} {went}</p>
+  const went =
+    turn.from === null
+      ? 'began a new conversation'
+      : of
+        ? `went on from “${of.length > 40 ? `${of.slice(0, 40).toWellFormed()}…` : of}”`
+        : 'went on from an earlier question'
+  return (
+    <p className="turn">
+      {turn.name || 'Somebody'} {went}
+    </p>
+  )
 }
 
 function Conversation() {
@@ -84,8 +132,18 @@ function Conversation() {
   const requests = Object.values(useReview((state) => state.requests))
   if (runs.length === 0) return <Calm />
   const { now, earlier } = arrange(runs, requests)
-  const card = (run: Run) => <RunCard key={run.id} run={run} requests={requests.filter((request) => request.requestId === run.id)} />
-  const lines = (after: string, before: string) => turns.filter(({ at }) => at >= after && at < before).toReversed().map((turn) => <TurnLine key={turn.id} turn={turn} />)
+  const card = (run: Run) => (
+    <RunCard
+      key={run.id}
+      run={run}
+      requests={requests.filter((request) => request.requestId === run.id)}
+    />
+  )
+  const lines = (after: string, before: string) =>
+    turns
+      .filter(({ at }) => at >= after && at < before)
+      .toReversed()
+      .map((turn) => <TurnLine key={turn.id} turn={turn} />)
   const newest = earlier[0]?.at ?? ''
   return (
     <>
@@ -104,7 +162,11 @@ function More() {
   const is = useChat((chat) => Boolean(chat.before))
   const online = useSession((session) => session.link === 'online')
   if (!is || id === null) return null
-  return <button type="button" className="link" disabled={!online} onClick={() => void loadEarlier(id)}>Show earlier questions</button>
+  return (
+    <button type="button" className="link" disabled={!online} onClick={() => void loadEarlier(id)}>
+      Show earlier questions
+    </button>
+  )
 }
 
 function Calm() {
@@ -113,15 +175,34 @@ function Calm() {
   const online = useSession((session) => session.link === 'online')
   // The copy editor that needs no model can correct, but not invent.
   const corrector = useSession((session) => session.me?.models[0]?.startsWith('harper') ?? false)
-  const starters = !empty ? ['Fix the grammar', 'Check the spelling'] : corrector ? [] : ['Draft an outline', 'Write an opening', 'Suggest five titles']
+  const starters = !empty
+    ? ['Fix the grammar', 'Check the spelling']
+    : corrector
+      ? []
+      : ['Draft an outline', 'Write an opening', 'Suggest five titles']
   return (
     <div className="calm">
-      <span className="spark"><Icon name="spark" size={26} /></span>
+      <span className="spark">
+        <Icon name="spark" size={26} />
+      </span>
       <strong>Nothing to review.</strong>
-      <p>{mayAsk ? 'Ask for an edit below. You approve every word before it lands.' : 'What the AI suggests for this document shows up here.'}</p>
+      <p>
+        {mayAsk
+          ? 'Ask for an edit below. You approve every word before it lands.'
+          : 'What the AI suggests for this document shows up here.'}
+      </p>
       {online && mayAsk && (
         <div className="chips">
-          {starters.map((starter) => <button type="button" className="chip" key={starter} onClick={() => void ask(starter, null)}>{starter}</button>)}
+          {starters.map((starter) => (
+            <button
+              type="button"
+              className="chip"
+              key={starter}
+              onClick={() => void ask(starter, null)}
+            >
+              {starter}
+            </button>
+          ))}
         </div>
       )}
     </div>
@@ -133,14 +214,36 @@ function useConversation(id: string | null): void {
   const online = useSession((session) => session.link === 'online')
   useEffect(() => {
     if (id === null || !online) return
-    const ours = <T extends { documentId?: string | null; sessionId: string }>(act: (payload: T) => void) => (payload: T) => {
-      if (payload.documentId === id || (payload.documentId === undefined && payload.sessionId === useSession.getState().me?.sessionId)) act(payload)
-    }
+    const ours =
+      <T extends { documentId?: string | null; sessionId: string }>(act: (payload: T) => void) =>
+      (payload: T) => {
+        if (
+          payload.documentId === id ||
+          (payload.documentId === undefined &&
+            payload.sessionId === useSession.getState().me?.sessionId)
+        )
+          act(payload)
+      }
     const stops = [
-      wire.on('claudeStreamStart', ours((stream) => useChat.setState((chat) => began(chat, stream, new Date().toISOString())))),
-      wire.on('claudeStreamChunk', ours((stream) => useChat.setState((chat) => streamed(chat, stream, new Date().toISOString())))),
-      wire.on('agent_event', ours((event) => useChat.setState((chat) => happened(chat, event)))),
-      wire.on('claudeResponse', (response) => useChat.setState((chat) => (chat.runs.some((run) => run.id === response.requestId) ? answered(chat, response) : chat))),
+      wire.on(
+        'claudeStreamStart',
+        ours((stream) => useChat.setState((chat) => began(chat, stream, new Date().toISOString()))),
+      ),
+      wire.on(
+        'claudeStreamChunk',
+        ours((stream) =>
+          useChat.setState((chat) => streamed(chat, stream, new Date().toISOString())),
+        ),
+      ),
+      wire.on(
+        'agent_event',
+        ours((event) => useChat.setState((chat) => applyAgentEvent(chat, event))),
+      ),
+      wire.on('claudeResponse', (response) =>
+        useChat.setState((chat) =>
+          chat.runs.some((run) => run.id === response.requestId) ? answered(chat, response) : chat,
+        ),
+      ),
     ]
     void loadTranscript(id)
     void loadEnded(id)

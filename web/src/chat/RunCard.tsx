@@ -1,46 +1,79 @@
 /** One question and everything that came of it. */
 import { memo } from 'react'
-import { Outcome } from '../review/Outcome.tsx'
-import { ProposalCard } from '../review/ProposalCard.tsx'
-import { isPlan, PlanCard, PlanOutcome } from '../review/PlanCard.tsx'
-import { Growing } from '../review/Growing.tsx'
-import { isWaiting, useReview } from '../review/store.ts'
+import { Outcome } from '../review/cards/Outcome.tsx'
+import { ProposalCard } from '../review/cards/ProposalCard.tsx'
+import { isPlan, PlanCard, PlanOutcome } from '../review/cards/PlanCard.tsx'
+import { StreamingProposal } from '../review/cards/StreamingProposal.tsx'
+import { isWaiting, useReview } from '../review/state/store.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
-import { ago } from '../ui/when.ts'
-import type { ApprovalRequest } from '../wire/types.ts'
+import { timeAgo } from '../ui/timeFormat.ts'
+import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { canWrite, useDocument } from '../editor/store.ts'
 import { continueFrom } from './conversation.ts'
-import { spentLine, spentWords } from './spent.ts'
+import { usageLine, usageText } from './usage.ts'
 import { type Entry, goesOnFrom, type Run, runAhead, useChat } from './store.ts'
 import { toolName } from './tools.ts'
 
-export const RunCard = memo(function RunCard({ run, requests }: { run: Run; requests: readonly ApprovalRequest[] }) {
+export const RunCard = memo(function RunCard({
+  run,
+  requests,
+}: {
+  run: Run
+  requests: readonly ToolApprovalRequest[]
+}) {
   const writing = useReview((state) => state.writing)
   const mine = useSession((session) => session.me?.sessionId === run.sessionId)
   const growing = Object.values(writing).filter((one) => one.run === run.id)
   const tool = run.entries.findLast((entry) => entry.kind === 'tool')
   const running = run.status === 'running'
-  const waiting = requests.some(isWaiting) || run.entries.some((entry) => entry.kind === 'tool' && entry.waits && entry.result === null)
+  const waiting =
+    requests.some(isWaiting) ||
+    run.entries.some((entry) => entry.kind === 'tool' && entry.waits && entry.result === null)
   const name = growing[0]?.tool ?? (tool?.kind === 'tool' ? tool.name : undefined)
   const kind = name === undefined ? 'Answer' : toolName(name)
   return (
-    <article className={`card ${requests.length === 0 ? 'is-answer' : ''}`} aria-label={run.prompt ? `AI for ${run.author}: ${run.prompt}` : `AI for ${run.author}`}>
+    <article
+      className={`card ${requests.length === 0 ? 'is-answer' : ''}`}
+      aria-label={run.prompt ? `AI for ${run.author}: ${run.prompt}` : `AI for ${run.author}`}
+    >
       <div className="card-head">
-        <span className="spark"><Icon name="spark" /></span>
+        <span className="spark">
+          <Icon name="spark" />
+        </span>
         <h3>AI for {run.author || 'somebody'}</h3>
-        <p>{kind} · {!running || waiting ? ago(run.at, Date.now()) : run.begun ? 'writing now' : 'waiting'}</p>
+        <p>
+          {kind} ·{' '}
+          {!running || waiting
+            ? timeAgo(run.at, Date.now())
+            : run.begun
+              ? 'writing now'
+              : 'waiting'}
+        </p>
       </div>
       {run.prompt && <p className="prompt">{run.prompt}</p>}
       {run.entries.map((entry, index) => (
-        <Step key={index} entry={entry} request={entry.kind === 'tool' ? requests.find((request) => request.tool_use_id === entry.id) : undefined} />
+        <Step
+          key={index}
+          entry={entry}
+          request={
+            entry.kind === 'tool'
+              ? requests.find((request) => request.tool_use_id === entry.id)
+              : undefined
+          }
+        />
       ))}
-      {running && growing.map((one) => <Growing key={one.id} writing={one} mine={mine} />)}
+      {running &&
+        growing.map((one) => <StreamingProposal key={one.id} writing={one} mine={mine} />)}
       {running && !waiting && growing.length === 0 && <AtWork run={run} />}
       <Ending run={run} />
       {run.notice && <p className="warn-note">{run.notice}.</p>}
       {!running && <Continue run={run} />}
-      {run.spent && <p className="spent" title={spentWords(run.spent)}>{spentLine(run.spent)}</p>}
+      {run.spent && (
+        <p className="spent" title={usageText(run.spent)}>
+          {usageLine(run.spent)}
+        </p>
+      )}
     </article>
   )
 })
@@ -54,23 +87,47 @@ function Continue({ run }: { run: Run }) {
   const goesOn = useChat((chat) => goesOnFrom(chat, session) === run.id)
   // The next question goes on from there as it is.
   if (!can || !mayAsk || !run.begun || goesOn) return null
-  return <button type="button" className="link continue" disabled={!online} onClick={() => void continueFrom(run)}>Continue from here</button>
+  return (
+    <button
+      type="button"
+      className="link continue"
+      disabled={!online}
+      onClick={() => void continueFrom(run)}
+    >
+      Continue from here
+    </button>
+  )
 }
 
 /** What a run does that has nothing to show yet. */
 function AtWork({ run }: { run: Run }) {
   const ahead = useChat((chat) => runAhead(chat, run))
-  const reviewed = useReview((state) => Object.values(state.requests).some((request) => request.requestId === ahead?.id && isWaiting(request)))
-  if (!ahead) return <div className="dots">{run.entries.length === 0 ? 'Reading the text' : 'Writing'}</div>
-  const which = ahead.prompt.length > 40 ? `${ahead.prompt.slice(0, 40).toWellFormed()}…` : ahead.prompt
-  return <p className="waits">{reviewed ? `Waits until “${which}” is reviewed` : `Waits until “${which}” is done`}</p>
+  const reviewed = useReview((state) =>
+    Object.values(state.requests).some(
+      (request) => request.requestId === ahead?.id && isWaiting(request),
+    ),
+  )
+  if (!ahead)
+    return <div className="dots">{run.entries.length === 0 ? 'Reading the text' : 'Writing'}</div>
+  const which =
+    ahead.prompt.length > 40 ? `${ahead.prompt.slice(0, 40).toWellFormed()}…` : ahead.prompt
+  return (
+    <p className="waits">
+      {reviewed ? `Waits until “${which}” is reviewed` : `Waits until “${which}” is done`}
+    </p>
+  )
 }
 
-function Step({ entry, request }: { entry: Entry; request: ApprovalRequest | undefined }) {
-  if (entry.kind === 'text') return entry.text.trim() === '' ? null : <p className="answer">{entry.text}</p>
+function Step({ entry, request }: { entry: Entry; request: ToolApprovalRequest | undefined }) {
+  if (entry.kind === 'text')
+    return entry.text.trim() === '' ? null : <p className="answer">{entry.text}</p>
   if (!request && entry.result) return <Result words={entry.result} failed={entry.failed} />
-  if (!request) return entry.waits ? <p className="waits">Waits in “{entry.waits}”, whose people decide about it</p> : null
-  if (isPlan(request)) return isWaiting(request) ? <PlanCard request={request} /> : <PlanOutcome request={request} />
+  if (!request)
+    return entry.waits ? (
+      <p className="waits">Waits in “{entry.waits}”, whose people decide about it</p>
+    ) : null
+  if (isPlan(request))
+    return isWaiting(request) ? <PlanCard request={request} /> : <PlanOutcome request={request} />
   if (isWaiting(request)) return <ProposalCard request={request} />
   return <Outcome request={request} />
 }
@@ -80,7 +137,9 @@ function Result({ words, failed }: { words: string; failed: boolean }) {
   const [first = '', ...rest] = words.split('\n')
   return (
     <>
-      <p className="tool-line"><Icon name={failed ? 'cross' : 'check'} size={13} /> <span>{first}</span></p>
+      <p className="tool-line">
+        <Icon name={failed ? 'cross' : 'check'} size={13} /> <span>{first}</span>
+      </p>
       {rest.length > 0 && (
         <details className="told">
           <summary>What the AI was told</summary>
@@ -97,10 +156,20 @@ function Ending({ run }: { run: Run }) {
     case 'success':
       return null
     case 'cancelled':
-      return <p className="tool-line"><Icon name="stop" size={13} /> Stopped.</p>
+      return (
+        <p className="tool-line">
+          <Icon name="stop" size={13} /> Stopped.
+        </p>
+      )
     case 'max_tokens':
       return <p className="warn-note">The answer was cut off: it grew too long.</p>
     default:
-      return <p className="warn-note" role="alert">{run.problem ? `The AI could not finish this: ${run.problem}` : 'The AI could not finish this.'}</p>
+      return (
+        <p className="warn-note" role="alert">
+          {run.problem
+            ? `The AI could not finish this: ${run.problem}`
+            : 'The AI could not finish this.'}
+        </p>
+      )
   }
 }

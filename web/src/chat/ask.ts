@@ -1,30 +1,52 @@
 /** Asking for an edit, and stopping one. */
-import { getCurrent } from '../editor/current.ts'
-import { settled } from '../editor/settle.ts'
-import { currentText, hunkFrom, hunkTo, proposedText } from '../review/hunk.ts'
-import { rejectHunk } from '../review/decide.ts'
-import { asItIs } from '../review/field.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { allSent } from '../editor/sync/allSent.ts'
+import { currentText, hunkFrom, hunkTo, proposedText } from '../review/changes/hunk.ts'
+import { rejectHunk } from '../review/state/decide.ts'
+import { asItIs } from '../review/changes/reviewField.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { Hunk } from '../wire/types.ts'
+import type { Hunk } from '../wire/generated.ts'
 import { chosenModel } from './models.ts'
 import { chosenMode } from './modes.ts'
 import { asked, failed, useChat } from './store.ts'
 
 /** Sends the question; the selection goes along when `scoped`. */
-export async function ask(prompt: string, scope: { from: number; to: number } | null): Promise<void> {
+export async function ask(
+  prompt: string,
+  scope: { from: number; to: number } | null,
+): Promise<void> {
   const current = getCurrent()
   const me = useSession.getState().me
   if (!current || !me) return
-  await settled()
+  await allSent()
   const requestId = `run_${crypto.randomUUID().replaceAll('-', '')}`
-  useChat.setState((chat) => asked(chat, { id: requestId, sessionId: me.sessionId, prompt, author: me.user.name, at: new Date().toISOString() }))
-  const selection = scope && { text: current.view.state.sliceDoc(scope.from, scope.to), start: scope.from, end: scope.to }
+  useChat.setState((chat) =>
+    asked(chat, {
+      id: requestId,
+      sessionId: me.sessionId,
+      prompt,
+      author: me.user.name,
+      at: new Date().toISOString(),
+    }),
+  )
+  const selection = scope && {
+    text: current.view.state.sliceDoc(scope.from, scope.to),
+    start: scope.from,
+    end: scope.to,
+  }
   const model = chosenModel()
   const mode = chosenMode()
   try {
-    await wire.call('askClaudeCode', { sessionId: me.sessionId, prompt, requestId, ...(model && { model }), ...(mode && { permission_mode: mode }), context: { documentId: current.id, ...(selection && { selection }) } })
+    await wire.call('askClaudeCode', {
+      sessionId: me.sessionId,
+      prompt,
+      requestId,
+      ...(model && { model }),
+      ...(mode && { permission_mode: mode }),
+      context: { documentId: current.id, ...(selection && { selection }) },
+    })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     useChat.setState((chat) => failed(chat, requestId, error.message))

@@ -1,19 +1,34 @@
 /** Beginning a conversation anew, and going on from an earlier question. What was said stays where it is. */
-import { getCurrent } from '../editor/current.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { Run } from './store.ts'
 
-export function beginAnew(): Promise<void> {
-  return turn((sessionId, documentId) => wire.call('transcript:clear', { sessionId, documentId }), 'New conversation: the AI no longer goes by what was said before.')
+export function clearConversation(): Promise<void> {
+  return turn(
+    (sessionId, documentId) => wire.call('transcript:clear', { sessionId, documentId }),
+    'New conversation: the AI no longer goes by what was said before.',
+  )
 }
 
 export function continueFrom(run: Run): Promise<void> {
-  return turn((sessionId, documentId) => wire.call('transcript:fork', { sessionId, documentId, requestId: run.id, fromSessionId: run.sessionId }), 'The AI goes on from there: ask your next question below.')
+  return turn(
+    (sessionId, documentId) =>
+      wire.call('transcript:fork', {
+        sessionId,
+        documentId,
+        requestId: run.id,
+        fromSessionId: run.sessionId,
+      }),
+    'The AI goes on from there: ask your next question below.',
+  )
 }
 
-async function turn(call: (sessionId: string, documentId: string) => Promise<object>, done: string): Promise<void> {
+async function turn(
+  call: (sessionId: string, documentId: string) => Promise<object>,
+  done: string,
+): Promise<void> {
   const [me, current] = [useSession.getState().me, getCurrent()]
   if (!me || !current) return
   try {
@@ -22,6 +37,10 @@ async function turn(call: (sessionId: string, documentId: string) => Promise<obj
     document.querySelector<HTMLElement>('#composer')?.focus()
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    toast(error.code === 'busy' ? 'The AI is still at work on a question. Wait for it, or stop it.' : error.message)
+    toast(
+      error.code === 'busy'
+        ? 'The AI is still at work on a question. Wait for it, or stop it.'
+        : error.message,
+    )
   }
 }

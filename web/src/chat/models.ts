@@ -5,7 +5,9 @@ import { useSession } from '../session/store.ts'
 const KEY = 'copydesk:model'
 
 /** The model of this tab; null for the server's default. */
-export const useModel = create<{ chosen: string | null }>()(() => ({ chosen: sessionStorage.getItem(KEY) }))
+export const useModel = create<{ chosen: string | null }>()(() => ({
+  chosen: sessionStorage.getItem(KEY),
+}))
 
 export function choose(name: string | null): void {
   if (name === null) sessionStorage.removeItem(KEY)

@@ -1,12 +1,25 @@
 /** The conversation about the open document: what was asked, answered, called and decided. Reducers are pure. */
 import { create } from 'zustand'
-import type { AgentEvent, ApprovalRequest, ClaudeResponse, ClaudeStream } from '../wire/types.ts'
+import type {
+  AgentEvent,
+  ToolApprovalRequest,
+  ClaudeResponse,
+  ClaudeStream,
+} from '../wire/generated.ts'
 
 export type Entry =
   | { kind: 'text'; text: string; open: boolean }
-  | { kind: 'tool'; id: string; name: string; result: string | null; failed: boolean; /** The document where it waits, if that is another one. */ waits?: string }
+  | {
+      kind: 'tool'
+      id: string
+      name: string
+      result: string | null
+      failed: boolean
+      /** The document where it waits, if that is another one. */ waits?: string
+    }
 
-export type RunStatus = 'running' | 'success' | 'error' | 'cancelled' | 'max_tokens' | 'refusal' | 'limit'
+export type RunStatus =
+  'running' | 'success' | 'error' | 'cancelled' | 'max_tokens' | 'refusal' | 'limit'
 
 export interface Run {
   id: string
@@ -26,10 +39,22 @@ export interface Run {
 }
 
 /** Tokens of a run, and what they cost in US dollars where that is known. */
-export interface Spent { model: string; input: number; cached: number; output: number; dollars: number | null }
+export interface Spent {
+  model: string
+  input: number
+  cached: number
+  output: number
+  dollars: number | null
+}
 
 /** Somebody's conversation began anew, or goes on from an earlier run of theirs or anybody's. */
-export interface Turn { id: string; sessionId: string; name: string; at: string; from: string | null }
+export interface Turn {
+  id: string
+  sessionId: string
+  name: string
+  at: string
+  from: string | null
+}
 
 export interface Chat {
   runs: readonly Run[]
@@ -40,52 +65,101 @@ export interface Chat {
 export const NO_CHAT: Chat = { runs: [], turns: [], before: null }
 export const useChat = create<Chat>()(() => NO_CHAT)
 
-const fresh = (id: string, sessionId: string, at: string): Run => ({ id, sessionId, prompt: '', author: '', at, begun: false, status: 'running', problem: null, entries: [], spent: null })
+const fresh = (id: string, sessionId: string, at: string): Run => ({
+  id,
+  sessionId,
+  prompt: '',
+  author: '',
+  at,
+  begun: false,
+  status: 'running',
+  problem: null,
+  entries: [],
+  spent: null,
+})
 
 /** What was said earlier, before what is known: a run may be cut in two. */
 export function joined(earlier: Chat, known: Chat): Chat {
   const whole = (run: Run): Run => {
     const rest = known.runs.find((other) => other.id === run.id)
-    return rest ? { ...rest, prompt: rest.prompt || run.prompt, author: rest.author || run.author, at: run.at, entries: [...run.entries, ...rest.entries] } : run
+    return rest
+      ? {
+          ...rest,
+          prompt: rest.prompt || run.prompt,
+          author: rest.author || run.author,
+          at: run.at,
+          entries: [...run.entries, ...rest.entries],
+        }
+      : run
   }
   const here = new Set(earlier.runs.map((run) => run.id))
   const turns = earlier.turns.filter((turn) => !known.turns.some(({ id }) => id === turn.id))
-  return { runs: [...earlier.runs.map(whole), ...known.runs.filter((run) => !here.has(run.id))], turns: [...turns, ...known.turns], before: earlier.before ?? null }
+  return {
+    runs: [...earlier.runs.map(whole), ...known.runs.filter((run) => !here.has(run.id))],
+    turns: [...turns, ...known.turns],
+    before: earlier.before ?? null,
+  }
 }
 
 /** Our own question, shown before the server has answered. */
-export function asked(chat: Chat, run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>): Chat {
+export function asked(
+  chat: Chat,
+  run: Pick<Run, 'id' | 'sessionId' | 'prompt' | 'author' | 'at'>,
+): Chat {
   return change(chat, run.id, run.sessionId, run.at, (old) => ({ ...old, ...run }))
 }
 
 /** The model begins anew: what it streamed and did not finish is void. */
 export function began(chat: Chat, { requestId, sessionId }: ClaudeStream, at: string): Chat {
-  return change(chat, requestId, sessionId, at, (run) => ({ ...run, begun: true, entries: run.entries.filter((entry) => entry.kind === 'tool' || !entry.open) }))
+  return change(chat, requestId, sessionId, at, (run) => ({
+    ...run,
+    begun: true,
+    entries: run.entries.filter((entry) => entry.kind === 'tool' || !entry.open),
+  }))
 }
 
-export function streamed(chat: Chat, { requestId, sessionId, text = '' }: ClaudeStream, at: string): Chat {
+export function streamed(
+  chat: Chat,
+  { requestId, sessionId, text = '' }: ClaudeStream,
+  at: string,
+): Chat {
   return change(chat, requestId, sessionId, at, (run) => {
     const last = run.entries.at(-1)
-    if (last?.kind === 'text' && last.open) return { ...run, entries: [...run.entries.slice(0, -1), { ...last, text: last.text + text }] }
+    if (last?.kind === 'text' && last.open)
+      return { ...run, entries: [...run.entries.slice(0, -1), { ...last, text: last.text + text }] }
     return { ...run, entries: [...run.entries, { kind: 'text', text, open: true }] }
   })
 }
 
 /** The agent event objects of the tool approval protocol, live or from the stored transcript. */
-export function happened(chat: Chat, event: AgentEvent): Chat {
+export function applyAgentEvent(chat: Chat, event: AgentEvent): Chat {
   if (event.type === 'user' && event.subtype === 'clear') return turned(chat, event)
-  return change(chat, event.requestId, event.sessionId, event.at, (run) => ({ ...step(run, event), begun: true }))
+  return change(chat, event.requestId, event.sessionId, event.at, (run) => ({
+    ...step(run, event),
+    begun: true,
+  }))
 }
 
 function turned(chat: Chat, { requestId: id, sessionId, at, content }: AgentEvent): Chat {
   if (chat.turns.some((turn) => turn.id === id)) return chat
-  return { ...chat, turns: [...chat.turns, { id, sessionId, at, name: words(content, 'name'), from: words(content, 'from') || null }] }
+  return {
+    ...chat,
+    turns: [
+      ...chat.turns,
+      { id, sessionId, at, name: words(content, 'name'), from: words(content, 'from') || null },
+    ],
+  }
 }
 
 function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
   switch (`${type}/${subtype}`) {
     case 'user/prompt':
-      return { ...run, prompt: words(content, 'text') || words(content, 'prompt') || run.prompt, author: nameIn(content) || run.author, at }
+      return {
+        ...run,
+        prompt: words(content, 'text') || words(content, 'prompt') || run.prompt,
+        author: nameIn(content) || run.author,
+        at,
+      }
     case 'assistant/text':
       return { ...run, entries: closeText(run.entries, words(content, 'text')) }
     case 'assistant/tool_use': {
@@ -93,27 +167,63 @@ function step(run: Run, { type, subtype, content, at }: AgentEvent): Run {
       if (run.entries.some((entry) => entry.kind === 'tool' && entry.id === id)) return run
       const said = spoken(content)
       if (said) return { ...run, entries: closeText(run.entries, said) }
-      return { ...run, entries: [...run.entries, { kind: 'tool', id, name: words(content, 'name'), result: null, failed: false }] }
+      return {
+        ...run,
+        entries: [
+          ...run.entries,
+          { kind: 'tool', id, name: words(content, 'name'), result: null, failed: false },
+        ],
+      }
     }
     case 'system/waiting': {
       const id = words(content, 'tool_use_id')
       const waits = words(content, 'title')
-      return { ...run, entries: run.entries.map((entry) => (entry.kind === 'tool' && entry.id === id && entry.result === null ? { ...entry, waits } : entry)) }
+      return {
+        ...run,
+        entries: run.entries.map((entry) =>
+          entry.kind === 'tool' && entry.id === id && entry.result === null
+            ? { ...entry, waits }
+            : entry,
+        ),
+      }
     }
     case 'user/tool_result': {
       const id = words(content, 'tool_use_id')
       const result = words(content, 'content')
-      return { ...run, entries: run.entries.map((entry) => (entry.kind === 'tool' && entry.id === id ? { ...entry, result, failed: content.is_error === true } : entry)) }
+      return {
+        ...run,
+        entries: run.entries.map((entry) =>
+          entry.kind === 'tool' && entry.id === id
+            ? { ...entry, result, failed: content.is_error === true }
+            : entry,
+        ),
+      }
     }
     default:
-      return type === 'result' ? { ...finish(run, subtype as RunStatus, words(content, 'error') || words(content, 'message') || words(content, 'text')), spent: spentIn(content), ...(words(content, 'notice') && { notice: words(content, 'notice') }) } : run
+      return type === 'result'
+        ? {
+            ...finish(
+              run,
+              subtype as RunStatus,
+              words(content, 'error') || words(content, 'message') || words(content, 'text'),
+            ),
+            spent: spentIn(content),
+            ...(words(content, 'notice') && { notice: words(content, 'notice') }),
+          }
+        : run
   }
 }
 
 /** What `respond_conversation_only` says is an answer like any other. */
 function spoken(content: Record<string, unknown>): string {
   const { name, input } = content
-  return name === 'respond_conversation_only' && input && typeof input === 'object' && 'response' in input && typeof input.response === 'string' ? input.response : ''
+  return name === 'respond_conversation_only' &&
+    input &&
+    typeof input === 'object' &&
+    'response' in input &&
+    typeof input.response === 'string'
+    ? input.response
+    : ''
 }
 
 /** The finished block replaces what was streamed of it. */
@@ -124,45 +234,89 @@ function closeText(entries: readonly Entry[], text: string): readonly Entry[] {
 }
 
 function finish(run: Run, status: RunStatus, problem: string): Run {
-  const entries = run.entries.map((entry) => (entry.kind === 'text' ? { ...entry, open: false } : entry))
-  return { ...run, status, entries, problem: status === 'success' || status === 'cancelled' ? null : problem || null }
+  const entries = run.entries.map((entry) =>
+    entry.kind === 'text' ? { ...entry, open: false } : entry,
+  )
+  return {
+    ...run,
+    status,
+    entries,
+    problem: status === 'success' || status === 'cancelled' ? null : problem || null,
+  }
 }
 
 /** The run is over, whatever else was missed. */
-export function answered(chat: Chat, { requestId, sessionId, conversationMessage, error, timestamp }: ClaudeResponse): Chat {
+export function answered(
+  chat: Chat,
+  { requestId, sessionId, conversationMessage, error, timestamp }: ClaudeResponse,
+): Chat {
   return change(chat, requestId, sessionId, timestamp, (run) => {
     const silent = !run.entries.some((entry) => entry.kind === 'text')
-    const entries: readonly Entry[] = silent && conversationMessage ? [...run.entries, { kind: 'text', text: conversationMessage, open: false }] : run.entries
-    const status = run.status !== 'running' ? run.status : error ? (error.code === 'cancelled' ? 'cancelled' : 'error') : 'success'
+    const entries: readonly Entry[] =
+      silent && conversationMessage
+        ? [...run.entries, { kind: 'text', text: conversationMessage, open: false }]
+        : run.entries
+    const status =
+      run.status !== 'running'
+        ? run.status
+        : error
+          ? error.code === 'cancelled'
+            ? 'cancelled'
+            : 'error'
+          : 'success'
     return finish({ ...run, entries }, status, run.problem ?? error?.message ?? '')
   })
 }
 
 /** Our question did not get through. */
 export function failed(chat: Chat, id: string, problem: string): Chat {
-  return { ...chat, runs: chat.runs.map((run) => (run.id === id ? { ...run, status: 'error', problem } : run)) }
+  return {
+    ...chat,
+    runs: chat.runs.map((run) => (run.id === id ? { ...run, status: 'error', problem } : run)),
+  }
 }
 
 /** A request tells who asked for what, also when the beginning was missed. */
-export function requested(chat: Chat, request: ApprovalRequest): Chat {
+export function requested(chat: Chat, request: ToolApprovalRequest): Chat {
   return change(chat, request.requestId, request.session_id, request.created_at, (run) => {
-    const known = run.entries.some((entry) => entry.kind === 'tool' && entry.id === request.tool_use_id)
-    const tool: Entry = { kind: 'tool', id: request.tool_use_id, name: request.tool_name, result: null, failed: false }
-    return { ...run, prompt: run.prompt || request.prompt, author: run.author || request.author.name, entries: known ? run.entries : [...run.entries, tool] }
+    const known = run.entries.some(
+      (entry) => entry.kind === 'tool' && entry.id === request.tool_use_id,
+    )
+    const tool: Entry = {
+      kind: 'tool',
+      id: request.tool_use_id,
+      name: request.tool_name,
+      result: null,
+      failed: false,
+    }
+    return {
+      ...run,
+      prompt: run.prompt || request.prompt,
+      author: run.author || request.author.name,
+      entries: known ? run.entries : [...run.entries, tool],
+    }
   })
 }
 
 /** The question of the same person that has to be done with before this one's turn comes. */
 export function runAhead(chat: Chat, run: Run): Run | undefined {
   if (run.begun || run.status !== 'running') return undefined
-  const earlier = chat.runs.filter((other) => other.id !== run.id && other.sessionId === run.sessionId && other.status === 'running' && other.at <= run.at)
+  const earlier = chat.runs.filter(
+    (other) =>
+      other.id !== run.id &&
+      other.sessionId === run.sessionId &&
+      other.status === 'running' &&
+      other.at <= run.at,
+  )
   return earlier.find((other) => other.begun) ?? earlier[0]
 }
 
 /** The run from which this session's next question goes on; none after a new beginning. */
 export function goesOnFrom({ runs, turns }: Chat, sessionId: string | undefined): string | null {
   const turn = turns.findLast((other) => other.sessionId === sessionId)
-  const run = runs.findLast((other) => other.sessionId === sessionId && (turn === undefined || other.at > turn.at))
+  const run = runs.findLast(
+    (other) => other.sessionId === sessionId && (turn === undefined || other.at > turn.at),
+  )
   return run?.id ?? turn?.from ?? null
 }
 
@@ -172,12 +326,25 @@ export function remembers(chat: Chat, sessionId: string | undefined): boolean {
 }
 
 /** A run of ours that is at work, not one that waits for people. */
-export function working(chat: Chat, sessionId: string | undefined, waiting: ReadonlySet<string>): Run | undefined {
-  return chat.runs.find((run) => run.status === 'running' && run.sessionId === sessionId && !waiting.has(run.id))
+export function working(
+  chat: Chat,
+  sessionId: string | undefined,
+  waiting: ReadonlySet<string>,
+): Run | undefined {
+  return chat.runs.find(
+    (run) => run.status === 'running' && run.sessionId === sessionId && !waiting.has(run.id),
+  )
 }
 
-function change(chat: Chat, id: string, sessionId: string, at: string, make: (run: Run) => Run): Chat {
-  if (!chat.runs.some((run) => run.id === id)) return { ...chat, runs: [...chat.runs, make(fresh(id, sessionId, at))] }
+function change(
+  chat: Chat,
+  id: string,
+  sessionId: string,
+  at: string,
+  make: (run: Run) => Run,
+): Chat {
+  if (!chat.runs.some((run) => run.id === id))
+    return { ...chat, runs: [...chat.runs, make(fresh(id, sessionId, at))] }
   return { ...chat, runs: chat.runs.map((run) => (run.id === id ? make(run) : run)) }
 }
 
@@ -194,7 +361,13 @@ function spentIn({ model, usage, cost_usd: cost }: Record<string, unknown>): Spe
   }
   const cached = count('cache_read_input_tokens')
   const input = count('input_tokens') + count('cache_creation_input_tokens') + cached
-  return { model: typeof model === 'string' ? model : '', input, cached, output: count('output_tokens'), dollars: typeof cost === 'number' ? cost : null }
+  return {
+    model: typeof model === 'string' ? model : '',
+    input,
+    cached,
+    output: count('output_tokens'),
+    dollars: typeof cost === 'number' ? cost : null,
+  }
 }
 
 function nameIn(content: Record<string, unknown>): string {

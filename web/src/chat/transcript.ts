@@ -1,9 +1,9 @@
 /** What was said and decided before this tab was opened. */
 import { hasCapability, useSession, wire } from '../session/store.ts'
-import { isWaiting, useReview } from '../review/store.ts'
-import type { AgentEvent, ApprovalRequest } from '../wire/types.ts'
+import { isWaiting, useReview } from '../review/state/store.ts'
+import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
 import { CallError } from '../wire/socket.ts'
-import { type Chat, happened, joined, NO_CHAT, requested, useChat } from './store.ts'
+import { applyAgentEvent, type Chat, joined, NO_CHAT, requested, useChat } from './store.ts'
 
 /** The newest of it. */
 export async function loadTranscript(documentId: string): Promise<void> {
@@ -13,13 +13,27 @@ export async function loadTranscript(documentId: string): Promise<void> {
   useChat.setState((live) => {
     const told = chat(entries, requests)
     const known = new Set(told.runs.map((run) => run.id))
-    const turns = [...told.turns, ...live.turns.filter((turn) => !told.turns.some(({ id }) => id === turn.id))]
+    const turns = [
+      ...told.turns,
+      ...live.turns.filter((turn) => !told.turns.some(({ id }) => id === turn.id)),
+    ]
     // What was read of earlier pages before the connection broke is read again when it is asked for.
     const since = before === null ? '' : (told.runs[0]?.at ?? '')
-    return { turns, runs: [...told.runs, ...live.runs.filter((run) => !known.has(run.id) && run.at >= since)], before }
+    return {
+      turns,
+      runs: [...told.runs, ...live.runs.filter((run) => !known.has(run.id) && run.at >= since)],
+      before,
+    }
   })
   useReview.setState((state) => ({
-    requests: { ...Object.fromEntries(requests.filter((request) => !isWaiting(request)).map((request) => [request.request_id, request])), ...state.requests },
+    requests: {
+      ...Object.fromEntries(
+        requests
+          .filter((request) => !isWaiting(request))
+          .map((request) => [request.request_id, request]),
+      ),
+      ...state.requests,
+    },
   }))
 }
 
@@ -34,8 +48,8 @@ export async function loadEarlier(documentId: string): Promise<void> {
 }
 
 /** A request says nothing of a run of which nothing was read yet: not even whether it is over. */
-function chat(entries: readonly AgentEvent[], requests: readonly ApprovalRequest[]): Chat {
-  const told = entries.reduce(happened, NO_CHAT)
+function chat(entries: readonly AgentEvent[], requests: readonly ToolApprovalRequest[]): Chat {
+  const told = entries.reduce(applyAgentEvent, NO_CHAT)
   const runs = new Set(told.runs.map((run) => run.id))
   return requests.filter((request) => runs.has(request.requestId)).reduce(requested, told)
 }
@@ -44,7 +58,11 @@ async function read(documentId: string, before?: string) {
   const me = useSession.getState().me
   if (!me || !hasCapability('transcript')) return null
   try {
-    return await wire.call('transcript:get', { sessionId: me.sessionId, documentId, ...(before && { before }) })
+    return await wire.call('transcript:get', {
+      sessionId: me.sessionId,
+      documentId,
+      ...(before && { before }),
+    })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     return null

@@ -7,10 +7,18 @@ export function toggleMark(mark: string): StateCommand {
     if (state.readOnly) return false
     const size = mark.length
     const spec = state.changeByRange((range) => {
-      const wrapped = state.sliceDoc(range.from - size, range.from) === mark && state.sliceDoc(range.to, range.to + size) === mark
+      const wrapped =
+        state.sliceDoc(range.from - size, range.from) === mark &&
+        state.sliceDoc(range.to, range.to + size) === mark
       const changes = wrapped
-        ? [{ from: range.from - size, to: range.from }, { from: range.to, to: range.to + size }]
-        : [{ from: range.from, insert: mark }, { from: range.to, insert: mark }]
+        ? [
+            { from: range.from - size, to: range.from },
+            { from: range.to, to: range.to + size },
+          ]
+        : [
+            { from: range.from, insert: mark },
+            { from: range.to, insert: mark },
+          ]
       const shift = wrapped ? -size : size
       return { changes, range: EditorSelection.range(range.anchor + shift, range.head + shift) }
     })
@@ -32,8 +40,17 @@ export const continueList: StateCommand = ({ state, dispatch }) => {
     dispatch(state.update({ changes: { from: line.from, to: line.to }, userEvent: 'delete' }))
     return true
   }
-  const next = found[7] ?? `${found[1]}${found[2] ?? `${Number(found[3]) + 1}${found[4]}`}${found[5]}${found[6] ? '[ ] ' : ''}`
+  const next =
+    found[7] ??
+    `${found[1]}${found[2] ?? `${Number(found[3]) + 1}${found[4]}`}${found[5]}${found[6] ? '[ ] ' : ''}`
   const insert = `\n${next}`
-  dispatch(state.update({ changes: { from: range.head, insert }, selection: { anchor: range.head + insert.length }, scrollIntoView: true, userEvent: 'input' }))
+  dispatch(
+    state.update({
+      changes: { from: range.head, insert },
+      selection: { anchor: range.head + insert.length },
+      scrollIntoView: true,
+      userEvent: 'input',
+    }),
+  )
   return true
 }

@@ -1,5 +1,11 @@
 /** Markdown as CodeMirror's language, from the Lezer grammar alone (the usual package pulls in HTML, CSS and JavaScript). */
-import { HighlightStyle, Language, LanguageSupport, defineLanguageFacet, syntaxHighlighting } from '@codemirror/language'
+import {
+  HighlightStyle,
+  Language,
+  LanguageSupport,
+  defineLanguageFacet,
+  syntaxHighlighting,
+} from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 import { tags as t } from '@lezer/highlight'
 import { Strikethrough, parser } from '@lezer/markdown'

@@ -1,7 +1,15 @@
 /** What the frame around the text shows about the open document. */
 import { create } from 'zustand'
-import type { DocumentSettings, FileConflict, FileState, Hunk, Peer, Role, WireError } from '../wire/types.ts'
-import type { Heading } from './words.ts'
+import type {
+  DocumentSettings,
+  FileConflict,
+  FileState,
+  Hunk,
+  Peer,
+  Role,
+  WireError,
+} from '../wire/generated.ts'
+import type { Heading } from './textStatistics.ts'
 
 export type Saved = 'saved' | 'saving' | 'apart'
 export type Phase = 'opening' | 'open' | 'failed' | 'gone'
@@ -39,8 +47,26 @@ export interface DocumentState {
 }
 
 export const EMPTY: DocumentState = {
-  id: null, phase: 'opening', failure: null, title: '', role: 'viewer', settings: null, saved: 'saved', peers: [], member: '', words: 0, selectedWords: 0,
-  selection: null, headings: [], hunks: [], active: null, streaming: [], revision: 0, recovered: [], file: null, overruled: [],
+  id: null,
+  phase: 'opening',
+  failure: null,
+  title: '',
+  role: 'viewer',
+  settings: null,
+  saved: 'saved',
+  peers: [],
+  member: '',
+  words: 0,
+  selectedWords: 0,
+  selection: null,
+  headings: [],
+  hunks: [],
+  active: null,
+  streaming: [],
+  revision: 0,
+  recovered: [],
+  file: null,
+  overruled: [],
 }
 
 export const useDocument = create<DocumentState>()(() => EMPTY)

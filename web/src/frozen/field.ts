@@ -1,11 +1,27 @@
 /** Frozen passages as the editor shows them: hatched and underlined, with a lock before their first word. */
-import { type EditorState, type Extension, type Range as Placed, StateEffect, StateField, type Transaction } from '@codemirror/state'
-import { Decoration, type DecorationSet, EditorView, type ViewUpdate, WidgetType } from '@codemirror/view'
+import {
+  type EditorState,
+  type Extension,
+  type Range as Placed,
+  StateEffect,
+  StateField,
+  type Transaction,
+} from '@codemirror/state'
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  type ViewUpdate,
+  WidgetType,
+} from '@codemirror/view'
 import { toast } from '../ui/toasts.ts'
-import type { Hunk, Range } from '../wire/types.ts'
+import type { Hunk, Range } from '../wire/generated.ts'
 import { follow, touchesFrozen, within } from './ranges.ts'
 
-interface Frozen { ranges: readonly Range[]; deco: DecorationSet }
+interface Frozen {
+  ranges: readonly Range[]
+  deco: DecorationSet
+}
 
 /** All frozen passages, replacing those before. */
 export const setFrozen = StateEffect.define<readonly Range[]>()
@@ -15,7 +31,8 @@ export const frozenField = StateField.define<Frozen>({
   update(value, tr) {
     let { ranges } = value
     if (tr.docChanged && ranges.length > 0) ranges = follow(ranges, tr.changes)
-    for (const effect of tr.effects) if (effect.is(setFrozen)) ranges = within(effect.value, tr.newDoc.length)
+    for (const effect of tr.effects)
+      if (effect.is(setFrozen)) ranges = within(effect.value, tr.newDoc.length)
     return ranges === value.ranges ? value : { ranges, deco: draw(ranges) }
   },
   provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
@@ -28,7 +45,11 @@ export function frozenIn(state: EditorState): readonly Range[] {
 /** Whether accepting the change would touch frozen words; the server refuses that. */
 export function hunkTouchesFrozen(state: EditorState, { parts }: Hunk): boolean {
   const ranges = frozenIn(state)
-  return parts.some((part) => (part.from < part.to ? touchesFrozen(ranges, part) : ranges.some(({ from, to }) => from < part.from && part.from < to)))
+  return parts.some((part) =>
+    part.from < part.to
+      ? touchesFrozen(ranges, part)
+      : ranges.some(({ from, to }) => from < part.from && part.from < to),
+  )
 }
 
 export function frozen(): Extension {
@@ -38,11 +59,19 @@ export function frozen(): Extension {
 /** Freezing goes with the words: whoever sees them go learns that it does not come back with them. */
 export function sayWhatEnded({ transactions }: ViewUpdate): void {
   const replaced = (tr: Transaction) => tr.effects.some((effect) => effect.is(setFrozen))
-  const ended = (tr: Transaction) => tr.docChanged && follow(frozenIn(tr.startState), tr.changes).length < frozenIn(tr.startState).length
-  if (transactions.some((tr) => ended(tr) && !replaced(tr))) toast('Frozen words were deleted. Should they come back, freeze them again.', { about: 'frozen' })
+  const ended = (tr: Transaction) =>
+    tr.docChanged &&
+    follow(frozenIn(tr.startState), tr.changes).length < frozenIn(tr.startState).length
+  if (transactions.some((tr) => ended(tr) && !replaced(tr)))
+    toast('Frozen words were deleted. Should they come back, freeze them again.', {
+      about: 'frozen',
+    })
 }
 
-const STRETCH = Decoration.mark({ class: 'cm-frozen', attributes: { title: 'Frozen: no tool may change these words' } })
+const STRETCH = Decoration.mark({
+  class: 'cm-frozen',
+  attributes: { title: 'Frozen: no tool may change these words' },
+})
 
 function draw(ranges: readonly Range[]): DecorationSet {
   const deco: Placed<Decoration>[] = []
@@ -68,9 +97,13 @@ class Lock extends WidgetType {
     const mark = document.createElement('span')
     mark.className = this.at === 'start' ? 'cm-lock' : 'hidden-label'
     mark.setAttribute('role', 'img')
-    mark.setAttribute('aria-label', this.at === 'start' ? 'Frozen passage:' : 'End of the frozen passage.')
+    mark.setAttribute(
+      'aria-label',
+      this.at === 'start' ? 'Frozen passage:' : 'End of the frozen passage.',
+    )
     if (this.at === 'start') {
-      mark.innerHTML = '<svg viewBox="0 0 16 16" width="13" height="13" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M4 7.500h8v5.500H4zM5.700 7.500V5.300a2.300 2.300 0 0 1 4.600 0v2.200"/></svg>'
+      mark.innerHTML =
+        '<svg viewBox="0 0 16 16" width="13" height="13" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M4 7.500h8v5.500H4zM5.700 7.500V5.300a2.300 2.300 0 0 1 4.600 0v2.200"/></svg>'
     }
     return mark
   }

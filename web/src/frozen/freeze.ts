@@ -1,12 +1,12 @@
 /** Freezing and unfreezing what is selected: the server keeps the passages and holds every tool to them. */
 import type { EditorView } from '@codemirror/view'
-import { getCurrent } from '../editor/current.ts'
-import { settled } from '../editor/settle.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { allSent } from '../editor/sync/allSent.ts'
 import { useDocument } from '../editor/store.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { Range } from '../wire/types.ts'
+import type { Range } from '../wire/generated.ts'
 import { frozenIn } from './field.ts'
 import { freeze, isFrozen, thaw, wordsOf } from './ranges.ts'
 
@@ -46,13 +46,18 @@ export function unfreeze(index: number): void {
 
 /** The server's positions are ours once everything typed has arrived; what was selected has moved along till then. */
 async function change(wanted: (view: EditorView) => readonly Range[]): Promise<void> {
-  const current = (await settled()) ? getCurrent() : null
+  const current = (await allSent()) ? getCurrent() : null
   if (!current) return toast('Wait until everything typed is saved, then try again.')
   const before = frozenIn(current.view.state)
   const ranges = wanted(current.view)
   try {
-    await wire.call('document:settings', { documentId: current.id, frozen: { version: current.version, ranges: [...ranges] } })
-    const more = ranges.reduce((sum, { from, to }) => sum + to - from, 0) > before.reduce((sum, { from, to }) => sum + to - from, 0)
+    await wire.call('document:settings', {
+      documentId: current.id,
+      frozen: { version: current.version, ranges: [...ranges] },
+    })
+    const more =
+      ranges.reduce((sum, { from, to }) => sum + to - from, 0) >
+      before.reduce((sum, { from, to }) => sum + to - from, 0)
     toast(more ? 'Frozen. No tool may change these words.' : 'Unfrozen.', { about: 'frozen' })
   } catch (error) {
     if (!(error instanceof CallError)) throw error

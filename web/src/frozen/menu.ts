@@ -1,7 +1,13 @@
 /** A small button at the selection: freeze these words, or unfreeze them. The key does the same. */
 import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
-import { type EditorView, showTooltip, type Tooltip, ViewPlugin, type ViewUpdate } from '@codemirror/view'
-import { MOD, SHIFT } from '../ui/keys.ts'
+import {
+  type EditorView,
+  showTooltip,
+  type Tooltip,
+  ViewPlugin,
+  type ViewUpdate,
+} from '@codemirror/view'
+import { MOD, SHIFT } from '../ui/keyNames.ts'
 import { frozenIn } from './field.ts'
 import { freezable, mayFreeze, toggleFrozen } from './freeze.ts'
 import { wordsOf } from './ranges.ts'
@@ -18,7 +24,12 @@ const menuField = StateField.define<Tooltip | null>({
     if (tr.docChanged || tr.selection) shown = false
     for (const effect of tr.effects) if (effect.is(setShown)) shown = effect.value
     if (!shown) return null
-    return value && !tr.docChanged && !tr.selection && frozenIn(tr.startState) === frozenIn(tr.state) ? value : tooltip(tr.state)
+    return value &&
+      !tr.docChanged &&
+      !tr.selection &&
+      frozenIn(tr.startState) === frozenIn(tr.state)
+      ? value
+      : tooltip(tr.state)
   },
   provide: (field) => showTooltip.from(field),
 })
@@ -44,21 +55,24 @@ function button(view: EditorView): HTMLElement {
   return bar
 }
 
-const watcher = ViewPlugin.fromClass(class {
-  private timer: ReturnType<typeof setTimeout> | undefined
+const watcher = ViewPlugin.fromClass(
+  class {
+    private timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(private readonly view: EditorView) {}
+    constructor(private readonly view: EditorView) {}
 
-  update(update: ViewUpdate): void {
-    if (!update.selectionSet && !update.docChanged) return
-    clearTimeout(this.timer)
-    if (!update.state.selection.main.empty && mayFreeze()) this.timer = setTimeout(() => this.view.dispatch({ effects: setShown.of(true) }), REST_MS)
-  }
+    update(update: ViewUpdate): void {
+      if (!update.selectionSet && !update.docChanged) return
+      clearTimeout(this.timer)
+      if (!update.state.selection.main.empty && mayFreeze())
+        this.timer = setTimeout(() => this.view.dispatch({ effects: setShown.of(true) }), REST_MS)
+    }
 
-  destroy(): void {
-    clearTimeout(this.timer)
-  }
-})
+    destroy(): void {
+      clearTimeout(this.timer)
+    }
+  },
+)
 
 export function freezeMenu(): Extension {
   return [menuField, watcher]

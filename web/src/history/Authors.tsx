@@ -3,7 +3,7 @@ import { useDocument } from '../editor/store.ts'
 import { useCapability } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { toggleAuthors, useAuthors } from './store.ts'
-import { credit, share } from './words.ts'
+import { credit, share } from './wording.ts'
 
 export function Authorship() {
   const supported = useCapability('provenance')
@@ -11,7 +11,14 @@ export function Authorship() {
   const on = useAuthors((authors) => authors.on)
   if (!supported || phase !== 'open') return null
   return (
-    <button type="button" className="icon-button wide" aria-label="Who wrote this" title="Who wrote this" aria-pressed={on} onClick={toggleAuthors}>
+    <button
+      type="button"
+      className="icon-button wide"
+      aria-label="Who wrote this"
+      title="Who wrote this"
+      aria-pressed={on}
+      onClick={toggleAuthors}
+    >
       <Icon name="authors" size={18} />
     </button>
   )
@@ -31,8 +38,16 @@ export function Authors() {
         ))}
         {parts.length === 0 && <li>Nothing is written yet.</li>}
       </ul>
-      <p role="status">{here ? credit(here, Date.now()) : 'Put the caret into the text to see who wrote it.'}</p>
-      <button type="button" className="icon-button" aria-label="Hide who wrote this" title="Hide" onClick={toggleAuthors}>
+      <p role="status">
+        {here ? credit(here, Date.now()) : 'Put the caret into the text to see who wrote it.'}
+      </p>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Hide who wrote this"
+        title="Hide"
+        onClick={toggleAuthors}
+      >
         <Icon name="cross" size={14} />
       </button>
     </section>

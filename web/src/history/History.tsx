@@ -7,18 +7,25 @@ import { Icon } from '../ui/icons.tsx'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import { type Piece, type Step, titleOf, wordsIn, woven } from './steps.ts'
-import { moment } from './words.ts'
-import { useHistory } from './read.ts'
+import { moment } from './wording.ts'
+import { useHistory } from './readHistory.ts'
 
 /** The button, and the dialog while it is open. */
-export function Past() {
+export function HistoryButton() {
   const supported = useCapability('history')
   const { id, phase } = useDocument()
   const [open, setOpen] = useState(false)
   if (!supported || id === null || phase !== 'open') return null
   return (
     <>
-      <button type="button" className="icon-button" aria-label="Version history" title="Version history" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Version history"
+        title="Version history"
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
         <Icon name="clock" size={18} />
       </button>
       {open && <History id={id} onClose={() => setOpen(false)} />}
@@ -32,17 +39,34 @@ function History({ id, onClose }: { id: string; onClose: () => void }) {
   const step = steps.find(({ to }) => to === chosen) ?? steps[0]
   const newest = steps[0]?.to
   return (
-    <Dialog title="Version history" onClose={onClose} className="history" foot={step && <Foot id={id} step={step} isNow={step.to === newest} onClose={onClose} />}>
+    <Dialog
+      title="Version history"
+      onClose={onClose}
+      className="history"
+      foot={step && <Foot id={id} step={step} isNow={step.to === newest} onClose={onClose} />}
+    >
       {problem && <p className="warn-note">{problem}</p>}
       {!problem && steps.length === 0 && <p>Nothing has changed since the document was created.</p>}
       <div className="history-body">
         <ol className="steps" aria-label="Versions">
           {steps.map((one) => (
             <li key={one.to}>
-              <Line id={id} step={one} isNow={one.to === newest} isChosen={one === step} onChoose={() => setChosen(one.to)} />
+              <Line
+                id={id}
+                step={one}
+                isNow={one.to === newest}
+                isChosen={one === step}
+                onChoose={() => setChosen(one.to)}
+              />
             </li>
           ))}
-          {isMore && <li><button type="button" className="button" onClick={readMore}>Earlier versions</button></li>}
+          {isMore && (
+            <li>
+              <button type="button" className="button" onClick={readMore}>
+                Earlier versions
+              </button>
+            </li>
+          )}
         </ol>
         {step && <Version id={id} step={step} isNow={step.to === newest} />}
       </div>
@@ -50,15 +74,29 @@ function History({ id, onClose }: { id: string; onClose: () => void }) {
   )
 }
 
-interface LineProps { id: string; step: Step; isNow: boolean; isChosen: boolean; onChoose: () => void }
+interface LineProps {
+  id: string
+  step: Step
+  isNow: boolean
+  isChosen: boolean
+  onChoose: () => void
+}
 
 function Line({ id, step, isNow, isChosen, onChoose }: LineProps) {
   const changed = useChanged(id, step)
   return (
-    <button type="button" className={`step is-${step.act}`} aria-current={isChosen ? 'true' : undefined} onClick={onChoose}>
+    <button
+      type="button"
+      className={`step is-${step.act}`}
+      aria-current={isChosen ? 'true' : undefined}
+      onClick={onChoose}
+    >
       <b>{isNow ? `Now · ${moment(step.at, Date.now())}` : moment(step.at, Date.now())}</b>
       <span>{titleOf(step)}</span>
-      <span className="step-who">{step.author.name}{changed && ` · ${changed}`}</span>
+      <span className="step-who">
+        {step.author.name}
+        {changed && ` · ${changed}`}
+      </span>
     </button>
   )
 }
@@ -73,7 +111,11 @@ function useChanged(id: string, step: Step): string {
       if (gone) return
       const { added, removed } = wordsIn(parts)
       const counts = [added > 0 && `+${added}`, removed > 0 && `−${removed}`].filter(Boolean)
-      setChanged(counts.length === 0 ? '' : `${counts.join(' ')} ${added + removed === 1 ? 'word' : 'words'}`)
+      setChanged(
+        counts.length === 0
+          ? ''
+          : `${counts.join(' ')} ${added + removed === 1 ? 'word' : 'words'}`,
+      )
     }, ignoreCall)
     return () => void (gone = true)
   }, [id, from, to])
@@ -89,12 +131,44 @@ function Version({ id, step, isNow }: { id: string; step: Step; isNow: boolean }
   return (
     <section className="version" aria-label={`Version ${step.to}`}>
       <div className="version-head" role="group" aria-label="Differences">
-        <button type="button" className="chip" aria-pressed={against === 'now'} disabled={isNow} onClick={() => setAgainst('now')}>Differences to now</button>
-        <button type="button" className="chip" aria-pressed={against === 'before'} onClick={() => setAgainst('before')}>What this step changed</button>
-        <span className="version-key"><del>gone</del> <ins>new</ins></span>
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={against === 'now'}
+          disabled={isNow}
+          onClick={() => setAgainst('now')}
+        >
+          Differences to now
+        </button>
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={against === 'before'}
+          onClick={() => setAgainst('before')}
+        >
+          What this step changed
+        </button>
+        <span className="version-key">
+          <del>gone</del> <ins>new</ins>
+        </span>
       </div>
-      <div className="version-text" tabIndex={0} role="document" aria-label={`Text of version ${step.to}`}>
-        {pieces === null ? 'Loading…' : pieces.map(({ text, is }, at) => (is === 'same' ? text : is === 'gone' ? <del key={at}>{text}</del> : <ins key={at}>{text}</ins>))}
+      <div
+        className="version-text"
+        tabIndex={0}
+        role="document"
+        aria-label={`Text of version ${step.to}`}
+      >
+        {pieces === null
+          ? 'Loading…'
+          : pieces.map(({ text, is }, at) =>
+              is === 'same' ? (
+                text
+              ) : is === 'gone' ? (
+                <del key={at}>{text}</del>
+              ) : (
+                <ins key={at}>{text}</ins>
+              ),
+            )}
       </div>
     </section>
   )
@@ -108,24 +182,48 @@ function useText(id: string, { from, to }: Step, against: Against): readonly Pie
     setPieces(null)
     const [base, other] = against === 'now' ? [to, undefined] : [from, to]
     const text = wire.call('document:at', { documentId: id, version: base })
-    const compared = wire.call('document:compare', { documentId: id, from: base, ...(other !== undefined && { to: other }) })
-    Promise.all([text, compared]).then(([{ text }, { parts }]) => !gone && setPieces(woven(text, parts)), ignoreCall)
+    const compared = wire.call('document:compare', {
+      documentId: id,
+      from: base,
+      ...(other !== undefined && { to: other }),
+    })
+    Promise.all([text, compared]).then(
+      ([{ text }, { parts }]) => !gone && setPieces(woven(text, parts)),
+      ignoreCall,
+    )
     return () => void (gone = true)
   }, [id, from, to, against])
   return pieces
 }
 
-function Foot({ id, step, isNow, onClose }: { id: string; step: Step; isNow: boolean; onClose: () => void }) {
+function Foot({
+  id,
+  step,
+  isNow,
+  onClose,
+}: {
+  id: string
+  step: Step
+  isNow: boolean
+  onClose: () => void
+}) {
   const role = useDocument((document) => document.role)
   const online = useSession((session) => session.link === 'online')
   return (
     <>
       {canWrite(role) && (
-        <button type="button" className="button is-primary" disabled={isNow || !online} onClick={() => void restore(id, step.to).then((done) => done && onClose())}>
+        <button
+          type="button"
+          className="button is-primary"
+          disabled={isNow || !online}
+          onClick={() => void restore(id, step.to).then((done) => done && onClose())}
+        >
           Restore this version
         </button>
       )}
-      <button type="button" className="button" onClick={onClose}>Close</button>
+      <button type="button" className="button" onClick={onClose}>
+        Close
+      </button>
     </>
   )
 }
@@ -133,13 +231,25 @@ function Foot({ id, step, isNow, onClose }: { id: string; step: Step; isNow: boo
 /** One update, which is taken back as long as nobody has written since. */
 async function restore(documentId: string, version: number, onlyAt?: number): Promise<boolean> {
   try {
-    const { version: made } = await wire.call('document:restore', { documentId, version, ...(onlyAt !== undefined && { onlyAt }) })
+    const { version: made } = await wire.call('document:restore', {
+      documentId,
+      version,
+      ...(onlyAt !== undefined && { onlyAt }),
+    })
     if (onlyAt !== undefined) return true
-    toast(`Version ${version} is the text again`, { about: 'restored', action: { label: 'Undo', run: () => void restore(documentId, made - 1, made) } })
+    toast(`Version ${version} is the text again`, {
+      about: 'restored',
+      action: { label: 'Undo', run: () => void restore(documentId, made - 1, made) },
+    })
     return true
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    toast(error.code === 'resync' ? 'Somebody has written since; the history has every version.' : error.message, { about: 'restored' })
+    toast(
+      error.code === 'resync'
+        ? 'Somebody has written since; the history has every version.'
+        : error.message,
+      { about: 'restored' },
+    )
     return false
   }
 }

@@ -1,9 +1,15 @@
 /** Who wrote what, drawn behind the text: a tint and an underline of its own for each, and the words on hovering. */
 import { type Range, StateEffect, StateField, type Extension } from '@codemirror/state'
-import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view'
-import type { ProvenanceSpan } from '../wire/types.ts'
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  ViewPlugin,
+  type ViewUpdate,
+} from '@codemirror/view'
+import type { ProvenanceSpan } from '../wire/generated.ts'
 import { readAuthors, useAuthors } from './store.ts'
-import { credit, keyOf, partsOf } from './words.ts'
+import { credit, keyOf, partsOf } from './wording.ts'
 
 /** What typing has changed is asked again when the writer pauses. */
 const PAUSE_MS = 700
@@ -42,29 +48,33 @@ export function spanAt(view: EditorView): ProvenanceSpan | null {
   return found
 }
 
-const follow = ViewPlugin.fromClass(class {
-  private timer: ReturnType<typeof setTimeout> | undefined
+const follow = ViewPlugin.fromClass(
+  class {
+    private timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor() {
-    // The document was loaded anew while it was shown.
-    if (useAuthors.getState().on) void readAuthors()
-  }
-
-  update(update: ViewUpdate): void {
-    if (!useAuthors.getState().on) return
-    if (update.docChanged) {
-      clearTimeout(this.timer)
-      this.timer = setTimeout(() => void readAuthors(), PAUSE_MS)
+    constructor() {
+      // The document was loaded anew while it was shown.
+      if (useAuthors.getState().on) void readAuthors()
     }
-    const shown = update.transactions.some((tr) => tr.effects.some((effect) => effect.is(setSpans)))
-    if (!update.selectionSet && !update.docChanged && !shown) return
-    const here = spanAt(update.view)
-    if (here !== useAuthors.getState().here) useAuthors.setState({ here })
-  }
 
-  destroy(): void {
-    clearTimeout(this.timer)
-  }
-})
+    update(update: ViewUpdate): void {
+      if (!useAuthors.getState().on) return
+      if (update.docChanged) {
+        clearTimeout(this.timer)
+        this.timer = setTimeout(() => void readAuthors(), PAUSE_MS)
+      }
+      const shown = update.transactions.some((tr) =>
+        tr.effects.some((effect) => effect.is(setSpans)),
+      )
+      if (!update.selectionSet && !update.docChanged && !shown) return
+      const here = spanAt(update.view)
+      if (here !== useAuthors.getState().here) useAuthors.setState({ here })
+    }
+
+    destroy(): void {
+      clearTimeout(this.timer)
+    }
+  },
+)
 
 export const authors: Extension = [spanField, follow]

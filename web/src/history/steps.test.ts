@@ -1,37 +1,70 @@
 import { expect, test } from 'vitest'
-import type { HistoryLine } from '../wire/types.ts'
+import type { HistoryLine } from '../wire/generated.ts'
 import { stepsOf, titleOf, wordsIn, woven } from './steps.ts'
 
 const ana = { id: 'usr_1', name: 'Ana' }
 const bo = { id: 'usr_2', name: 'Bo' }
 const line = (version: number, minute: number, more: Partial<HistoryLine> = {}): HistoryLine => ({
-  version, author: ana, at: new Date(2026, 10, 20, 14, minute).toISOString(), act: 'typed', ...more,
+  version,
+  author: ana,
+  at: new Date(2026, 10, 20, 14, minute).toISOString(),
+  act: 'typed',
+  ...more,
 })
 
 test('what somebody writes in one go is one step', () => {
-  const steps = stepsOf([line(5, 9), line(4, 1), line(3, 0, { author: bo }), line(2, 0), line(1, 0)])
-  expect(steps.map(({ from, to, author }) => [from, to, author.name])).toEqual([[3, 5, 'Ana'], [2, 3, 'Bo'], [0, 2, 'Ana']])
+  const steps = stepsOf([
+    line(5, 9),
+    line(4, 1),
+    line(3, 0, { author: bo }),
+    line(2, 0),
+    line(1, 0),
+  ])
+  expect(steps.map(({ from, to, author }) => [from, to, author.name])).toEqual([
+    [3, 5, 'Ana'],
+    [2, 3, 'Bo'],
+    [0, 2, 'Ana'],
+  ])
 })
 
 test('a pause begins another step, counted from update to update', () => {
   const steps = stepsOf([line(4, 40), line(3, 18), line(2, 9), line(1, 0)])
-  expect(steps.map(({ from, to }) => [from, to])).toEqual([[3, 4], [0, 3]])
+  expect(steps.map(({ from, to }) => [from, to])).toEqual([
+    [3, 4],
+    [0, 3],
+  ])
 })
 
 test('changes of one request are one step, those of another and a restored version are not', () => {
   const steps = stepsOf([
-    line(5, 1, { act: 'restored', restored: 2 }), line(4, 1, { act: 'restored', restored: 1 }),
-    line(3, 0, { act: 'accepted', origin: 'b' }), line(2, 0, { act: 'accepted', origin: 'a' }), line(1, 0, { act: 'accepted', origin: 'a' }),
+    line(5, 1, { act: 'restored', restored: 2 }),
+    line(4, 1, { act: 'restored', restored: 1 }),
+    line(3, 0, { act: 'accepted', origin: 'b' }),
+    line(2, 0, { act: 'accepted', origin: 'a' }),
+    line(1, 0, { act: 'accepted', origin: 'a' }),
   ])
   expect(steps.map(({ to }) => to)).toEqual([5, 4, 3, 2])
   expect(titleOf(steps[0]!)).toBe('Restored version 2')
 })
 
 test('words that came and went are counted', () => {
-  expect(wordsIn([{ from: 0, to: 3, base: 'Teh', insert: 'The old' }, { from: 9, to: 9, base: '', insert: 'x' }])).toEqual({ added: 3, removed: 1 })
+  expect(
+    wordsIn([
+      { from: 0, to: 3, base: 'Teh', insert: 'The old' },
+      { from: 9, to: 9, base: '', insert: 'x' },
+    ]),
+  ).toEqual({ added: 3, removed: 1 })
 })
 
 test('a text and its differences make pieces in order', () => {
-  const pieces = woven('Teh lamp', [{ from: 0, to: 3, base: 'Teh', insert: 'The' }, { from: 8, to: 8, base: '', insert: '.' }])
-  expect(pieces).toEqual([{ text: 'Teh', is: 'gone' }, { text: 'The', is: 'new' }, { text: ' lamp', is: 'same' }, { text: '.', is: 'new' }])
+  const pieces = woven('Teh lamp', [
+    { from: 0, to: 3, base: 'Teh', insert: 'The' },
+    { from: 8, to: 8, base: '', insert: '.' },
+  ])
+  expect(pieces).toEqual([
+    { text: 'Teh', is: 'gone' },
+    { text: 'The', is: 'new' },
+    { text: ' lamp', is: 'same' },
+    { text: '.', is: 'new' },
+  ])
 })

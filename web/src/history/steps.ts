@@ -1,6 +1,6 @@
 /** A history of single updates as steps a person remembers: what somebody wrote in one go, what was accepted. Pure. */
-import type { Act, Difference, HistoryLine, Person } from '../wire/types.ts'
-import { countWords } from '../editor/words.ts'
+import type { HistoryAct, Difference, HistoryLine, Person } from '../wire/generated.ts'
+import { countWords } from '../editor/textStatistics.ts'
 
 /** Typing with a longer pause is another step. */
 const PAUSE_MS = 10 * 60_000
@@ -11,7 +11,7 @@ export interface Step {
   /** The version after its last. */
   to: number
   author: Person
-  act: Act
+  act: HistoryAct
   /** When it ended. */
   at: string
   /** The request it came from. */
@@ -34,11 +34,23 @@ export function stepsOf(lines: readonly HistoryLine[]): Step[] {
 }
 
 function stepOf({ version, author, at, act, origin, restored }: HistoryLine): Step {
-  return { from: version - 1, to: version, author, act, at, ...(origin !== undefined && { origin }), ...(restored !== undefined && { restored }) }
+  return {
+    from: version - 1,
+    to: version,
+    author,
+    act,
+    at,
+    ...(origin !== undefined && { origin }),
+    ...(restored !== undefined && { restored }),
+  }
 }
 
 function goesOn(step: Step, later: HistoryLine, line: HistoryLine): boolean {
-  const alike = step.author.id === line.author.id && step.act === line.act && step.origin === line.origin && step.act !== 'restored'
+  const alike =
+    step.author.id === line.author.id &&
+    step.act === line.act &&
+    step.origin === line.origin &&
+    step.act !== 'restored'
   return alike && Date.parse(later.at) - Date.parse(line.at) <= PAUSE_MS
 }
 
@@ -58,10 +70,16 @@ export function titleOf({ act, restored }: Step): string {
 /** How many words came and went. */
 export function wordsIn(parts: readonly Difference[]): { added: number; removed: number } {
   const count = (texts: readonly string[]) => texts.reduce((sum, text) => sum + countWords(text), 0)
-  return { added: count(parts.map((part) => part.insert)), removed: count(parts.map((part) => part.base)) }
+  return {
+    added: count(parts.map((part) => part.insert)),
+    removed: count(parts.map((part) => part.base)),
+  }
 }
 
-export interface Piece { text: string; is: 'same' | 'gone' | 'new' }
+export interface Piece {
+  text: string
+  is: 'same' | 'gone' | 'new'
+}
 
 /** The text of one version with what is different in another, piece by piece. */
 export function woven(text: string, parts: readonly Difference[]): Piece[] {

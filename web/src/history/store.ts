@@ -1,13 +1,13 @@
 /** "Who wrote this": whether it is shown, who has a part in the text, and who wrote what stands at the caret. */
 import { sendableUpdates } from '@codemirror/collab'
 import { create } from 'zustand'
-import { getCurrent } from '../editor/current.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { ProvenanceSpan } from '../wire/types.ts'
+import type { ProvenanceSpan } from '../wire/generated.ts'
 import { setSpans } from './authors.ts'
-import { type Part, partsOf } from './words.ts'
+import { type Part, partsOf } from './wording.ts'
 
 interface AuthorsState {
   on: boolean
@@ -50,7 +50,8 @@ export async function readAuthors(): Promise<void> {
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     // Without a connection what is shown stays, and is asked again when it is back.
-    if (error.code !== 'offline') toast(`Who wrote this is not known just now: ${error.message}`, { about: 'authors' })
+    if (error.code !== 'offline')
+      toast(`Who wrote this is not known just now: ${error.message}`, { about: 'authors' })
   } finally {
     reading = false
   }
@@ -66,8 +67,11 @@ async function readOnce(): Promise<void> {
   if (!missed) return void setTimeout(() => void readAuthors(), 200)
   const path = [...missed, ...sendableUpdates(current.view.state).map((update) => update.changes)]
   const length = current.view.state.doc.length
-  const map = (at: number, side: -1 | 1) => path.reduce((pos, changes) => changes.mapPos(Math.min(pos, changes.length), side), at)
-  const placed = spans.map((span) => ({ ...span, from: map(span.from, 1), to: Math.min(map(span.to, -1), length) })).filter(({ from, to }) => from < to)
+  const map = (at: number, side: -1 | 1) =>
+    path.reduce((pos, changes) => changes.mapPos(Math.min(pos, changes.length), side), at)
+  const placed = spans
+    .map((span) => ({ ...span, from: map(span.from, 1), to: Math.min(map(span.to, -1), length) }))
+    .filter(({ from, to }) => from < to)
   useAuthors.setState({ parts: partsOf(placed) })
   current.view.dispatch({ effects: setSpans.of(placed) })
 }

@@ -1,13 +1,16 @@
 /** Who is in the document, one circle for each person. */
 import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
-import type { Peer } from '../wire/types.ts'
+import type { Peer } from '../wire/generated.ts'
 
 /** Connections of one person under one name are one circle; we come first. */
 export function peopleOf(peers: readonly Peer[], member: string): Peer[] {
   const mine = (peer: Peer) => peer.id === member
   const sorted = peers.toSorted((a, b) => Number(mine(b)) - Number(mine(a)))
-  return sorted.filter((peer, index) => sorted.findIndex((other) => other.user === peer.user && other.name === peer.name) === index)
+  return sorted.filter(
+    (peer, index) =>
+      sorted.findIndex((other) => other.user === peer.user && other.name === peer.name) === index,
+  )
 }
 
 export function People() {
@@ -20,7 +23,9 @@ export function People() {
       {people.slice(0, 5).map((peer) => (
         <li key={peer.id} className={`person peer-${peer.color}`} title={peer.name}>
           <span aria-hidden="true">{[...peer.name][0]?.toUpperCase() ?? '?'}</span>
-          <span className="hidden-label">{peer.id === member ? `${peer.name} (you)` : peer.name}</span>
+          <span className="hidden-label">
+            {peer.id === member ? `${peer.name} (you)` : peer.name}
+          </span>
         </li>
       ))}
       {people.length > 5 && <li className="word-count">+{people.length - 5}</li>}

@@ -2,19 +2,32 @@
 import { StateEffect, StateField, type Range, type Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 
-export interface Caret { id: string; name: string; color: number; anchor: number; head: number }
+export interface Caret {
+  id: string
+  name: string
+  color: number
+  anchor: number
+  head: number
+}
 
 /** Everybody's carets, replacing those before. */
 export const setCarets = StateEffect.define<readonly Caret[]>()
 
-interface Carets { carets: readonly Caret[]; deco: DecorationSet }
+interface Carets {
+  carets: readonly Caret[]
+  deco: DecorationSet
+}
 
 export const caretField = StateField.define<Carets>({
   create: () => ({ carets: [], deco: Decoration.none }),
   update(value, tr) {
     let carets = value.carets
     if (tr.docChanged && carets.length > 0) {
-      carets = carets.map((caret) => ({ ...caret, anchor: tr.changes.mapPos(caret.anchor, 1), head: tr.changes.mapPos(caret.head, 1) }))
+      carets = carets.map((caret) => ({
+        ...caret,
+        anchor: tr.changes.mapPos(caret.anchor, 1),
+        head: tr.changes.mapPos(caret.head, 1),
+      }))
     }
     for (const effect of tr.effects) if (effect.is(setCarets)) carets = effect.value
     return carets === value.carets ? value : { carets, deco: draw(carets, tr.newDoc) }
@@ -27,15 +40,25 @@ function draw(carets: readonly Caret[], doc: Text): DecorationSet {
   for (const caret of carets) {
     if (caret.anchor > doc.length || caret.head > doc.length) continue
     const [from, to] = [Math.min(caret.anchor, caret.head), Math.max(caret.anchor, caret.head)]
-    if (to > from) deco.push(Decoration.mark({ class: `cm-peer-selection peer-${caret.color}` }).range(from, to))
-    deco.push(Decoration.widget({ widget: new Flag(caret.name, caret.color, doc.lineAt(caret.head).length === 0), side: caret.head > caret.anchor ? -1 : 1 }).range(caret.head))
+    if (to > from)
+      deco.push(Decoration.mark({ class: `cm-peer-selection peer-${caret.color}` }).range(from, to))
+    deco.push(
+      Decoration.widget({
+        widget: new Flag(caret.name, caret.color, doc.lineAt(caret.head).length === 0),
+        side: caret.head > caret.anchor ? -1 : 1,
+      }).range(caret.head),
+    )
   }
   return Decoration.set(deco, true)
 }
 
 class Flag extends WidgetType {
   /** On an empty line the name stands beside the caret: above it, it would cover the words of the line before. */
-  constructor(readonly name: string, readonly color: number, readonly beside: boolean) {
+  constructor(
+    readonly name: string,
+    readonly color: number,
+    readonly beside: boolean,
+  ) {
     super()
   }
 

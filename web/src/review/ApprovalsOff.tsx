@@ -1,6 +1,6 @@
 /** Where nobody is asked, the page says so for as long as it is so. */
 import { useDocument } from '../editor/store.ts'
-import { configure } from './settings.ts'
+import { configure } from './state/settings.ts'
 
 export function ApprovalsOff() {
   const off = useDocument((state) => state.settings?.approvals === 'off')
@@ -9,8 +9,19 @@ export function ApprovalsOff() {
   if (!off || phase !== 'open') return null
   return (
     <div className="recovered" role="status">
-      <span><b>Approvals are off.</b> What the AI proposes here changes the text at once. Each change can be undone from its card.</span>
-      {owner && <button type="button" className="button" onClick={() => void configure({ approvals: 'on' })}>Turn approvals on</button>}
+      <span>
+        <b>Approvals are off.</b> What the AI proposes here changes the text at once. Each change
+        can be undone from its card.
+      </span>
+      {owner && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => void configure({ approvals: 'on' })}
+        >
+          Turn approvals on
+        </button>
+      )}
     </div>
   )
 }

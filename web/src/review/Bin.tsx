@@ -1,34 +1,51 @@
 /** The bin: what was not accepted stays readable, and can be proposed again on today's text. */
 import { useDocument } from '../editor/store.ts'
 import { Icon } from '../ui/icons.tsx'
-import { clock, many } from '../ui/when.ts'
-import type { ApprovalRequest } from '../wire/types.ts'
+import { clockTime, plural } from '../ui/timeFormat.ts'
+import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { BinPages } from './BinPages.tsx'
-import { type Filter, ofDocument } from './bin.ts'
-import { Outcome } from './Outcome.tsx'
-import { useReview } from './store.ts'
+import { type Filter, ofDocument } from './state/bin.ts'
+import { Outcome } from './cards/Outcome.tsx'
+import { useReview } from './state/store.ts'
 
-const FILTERS: readonly (readonly [Filter, string])[] = [['all', 'All'], ['rejected', 'Rejected'], ['expired', 'Expired'], ['cancelled', 'Cancelled']]
+const FILTERS: readonly (readonly [Filter, string])[] = [
+  ['all', 'All'],
+  ['rejected', 'Rejected'],
+  ['expired', 'Expired'],
+  ['cancelled', 'Cancelled'],
+]
 
 export function Bin() {
   const id = useDocument((state) => state.id)
   const live = useReview((review) => review.requests)
   return (
     <BinPages
-      bin={ofDocument} id={id} filters={FILTERS} live={live}
-      list={(requests) => requests.map((request) => <Card key={request.request_id} request={request} />)}
+      bin={ofDocument}
+      id={id}
+      filters={FILTERS}
+      live={live}
+      list={(requests) =>
+        requests.map((request) => <Card key={request.request_id} request={request} />)
+      }
       empty={(filter) => <Empty filter={filter} />}
     />
   )
 }
 
-function Card({ request }: { request: ApprovalRequest }) {
+function Card({ request }: { request: ToolApprovalRequest }) {
   return (
-    <article className="card binned" aria-label={request.prompt ? `Not accepted: ${request.prompt}` : 'Not accepted'}>
+    <article
+      className="card binned"
+      aria-label={request.prompt ? `Not accepted: ${request.prompt}` : 'Not accepted'}
+    >
       <div className="card-head">
-        <span className="spark"><Icon name="trash" /></span>
+        <span className="spark">
+          <Icon name="trash" />
+        </span>
         <h3>AI for {request.author.name}</h3>
-        <p>Proposed {clock(request.created_at)} · {many(request.hunks.length, 'change')}</p>
+        <p>
+          Proposed {clockTime(request.created_at)} · {plural(request.hunks.length, 'change')}
+        </p>
       </div>
       {request.prompt && <p className="prompt">{request.prompt}</p>}
       <Outcome request={request} open={request.hunks.length <= 3} />
@@ -39,9 +56,14 @@ function Card({ request }: { request: ApprovalRequest }) {
 function Empty({ filter }: { filter: Filter }) {
   return (
     <div className="calm">
-      <span className="spark"><Icon name="trash" size={26} /></span>
+      <span className="spark">
+        <Icon name="trash" size={26} />
+      </span>
       <strong>{filter === 'all' ? 'The bin is empty.' : 'Nothing of that kind.'}</strong>
-      <p>What you reject, what runs out of time and what loses its words waits here, and can be proposed again.</p>
+      <p>
+        What you reject, what runs out of time and what loses its words waits here, and can be
+        proposed again.
+      </p>
     </div>
   )
 }

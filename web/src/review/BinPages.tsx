@@ -1,9 +1,9 @@
 /** A bin page by page, whatever it is the bin of: which of it to show, and the way to what is older. */
 import { type ReactNode, useEffect } from 'react'
 import { useSession } from '../session/store.ts'
-import type { ApprovalRequest } from '../wire/types.ts'
-import { type BinPlace, type Filter, inBin, loadBin, loadMore } from './bin.ts'
-import type { Requests } from './store.ts'
+import type { ToolApprovalRequest } from '../wire/generated.ts'
+import { type BinPlace, type Filter, inBin, loadBin, loadMore } from './state/bin.ts'
+import type { Requests } from './state/store.ts'
 
 interface Props {
   bin: BinPlace
@@ -12,7 +12,7 @@ interface Props {
   filters: readonly (readonly [Filter, string])[]
   /** What has happened since. */
   live: Requests['requests']
-  list: (requests: readonly ApprovalRequest[]) => ReactNode
+  list: (requests: readonly ToolApprovalRequest[]) => ReactNode
   empty: (filter: Filter) => ReactNode
 }
 
@@ -28,18 +28,43 @@ export function BinPages({ bin, id, filters, live, list, empty }: Props) {
     <>
       <div className="chips bin-filter" role="group" aria-label="Show">
         {filters.map(([name, words]) => (
-          <button type="button" key={name} className="chip" aria-pressed={name === filter} disabled={!online} onClick={() => choose(name)}>{words}</button>
+          <button
+            type="button"
+            key={name}
+            className="chip"
+            aria-pressed={name === filter}
+            disabled={!online}
+            onClick={() => choose(name)}
+          >
+            {words}
+          </button>
         ))}
       </div>
       {requests.length > 0 && list(requests)}
       {requests.length === 0 && state === 'ready' && empty(filter)}
-      {state === 'loading' && <p className="dots" role="status">Looking</p>}
-      {state === 'failed' && (
-        <p className="warn-note" role="alert">
-          The bin could not be read. <button type="button" className="link" onClick={() => choose(filter)}>Try again</button>
+      {state === 'loading' && (
+        <p className="dots" role="status">
+          Looking
         </p>
       )}
-      {more && state === 'ready' && <button type="button" className="button bin-older" disabled={!online} onClick={() => void loadMore(bin)}>Show older</button>}
+      {state === 'failed' && (
+        <p className="warn-note" role="alert">
+          The bin could not be read.{' '}
+          <button type="button" className="link" onClick={() => choose(filter)}>
+            Try again
+          </button>
+        </p>
+      )}
+      {more && state === 'ready' && (
+        <button
+          type="button"
+          className="button bin-older"
+          disabled={!online}
+          onClick={() => void loadMore(bin)}
+        >
+          Show older
+        </button>
+      )}
     </>
   )
 }

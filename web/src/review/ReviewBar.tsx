@@ -1,49 +1,93 @@
 /** The bar at the bottom: where we are among the changes, and the two decisions. Single letters work here. */
 import type { EditorView } from '@codemirror/view'
 import { cancelRun } from '../chat/ask.ts'
-import { useWorking } from '../chat/working.ts'
+import { useActiveRun } from '../chat/activeRun.ts'
 import { canDecide, canWrite, useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
-import { MOD, SHIFT } from '../ui/keys.ts'
-import type { Hunk } from '../wire/types.ts'
-import { actionOf, type Press } from './acts.ts'
-import { rejectHunk, undoLastAccept, useBusy } from './decide.ts'
-import { useFocusHeartbeat } from './focus.ts'
-import { accept, edit, go } from './keys.ts'
-import { usePanel } from './panel.ts'
-import { useTextAfterwards } from './place.ts'
-import { useReview } from './store.ts'
-import { mayDecide, useReviewer } from './who.ts'
+import { MOD, SHIFT } from '../ui/keyNames.ts'
+import type { Hunk } from '../wire/generated.ts'
+import { actionOf, type KeyPress } from './changes/keyActions.ts'
+import { rejectHunk, undoLastAccept, useBusy } from './state/decide.ts'
+import { useFocusHeartbeat } from './state/focusHeartbeat.ts'
+import { accept, edit, go } from './changes/keyBindings.ts'
+import { usePanel } from './state/panel.ts'
+import { useFocusTextAfterwards } from './changes/keyboardFocus.ts'
+import { useReview } from './state/store.ts'
+import { mayDecide, useReviewer } from './wording/permissions.ts'
 
-interface Props { view: EditorView; onShortcuts: () => void }
+interface Props {
+  view: EditorView
+  onShortcuts: () => void
+}
 
 export function ReviewBar({ view, onShortcuts }: Props) {
   const { hunks, active } = useDocument()
-  const running = useWorking()
+  const running = useActiveRun()
   const at = hunks.findIndex((hunk) => hunk.id === active)
   const hunk = hunks[at]
   const reviewer = useReviewer()
   const request = useReview((state) => (hunk ? state.requests[hunk.request_id] : undefined))
   const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
   useFocusHeartbeat(hunk?.request_id ?? null, decides)
-  if (hunks.length > 0) return <Bar view={view} onShortcuts={onShortcuts} at={at} total={hunks.length} hunk={hunk} decides={decides} />
+  if (hunks.length > 0)
+    return (
+      <Bar
+        view={view}
+        onShortcuts={onShortcuts}
+        at={at}
+        total={hunks.length}
+        hunk={hunk}
+        decides={decides}
+      />
+    )
   return running && <Writing id={running.id} />
 }
 
-interface BarProps extends Props { at: number; total: number; hunk: Hunk | undefined; decides: boolean }
+interface BarProps extends Props {
+  at: number
+  total: number
+  hunk: Hunk | undefined
+  decides: boolean
+}
 
 function Bar({ view, onShortcuts, at, total, hunk, decides }: BarProps) {
-  const bar = useTextAfterwards()
+  const bar = useFocusTextAfterwards()
   return (
-    <div ref={bar} className="review-bar" role="toolbar" aria-label="Review changes" data-review-bar tabIndex={-1} onKeyDown={(event) => press(event, view, hunk, decides, onShortcuts)}>
-      <button type="button" className="icon-button" aria-label="Previous change" title={`Previous change (${SHIFT} F8)`} onClick={() => go(view, -1)}>
+    <div
+      ref={bar}
+      className="review-bar"
+      role="toolbar"
+      aria-label="Review changes"
+      data-review-bar
+      tabIndex={-1}
+      onKeyDown={(event) => handleBarKey(event, view, hunk, decides, onShortcuts)}
+    >
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Previous change"
+        title={`Previous change (${SHIFT} F8)`}
+        onClick={() => go(view, -1)}
+      >
         <Icon name="up" />
       </button>
-      <button type="button" className="count" title="Show in the list" aria-label={`Change ${at + 1} of ${total}. Show in the list`} onClick={() => usePanel.setState({ open: true })}>
+      <button
+        type="button"
+        className="count"
+        title="Show in the list"
+        aria-label={`Change ${at + 1} of ${total}. Show in the list`}
+        onClick={() => usePanel.setState({ open: true })}
+      >
         <b>{at + 1}</b> of {total}
       </button>
-      <button type="button" className="icon-button" aria-label="Next change" title="Next change (F8)" onClick={() => go(view, 1)}>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Next change"
+        title="Next change (F8)"
+        onClick={() => go(view, 1)}
+      >
         <Icon name="down" />
       </button>
       {hunk && decides && <Decisions hunk={hunk} number={at + 1} />}
@@ -59,10 +103,30 @@ function Decisions({ hunk, number }: { hunk: Hunk; number: number }) {
   return (
     <>
       <span className="divide" />
-      <button type="button" className="button" disabled={offline} aria-disabled={busy} title={why} aria-label={`Reject change ${number}`} onClick={() => void rejectHunk(hunk)}>
+      <button
+        type="button"
+        className="button"
+        disabled={offline}
+        aria-disabled={busy}
+        title={why}
+        aria-label={`Reject change ${number}`}
+        onClick={() => void rejectHunk(hunk)}
+      >
         Reject <kbd data-keys={`${MOD} ⇧ ↵`} />
       </button>
-      <button type="button" className="button is-primary" disabled={offline} aria-disabled={busy} title={why} aria-label={hunk.status === 'conflict' ? `Look at it: change ${number}, the text changed` : `Accept change ${number}`} onClick={() => accept(hunk)}>
+      <button
+        type="button"
+        className="button is-primary"
+        disabled={offline}
+        aria-disabled={busy}
+        title={why}
+        aria-label={
+          hunk.status === 'conflict'
+            ? `Look at it: change ${number}, the text changed`
+            : `Accept change ${number}`
+        }
+        onClick={() => accept(hunk)}
+      >
         {hunk.status === 'conflict' ? 'Look at it' : 'Accept'} <kbd data-keys={`${MOD} ↵`} />
       </button>
     </>
@@ -72,7 +136,9 @@ function Decisions({ hunk, number }: { hunk: Hunk; number: number }) {
 function Writing({ id }: { id: string }) {
   return (
     <div className="review-bar" role="group" aria-label="The AI is writing">
-      <span className="count" style={{ padding: '0 10px' }}>Writing…</span>
+      <span className="count" style={{ padding: '0 10px' }}>
+        Writing…
+      </span>
       <span className="divide" />
       <button type="button" className="button" onClick={() => cancelRun(id)}>
         <Icon name="stop" size={13} /> Stop
@@ -82,7 +148,13 @@ function Writing({ id }: { id: string }) {
 }
 
 /** The letters of the bar; others are left to the browser. */
-export function press(event: Press & Pick<KeyboardEvent, 'preventDefault'>, view: EditorView, hunk: Hunk | undefined, mayDecide: boolean, onShortcuts: () => void): void {
+export function handleBarKey(
+  event: KeyPress & Pick<KeyboardEvent, 'preventDefault'>,
+  view: EditorView,
+  hunk: Hunk | undefined,
+  mayDecide: boolean,
+  onShortcuts: () => void,
+): void {
   const act = actionOf(event, mayDecide, canWrite(useDocument.getState().role))
   if (!act) return
   event.preventDefault()

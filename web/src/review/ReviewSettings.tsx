@@ -1,7 +1,7 @@
 /** How suggestions are decided in this document, and which passages no tool may touch. */
 import { EditorView } from '@codemirror/view'
 import { useState } from 'react'
-import { getCurrent } from '../editor/current.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { useDocument } from '../editor/store.ts'
 import { frozenIn } from '../frozen/field.ts'
 import { unfreeze } from '../frozen/freeze.ts'
@@ -10,15 +10,22 @@ import { ServerSettings } from '../rules/ServerSettings.tsx'
 import { useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { MOD, SHIFT } from '../ui/keys.ts'
-import type { Range } from '../wire/types.ts'
-import { configure, POLICIES, timeLimits } from './settings.ts'
+import { MOD, SHIFT } from '../ui/keyNames.ts'
+import type { Range } from '../wire/generated.ts'
+import { configure, POLICIES, timeLimits } from './state/settings.ts'
 
 export function ReviewSettings() {
   const [open, setOpen] = useState(false)
   return (
     <>
-      <button type="button" className="icon-button" aria-label="Review settings" title="Review settings: who decides, time limit, frozen passages" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Review settings"
+        title="Review settings: who decides, time limit, frozen passages"
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
         <Icon name="sliders" />
       </button>
       {open && (
@@ -43,22 +50,55 @@ function Settings({ onJump }: { onJump: () => void }) {
         <legend>Who decides</legend>
         {POLICIES.map(({ policy, name, what }) => (
           <label key={policy} className="setting">
-            <input type="radio" name="policy" checked={settings.policy === policy} onChange={() => void configure({ policy }).then(setRefusal)} />
-            <span><b>{name}</b><span>{what}</span></span>
+            <input
+              type="radio"
+              name="policy"
+              checked={settings.policy === policy}
+              onChange={() => void configure({ policy }).then(setRefusal)}
+            />
+            <span>
+              <b>{name}</b>
+              <span>{what}</span>
+            </span>
           </label>
         ))}
-        {refusal && <p className="warn-note" role="alert">{refusal}</p>}
+        {refusal && (
+          <p className="warn-note" role="alert">
+            {refusal}
+          </p>
+        )}
       </fieldset>
       <fieldset disabled={fixed}>
         <legend>Before a change lands</legend>
         <label className="setting">
-          <input type="checkbox" checked={settings.approvals === 'on'} onChange={(event) => void configure({ approvals: event.currentTarget.checked ? 'on' : 'off' })} />
-          <span><b>Ask people first</b><span>Off: what the AI proposes is applied at once. It is logged, shown, and can be undone.</span></span>
+          <input
+            type="checkbox"
+            checked={settings.approvals === 'on'}
+            onChange={(event) =>
+              void configure({ approvals: event.currentTarget.checked ? 'on' : 'off' })
+            }
+          />
+          <span>
+            <b>Ask people first</b>
+            <span>
+              Off: what the AI proposes is applied at once. It is logged, shown, and can be undone.
+            </span>
+          </span>
         </label>
         <label className="setting-row">
           <span>Time to decide</span>
-          <select className="field" value={settings.timeoutSeconds} onChange={(event) => void configure({ timeoutSeconds: Number(event.currentTarget.value) })}>
-            {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => <option key={seconds} value={seconds}>{name}</option>)}
+          <select
+            className="field"
+            value={settings.timeoutSeconds}
+            onChange={(event) =>
+              void configure({ timeoutSeconds: Number(event.currentTarget.value) })
+            }
+          >
+            {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => (
+              <option key={seconds} value={seconds}>
+                {name}
+              </option>
+            ))}
           </select>
         </label>
       </fieldset>
@@ -79,12 +119,36 @@ function Passages({ fixed, onJump }: { fixed: boolean; onJump: () => void }) {
   return (
     <section>
       <h3>Frozen passages</h3>
-      {ranges.length === 0 && <p className="fate">None. Select words in the text and press {MOD} {SHIFT} L: no tool may change them, people still can.</p>}
+      {ranges.length === 0 && (
+        <p className="fate">
+          None. Select words in the text and press {MOD} {SHIFT} L: no tool may change them, people
+          still can.
+        </p>
+      )}
       <ul className="passages" aria-label="Frozen passages">
         {ranges.map((range, index) => (
           <li key={`${range.from} ${range.to}`}>
-            <button type="button" className="passage" title="Show in the text" onClick={() => { onJump(); jump(view, range) }}>{quote(view.state.sliceDoc(range.from, range.to))}</button>
-            {!fixed && <button type="button" className="button" aria-label={`Unfreeze “${quote(view.state.sliceDoc(range.from, range.to))}”`} onClick={() => unfreeze(index)}>Unfreeze</button>}
+            <button
+              type="button"
+              className="passage"
+              title="Show in the text"
+              onClick={() => {
+                onJump()
+                jump(view, range)
+              }}
+            >
+              {quote(view.state.sliceDoc(range.from, range.to))}
+            </button>
+            {!fixed && (
+              <button
+                type="button"
+                className="button"
+                aria-label={`Unfreeze “${quote(view.state.sliceDoc(range.from, range.to))}”`}
+                onClick={() => unfreeze(index)}
+              >
+                Unfreeze
+              </button>
+            )}
           </li>
         ))}
       </ul>
@@ -100,6 +164,9 @@ function quote(text: string): string {
 }
 
 function jump(view: EditorView, { from, to }: Range): void {
-  view.dispatch({ selection: { anchor: from, head: to }, effects: EditorView.scrollIntoView(from, { y: 'center' }) })
+  view.dispatch({
+    selection: { anchor: from, head: to },
+    effects: EditorView.scrollIntoView(from, { y: 'center' }),
+  })
   requestAnimationFrame(() => view.focus())
 }

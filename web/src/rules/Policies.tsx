@@ -1,8 +1,8 @@
 /** In the review settings: for some tools and sizes somebody stricter decides. */
 import { useState } from 'react'
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
-import { configure, POLICIES } from '../review/settings.ts'
-import type { Policy, ToolPolicy } from '../wire/types.ts'
+import { configure, POLICIES } from '../review/state/settings.ts'
+import type { DecisionPolicy, ToolPolicy } from '../wire/generated.ts'
 import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
 
 const NEW: PolicyChoice = { tool: '', over: '', policy: 'owner' }
@@ -20,27 +20,80 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
   return (
     <section>
       <h3>Stricter for some tools and sizes</h3>
-      {policies.length === 0 && <p className="fate">None. All that speak of a change count, and are on its card.</p>}
+      {policies.length === 0 && (
+        <p className="fate">None. All that speak of a change count, and are on its card.</p>
+      )}
       <ul className="passages" aria-label="Stricter policies">
         {policies.map((policy) => (
           <li key={policyWords(policy)}>
             <span className="policy-words">{policyWords(policy)}</span>
-            {!fixed && <button type="button" className="button" aria-label={`Remove: ${policyWords(policy)}`} onClick={() => void put(policies.filter((other) => other !== policy))}>Remove</button>}
+            {!fixed && (
+              <button
+                type="button"
+                className="button"
+                aria-label={`Remove: ${policyWords(policy)}`}
+                onClick={() => void put(policies.filter((other) => other !== policy))}
+              >
+                Remove
+              </button>
+            )}
           </li>
         ))}
       </ul>
       {!fixed && (
-        <form className="policy-add" aria-label="New policy" onSubmit={(event) => { event.preventDefault(); if (more) void put(more).then((done) => done && setChoice(NEW)) }}>
-          <select className="field" aria-label="Tool" value={choice.tool} onChange={(event) => change({ tool: event.currentTarget.value })}>
+        <form
+          className="policy-add"
+          aria-label="New policy"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (more) void put(more).then((done) => done && setChoice(NEW))
+          }}
+        >
+          <select
+            className="field"
+            aria-label="Tool"
+            value={choice.tool}
+            onChange={(event) => change({ tool: event.currentTarget.value })}
+          >
             <option value="">every tool</option>
-            {DOCUMENT_TOOLS.map((tool) => <option key={tool} value={tool}>{toolName(tool)}</option>)}
+            {DOCUMENT_TOOLS.map((tool) => (
+              <option key={tool} value={tool}>
+                {toolName(tool)}
+              </option>
+            ))}
           </select>
-          <label>above <input className="field" inputMode="numeric" size={7} placeholder="any" value={choice.over} onChange={(event) => change({ over: event.currentTarget.value })} /> characters:</label>
-          <select className="field" aria-label="Who decides" value={choice.policy} onChange={(event) => change({ policy: event.currentTarget.value as Policy })}>
-            {POLICIES.filter(({ policy }) => policy !== 'any').map(({ policy, name }) => <option key={policy} value={policy}>{name}</option>)}
+          <label>
+            above{' '}
+            <input
+              className="field"
+              inputMode="numeric"
+              size={7}
+              placeholder="any"
+              value={choice.over}
+              onChange={(event) => change({ over: event.currentTarget.value })}
+            />{' '}
+            characters:
+          </label>
+          <select
+            className="field"
+            aria-label="Who decides"
+            value={choice.policy}
+            onChange={(event) => change({ policy: event.currentTarget.value as DecisionPolicy })}
+          >
+            {POLICIES.filter(({ policy }) => policy !== 'any').map(({ policy, name }) => (
+              <option key={policy} value={policy}>
+                {name}
+              </option>
+            ))}
           </select>
-          <button type="submit" className="button" disabled={more === null}>Add</button>
-          {refusal && <p className="warn-note" role="alert">{refusal}</p>}
+          <button type="submit" className="button" disabled={more === null}>
+            Add
+          </button>
+          {refusal && (
+            <p className="warn-note" role="alert">
+              {refusal}
+            </p>
+          )}
         </form>
       )}
     </section>

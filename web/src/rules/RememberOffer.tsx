@@ -4,18 +4,19 @@ import { toolName } from '../chat/tools.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
-import type { ApprovalRequest, Remember } from '../wire/types.ts'
-import { allowed, canRemember, patternsFor, reach, sizesAtDesk, sizesFor } from './wording.ts'
+import type { ToolApprovalRequest, Remember } from '../wire/generated.ts'
+import { allowed, canRemember, patternsFor, reach, sizesInInbox, sizesFor } from './wording.ts'
 
 interface Props {
-  request: ApprovalRequest
+  request: ToolApprovalRequest
   /** "Accept all 3" */
   accept: string
   /** Approves, with the wish; whether it was taken. */
   send: (wish: Remember) => Promise<boolean>
 }
 
-const titleFor = ({ document_id, tool_name }: ApprovalRequest): string => `Don’t ask again for ${document_id === null ? toolName(tool_name) : 'small corrections'}`
+const titleFor = ({ document_id, tool_name }: ToolApprovalRequest): string =>
+  `Don’t ask again for ${document_id === null ? toolName(tool_name) : 'small corrections'}`
 
 export function RememberOffer(props: Props) {
   const { request } = props
@@ -23,10 +24,16 @@ export function RememberOffer(props: Props) {
   const offline = useSession((session) => session.link !== 'online')
   const [open, setOpen] = useState(false)
   if (!supported || !canRemember(request)) return null
-  const Wish = request.document_id === null ? DeskWish : DocumentWish
+  const Wish = request.document_id === null ? InboxWish : DocumentWish
   return (
     <>
-      <button type="button" className="button is-quiet remember-open" disabled={offline} aria-haspopup="dialog" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        className="button is-quiet remember-open"
+        disabled={offline}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
         {titleFor(request)}…
       </button>
       {open && <Wish {...props} onClose={() => setOpen(false)} />}
@@ -35,7 +42,7 @@ export function RememberOffer(props: Props) {
 }
 
 /** Who is meant where a rule holds for what one person asks. */
-function useAsker({ author }: ApprovalRequest): string {
+function useAsker({ author }: ToolApprovalRequest): string {
   const me = useSession((session) => session.me?.user.id)
   return author.id === me ? 'you' : author.name
 }
@@ -52,18 +59,49 @@ function DocumentWish(props: Wishing) {
   const asker = useAsker(request)
   const wish: Remember = { scope, max_units: size }
   return (
-    <Frame {...props} wish={wish} done="accepted" more="Everything is marked in the conversation and can be undone. Words somebody changed meanwhile, frozen words and anything larger still wait for people. You can revoke this under “rules”, above the suggestions.">
+    <Frame
+      {...props}
+      wish={wish}
+      done="accepted"
+      more="Everything is marked in the conversation and can be undone. Words somebody changed meanwhile, frozen words and anything larger still wait for people. You can revoke this under “rules”, above the suggestions."
+    >
       <label>
         Corrections of up to{' '}
-        <select className="field" value={size} onChange={(event) => setSize(Number(event.currentTarget.value))}>
-          {sizes.map((choice) => <option key={choice} value={choice}>{choice} characters</option>)}
+        <select
+          className="field"
+          value={size}
+          onChange={(event) => setSize(Number(event.currentTarget.value))}
+        >
+          {sizes.map((choice) => (
+            <option key={choice} value={choice}>
+              {choice} characters
+            </option>
+          ))}
         </select>
       </label>
       <p>Deleted and added characters count together. This suggestion changes {units}.</p>
       <fieldset>
         <legend>Asked for by</legend>
-        <label><input type="radio" name={name} checked={scope === 'document'} onChange={() => setScope('document')} /> anybody, in this document</label>
-        <label><input type="radio" name={name} checked={scope === 'session'} onChange={() => setScope('session')} /> {asker === 'you' ? 'only me, in this session' : `only ${asker}, in the session that asked`}</label>
+        <label>
+          <input
+            type="radio"
+            name={name}
+            checked={scope === 'document'}
+            onChange={() => setScope('document')}
+          />{' '}
+          anybody, in this document
+        </label>
+        <label>
+          <input
+            type="radio"
+            name={name}
+            checked={scope === 'session'}
+            onChange={() => setScope('session')}
+          />{' '}
+          {asker === 'you'
+            ? 'only me, in this session'
+            : `only ${asker}, in the session that asked`}
+        </label>
       </fieldset>
     </Frame>
   )
@@ -73,34 +111,62 @@ function DocumentWish(props: Wishing) {
 const [EVERY, OTHER] = ['every', 'other']
 
 /** What belongs to no document is remembered for the session that asked; owners make wider rules below the cards. */
-function DeskWish(props: Wishing) {
+function InboxWish(props: Wishing) {
   const { request } = props
   const units = request.units ?? 0
   const patterns = request.tool_name === 'create_new_document' ? [] : patternsFor(request.file_path)
-  const [size, setSize] = useState(sizesAtDesk(units)[0])
+  const [size, setSize] = useState(sizesInInbox(units)[0])
   const [chosen, setChosen] = useState(patterns[0]?.pattern ?? EVERY)
   const [own, setOwn] = useState('')
   const path = chosen === EVERY ? '' : chosen === OTHER ? own.trim() : chosen
-  const wish: Remember = { scope: 'session', ...(path && { path }), ...(size !== undefined && { max_units: size }) }
+  const wish: Remember = {
+    scope: 'session',
+    ...(path && { path }),
+    ...(size !== undefined && { max_units: size }),
+  }
   return (
-    <Frame {...props} wish={wish} done="approved" lacking={chosen === OTHER && path === ''} more="Each is shown here with your rule on it. Commands, hidden files and whatever has a warning still wait for people. You can revoke this under “rules”, below the requests.">
+    <Frame
+      {...props}
+      wish={wish}
+      done="approved"
+      lacking={chosen === OTHER && path === ''}
+      more="Each is shown here with your rule on it. Commands, hidden files and whatever has a warning still wait for people. You can revoke this under “rules”, below the requests."
+    >
       {patterns.length > 0 && (
         <label>
           Files:{' '}
-          <select className="field" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            {patterns.map(({ pattern, words }) => <option key={pattern} value={pattern}>{words}</option>)}
+          <select
+            className="field"
+            value={chosen}
+            onChange={(event) => setChosen(event.currentTarget.value)}
+          >
+            {patterns.map(({ pattern, words }) => (
+              <option key={pattern} value={pattern}>
+                {words}
+              </option>
+            ))}
             <option value={EVERY}>every file</option>
             <option value={OTHER}>files like…</option>
           </select>
         </label>
       )}
-      {chosen === OTHER && (
-        <Pattern text={own} onChange={setOwn} />
-      )}
+      {chosen === OTHER && <Pattern text={own} onChange={setOwn} />}
       <label>
         Changes of{' '}
-        <select className="field" value={size ?? ''} onChange={(event) => setSize(event.currentTarget.value === '' ? undefined : Number(event.currentTarget.value))}>
-          {sizesAtDesk(units).map((choice) => <option key={choice ?? ''} value={choice ?? ''}>{choice === undefined ? 'any size' : `up to ${choice} characters`}</option>)}
+        <select
+          className="field"
+          value={size ?? ''}
+          onChange={(event) =>
+            setSize(
+              event.currentTarget.value === '' ? undefined : Number(event.currentTarget.value),
+            )
+          }
+        >
+          {sizesInInbox(units).map((choice) => (
+            <option key={choice ?? ''} value={choice ?? ''}>
+              {choice === undefined ? 'any size' : `up to ${choice} characters`}
+            </option>
+          ))}
         </select>
       </label>
       <p>Deleted and added characters count together. This one changes {units}.</p>
@@ -113,15 +179,40 @@ function Pattern({ text, onChange }: { text: string; onChange: (text: string) =>
   return (
     <label>
       Pattern:{' '}
-      <input className="field" size={18} ref={field} spellCheck={false} autoCapitalize="off" placeholder="notes/**/*.md" value={text} onInput={(event) => onChange(event.currentTarget.value)} />
+      <input
+        className="field"
+        size={18}
+        ref={field}
+        spellCheck={false}
+        autoCapitalize="off"
+        placeholder="notes/**/*.md"
+        value={text}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
     </label>
   )
 }
 
-interface FrameProps extends Wishing { wish: Remember; /** What happens from now on. */ done: string; more: string; lacking?: boolean; children: ReactNode }
+interface FrameProps extends Wishing {
+  wish: Remember
+  /** What happens from now on. */ done: string
+  more: string
+  lacking?: boolean
+  children: ReactNode
+}
 
 /** The choices, what they mean together, and the two ways on. */
-function Frame({ request, accept, send, onClose, wish, done, more, lacking = false, children }: FrameProps) {
+function Frame({
+  request,
+  accept,
+  send,
+  onClose,
+  wish,
+  done,
+  more,
+  lacking = false,
+  children,
+}: FrameProps) {
   const asker = useAsker(request)
   return (
     <Dialog
@@ -129,8 +220,17 @@ function Frame({ request, accept, send, onClose, wish, done, more, lacking = fal
       onClose={onClose}
       foot={
         <>
-          <button type="button" className="button is-accept" disabled={lacking} onClick={() => void send(wish).then((sent) => sent && onClose())}>{accept} and remember</button>
-          <button type="button" className="button is-quiet" onClick={onClose}>Cancel</button>
+          <button
+            type="button"
+            className="button is-accept"
+            disabled={lacking}
+            onClick={() => void send(wish).then((sent) => sent && onClose())}
+          >
+            {accept} and remember
+          </button>
+          <button type="button" className="button is-quiet" onClick={onClose}>
+            Cancel
+          </button>
         </>
       }
     >
@@ -138,7 +238,10 @@ function Frame({ request, accept, send, onClose, wish, done, more, lacking = fal
         {children}
         <div className="rule-sum">
           <b>What will be allowed</b>
-          <p>{allowed(request.tool_name, wish)}, {reach(wish, asker)}: {done} at once, in your name, without anybody being asked.</p>
+          <p>
+            {allowed(request.tool_name, wish)}, {reach(wish, asker)}: {done} at once, in your name,
+            without anybody being asked.
+          </p>
           <p>{more}</p>
         </div>
       </div>

@@ -7,7 +7,11 @@ import { type Choice, flawOf, meaning, ruleOf } from './wording.ts'
 
 const NEW: Choice = { effect: 'ask', tool: '', path: '', size: '' }
 
-interface Props { /** The document, or `desk`. */ place: string; tools: readonly RuledTool[]; onAdded?: () => void }
+interface Props {
+  /** The document, or `desk`. */ place: string
+  tools: readonly RuledTool[]
+  onAdded?: () => void
+}
 
 export function RuleForm({ place, tools, onAdded }: Props) {
   const offline = useSession((session) => session.link !== 'online')
@@ -35,27 +39,72 @@ export function RuleForm({ place, tools, onAdded }: Props) {
     onAdded?.()
   }
   return (
-    <form className="rule-add" aria-label="New rule" onSubmit={(event) => { event.preventDefault(); void add() }}>
-      <select className="field" aria-label="What the rule does" value={choice.effect} onChange={(event) => change({ effect: event.currentTarget.value as Choice['effect'] })}>
+    <form
+      className="rule-add"
+      aria-label="New rule"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void add()
+      }}
+    >
+      <select
+        className="field"
+        aria-label="What the rule does"
+        value={choice.effect}
+        onChange={(event) => change({ effect: event.currentTarget.value as Choice['effect'] })}
+      >
         <option value="deny">Deny</option>
         <option value="ask">Always ask about</option>
         <option value="allow">Allow</option>
       </select>
-      <select className="field" aria-label="Tool" value={choice.tool} onChange={(event) => change({ tool: event.currentTarget.value })}>
+      <select
+        className="field"
+        aria-label="Tool"
+        value={choice.tool}
+        onChange={(event) => change({ tool: event.currentTarget.value })}
+      >
         <option value="">{choice.effect === 'allow' ? 'Choose a tool' : 'every tool'}</option>
-        {choices.map(({ tool, name }) => <option key={tool} value={tool}>{name}</option>)}
+        {choices.map(({ tool, name }) => (
+          <option key={tool} value={tool}>
+            {name}
+          </option>
+        ))}
       </select>
       {withFiles && (
-        <label>in files like{' '}
-          <input className="field" size={14} spellCheck={false} autoCapitalize="off" placeholder="any, or notes/**" value={choice.path} onInput={(event) => change({ path: event.currentTarget.value })} />
+        <label>
+          in files like{' '}
+          <input
+            className="field"
+            size={14}
+            spellCheck={false}
+            autoCapitalize="off"
+            placeholder="any, or notes/**"
+            value={choice.path}
+            onInput={(event) => change({ path: event.currentTarget.value })}
+          />
         </label>
       )}
-      <label>{choice.effect === 'allow' ? 'up to' : 'above'}{' '}
-        <input className="field" inputMode="numeric" size={7} placeholder="any" value={choice.size} onInput={(event) => change({ size: event.currentTarget.value })} /> characters
+      <label>
+        {choice.effect === 'allow' ? 'up to' : 'above'}{' '}
+        <input
+          className="field"
+          inputMode="numeric"
+          size={7}
+          placeholder="any"
+          value={choice.size}
+          onInput={(event) => change({ size: event.currentTarget.value })}
+        />{' '}
+        characters
       </label>
-      <button type="submit" className="button" disabled={offline}>Add rule</button>
+      <button type="submit" className="button" disabled={offline}>
+        Add rule
+      </button>
       <p className="rule-note">{meaning(choice, tools)}</p>
-      {refusal && <p className="warn-note" role="alert">{refusal}</p>}
+      {refusal && (
+        <p className="warn-note" role="alert">
+          {refusal}
+        </p>
+      )}
     </form>
   )
 }

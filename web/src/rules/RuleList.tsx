@@ -1,11 +1,15 @@
 /** Rules in force, each with what it does, for whom and whose it is, and the way to end it. */
 import { useSession } from '../session/store.ts'
-import { ago } from '../ui/when.ts'
-import type { Rule } from '../wire/types.ts'
+import { timeAgo } from '../ui/timeFormat.ts'
+import type { Rule } from '../wire/generated.ts'
 import { revokeRule } from './store.ts'
 import { mayRevoke, reach, ruleWords } from './wording.ts'
 
-interface Props { rules: readonly Rule[]; /** Ours, where the rules hold. */ role: string; onRevoked?: () => void }
+interface Props {
+  rules: readonly Rule[]
+  /** Ours, where the rules hold. */ role: string
+  onRevoked?: () => void
+}
 
 export function RuleList({ rules, role, onRevoked }: Props) {
   const { link, me } = useSession()
@@ -17,10 +21,22 @@ export function RuleList({ rules, role, onRevoked }: Props) {
           <li key={rule.id}>
             <p>
               <b>{what}</b>
-              <span>{reach(rule.remember, 'the person who asked')} · {rule.by.id === me?.user.id ? 'your rule' : `by ${rule.by.name}`} · {ago(rule.createdAt, Date.now())}</span>
+              <span>
+                {reach(rule.remember, 'the person who asked')} ·{' '}
+                {rule.by.id === me?.user.id ? 'your rule' : `by ${rule.by.name}`} ·{' '}
+                {timeAgo(rule.createdAt, Date.now())}
+              </span>
             </p>
             {mayRevoke(rule, me?.user.id, role) && (
-              <button type="button" className="button" disabled={link !== 'online'} aria-label={`Revoke: ${what}`} onClick={() => void revokeRule(rule.id).then(onRevoked)}>Revoke</button>
+              <button
+                type="button"
+                className="button"
+                disabled={link !== 'online'}
+                aria-label={`Revoke: ${what}`}
+                onClick={() => void revokeRule(rule.id).then(onRevoked)}
+              >
+                Revoke
+              </button>
             )}
           </li>
         )

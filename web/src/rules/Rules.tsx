@@ -4,7 +4,7 @@ import { useDocument } from '../editor/store.ts'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { many } from '../ui/when.ts'
+import { plural } from '../ui/timeFormat.ts'
 import { RuleForm } from './RuleForm.tsx'
 import { RuleList } from './RuleList.tsx'
 import { useRules, useRulesOf } from './store.ts'
@@ -20,8 +20,15 @@ export function Rules() {
   return (
     <>
       {(rules.length > 0 || isOwner) && (
-        <button type="button" className="button is-quiet rules-open" aria-haspopup="dialog" title="What is accepted without asking, always asked about, or denied" onClick={() => setOpen(true)}>
-          <Icon name="clock" size={13} /> {rules.length === 0 ? 'rules' : many(rules.length, 'rule')}
+        <button
+          type="button"
+          className="button is-quiet rules-open"
+          aria-haspopup="dialog"
+          title="What is accepted without asking, always asked about, or denied"
+          onClick={() => setOpen(true)}
+        >
+          <Icon name="clock" size={13} />{' '}
+          {rules.length === 0 ? 'rules' : plural(rules.length, 'rule')}
         </button>
       )}
       {open && (
@@ -30,7 +37,11 @@ export function Rules() {
             <p className="rule-note">There are no rules. Every change waits for somebody.</p>
           ) : (
             <>
-              <p className="rule-note">What rules allow goes into this document at once, in the name of whoever made them. It is marked in the conversation and can be undone there. What an owner denied is not even proposed; to ask comes before any rule that allows.</p>
+              <p className="rule-note">
+                What rules allow goes into this document at once, in the name of whoever made them.
+                It is marked in the conversation and can be undone there. What an owner denied is
+                not even proposed; to ask comes before any rule that allows.
+              </p>
               <RuleList rules={rules} role={role} />
             </>
           )}

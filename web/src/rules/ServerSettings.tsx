@@ -1,9 +1,9 @@
 /** In the review settings, for owners: what holds in every document that says nothing itself. */
 import { useState } from 'react'
 import { MODES } from '../chat/modes.ts'
-import { configureServer, timeLimits } from '../review/settings.ts'
+import { configureServer, timeLimits } from '../review/state/settings.ts'
 import { useSession } from '../session/store.ts'
-import type { SetSettings } from '../wire/types.ts'
+import type { SetSettings, PermissionMode } from '../wire/generated.ts'
 
 export function ServerSettings() {
   const me = useSession((session) => session.me)
@@ -17,22 +17,54 @@ export function ServerSettings() {
     <fieldset disabled={!online}>
       <legend>On this server, where a document says nothing itself</legend>
       <label className="setting">
-        <input type="checkbox" checked={settings.approvals === 'on'} onChange={(event) => set({ approvals: event.currentTarget.checked ? 'on' : 'off' })} />
-        <span><b>People are asked, everywhere</b><span>Off: what the AI proposes in any document, and at the desk, is applied at once. Everybody is told.</span></span>
+        <input
+          type="checkbox"
+          checked={settings.approvals === 'on'}
+          onChange={(event) => set({ approvals: event.currentTarget.checked ? 'on' : 'off' })}
+        />
+        <span>
+          <b>People are asked, everywhere</b>
+          <span>
+            Off: what the AI proposes in any document, and at the desk, is applied at once.
+            Everybody is told.
+          </span>
+        </span>
       </label>
       <label className="setting-row">
         <span>Usual time limit</span>
-        <select className="field" value={settings.timeoutSeconds} onChange={(event) => set({ timeoutSeconds: Number(event.currentTarget.value) })}>
-          {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => <option key={seconds} value={seconds}>{name}</option>)}
+        <select
+          className="field"
+          value={settings.timeoutSeconds}
+          onChange={(event) => set({ timeoutSeconds: Number(event.currentTarget.value) })}
+        >
+          {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => (
+            <option key={seconds} value={seconds}>
+              {name}
+            </option>
+          ))}
         </select>
       </label>
       <label className="setting-row">
         <span>Questions start in</span>
-        <select className="field" value={settings.permission_mode} onChange={(event) => set({ permission_mode: event.currentTarget.value })}>
-          {modes.map(({ mode, name }) => <option key={mode} value={mode}>{name}</option>)}
+        <select
+          className="field"
+          value={settings.permission_mode}
+          onChange={(event) =>
+            set({ permission_mode: event.currentTarget.value as PermissionMode })
+          }
+        >
+          {modes.map(({ mode, name }) => (
+            <option key={mode} value={mode}>
+              {name}
+            </option>
+          ))}
         </select>
       </label>
-      {refusal && <p className="warn-note" role="alert">{refusal}</p>}
+      {refusal && (
+        <p className="warn-note" role="alert">
+          {refusal}
+        </p>
+      )}
     </fieldset>
   )
 }

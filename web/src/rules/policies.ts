@@ -1,11 +1,20 @@
 /** Stricter policies for tools and sizes: what they say, and what a form makes of them. Pure. */
 import { toolName } from '../chat/tools.ts'
-import type { Policy, ToolPolicy } from '../wire/types.ts'
+import type { DecisionPolicy, ToolPolicy } from '../wire/generated.ts'
 
 /** What somebody has chosen in the form. */
-export interface PolicyChoice { /** Empty: every tool. */ tool: string; /** As typed; empty: of every size. */ over: string; policy: Policy }
+export interface PolicyChoice {
+  /** Empty: every tool. */ tool: string
+  /** As typed; empty: of every size. */ over: string
+  policy: DecisionPolicy
+}
 
-const WHO: Record<Policy, string> = { any: 'anyone who may review', not_requester: 'somebody else than who asked', two: 'two people', owner: 'an owner' }
+const WHO: Record<DecisionPolicy, string> = {
+  any: 'anyone who may review',
+  not_requester: 'somebody else than who asked',
+  two: 'two people',
+  owner: 'an owner',
+}
 
 /** "Rewrite above 2000 characters: an owner" */
 export function policyWords({ tool, over, policy }: ToolPolicy): string {
@@ -14,12 +23,21 @@ export function policyWords({ tool, over, policy }: ToolPolicy): string {
 }
 
 /** The list with one more; `null`: the choice says nothing, or nothing new. */
-export function withPolicy(policies: readonly ToolPolicy[], { tool, over, policy }: PolicyChoice): ToolPolicy[] | null {
+export function withPolicy(
+  policies: readonly ToolPolicy[],
+  { tool, over, policy }: PolicyChoice,
+): ToolPolicy[] | null {
   const units = over.trim() === '' ? undefined : Number(over)
   if (units !== undefined && !(Number.isSafeInteger(units) && units >= 0)) return null
   // For every tool and size there is the policy of the document.
   if (tool === '' && units === undefined) return null
-  const added: ToolPolicy = { ...(tool !== '' && { tool }), ...(units !== undefined && { over: units }), policy }
+  const added: ToolPolicy = {
+    ...(tool !== '' && { tool }),
+    ...(units !== undefined && { over: units }),
+    policy,
+  }
   const same = (other: ToolPolicy) => other.tool === added.tool && other.over === added.over
-  return policies.some((other) => same(other) && other.policy === policy) ? null : [...policies.filter((other) => !same(other)), added]
+  return policies.some((other) => same(other) && other.policy === policy)
+    ? null
+    : [...policies.filter((other) => !same(other)), added]
 }

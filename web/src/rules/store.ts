@@ -4,7 +4,7 @@ import { create } from 'zustand'
 import { hasCapability, useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { AddRule, ApprovalResolved, Rule } from '../wire/types.ts'
+import type { AddRule, ToolApprovalResolved, Rule } from '../wire/generated.ts'
 import { whoseRule } from './wording.ts'
 
 interface Rules {
@@ -18,7 +18,9 @@ export const useRules = create<Rules>()(() => ({ rules: [], known: {} }))
 
 /** Remembers what rules say. */
 export function learn(rules: readonly Rule[]): void {
-  useRules.setState(({ known }) => ({ known: { ...known, ...Object.fromEntries(rules.map((rule) => [rule.id, rule])) } }))
+  useRules.setState(({ known }) => ({
+    known: { ...known, ...Object.fromEntries(rules.map((rule) => [rule.id, rule])) },
+  }))
 }
 
 function follow(rules: readonly Rule[]): void {
@@ -46,10 +48,12 @@ export function useRulesOf(id: string | null): void {
 }
 
 /** The words changed without anybody having been asked just now. */
-function announce({ by, hunks }: ApprovalResolved): void {
+function announce({ by, hunks }: ToolApprovalResolved): void {
   const accepted = hunks.filter((hunk) => hunk.status === 'accepted').length
   const changes = accepted === 1 ? '1 change was' : `${accepted} changes were`
-  toast(`${changes} accepted by ${whoseRule(by, useSession.getState().me?.user.id)}.`, { about: 'rule' })
+  toast(`${changes} accepted by ${whoseRule(by, useSession.getState().me?.user.id)}.`, {
+    about: 'rule',
+  })
 }
 
 /** Answers what the server said against it, if it did. */
@@ -68,7 +72,9 @@ export async function revokeRule(id: string): Promise<void> {
     await wire.call('rules:revoke', { id })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    toast(error.code === 'already_resolved' ? 'Somebody has already revoked this rule.' : error.message)
+    toast(
+      error.code === 'already_resolved' ? 'Somebody has already revoked this rule.' : error.message,
+    )
   }
 }
 

@@ -1,12 +1,22 @@
 /** The tools that owners' rules are made about, and what a rule can say of each. Pure. */
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
 
-export interface RuledTool { tool: string; name: string; /** Whether its calls name a file. */ files: boolean; /** Whether a rule can allow it: it asks, and not about commands. */ allows: boolean }
+export interface RuledTool {
+  tool: string
+  name: string
+  /** Whether its calls name a file. */ files: boolean
+  /** Whether a rule can allow it: it asks, and not about commands. */ allows: boolean
+}
 
-export const RULED_IN_DOCUMENTS: readonly RuledTool[] = DOCUMENT_TOOLS.map((tool) => ({ tool, name: toolName(tool), files: false, allows: true }))
+export const RULED_IN_DOCUMENTS: readonly RuledTool[] = DOCUMENT_TOOLS.map((tool) => ({
+  tool,
+  name: toolName(tool),
+  files: false,
+  allows: true,
+}))
 
 /** For work without a document. */
-export const RULED_AT_DESK: readonly RuledTool[] = [
+export const RULED_IN_INBOX: readonly RuledTool[] = [
   { tool: 'Write', name: 'Write a file', files: true, allows: true },
   { tool: 'Edit', name: 'Edit a file', files: true, allows: true },
   { tool: 'MultiEdit', name: 'MultiEdit: several places of a file', files: true, allows: true },
@@ -18,4 +28,7 @@ export const RULED_AT_DESK: readonly RuledTool[] = [
 ]
 
 /** What a rule with this effect can be about. */
-export const offered = (tools: readonly RuledTool[], effect: 'deny' | 'ask' | 'allow'): readonly RuledTool[] => (effect === 'allow' ? tools.filter(({ allows }) => allows) : tools)
+export const offered = (
+  tools: readonly RuledTool[],
+  effect: 'deny' | 'ask' | 'allow',
+): readonly RuledTool[] => (effect === 'allow' ? tools.filter(({ allows }) => allows) : tools)

@@ -1,9 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import type { ApprovalRequest, Rule } from '../wire/types.ts'
-import { offered, RULED_AT_DESK } from './tools.ts'
-import { allowed, automatic, canRemember, flawOf, mayRevoke, meaning, patternsFor, reach, ruleOf, ruleWords, sizesAtDesk, sizesFor, whoseRule } from './wording.ts'
+import type { ToolApprovalRequest, Rule, Remember } from '../wire/generated.ts'
+import { offered, RULED_IN_INBOX } from './tools.ts'
+import {
+  allowed,
+  automatic,
+  canRemember,
+  flawOf,
+  mayRevoke,
+  meaning,
+  patternsFor,
+  reach,
+  ruleOf,
+  ruleWords,
+  sizesInInbox,
+  sizesFor,
+  whoseRule,
+} from './wording.ts'
 
-const request = (more: Partial<ApprovalRequest>) => ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ApprovalRequest
+const request = (more: Partial<ToolApprovalRequest>) =>
+  ({ units: 14, warnings: [], preview_type: 'diff', ...more }) as unknown as ToolApprovalRequest
 
 describe('what a rule allows', () => {
   it('is offered in sizes the suggestion itself fits into', () => {
@@ -24,14 +39,22 @@ describe('what a rule allows', () => {
   })
 
   it('is offered at the desk for what asks there and names a file, in sizes of files', () => {
-    const desk = (more: Partial<ApprovalRequest>) => request({ document_id: null, tool_name: 'Write', file_path: 'a.txt', units: 5_000, ...more })
+    const desk = (more: Partial<ToolApprovalRequest>) =>
+      request({ document_id: null, tool_name: 'Write', file_path: 'a.txt', units: 5_000, ...more })
     expect(canRemember(desk({}))).toBe(true)
     expect(canRemember(desk({ tool_name: 'create_new_document', file_path: 'A title' }))).toBe(true)
-    for (const never of [{ preview_type: 'command', tool_name: 'Bash' }, { tool_name: 'ExitPlanMode' }, { units: null }, { file_path: '../a' }, { warnings: [{ code: 'hidden', text: 'Look twice.' }] }]) {
+    const nevers: Partial<ToolApprovalRequest>[] = [
+      { preview_type: 'command', tool_name: 'Bash' },
+      { tool_name: 'ExitPlanMode' },
+      { units: null },
+      { file_path: '../a' },
+      { warnings: [{ code: 'hidden', text: 'Look twice.' }] },
+    ]
+    for (const never of nevers) {
       expect(canRemember(desk(never))).toBe(false)
     }
-    expect(sizesAtDesk(14)).toEqual([100, 500, 2_000, undefined])
-    expect(sizesAtDesk(50_000)).toEqual([undefined])
+    expect(sizesInInbox(14)).toEqual([100, 500, 2_000, undefined])
+    expect(sizesInInbox(50_000)).toEqual([undefined])
   })
 
   it('is for a file, its like, its folder', () => {
@@ -43,48 +66,111 @@ describe('what a rule allows', () => {
     expect(patternsFor('a.txt').map(({ pattern }) => pattern)).toEqual(['a.txt', '*.txt'])
     expect(patternsFor('.env').map(({ pattern }) => pattern)).toEqual(['.env'])
     // What would be read as a pattern means itself.
-    expect(patternsFor('a[1]/{b}*.md').map(({ pattern }) => pattern)).toEqual(['a[[]1[]]/[{]b[}][*].md', 'a[[]1[]]/*.md', 'a[[]1[]]/**'])
-    expect([patternsFor('/etc/passwd'), patternsFor('a/../../b'), patternsFor('..'), patternsFor(null), patternsFor('')]).toEqual([[], [], [], [], []])
+    expect(patternsFor('a[1]/{b}*.md').map(({ pattern }) => pattern)).toEqual([
+      'a[[]1[]]/[{]b[}][*].md',
+      'a[[]1[]]/*.md',
+      'a[[]1[]]/**',
+    ])
+    expect([
+      patternsFor('/etc/passwd'),
+      patternsFor('a/../../b'),
+      patternsFor('..'),
+      patternsFor(null),
+      patternsFor(''),
+    ]).toEqual([[], [], [], [], []])
   })
 
   it('is named where it decided, and so is why nobody was asked', () => {
     const ana = { id: 'u1', name: 'Ana' }
-    const rule = { id: 'rul_1', by: ana, effect: 'allow', tool: 'Write', remember: { scope: 'session', path: 'notes/**' } } as Rule
-    expect(automatic('Approved', { rule: 'rul_1', by: ana }, 'u2', { rul_1: rule })).toEqual({ how: 'Approved by Ana’s rule', why: 'Write in files like notes/**, of any size' })
-    expect(automatic('Approved', { rule: 'rul_1', by: ana }, 'u1', {})).toEqual({ how: 'Approved by your rule', why: '' })
-    expect(automatic('Approved', { rule: null, by: ana, unasked: 'bypass' }, 'u2', {})).toEqual({ how: 'Approved without asking', why: 'approvals were skipped, as Ana chose for this question' })
-    expect(automatic('Accepted', { rule: null, by: ana, unasked: 'approvals_off' }, 'u1', {})?.why).toBe('approvals are off')
+    const rule = {
+      id: 'rul_1',
+      by: ana,
+      effect: 'allow',
+      tool: 'Write',
+      remember: { scope: 'session', path: 'notes/**' },
+    } as Rule
+    expect(automatic('Approved', { rule: 'rul_1', by: ana }, 'u2', { rul_1: rule })).toEqual({
+      how: 'Approved by Ana’s rule',
+      why: 'Write in files like notes/**, of any size',
+    })
+    expect(automatic('Approved', { rule: 'rul_1', by: ana }, 'u1', {})).toEqual({
+      how: 'Approved by your rule',
+      why: '',
+    })
+    expect(automatic('Approved', { rule: null, by: ana, unasked: 'bypass' }, 'u2', {})).toEqual({
+      how: 'Approved without asking',
+      why: 'approvals were skipped, as Ana chose for this question',
+    })
+    expect(
+      automatic('Accepted', { rule: null, by: ana, unasked: 'approvals_off' }, 'u1', {})?.why,
+    ).toBe('approvals are off')
     expect(automatic('Accepted', { rule: null, by: ana, unasked: null }, 'u1', {})).toBeNull()
   })
 
   it('is said with tool, size and reach', () => {
-    expect(allowed('update_full_document', { scope: 'document', max_units: 50 })).toBe('Rewrite, at most 50 characters changed')
-    expect(allowed('Write', { scope: 'session', path: 'notes/*.md' })).toBe('Write in files like notes/*.md, of any size')
+    expect(allowed('update_full_document', { scope: 'document', max_units: 50 })).toBe(
+      'Rewrite, at most 50 characters changed',
+    )
+    expect(allowed('Write', { scope: 'session', path: 'notes/*.md' })).toBe(
+      'Write in files like notes/*.md, of any size',
+    )
     expect(reach({ scope: 'document' }, 'Ana')).toBe('whoever asks')
     expect(reach({ scope: 'session' }, 'Ana')).toContain('Ana')
   })
 
   it('belongs to somebody, who may take it back, as an owner may', () => {
     const ana = { id: 'u1', name: 'Ana' }
-    expect([whoseRule(ana, 'u1'), whoseRule(ana, 'u2'), whoseRule(null, 'u2')]).toEqual(['your rule', 'Ana’s rule', 'a rule'])
+    expect([whoseRule(ana, 'u1'), whoseRule(ana, 'u2'), whoseRule(null, 'u2')]).toEqual([
+      'your rule',
+      'Ana’s rule',
+      'a rule',
+    ])
     const rule = { by: ana, effect: 'allow' } as Rule
-    expect([mayRevoke(rule, 'u1', 'viewer'), mayRevoke(rule, 'u2', 'editor'), mayRevoke(rule, 'u2', 'owner')]).toEqual([true, false, true])
+    expect([
+      mayRevoke(rule, 'u1', 'viewer'),
+      mayRevoke(rule, 'u2', 'editor'),
+      mayRevoke(rule, 'u2', 'owner'),
+    ]).toEqual([true, false, true])
     expect(mayRevoke({ ...rule, effect: 'deny' }, 'u1', 'editor')).toBe(false)
   })
 
   it('says what is denied and what is always asked about', () => {
-    const remember = { scope: 'document' }
-    expect(ruleWords({ effect: 'deny', tool: '*', over: 200, remember })).toBe('Denied: Every tool, more than 200 characters changed')
-    expect(ruleWords({ effect: 'ask', tool: 'Write', remember: { scope: 'workspace', path: '*.md' } })).toBe('Always asked about: Write in files like *.md, of any size')
-    expect(ruleWords({ effect: 'allow', tool: 'update_full_document', remember })).toBe('Rewrite, of any size')
+    const remember: Remember = { scope: 'document' }
+    expect(ruleWords({ effect: 'deny', tool: '*', over: 200, remember })).toBe(
+      'Denied: Every tool, more than 200 characters changed',
+    )
+    expect(
+      ruleWords({ effect: 'ask', tool: 'Write', remember: { scope: 'workspace', path: '*.md' } }),
+    ).toBe('Always asked about: Write in files like *.md, of any size')
+    expect(ruleWords({ effect: 'allow', tool: 'update_full_document', remember })).toBe(
+      'Rewrite, of any size',
+    )
   })
 
   it('is made of what was chosen, or not at all, and says why not', () => {
     const choice = { effect: 'deny', tool: '', path: '', size: '' } as const
-    expect(ruleOf('doc', { ...choice, size: ' 200 ' })).toEqual({ documentId: 'doc', effect: 'deny', over: 200 })
-    expect(ruleOf('doc', { ...choice, effect: 'allow', tool: 'Write', size: '20' })).toEqual({ documentId: 'doc', effect: 'allow', tool: 'Write', max_units: 20 })
-    expect(ruleOf('desk', { ...choice, effect: 'ask', path: ' notes/** ' })).toEqual({ documentId: 'desk', effect: 'ask', path: 'notes/**' })
-    const flaws = [{ effect: 'allow' }, { effect: 'allow', tool: 'Write', size: '0' }, { size: 'few' }, { size: '-1' }] as const
+    expect(ruleOf('doc', { ...choice, size: ' 200 ' })).toEqual({
+      documentId: 'doc',
+      effect: 'deny',
+      over: 200,
+    })
+    expect(ruleOf('doc', { ...choice, effect: 'allow', tool: 'Write', size: '20' })).toEqual({
+      documentId: 'doc',
+      effect: 'allow',
+      tool: 'Write',
+      max_units: 20,
+    })
+    expect(ruleOf('desk', { ...choice, effect: 'ask', path: ' notes/** ' })).toEqual({
+      documentId: 'desk',
+      effect: 'ask',
+      path: 'notes/**',
+    })
+    const flaws = [
+      { effect: 'allow' },
+      { effect: 'allow', tool: 'Write', size: '0' },
+      { size: 'few' },
+      { size: '-1' },
+    ] as const
     for (const flaw of flaws) {
       expect(ruleOf('doc', { ...choice, ...flaw })).toBeNull()
       expect(flawOf({ ...choice, ...flaw })).toMatch(/\.$/)
@@ -94,20 +180,29 @@ describe('what a rule allows', () => {
 
   it('says that who denies edits denies several at once', () => {
     const choice = { effect: 'deny', tool: 'Edit', path: '', size: '' } as const
-    expect(meaning(choice, RULED_AT_DESK)).toContain('MultiEdit')
-    expect(meaning({ ...choice, effect: 'allow' }, RULED_AT_DESK)).not.toContain('MultiEdit')
+    expect(meaning(choice, RULED_IN_INBOX)).toContain('MultiEdit')
+    expect(meaning({ ...choice, effect: 'allow' }, RULED_IN_INBOX)).not.toContain('MultiEdit')
   })
 
   it('says what a path cannot speak of', () => {
     const choice = { effect: 'deny', tool: '', path: 'private/**', size: '' } as const
-    expect(meaning(choice, RULED_AT_DESK)).toMatch(/told no at once.*Searches leave such files out.*Bash/)
-    expect(meaning({ ...choice, tool: 'Write' }, RULED_AT_DESK)).not.toMatch(/Searches|Bash/)
-    expect(meaning({ ...choice, effect: 'ask', tool: 'Read' }, RULED_AT_DESK)).toContain('no words of such files')
-    expect(meaning({ ...choice, path: '' }, RULED_AT_DESK)).not.toMatch(/Searches|Bash/)
+    expect(meaning(choice, RULED_IN_INBOX)).toMatch(
+      /told no at once.*Searches leave such files out.*Bash/,
+    )
+    expect(meaning({ ...choice, tool: 'Write' }, RULED_IN_INBOX)).not.toMatch(/Searches|Bash/)
+    expect(meaning({ ...choice, effect: 'ask', tool: 'Read' }, RULED_IN_INBOX)).toContain(
+      'no words of such files',
+    )
+    expect(meaning({ ...choice, path: '' }, RULED_IN_INBOX)).not.toMatch(/Searches|Bash/)
   })
 
   it('allows only what asks and is no command', () => {
-    expect(offered(RULED_AT_DESK, 'allow').map(({ tool }) => tool)).toEqual(['Write', 'Edit', 'MultiEdit', 'create_new_document'])
-    expect(offered(RULED_AT_DESK, 'deny')).toEqual(RULED_AT_DESK)
+    expect(offered(RULED_IN_INBOX, 'allow').map(({ tool }) => tool)).toEqual([
+      'Write',
+      'Edit',
+      'MultiEdit',
+      'create_new_document',
+    ])
+    expect(offered(RULED_IN_INBOX, 'deny')).toEqual(RULED_IN_INBOX)
   })
 })

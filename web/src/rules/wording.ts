@@ -1,7 +1,7 @@
 /** What a rule allows, asks about or denies, in words that leave nothing out. Pure. */
 import { toolName } from '../chat/tools.ts'
-import type { AddRule, ApprovalRequest, Remember, Rule } from '../wire/types.ts'
-import { RULED_AT_DESK, type RuledTool } from './tools.ts'
+import type { AddRule, ToolApprovalRequest, Remember, Rule } from '../wire/generated.ts'
+import { RULED_IN_INBOX, type RuledTool } from './tools.ts'
 
 /** Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the server counts). */
 const SIZES = [20, 50, 100, 200, 500, 1_000]
@@ -15,15 +15,19 @@ export function sizesFor(units: number, sizes: readonly number[] = SIZES): numbe
 }
 
 /** The sizes a request without a document fits into; the last is without a limit. */
-export const sizesAtDesk = (units: number): (number | undefined)[] => [...sizesFor(units, SIZES_AT_DESK), undefined]
+export const sizesInInbox = (units: number): (number | undefined)[] => [
+  ...sizesFor(units, SIZES_AT_DESK),
+  undefined,
+]
 
 /** Whether it makes sense to offer a rule beside accepting all of a request: the server makes none otherwise, or it would never apply. */
-export function canRemember(request: ApprovalRequest): boolean {
+export function canRemember(request: ToolApprovalRequest): boolean {
   // Whoever wants a plan wants to see it.
   if (request.tool_name === 'ExitPlanMode') return false
-  if (request.units === null || request.warnings.length > 0 || request.preview_type === 'command') return false
+  if (request.units === null || request.warnings.length > 0 || request.preview_type === 'command')
+    return false
   if (request.document_id !== null) return sizesFor(request.units).length > 0
-  const tool = RULED_AT_DESK.find(({ tool: name, allows }) => allows && name === request.tool_name)
+  const tool = RULED_IN_INBOX.find(({ tool: name, allows }) => allows && name === request.tool_name)
   return tool !== undefined && (!tool.files || patternsFor(request.file_path).length > 0)
 }
 
@@ -31,7 +35,8 @@ export function canRemember(request: ApprovalRequest): boolean {
 export function patternsFor(path: string | null): { pattern: string; words: string }[] {
   const names = (path ?? '').split('/').filter((name) => name !== '' && name !== '.')
   const name = names.pop()
-  if (name === undefined || path?.startsWith('/') || names.includes('..') || name === '..') return []
+  if (name === undefined || path?.startsWith('/') || names.includes('..') || name === '..')
+    return []
   const folder = names.map(literal).join('/')
   const place = names.length > 0 ? `in ${names.join('/')}` : 'at the top'
   const below = (rest: string) => (folder ? `${folder}/${rest}` : rest)
@@ -49,12 +54,20 @@ const literal = (name: string): string => name.replace(/[[\]*?{}]/g, '[$&]').rep
 /** "Rewrite, at most 50 characters changed" */
 export function allowed(tool: string, remember: Remember): string {
   const files = remember.path === undefined ? '' : ` in files like ${remember.path}`
-  const size = remember.max_units === undefined ? 'of any size' : `at most ${remember.max_units} characters changed`
+  const size =
+    remember.max_units === undefined
+      ? 'of any size'
+      : `at most ${remember.max_units} characters changed`
   return `${toolName(tool)}${files}, ${size}`
 }
 
 /** "Denied: Rewrite, more than 200 characters changed", "Rewrite, at most 50 characters changed" */
-export function ruleWords({ effect, tool, over, remember }: Pick<Rule, 'effect' | 'tool' | 'over' | 'remember'>): string {
+export function ruleWords({
+  effect,
+  tool,
+  over,
+  remember,
+}: Pick<Rule, 'effect' | 'tool' | 'over' | 'remember'>): string {
   if (effect === 'allow') return allowed(tool, remember)
   const what = tool === '*' ? 'Every tool' : toolName(tool)
   const files = remember.path === undefined ? '' : ` in files like ${remember.path}`
@@ -68,7 +81,12 @@ export function reach(remember: Remember, who: string): string {
 }
 
 /** What somebody has chosen in the form. */
-export interface Choice { effect: 'deny' | 'ask' | 'allow'; /** Empty: every tool. */ tool: string; /** A pattern; empty: any file, or none. */ path: string; /** As typed; empty: of any size. */ size: string }
+export interface Choice {
+  effect: 'deny' | 'ask' | 'allow'
+  /** Empty: every tool. */ tool: string
+  /** A pattern; empty: any file, or none. */ path: string
+  /** As typed; empty: of any size. */ size: string
+}
 
 /** What is asked of the server; `null`: the choice makes no rule. */
 export function ruleOf(documentId: string, choice: Choice): AddRule | null {
@@ -76,7 +94,8 @@ export function ruleOf(documentId: string, choice: Choice): AddRule | null {
   const { effect, tool, path, size } = choice
   const units = size.trim() === '' ? undefined : Number(size)
   return {
-    documentId, effect,
+    documentId,
+    effect,
     ...(tool !== '' && { tool }),
     ...(path.trim() !== '' && { path: path.trim() }),
     ...(units !== undefined && (effect === 'allow' ? { max_units: units } : { over: units })),
@@ -87,23 +106,31 @@ export function ruleOf(documentId: string, choice: Choice): AddRule | null {
 export function flawOf({ effect, tool, size }: Choice): string | null {
   const units = size.trim() === '' ? undefined : Number(size)
   if (effect === 'allow' && tool === '') return 'A rule allows one tool: choose which.'
-  if (units !== undefined && !(Number.isSafeInteger(units) && units >= 0)) return 'The size is a whole number of characters.'
-  return effect === 'allow' && units === 0 ? 'A rule that allows no character allows nothing.' : null
+  if (units !== undefined && !(Number.isSafeInteger(units) && units >= 0))
+    return 'The size is a whole number of characters.'
+  return effect === 'allow' && units === 0
+    ? 'A rule that allows no character allows nothing.'
+    : null
 }
 
 const MEANING: Record<Choice['effect'], string> = {
   deny: 'Not even proposed: the AI is told no at once, also where approvals are off.',
   ask: 'People are asked every time, whatever other rules allow, also where approvals are off.',
-  allow: 'Done at once, in your name. Commands and what has a warning are asked about all the same.',
+  allow:
+    'Done at once, in your name. Commands and what has a warning are asked about all the same.',
 }
 
 /** What the rule will mean; among `tools` are some that no path can speak of. */
 export function meaning({ effect, tool, path }: Choice, tools: readonly RuledTool[]): string {
   const said = `${MEANING[effect]}${tool === 'Edit' && effect !== 'allow' ? ' MultiEdit is meant too.' : ''}`
   if (path.trim() === '' || effect === 'allow') return said
-  const hidden = effect === 'deny' ? 'Searches leave such files out.' : 'Searches show no words of such files.'
+  const hidden =
+    effect === 'deny' ? 'Searches leave such files out.' : 'Searches show no words of such files.'
   const searched = ['', 'Read', 'Grep', ...(effect === 'deny' ? ['Glob'] : [])].includes(tool)
-  const nameless = tool === '' && tools.some(({ files }) => !files) ? ' Commands name no file: a rule about Bash is for those.' : ''
+  const nameless =
+    tool === '' && tools.some(({ files }) => !files)
+      ? ' Commands name no file: a rule about Bash is for those.'
+      : ''
   return `${said}${searched ? ` ${hidden}` : ''}${nameless}`
 }
 
@@ -114,12 +141,28 @@ export function whoseRule(by: { id: string; name: string } | null, me: string | 
 }
 
 /** Why nobody was asked, and by which rule it was so: "Approved by your rule", "Write in notes/**, of any size"; `null`: somebody decided. */
-export function automatic(verb: string, { rule, unasked = null, by }: Pick<ApprovalRequest, 'rule' | 'by'> & Partial<Pick<ApprovalRequest, 'unasked'>>, me: string | undefined, known: Readonly<Record<string, Rule>>): { how: string; why: string } | null {
+export function automatic(
+  verb: string,
+  {
+    rule,
+    unasked = null,
+    by,
+  }: Pick<ToolApprovalRequest, 'rule' | 'by'> & Partial<Pick<ToolApprovalRequest, 'unasked'>>,
+  me: string | undefined,
+  known: Readonly<Record<string, Rule>>,
+): { how: string; why: string } | null {
   const found = rule === null ? undefined : known[rule]
-  if (rule !== null) return { how: `${verb} by ${whoseRule(by, me)}`, why: found ? ruleWords(found) : '' }
+  if (rule !== null)
+    return { how: `${verb} by ${whoseRule(by, me)}`, why: found ? ruleWords(found) : '' }
   if (unasked === null) return null
   const asker = by === null ? 'whoever asked' : by.id === me ? 'you' : by.name
-  return { how: `${verb} without asking`, why: unasked === 'bypass' ? `approvals were skipped, as ${asker} chose for this question` : 'approvals are off' }
+  return {
+    how: `${verb} without asking`,
+    why:
+      unasked === 'bypass'
+        ? `approvals were skipped, as ${asker} chose for this question`
+        : 'approvals are off',
+  }
 }
 
 /** Whether somebody may revoke a rule: its maker, or an owner; what an owner denied or wants asked, only an owner. */

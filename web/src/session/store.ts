@@ -1,16 +1,35 @@
 /** Whether the server is there, who it says we are, and what it can do. */
 import { create } from 'zustand'
 import { Wire } from '../wire/socket.ts'
-import type { SessionEnded, SessionRegistered, WireError } from '../wire/types.ts'
-import { beHere, forget, forgetSession, identityOf, isGuest, keepSession, keptSession, meaning, type Places, sayLeft, settle, stayHere, takeIdentity } from './token.ts'
+import type {
+  SessionEnded,
+  SessionRegistered,
+  WireError,
+  PermissionMode,
+} from '../wire/generated.ts'
+import {
+  adoptForBrowser,
+  forget,
+  forgetSession,
+  identityChangeOf,
+  identityOf,
+  isGuest,
+  keepSession,
+  keptSession,
+  type Places,
+  sayLeft,
+  setBrowserIdentity,
+  setTabIdentity,
+  takeIdentity,
+} from './token.ts'
 
-export type Link = 'connecting' | 'online' | 'offline' | 'refused'
+export type ConnectionState = 'connecting' | 'online' | 'offline' | 'refused'
 
 /** Pause after a refusal that may pass. */
 const REFUSED_WAIT_MS = 1_500
 
 interface Session {
-  link: Link
+  link: ConnectionState
   /** Why the server does not want us. */
   refusal: WireError | null
   me: SessionRegistered | null
@@ -18,14 +37,24 @@ interface Session {
   guest: boolean
 }
 
-export const useSession = create<Session>()(() => ({ link: 'connecting', refusal: null, me: null, guest: false }))
+export const useSession = create<Session>()(() => ({
+  link: 'connecting',
+  refusal: null,
+  me: null,
+  guest: false,
+}))
 
 const places: Places = { tab: window.sessionStorage, browser: window.localStorage }
 let identity = takeIdentity(window.location, window.history, places)
 
 export const wire = new Wire(() => {
   const sessionId = keptSession(places.tab)
-  return { protocol: 1, ...(identity.token && { token: identity.token }), ...(identity.name && { name: identity.name }), ...(sessionId && { sessionId }) }
+  return {
+    protocol: 1,
+    ...(identity.token && { token: identity.token }),
+    ...(identity.name && { name: identity.name }),
+    ...(sessionId && { sessionId }),
+  }
 })
 
 /** Whether the server offers something beyond the protocol's core; controls for what it cannot do are not shown. */
@@ -41,15 +70,22 @@ export function hasCapability(name: string): boolean {
 export function start(): void {
   wire.on('sessionRegistered', (me) => {
     keepSession(places.tab, me.sessionId)
-    settle(places, identity)
+    adoptForBrowser(places, identity)
     useSession.setState({ link: 'online', me, refusal: null, guest: isGuest(places, identity) })
   })
-  wire.on('settings:changed', ({ settings }) => useSession.setState(({ me }) => ({ me: me && { ...me, settings, permission_mode: modeFor(me, settings.permission_mode) } })))
-  wire.on('sessionEnded', ({ code, message, at }) => refused({ code: 'unauthorized', message, details: { reason: code, at } }))
+  wire.on('settings:changed', ({ settings }) =>
+    useSession.setState(({ me }) => ({
+      me: me && { ...me, settings, permission_mode: modeFor(me, settings.permission_mode) },
+    })),
+  )
+  wire.on('sessionEnded', ({ code, message, at }) =>
+    refused({ code: 'unauthorized', message, details: { reason: code, at } }),
+  )
   wire.onDisconnect((byServer) => {
     useSession.setState(({ link }) => ({ link: link === 'refused' ? link : 'offline' }))
     // Cut off for being slow, or the server stops: socket.io comes back by itself only where the connection broke.
-    if (byServer) setTimeout(() => useSession.getState().link === 'offline' && wire.connect(), REFUSED_WAIT_MS)
+    if (byServer)
+      setTimeout(() => useSession.getState().link === 'offline' && wire.connect(), REFUSED_WAIT_MS)
   })
   wire.onConnectError((refusal) => {
     if (!refusal) return useSession.setState(({ me }) => ({ link: me ? 'offline' : 'connecting' }))
@@ -60,13 +96,16 @@ export function start(): void {
     setTimeout(() => wire.connect(), REFUSED_WAIT_MS)
     useSession.setState({ link: 'offline', refusal })
   })
-  window.addEventListener('online', () => useSession.getState().link === 'refused' || wire.connected || wire.connect())
-  window.addEventListener('storage', (event) => followOtherTabs(meaning(event)))
+  window.addEventListener(
+    'online',
+    () => useSession.getState().link === 'refused' || wire.connected || wire.connect(),
+  )
+  window.addEventListener('storage', (event) => followOtherTabs(identityChangeOf(event)))
   wire.connect()
 }
 
 /** The server's mode, if our questions may have it. */
-function modeFor(me: SessionRegistered, mode: string): string {
+function modeFor(me: SessionRegistered, mode: PermissionMode): PermissionMode {
   return me.permission_modes.includes(mode) ? mode : 'sdk'
 }
 
@@ -78,13 +117,25 @@ function refused(refusal: WireError): void {
     // Told apart from a first visit, for which nothing was refused.
     useSession.setState({ link: 'refused', refusal, guest: identityOf(places).token !== undefined })
   } else {
-    useSession.setState({ link: 'refused', refusal: refusal.code === 'unauthorized' ? NOBODY : refusal, guest: false })
+    useSession.setState({
+      link: 'refused',
+      refusal: refusal.code === 'unauthorized' ? NOBODY : refusal,
+      guest: false,
+    })
   }
 }
 
 /** Nobody said who they are. */
-const NOBODY: WireError = { code: 'unauthorized', message: 'a token is needed', details: { reason: 'nobody' } }
-const SIGNED_OUT: WireError = { code: 'unauthorized', message: 'you are signed out', details: { reason: 'signed_out' } }
+const NOBODY: WireError = {
+  code: 'unauthorized',
+  message: 'a token is needed',
+  details: { reason: 'nobody' },
+}
+const SIGNED_OUT: WireError = {
+  code: 'unauthorized',
+  message: 'you are signed out',
+  details: { reason: 'signed_out' },
+}
 
 /** Why we are out: `token_revoked`, `token_expired`, `nobody`, `signed_out`, or nothing the server would say. */
 export function reasonOf(refusal: WireError | null): string | undefined {
@@ -99,12 +150,13 @@ export function endedAt(refusal: WireError | null): string | undefined {
 }
 
 /** Signed out or in elsewhere: a tab that is who the browser is goes along. */
-function followOtherTabs(what: ReturnType<typeof meaning>): void {
+function followOtherTabs(what: ReturnType<typeof identityChangeOf>): void {
   const isOut = useSession.getState().link === 'refused'
   const { token } = identityOf(places)
   if (what === 'left' && !isOut && token === undefined) leave()
   else if (what === 'other' && isOut && token !== undefined) become()
-  else if (what === 'other') useSession.setState({ guest: isOut ? token !== undefined : isGuest(places, identity) })
+  else if (what === 'other')
+    useSession.setState({ guest: isOut ? token !== undefined : isGuest(places, identity) })
 }
 
 /** Who we are, for what is fetched over HTTP; never in an address. */
@@ -114,7 +166,7 @@ export function credentials(): Record<string, string> {
 
 /** Tries again with a token typed in by hand. */
 export function signIn(token: string): void {
-  beHere(places, { token, name: undefined })
+  setTabIdentity(places, { token, name: undefined })
   become()
 }
 
@@ -126,7 +178,7 @@ export function goOnAsBefore(): void {
 
 /** New tabs open as this person, too. */
 export function stay(): void {
-  stayHere(places, identity)
+  setBrowserIdentity(places, identity)
   useSession.setState({ guest: false })
 }
 
@@ -140,7 +192,12 @@ export function signOut(): void {
 function leave(): void {
   identity = { token: undefined, name: undefined }
   wire.disconnect()
-  useSession.setState({ link: 'refused', refusal: SIGNED_OUT, guest: identityOf(places).token !== undefined, me: null })
+  useSession.setState({
+    link: 'refused',
+    refusal: SIGNED_OUT,
+    guest: identityOf(places).token !== undefined,
+    me: null,
+  })
 }
 
 function become(): void {

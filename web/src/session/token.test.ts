@@ -1,5 +1,17 @@
 import { expect, it } from 'vitest'
-import { beHere, forget, identityOf, isGuest, keepSession, keptSession, meaning, type Places, settle, stayHere, takeIdentity } from './token.ts'
+import {
+  adoptForBrowser,
+  forget,
+  identityChangeOf,
+  identityOf,
+  isGuest,
+  keepSession,
+  keptSession,
+  type Places,
+  setBrowserIdentity,
+  setTabIdentity,
+  takeIdentity,
+} from './token.ts'
 
 function storage(): Storage {
   const kept = new Map<string, string>()
@@ -14,7 +26,10 @@ const places = (browser = storage()): Places => ({ tab: storage(), browser })
 
 function arrive(hash: string, kept: Places) {
   const replaced: unknown[] = []
-  const past = { state: null, replaceState: (...how: unknown[]) => replaced.push(how[2]) } as unknown as History
+  const past = {
+    state: null,
+    replaceState: (...how: unknown[]) => replaced.push(how[2]),
+  } as unknown as History
   const place = { hash, pathname: '/d/1', search: '' } as Location
   return { identity: takeIdentity(place, past, kept), replaced }
 }
@@ -31,25 +46,28 @@ it('opens a new tab as the person the server took, and not before it did', () =>
   const kept = places()
   const { identity } = arrive('#token=abc&name=Ana', kept)
   expect(identityOf(places(kept.browser)).token).toBeUndefined()
-  settle(kept, identity)
+  adoptForBrowser(kept, identity)
   expect(identityOf(places(kept.browser))).toEqual({ token: 'abc', name: 'Ana' })
 })
 
 it('lets no link replace who the browser is', () => {
   const kept = places()
-  stayHere(kept, { token: 'mine', name: undefined })
+  setBrowserIdentity(kept, { token: 'mine', name: undefined })
   const { identity } = arrive('#token=theirs', kept)
-  settle(kept, identity)
+  adoptForBrowser(kept, identity)
   expect(identity.token).toBe('theirs')
   expect(isGuest(kept, identity)).toBe(true)
   expect(identityOf(places(kept.browser)).token).toBe('mine')
-  stayHere(kept, identity)
-  expect([isGuest(kept, identity), identityOf(places(kept.browser)).token]).toEqual([false, 'theirs'])
+  setBrowserIdentity(kept, identity)
+  expect([isGuest(kept, identity), identityOf(places(kept.browser)).token]).toEqual([
+    false,
+    'theirs',
+  ])
 })
 
 it('forgets a token everywhere and leaves somebody else’s alone', () => {
   const kept = places()
-  stayHere(kept, { token: 'mine', name: 'Ana' })
+  setBrowserIdentity(kept, { token: 'mine', name: 'Ana' })
   arrive('#token=theirs', kept)
   forget(kept, 'theirs')
   expect(identityOf(kept)).toEqual({ token: 'mine', name: 'Ana' })
@@ -59,14 +77,18 @@ it('forgets a token everywhere and leaves somebody else’s alone', () => {
 
 it('begins a conversation of its own as somebody else', () => {
   const kept = places()
-  beHere(kept, { token: 'mine', name: undefined })
+  setTabIdentity(kept, { token: 'mine', name: undefined })
   keepSession(kept.tab, 'ses_1')
-  beHere(kept, { token: 'mine', name: undefined })
+  setTabIdentity(kept, { token: 'mine', name: undefined })
   expect(keptSession(kept.tab)).toBe('ses_1')
-  beHere(kept, { token: 'theirs', name: undefined })
+  setTabIdentity(kept, { token: 'theirs', name: undefined })
   expect(keptSession(kept.tab)).toBeUndefined()
 })
 
 it('tells a person who left from a token that was refused', () => {
-  expect(['copydesk:signed-out', null, 'copydesk:token', 'copydesk:theme'].map((key) => meaning({ key }))).toEqual(['left', 'left', 'other', undefined])
+  expect(
+    ['copydesk:signed-out', null, 'copydesk:token', 'copydesk:theme'].map((key) =>
+      identityChangeOf({ key }),
+    ),
+  ).toEqual(['left', 'left', 'other', undefined])
 })

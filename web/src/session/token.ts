@@ -14,7 +14,10 @@
  *   its tab; the person can say that it is to stay.
  */
 
-export interface Identity { token: string | undefined; name: string | undefined }
+export interface Identity {
+  token: string | undefined
+  name: string | undefined
+}
 
 const TOKEN = 'copydesk:token'
 const NAME = 'copydesk:name'
@@ -23,16 +26,20 @@ const SESSION = 'copydesk:session'
 const LEFT = 'copydesk:signed-out'
 
 /** Where an identity is kept: for this tab (`sessionStorage`) and for this browser (`localStorage`). */
-export interface Places { tab: Storage; browser: Storage }
+export interface Places {
+  tab: Storage
+  browser: Storage
+}
 
 /** Reads `#token=…&name=…`, remembers both for this tab, and cleans the address. Without a link: who this tab was, or who this browser is. */
 export function takeIdentity(place: Location, past: History, kept: Places): Identity {
   const fragment = new URLSearchParams(place.hash.slice(1))
   const token = fragment.get('token')
   const name = fragment.get('name')
-  if (token !== null) beHere(kept, { token, name: name ?? undefined })
+  if (token !== null) setTabIdentity(kept, { token, name: name ?? undefined })
   else if (name !== null) kept.tab.setItem(NAME, name)
-  if (token !== null || name !== null) past.replaceState(past.state, '', place.pathname + place.search)
+  if (token !== null || name !== null)
+    past.replaceState(past.state, '', place.pathname + place.search)
   return identityOf(kept)
 }
 
@@ -40,23 +47,26 @@ export function takeIdentity(place: Location, past: History, kept: Places): Iden
 export function identityOf({ tab, browser }: Places): Identity {
   const own = tab.getItem(TOKEN)
   const place = own === null ? browser : tab
-  return { token: place.getItem(TOKEN) ?? undefined, name: tab.getItem(NAME) ?? place.getItem(NAME) ?? undefined }
+  return {
+    token: place.getItem(TOKEN) ?? undefined,
+    name: tab.getItem(NAME) ?? place.getItem(NAME) ?? undefined,
+  }
 }
 
 /** From now on this tab is somebody else: with a conversation of their own. */
-export function beHere({ tab }: Places, { token, name }: Identity): void {
+export function setTabIdentity({ tab }: Places, { token, name }: Identity): void {
   if (tab.getItem(TOKEN) !== token) [NAME, SESSION].forEach((key) => tab.removeItem(key))
   put(tab, TOKEN, token)
   if (name !== undefined) tab.setItem(NAME, name)
 }
 
 /** The server has taken this token: this browser is that person, unless it is somebody already. */
-export function settle(kept: Places, identity: Identity): void {
-  if (kept.browser.getItem(TOKEN) === null) stayHere(kept, identity)
+export function adoptForBrowser(kept: Places, identity: Identity): void {
+  if (kept.browser.getItem(TOKEN) === null) setBrowserIdentity(kept, identity)
 }
 
 /** This browser is that person, whoever it was. */
-export function stayHere({ browser }: Places, { token, name }: Identity): void {
+export function setBrowserIdentity({ browser }: Places, { token, name }: Identity): void {
   put(browser, TOKEN, token)
   put(browser, NAME, name)
 }
@@ -70,7 +80,8 @@ export function isGuest({ browser }: Places, { token }: Identity): boolean {
 /** The token is not to be used any more, in this tab or in a new one. Somebody else's stays. */
 export function forget({ tab, browser }: Places, token: string | undefined): void {
   for (const place of [tab, browser]) {
-    if (place.getItem(TOKEN) === (token ?? null)) [TOKEN, NAME].forEach((key) => place.removeItem(key))
+    if (place.getItem(TOKEN) === (token ?? null))
+      [TOKEN, NAME].forEach((key) => place.removeItem(key))
   }
   tab.removeItem(SESSION)
 }
@@ -81,7 +92,7 @@ export function sayLeft({ browser }: Places): void {
 }
 
 /** What a change in another tab means: somebody left, or this browser is somebody else now. */
-export function meaning(event: Pick<StorageEvent, 'key'>): 'left' | 'other' | undefined {
+export function identityChangeOf(event: Pick<StorageEvent, 'key'>): 'left' | 'other' | undefined {
   // A key of null: everything was cleared.
   if (event.key === LEFT || event.key === null) return 'left'
   return event.key === TOKEN ? 'other' : undefined

@@ -1,9 +1,15 @@
 /** The platform's own dialog: it traps focus, closes on Esc and makes the rest inert. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Icon } from './icons.tsx'
-import { onTop } from './top.ts'
+import { topDialog } from './dialogStack.ts'
 
-interface Props { title: string; onClose: () => void; children: ReactNode; foot?: ReactNode; className?: string }
+interface Props {
+  title: string
+  onClose: () => void
+  children: ReactNode
+  foot?: ReactNode
+  className?: string
+}
 
 export function Dialog({ title, onClose, children, foot, className }: Props) {
   const box = useRef<HTMLDialogElement>(null)
@@ -13,14 +19,20 @@ export function Dialog({ title, onClose, children, foot, className }: Props) {
     const shown = box.current
     if (!shown) return
     shown.showModal()
-    const leave = onTop(shown)
+    const leave = topDialog(shown)
     return () => {
       leave()
       shown.close()
     }
   }, [])
   return (
-    <dialog ref={box} className={className} aria-labelledby={id} onCancel={onClose} onClick={(event) => event.target === box.current && onClose()}>
+    <dialog
+      ref={box}
+      className={className}
+      aria-labelledby={id}
+      onCancel={onClose}
+      onClick={(event) => event.target === box.current && onClose()}
+    >
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
         <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>

@@ -1,10 +1,10 @@
 /** Shows toasts and has them read out: in the dialog that is on top, if one is. */
 import { createPortal } from 'react-dom'
 import { dismiss, useToasts } from './toasts.ts'
-import { useTop } from './top.ts'
+import { useDialogStack } from './dialogStack.ts'
 
 export function Toasts() {
-  const top = useTop(({ dialogs }) => dialogs.at(-1))
+  const top = useDialogStack(({ dialogs }) => dialogs.at(-1))
   return top ? createPortal(<List />, top) : <List />
 }
 
@@ -16,7 +16,13 @@ function List() {
         <div className="toast" key={id}>
           <span>{text}</span>
           {action && (
-            <button type="button" onClick={() => { action.run(); dismiss(id) }}>
+            <button
+              type="button"
+              onClick={() => {
+                action.run()
+                dismiss(id)
+              }}
+            >
               {action.label}
             </button>
           )}

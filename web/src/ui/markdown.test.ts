@@ -1,19 +1,23 @@
 import { expect, test } from 'vitest'
-import { markdown, type Shown } from './markdown.ts'
+import { type MarkdownNode, parseMarkdown } from './markdown.ts'
 
 /** As it would be read aloud, with what it is in brackets. */
-function flat(shown: readonly Shown[]): string {
-  return shown.map((one) => {
-    if (one.kind === 'text') return one.text
-    if ('text' in one) return `[${one.kind} ${one.text}]`
-    return 'inside' in one ? `[${one.kind} ${flat(one.inside)}]` : `[${one.kind}]`
-  }).join('')
+function flat(shown: readonly MarkdownNode[]): string {
+  return shown
+    .map((one) => {
+      if (one.kind === 'text') return one.text
+      if ('text' in one) return `[${one.kind} ${one.text}]`
+      return 'inside' in one ? `[${one.kind} ${flat(one.inside)}]` : `[${one.kind}]`
+    })
+    .join('')
 }
 
-const read = (source: string) => flat(markdown(source))
+const read = (source: string) => flat(parseMarkdown(source))
 
 test('a plan is read as headings, lists and words', () => {
-  expect(read('# Plan\n\n1. Cut the *first* line\n2. Keep `this`\n\nThen **stop**.')).toBe('[h3 Plan][ol [li [p Cut the [em first] line]][li [p Keep [code this]]]][p Then [strong stop].]')
+  expect(read('# Plan\n\n1. Cut the *first* line\n2. Keep `this`\n\nThen **stop**.')).toBe(
+    '[h3 Plan][ol [li [p Cut the [em first] line]][li [p Keep [code this]]]][p Then [strong stop].]',
+  )
 })
 
 test('code stands as it is', () => {

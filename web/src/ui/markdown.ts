@@ -2,30 +2,61 @@
 import type { SyntaxNode } from '@lezer/common'
 import { parser } from '@lezer/markdown'
 
-export type Shown =
+export type MarkdownNode =
   | { kind: 'text'; text: string }
-  | { kind: 'link'; href: string; inside: Shown[] }
+  | { kind: 'link'; href: string; inside: MarkdownNode[] }
   | { kind: 'code' | 'pre'; text: string }
   | { kind: 'rule' | 'break' }
-  | { kind: 'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'; inside: Shown[] }
+  | {
+      kind: 'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'
+      inside: MarkdownNode[]
+    }
 
-const BLOCKS: Record<string, 'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'> = {
-  Paragraph: 'p', BulletList: 'ul', OrderedList: 'ol', ListItem: 'li', Blockquote: 'blockquote', Emphasis: 'em', StrongEmphasis: 'strong',
-  ATXHeading1: 'h3', ATXHeading2: 'h4', ATXHeading3: 'h5', ATXHeading4: 'h5', ATXHeading5: 'h5', ATXHeading6: 'h5', SetextHeading1: 'h3', SetextHeading2: 'h4',
+const BLOCKS: Record<
+  string,
+  'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'
+> = {
+  Paragraph: 'p',
+  BulletList: 'ul',
+  OrderedList: 'ol',
+  ListItem: 'li',
+  Blockquote: 'blockquote',
+  Emphasis: 'em',
+  StrongEmphasis: 'strong',
+  ATXHeading1: 'h3',
+  ATXHeading2: 'h4',
+  ATXHeading3: 'h5',
+  ATXHeading4: 'h5',
+  ATXHeading5: 'h5',
+  ATXHeading6: 'h5',
+  SetextHeading1: 'h3',
+  SetextHeading2: 'h4',
 }
 /** Marks that say how the words beside them are meant. */
-const MARKS = new Set(['HeaderMark', 'ListMark', 'QuoteMark', 'EmphasisMark', 'CodeMark', 'LinkMark', 'URL', 'LinkTitle', 'CodeInfo'])
+const MARKS = new Set([
+  'HeaderMark',
+  'ListMark',
+  'QuoteMark',
+  'EmphasisMark',
+  'CodeMark',
+  'LinkMark',
+  'URL',
+  'LinkTitle',
+  'CodeInfo',
+])
 
-export function markdown(source: string): Shown[] {
+export function parseMarkdown(source: string): MarkdownNode[] {
   return inside(parser.parse(source).topNode, source)
 }
 
 /** What a node holds: its children, and the words between them. */
-function inside(node: SyntaxNode, source: string): Shown[] {
-  const shown: Shown[] = []
+function inside(node: SyntaxNode, source: string): MarkdownNode[] {
+  const shown: MarkdownNode[] = []
   let at = node.from
   // Between blocks there are only line ends and marks of the blocks around them.
-  const holdsWords = !['Document', 'BulletList', 'OrderedList', 'ListItem', 'Blockquote'].includes(node.name)
+  const holdsWords = !['Document', 'BulletList', 'OrderedList', 'ListItem', 'Blockquote'].includes(
+    node.name,
+  )
   const words = (to: number) => {
     const text = source.slice(at, to)
     if (holdsWords && text !== '') shown.push({ kind: 'text', text })
@@ -39,7 +70,7 @@ function inside(node: SyntaxNode, source: string): Shown[] {
   return node.name.startsWith('ATXHeading') ? trimmed(shown) : shown
 }
 
-function one(node: SyntaxNode, source: string): Shown[] {
+function one(node: SyntaxNode, source: string): MarkdownNode[] {
   const text = source.slice(node.from, node.to)
   const block = BLOCKS[node.name]
   if (block) return [{ kind: block, inside: inside(node, source) }]
@@ -49,7 +80,15 @@ function one(node: SyntaxNode, source: string): Shown[] {
       return [{ kind: 'code', text: text.replace(/^`+ ?|(?: )?`+$/g, '') }]
     case 'FencedCode':
     case 'CodeBlock':
-      return [{ kind: 'pre', text: node.getChildren('CodeText').map((code) => source.slice(code.from, code.to)).join('') }]
+      return [
+        {
+          kind: 'pre',
+          text: node
+            .getChildren('CodeText')
+            .map((code) => source.slice(code.from, code.to))
+            .join(''),
+        },
+      ]
     case 'HorizontalRule':
       return [{ kind: 'rule' }]
     case 'HardBreak':
@@ -60,7 +99,9 @@ function one(node: SyntaxNode, source: string): Shown[] {
       const url = node.getChild('URL')
       const href = url ? source.slice(url.from, url.to) : ''
       // Nothing but the web: an address may say anything.
-      return /^https?:\/\//i.test(href) ? [{ kind: 'link', href, inside: inside(node, source) }] : [{ kind: 'text', text }]
+      return /^https?:\/\//i.test(href)
+        ? [{ kind: 'link', href, inside: inside(node, source) }]
+        : [{ kind: 'text', text }]
     }
     default:
       // HTML, pictures and whatever else there is are shown as they are written.
@@ -68,7 +109,9 @@ function one(node: SyntaxNode, source: string): Shown[] {
   }
 }
 
-function trimmed(shown: Shown[]): Shown[] {
+function trimmed(shown: MarkdownNode[]): MarkdownNode[] {
   const [first] = shown
-  return first?.kind === 'text' ? [{ ...first, text: first.text.trimStart() }, ...shown.slice(1)] : shown
+  return first?.kind === 'text'
+    ? [{ ...first, text: first.text.trimStart() }, ...shown.slice(1)]
+    : shown
 }

@@ -16,7 +16,12 @@ let last = 0
 /** Shows a toast; with an action it stays longer, so that there is time to reach it. */
 export function toast(text: string, { action, about }: Pick<Toast, 'action' | 'about'> = {}): void {
   const shown: Toast = { id: ++last, text, ...(action && { action }), ...(about && { about }) }
-  useToasts.setState(({ toasts }) => ({ toasts: [...toasts.filter((old) => about === undefined || old.about !== about).slice(-2), shown] }))
+  useToasts.setState(({ toasts }) => ({
+    toasts: [
+      ...toasts.filter((old) => about === undefined || old.about !== about).slice(-2),
+      shown,
+    ],
+  }))
   setTimeout(() => dismiss(shown.id), action ? 8_000 : 5_000)
 }
 

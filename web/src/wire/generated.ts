@@ -1,21 +1,57 @@
 // Written from src/transport/protocol by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
 
+export type Role = "owner" | "editor" | "reviewer" | "viewer";
+
+export type RequestStatus = "streaming" | "pending" | "approved" | "rejected" | "partly" | "expired" | "cancelled" | "failed";
+
+export type HunkStatus = "streaming" | "pending" | "conflict" | "obsolete" | "accepted" | "rejected" | "expired";
+
+export type DecisionKind = "approve" | "reject" | "edit" | "respond";
+
+export type HunkChoice = "accept" | "reject";
+
+export type DecisionPolicy = "any" | "not_requester" | "two" | "owner";
+
+export type ApprovalSwitch = "on" | "off";
+
+export type PermissionMode = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy";
+
+export type UnaskedReason = "bypass" | "approvals_off";
+
+export type PreviewKind = "diff" | "multi_diff" | "command" | "generic";
+
+export type RuleEffect = "deny" | "ask" | "allow";
+
+export type RuleScope = "session" | "document" | "workspace";
+
+export type FileStatus = "saved" | "missing" | "failed";
+
+export type TokenStatus = "active" | "expired" | "revoked";
+
+export type SessionEndCode = "token_revoked" | "token_expired";
+
+export type HistoryAct = "typed" | "accepted" | "taken_back" | "restored";
+
+export type SpanKind = "person" | "ai" | "beginning";
+
+export type UpdateType = "none" | "full" | "partial";
+
 export type Handshake = { 
 /**
- * The secret of a token; may be missing only under `--no-auth`.
+ * Secret of a token; may be missing only under `--no-auth`.
  */
 token?: string, 
 /**
- * What the person wants to be called, 1 to 80 characters after trimming. Others see the name of the token, and this beside
- * it where it differs: `Mallory (as Ana)`.
+ * Name that the person chooses, 1 to 80 characters after trimming. Others see the name of the
+ * token, and this one beside it where it differs: `Mallory (as Ana)`.
  */
 name?: string, 
 /**
- * The protocol the client speaks; only 1 exists.
+ * Version of the protocol that the client speaks; only 1 exists.
  */
 protocol?: number, 
 /**
- * A session to go on with; it must belong to the same person.
+ * Session to continue; it must belong to the same person.
  */
 sessionId?: string, };
 
@@ -23,45 +59,46 @@ export type Nothing = Record<symbol, never>;
 
 export type CreateDocument = { 
 /**
- * Shown in lists; empty or missing becomes "Untitled".
+ * Title; empty or missing: "Untitled".
  */
 title?: string, 
 /**
- * The text of version 0; line ends are normalised to `\n`.
+ * Text of version 0. Line ends become `\n`.
  */
 text?: string, };
 
 export type OpenDocument = { 
 /**
- * The document to open.
+ * Document to open.
  */
 documentId?: string, 
 /**
- * A workspace text file to open as a live document.
+ * Text file of the workspace to open as a document.
  */
 path?: string, 
 /**
- * The version the client already has; answered by updates while the log reaches it.
+ * Version that the client has; the answer holds the updates since then, if the log reaches
+ * back that far.
  */
 since?: number, };
 
 export type PushUpdates = { 
 /**
- * The document to change.
+ * Document to change.
  */
 documentId: string, 
 /**
- * The version the first update was made on.
+ * Version that the first update was made on.
  */
 version: number, 
 /**
- * At least one update, each on top of the one before.
+ * At least one update, each made on top of the one before.
  */
 updates: Array<PushedUpdate>, };
 
 export type PushedUpdate = { 
 /**
- * The editor instance that made the change; claimed by the first person who uses it.
+ * Editor instance that made the change. It belongs to the first person who uses it.
  */
 clientID: string, 
 /**
@@ -71,79 +108,80 @@ changes: unknown, };
 
 export type Resync = { 
 /**
- * The document.
+ * Document to synchronise.
  */
 documentId: string, 
 /**
- * The version the client has.
+ * Version that the client has.
  */
 version: number, };
 
 export type NameDocument = { 
 /**
- * The document.
+ * Document that the event is about.
  */
 documentId: string, };
 
 export type RenameDocument = { 
 /**
- * The document.
+ * Document to rename.
  */
 documentId: string, 
 /**
- * The new title, 1 to 200 characters after trimming.
+ * New title, 1 to 200 characters after trimming.
  */
 title: string, };
 
 export type ChangeSettings = { 
 /**
- * The document.
+ * Document whose settings change.
  */
 documentId: string, 
 /**
- * Who may decide: `any`, `not_requester`, `two` or `owner`.
+ * Policy that says who may decide.
  */
-policy?: string, 
+policy?: DecisionPolicy, 
 /**
- * Stricter policies for some tools and sizes; replaces those before.
+ * Stricter policies for some tools and sizes. They replace those before.
  */
 policies?: Array<ToolPolicy>, 
 /**
- * `on` (the default): every change waits for a person. `off`: the server applies at once, logged and undoable.
+ * `on`: every change waits for a person. `off`: the server applies changes at once; they are
+ * logged and can be undone.
  */
-approvals?: string, 
+approvals?: ApprovalSwitch, 
 /**
- * Seconds until a request expires; 0 waits for ever.
+ * Seconds until a request expires; 0: never.
  */
 timeoutSeconds?: number, 
 /**
- * Ranges no tool may touch, in positions of `version`.
+ * Passages that no tool may change.
  */
 frozen?: Freeze, };
 
 export type Freeze = { 
 /**
- * The version the positions are of.
+ * Version that the positions refer to.
  */
 version: number, 
 /**
- * All frozen ranges; replaces those before.
+ * All frozen passages. They replace those before.
  */
 ranges: Array<Range>, };
 
 export type Range = { 
 /**
- * First unit.
+ * First code unit.
  */
 from: number, 
 /**
- * One past the last unit.
+ * Code unit after the last one.
  */
 to: number, };
 
 export type ReadHistory = { 
 /**
- * The document.
+ * Document whose history is read.
  */
 documentId: string, 
 /**
@@ -151,135 +189,135 @@ documentId: string,
  */
 before?: number, 
 /**
- * At most this many, 1 to 500; 100 if missing.
+ * Maximum number of versions, 1 to 500; missing: 100.
  */
 limit?: number, };
 
 export type ReadVersion = { 
 /**
- * The document.
+ * Document to read.
  */
 documentId: string, 
 /**
- * The version whose text is wanted.
+ * Version to read.
  */
 version: number, };
 
 export type ReadProvenance = { 
 /**
- * The document.
+ * Document to read.
  */
 documentId: string, 
 /**
- * First unit of the newest text; missing: its beginning.
+ * First code unit of the newest text; missing: its beginning.
  */
 from?: number, 
 /**
- * One past the last unit; missing: its end.
+ * Code unit after the last one; missing: its end.
  */
 to?: number, };
 
 export type CompareVersions = { 
 /**
- * The document.
+ * Document to compare.
  */
 documentId: string, 
 /**
- * The version that the parts are positions of.
+ * Version that the positions of the parts refer to.
  */
 from: number, 
 /**
- * The version with which it is compared; missing: the newest.
+ * Version to compare with; missing: the newest.
  */
 to?: number, };
 
 export type RestoreVersion = { 
 /**
- * The document.
+ * Document to restore.
  */
 documentId: string, 
 /**
- * The version whose text is wanted.
+ * Version to restore.
  */
 version: number, 
 /**
- * Only if this is still the newest version; else the answer is `resync`.
+ * Newest version that the client knows. If there is a newer one, the answer is `resync`.
  */
 onlyAt?: number, };
 
 export type Caret = { 
 /**
- * The version the positions are of.
+ * Version that the positions refer to.
  */
 version: number, 
 /**
- * Where the selection began.
+ * Position where the selection began.
  */
 anchor: number, 
 /**
- * Where the caret stands.
+ * Position of the caret.
  */
 head: number, };
 
 export type MoveCaret = { 
 /**
- * The document.
+ * Document that the caret is in.
  */
 documentId: string, 
 /**
- * The version the positions are of.
+ * Version that the positions refer to.
  */
 version: number, 
 /**
- * Where the selection began.
+ * Position where the selection began.
  */
 anchor: number, 
 /**
- * Where the caret stands.
+ * Position of the caret.
  */
 head: number, };
 
 export type AskClaudeCode = { 
 /**
- * The session that asks; it must be the person's own.
+ * Session of the run; it must be the person's own.
  */
 sessionId: string, 
 /**
- * What the person typed.
+ * Text that the person typed.
  */
 prompt: string, 
 /**
- * The client's own name for this request; made by the server if missing.
+ * Identifier of the run, chosen by the client; missing: the server chooses one.
  */
 requestId?: string, 
 /**
- * `sdk`, `bypassPermissions`, `toolApproval` or `mcpProxy`; the server's if missing.
+ * How the changes of the run are approved; missing: the server's default.
  */
-permission_mode?: string, 
+permission_mode?: PermissionMode, 
 /**
- * The model to use; the server's if missing.
+ * Model to use; missing: the server's default.
  */
 model?: string, 
 /**
- * `false` forgets the conversation so far.
+ * `false`: the run starts a new conversation.
  */
 continue?: boolean, 
 /**
- * What the request is about.
+ * Document and selection that the run is about.
  */
 context: AskContext, };
 
 export type AskContext = { 
 /**
- * The shared document to edit; its text is the server's.
+ * Shared document to edit. The server has its text.
  */
 documentId?: string, 
 /**
- * Without `documentId`: the text of the session's private document.
+ * Text of the session's private document; only without `documentId`.
  */
 documentContent?: string, 
 /**
- * What the person has selected.
+ * Range that the person has selected.
  */
 selection?: AskSelection, 
 /**
@@ -287,21 +325,21 @@ selection?: AskSelection,
  */
 conversationHistory?: Array<AskHistory>, 
 /**
- * Extra instructions for the model.
+ * Further instructions for the model.
  */
 systemInstructions?: string, };
 
 export type AskSelection = { 
 /**
- * The selected words, to recognise a selection that is out of date.
+ * Selected text; it shows if the selection is out of date.
  */
 text?: string, 
 /**
- * First unit.
+ * First code unit.
  */
 start: number, 
 /**
- * One past the last unit.
+ * Code unit after the last one.
  */
 end: number, };
 
@@ -311,581 +349,597 @@ export type AskHistory = {
  */
 role: string, 
 /**
- * What was said.
+ * Text of the turn.
  */
 content: string, };
 
 export type Run = { 
 /**
- * What the person typed.
+ * Text that the person typed.
  */
 prompt: string, 
 /**
- * `true` goes on with the conversation so far; the tool approval protocol starts afresh.
+ * `true`: the run continues the conversation; the tool approval protocol starts a new one.
  */
 continue?: boolean, 
 /**
- * As in `askClaudeCode`.
+ * How the changes of the run are approved; missing: the server's default.
  */
-permission_mode?: string, 
+permission_mode?: PermissionMode, 
 /**
- * `false`: even reading waits for a person.
+ * `false`: reading waits for a person too.
  */
 auto_approve_safe?: boolean, 
 /**
- * As in `askClaudeCode`.
+ * Identifier of the run, chosen by the client; missing: the server chooses one.
  */
 requestId?: string, 
 /**
- * As in `askClaudeCode`.
+ * Model to use; missing: the server's default.
  */
 model?: string, };
 
 export type ToolApprovalResponse = { 
 /**
- * The request to decide.
+ * Request to decide.
  */
 request_id: string, 
 /**
- * Approve or reject, as the tool approval protocol says it.
+ * `true` approves, `false` rejects, as in the tool approval protocol.
  */
 approved?: boolean, 
 /**
- * `approve`, `reject`, `edit` or `respond`; must not contradict `approved`.
+ * Decision on the whole request; must not contradict `approved`.
  */
-decision?: string, 
+decision?: DecisionKind, 
 /**
- * Why it was rejected; told to the model.
+ * Reason for a rejection, for the model.
  */
 feedback?: string, 
 /**
- * A remark that goes with an approval; told to the model.
+ * Remark with an approval, for the model.
  */
 note?: string, 
 /**
- * Decisions on single changes; those not named stay open unless `finish` says otherwise.
+ * Decisions on single changes. Changes that are not named stay open unless `finish` decides
+ * them.
  */
 hunks?: Array<HunkResponse>, 
 /**
- * What happens to the changes not named: `accept` or `reject`.
+ * Decision on the changes that `hunks` does not name.
  */
-finish?: string, 
+finish?: HunkChoice, 
 /**
- * With `edit`: the input to run instead (same tool). It takes the right to write, and is judged as it will be applied: policies and
- * rules by size and path.
+ * With `edit`: the input that the same tool runs with. It needs the right to write. Policies
+ * and rules are checked against it.
  */
 updated_input?: unknown, 
 /**
- * With `respond`: the answer given to the model instead of running the tool. Also read as `feedback`.
+ * With `respond`: the answer for the model. Otherwise read as `feedback`.
  */
 message?: string, 
 /**
- * A rule to remember; only with an approval that rejects nothing.
+ * Rule to remember; only with an approval that rejects nothing.
  */
 remember?: Remember, 
 /**
- * The preview the person saw; missing: the one first announced.
+ * Preview that the person saw; missing: the one first announced.
  */
 preview_hash?: string, };
 
 export type HunkResponse = { 
 /**
- * The change.
+ * Change to decide.
  */
 id: string, 
 /**
- * `accept` or `reject`.
+ * Decision on the change.
  */
-decision: string, 
+decision: HunkChoice, 
 /**
- * With `accept`: the text to put there instead of the proposed one. Another than the proposed one takes the right to write, and
- * counts where policies and rules look at sizes.
+ * With `accept`: the text to insert instead of the proposed one. Another text needs the right
+ * to write. Policies and rules check its size.
  */
 text?: string, 
 /**
- * Accept although the words there were changed meanwhile; needs `seen`.
+ * `true`: accept although the words in the text were changed meanwhile; needs `seen`.
  */
 force?: boolean, 
 /**
- * The words that will be overwritten, as the person saw them.
+ * Words that will be overwritten, as the person saw them.
  */
 seen?: string, };
 
 export type ToolApprovalBatch = { 
 /**
- * Decided one after the other, each on its own.
+ * Decisions; each succeeds or fails by itself.
  */
 responses: Array<ToolApprovalResponse>, };
 
 export type ListPendingApprovals = { 
 /**
- * Only this document's requests; missing: all the person may see.
+ * Document whose requests are listed; missing: all requests that the person may see.
  */
 documentId?: string, };
 
 export type ListRequests = { 
 /**
- * The document; missing or `desk`: those without one that are the person's business.
+ * Document whose requests are listed; missing or `desk`: requests without a document that
+ * concern the person.
  */
 documentId?: string, 
 /**
- * How they ended: `approved`, `rejected`, `partly`, `expired`, `cancelled`, `failed`; missing or empty: however.
+ * Statuses to list, of those that end a request; missing or empty: all of them.
  */
-status?: Array<string>, 
+status?: Array<RequestStatus>, 
 /**
- * Only those made before this request (the last one of the page before); missing: from the newest.
+ * Last request of the page before; missing: from the newest.
  */
 before?: string, 
 /**
- * At most this many, 1 to 100; 20 if missing. A page may hold fewer: `more` says whether there are older ones.
+ * Maximum number of requests, 1 to 100; missing: 20. A page may hold fewer: `more` says if
+ * there are older ones.
  */
 limit?: number, };
 
 export type FocusRequest = { 
 /**
- * The request.
+ * Request that the person looks at.
  */
 request_id: string, 
 /**
- * `true` while the person looks at it; repeated every few seconds.
+ * `true` while the person looks at it; sent again every few seconds.
  */
 on: boolean, };
 
 export type NameRequest = { 
 /**
- * The request.
+ * Request that the event is about.
  */
 request_id: string, };
 
 export type UndoRequest = { 
 /**
- * The request.
+ * Request to undo.
  */
 request_id: string, 
 /**
- * Only these changes; missing: everything that was accepted.
+ * Changes to undo; missing: everything that was accepted.
  */
 hunks?: Array<string>, 
 /**
- * Undo although the words were touched since; what is overwritten counts where policies look at sizes.
+ * `true`: undo although the words were changed since. Policies count what is overwritten.
  */
 force?: boolean, 
 /**
- * What stands there now, as the person saw it: with `force`, nothing else is overwritten.
+ * Words that stand in the text now, as the person saw them. With `force`, only these are
+ * overwritten.
  */
 seen?: Array<SeenWords>, };
 
 export type SeenWords = { 
 /**
- * The change.
+ * Change to undo.
  */
 id: string, 
 /**
- * What stands there.
+ * Words that stand in its place.
  */
 stands: string, };
 
 export type ReopenRequest = { 
 /**
- * The request.
+ * Request to propose again.
  */
 request_id: string, 
 /**
- * Only these changes; missing: everything that was rejected, ran out of time or lost its words.
+ * Changes to propose again; missing: all that were rejected, expired or are obsolete.
  */
 hunks?: Array<string>, };
 
 export type Cancel = { 
 /**
- * The run to stop.
+ * Run to stop.
  */
 requestId?: string, 
 /**
- * Or every run of this session.
+ * Session whose runs are all stopped.
  */
 sessionId?: string, };
 
 export type ReadTranscript = { 
 /**
- * The session; it must be the person's own.
+ * Session to read; it must be the person's own.
  */
 sessionId: string, 
 /**
- * The document the conversation is about; missing: the work without a document.
+ * Document that the conversation is about; missing: work without a document.
  */
 documentId?: string, 
 /**
- * The `before` of an earlier answer, for what was said before that; missing: the newest.
+ * `before` of an earlier answer, for older entries; missing: the newest entries.
  */
 before?: string, };
 
 export type ClearTranscript = { 
 /**
- * The session; it must be the person's own.
+ * Session to clear; it must be the person's own.
  */
 sessionId: string, 
 /**
- * The document the conversation is about; missing: the work without a document.
+ * Document that the conversation is about; missing: work without a document.
  */
 documentId?: string, };
 
 export type ForkTranscript = { 
 /**
- * The session that goes on; it must be the person's own.
+ * Session that continues; it must be the person's own.
  */
 sessionId: string, 
 /**
- * The document the conversation is about; missing: the work without a document.
+ * Document that the conversation is about; missing: work without a document.
  */
 documentId?: string, 
 /**
- * The run.
+ * Run to continue from.
  */
 requestId: string, 
 /**
- * The session that asked for the run, if it is another; about a document it may be anybody's.
+ * Session of that run, if it is another one. For a document it may be another person's.
  */
 fromSessionId?: string, };
 
 export type SetSettings = { 
 /**
- * `on` or `off`, for documents that say nothing themselves.
+ * Switch for documents without a setting of their own.
  */
-approvals?: string, 
+approvals?: ApprovalSwitch, 
 /**
- * The permission mode of runs that name none. `bypassPermissions` and `approvals: on` exclude each other.
+ * Permission mode of runs that name none. `bypassPermissions` and `approvals: on` exclude each
+ * other.
  */
-permission_mode?: string, 
+permission_mode?: PermissionMode, 
 /**
- * Seconds until a request expires; 0 waits for ever.
+ * Seconds until a request expires; 0: never.
  */
 timeoutSeconds?: number, };
 
 export type IssueToken = { 
 /**
- * `owner`, `editor`, `reviewer` or `viewer`.
+ * Role that the token gives.
  */
-role: string, 
+role: Role, 
 /**
- * Who is to hold it: the name others see, 1 to 80 characters.
+ * Name of the holder that others see, 1 to 80 characters.
  */
 name: string, 
 /**
- * The only document it reaches; missing: all. No owner's token is for one document.
+ * Only document that the token reaches; missing: all. An owner's token always reaches all.
  */
 documentId?: string, 
 /**
- * How long it lasts: `12h`, `7d`, `4w`, or `never`, which is also what a missing one means.
+ * Lifetime of the token: `12h`, `7d`, `4w`, or `never`; missing: `never`.
  */
 expiresIn?: string, };
 
 export type RevokeToken = { 
 /**
- * The token, as `token:list` names it; never its secret.
+ * Identifier of the token, from `token:list`; never its secret.
  */
 id: string, };
 
 export type Remember = { 
 /**
- * `session`: as long as the session that asked lives. `document`: whoever asks. Neither reaches into another document.
- * In rules that are told also `workspace`: work without a document, whoever asks.
+ * `session`: the session that asked, as long as it lasts. `document`: every session. Neither
+ * reaches other documents. Rules that the server reports can also be `workspace`: work without
+ * a document, for every session.
  */
-scope: string, 
+scope: RuleScope, 
 /**
- * Only files that match this pattern (`*`, `?`, `[a-z]`, `**` for any folders); not for tools that change a document.
+ * Only files that match this pattern (`*`, `?`, `[a-z]`, `**` for any folders); not for tools
+ * that change a document.
  */
 path?: string, 
 /**
- * Only requests that delete and insert at most this many UTF-16 units together, at least 1; missing: of every size.
+ * Only requests that delete and insert at most this many UTF-16 code units together, at least
+ * 1; missing: every size.
  */
 max_units?: number, };
 
 export type Rule = { 
 /**
- * The rule.
+ * Identifier of the rule.
  */
 id: string, 
 /**
- * The document it is for; `null`: work without a document.
+ * Document of the rule; `null`: work without a document.
  */
 documentId: string | null, 
 /**
- * The tool it is about; `*`: every tool.
+ * Tool that it is about; `*`: every tool.
  */
 tool: string, 
 /**
- * What it does: `deny`, `ask` or `allow`. Of all rules that speak of a call the strictest counts, in this order.
+ * Effect of the rule.
  */
-effect: string, 
+effect: RuleEffect, 
 /**
- * With `deny` and `ask`: only calls that change more than this many UTF-16 units; missing: of every size.
+ * With `deny` and `ask`: only calls that change more than this many UTF-16 code units;
+ * missing: every size.
  */
 over?: number, 
 /**
- * What it allows; with `deny` and `ask`, where it holds.
+ * What it allows; with `deny` and `ask`: where it applies.
  */
 remember: Remember, 
 /**
- * The session whose request was approved, or in which an owner made the rule.
+ * Session whose request was approved, or in which an owner made the rule.
  */
 sessionId: string, 
 /**
- * The request that was approved; `null`: an owner made the rule.
+ * Request that was approved; `null`: an owner made the rule.
  */
 request_id: string | null, 
 /**
- * Who made it, and in whose place it decides.
+ * Person who made it, and in whose place it decides.
  */
 by: Person, 
 /**
- * When, RFC 3339.
+ * Time of its creation, in RFC 3339.
  */
 createdAt: string, };
 
 export type ListRules = { 
 /**
- * Only this document's rules; missing: those of every document the person may read, and those for work without a
- * document that the person may revoke.
+ * Document whose rules are listed; missing: those of all documents that the person may read,
+ * and those for work without a document that the person may revoke.
  */
 documentId?: string, };
 
 export type Rules = { 
 /**
- * All of them.
+ * All rules.
  */
 rules: Array<Rule>, };
 
 export type AddRule = { 
 /**
- * The document; `desk`: work without a document.
+ * Document of the rule; `desk`: work without a document.
  */
 documentId: string, 
 /**
- * `deny`: the model is told no at once, also where approvals are off. `ask`: people are asked, whatever was allowed.
- * `allow`: approved in the owner's name, but never a command, or what has a warning.
+ * `deny`: the call is refused, also where approvals are off. `ask`: people are asked, whatever
+ * else was allowed. `allow`: the call is approved in the owner's name, but never a command, or
+ * a call with a warning.
  */
-effect: string, 
+effect: RuleEffect, 
 /**
- * The tool, by the server's own name for it; missing, with `deny` and `ask`: every tool. `Edit` denies and asks about
- * `MultiEdit` too.
+ * Tool, by the server's name for it; missing, with `deny` and `ask`: every tool. `Edit` also
+ * denies and asks about `MultiEdit`.
  */
 tool?: string, 
 /**
- * At the desk: only calls that name a file like this (`*`, `?`, `[a-z]`, `**` for any folders), from the top of the
- * workspace. With `deny` and `ask` a name without `/` is meant in every folder, and a folder with all that is in it. Where
- * such a rule denies reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names none: deny it as a tool.
+ * For work without a document: only calls that name a matching file (`*`, `?`, `[a-z]`, `**`
+ * for any folders), relative to the workspace. With `deny` and `ask`, a name without `/`
+ * matches in every folder, and a folder includes all files in it. Where such a rule denies
+ * reading, Glob and Grep leave the file out; where it asks, Grep does. Bash names no files:
+ * deny the tool.
  */
 path?: string, 
 /**
- * With `allow`: only calls that change at most this many UTF-16 units, at least 1.
+ * With `allow`: only calls that change at most this many UTF-16 code units, at least 1.
  */
 max_units?: number, 
 /**
- * With `deny` and `ask`: only calls that change more than this many UTF-16 units, or nobody can tell how many.
+ * With `deny` and `ask`: only calls that change more than this many UTF-16 code units, or an
+ * unknown number.
  */
 over?: number, };
 
 export type RuleAdded = { 
 /**
- * The rule.
+ * New or existing rule.
  */
 rule: Rule, };
 
 export type RevokeRule = { 
 /**
- * The rule.
+ * Rule to revoke.
  */
 id: string, };
 
 export type RulesChanged = { 
 /**
- * The document.
+ * Document of the rules.
  */
 documentId: string, 
 /**
- * The rules now in force, oldest first.
+ * Rules now in force, oldest first.
  */
 rules: Array<Rule>, };
 
 export type ToolPolicy = { 
 /**
- * Only requests of this tool; missing: of every tool.
+ * Only requests of this tool; missing: every tool.
  */
 tool?: string, 
 /**
- * Only requests that delete and insert more than this many UTF-16 units together; missing: of every size.
+ * Only requests that delete and insert more than this many UTF-16 code units together;
+ * missing: every size.
  */
 over?: number, 
 /**
- * Who may decide those.
+ * Policy that says who may decide them.
  */
-policy: string, };
+policy: DecisionPolicy, };
 
 export type WireError = { 
 /**
- * Stable, for programs: `invalid_payload`, `not_found`, `not_allowed`, …
+ * Stable code for programs: `invalid_payload`, `not_found`, `not_allowed`, …
  */
 code: string, 
 /**
- * For people.
+ * Message for people.
  */
 message: string, 
 /**
- * What helps to go on: a fresh request, the limit that was passed, who was first.
+ * Facts that help to continue, such as a fresh request, the limit that was exceeded, or who
+ * was first.
  */
 details?: unknown, };
 
 export type SessionRegistered = { 
 /**
- * The session, new or resumed.
+ * Session, new or resumed.
  */
 sessionId: string, 
 /**
- * The person behind the token.
+ * Person whose token was used.
  */
 user: Person, 
 /**
- * `owner`, `editor`, `reviewer` or `viewer`.
+ * Role of the token.
  */
-role: string, 
+role: Role, 
 /**
- * The protocol the server speaks.
+ * Version of the protocol that the server speaks.
  */
 protocol: number, 
 /**
- * Names of what this server can do beyond the protocol's core.
+ * Names of features beyond the core of the protocol.
  */
 capabilities: Array<string>, 
 /**
- * The permission mode of this person's runs that name none.
+ * Permission mode of this person's runs that name none.
  */
-permission_mode: string, 
+permission_mode: PermissionMode, 
 /**
- * The permission modes that this person's runs may name.
+ * Permission modes that this person's runs may name.
  */
-permission_modes: Array<string>, 
+permission_modes: Array<PermissionMode>, 
 /**
- * The models that can be asked, the default first.
+ * Models that can be asked, the default first.
  */
 models: Array<string>, 
 /**
- * The server's settings.
+ * Settings of the server.
  */
 settings: Settings, };
 
 export type Person = { 
 /**
- * The principal; the same for all of a person's connections.
+ * Identifier of the person, the same for all of their connections.
  */
 id: string, 
 /**
- * The name others see: the token's, and beside it what the person said at the handshake, where that differs.
+ * Name that others see: the token's, and beside it the name of the handshake, where they
+ * differ.
  */
 name: string, };
 
 export type Settings = { 
 /**
- * `on` or `off`.
+ * Switch for documents without a setting of their own.
  */
-approvals: string, 
+approvals: ApprovalSwitch, 
 /**
- * The permission mode of new runs.
+ * Permission mode of new runs.
  */
-permission_mode: string, 
+permission_mode: PermissionMode, 
 /**
- * Seconds until a request expires; 0 waits for ever.
+ * Seconds until a request expires; 0: never.
  */
 timeoutSeconds: number, };
 
 export type SettingsChanged = { 
 /**
- * All of them.
+ * All settings.
  */
 settings: Settings, };
 
 export type DocumentSettings = { 
 /**
- * `any`, `not_requester`, `two` or `owner`.
+ * Policy that says who may decide.
  */
-policy: string, 
+policy: DecisionPolicy, 
 /**
  * Stricter policies for some tools and sizes.
  */
 policies: Array<ToolPolicy>, 
 /**
- * `on` or `off`.
+ * Switch that says whether changes wait for a person.
  */
-approvals: string, 
+approvals: ApprovalSwitch, 
 /**
- * Seconds until a request expires; 0 waits for ever.
+ * Seconds until a request expires; 0: never.
  */
 timeoutSeconds: number, 
 /**
- * Ranges no tool may touch, in positions of the version they came with.
+ * Passages that no tool may change, in positions of the version that comes with them.
  */
 frozen: Array<Range>, };
 
 export type DocumentLine = { 
 /**
- * The document.
+ * Identifier of the document.
  */
 id: string, 
 /**
- * Its title.
+ * Title of the document.
  */
 title: string, 
 /**
- * Its newest version.
+ * Newest version.
  */
 version: number, 
 /**
- * When it last changed, RFC 3339.
+ * Time of the last change, in RFC 3339.
  */
 updatedAt: string, 
 /**
- * What the person may do in it.
+ * Role of the person in the document.
  */
-role: string, 
+role: Role, 
 /**
- * The file of the workspace that it is, if it is one.
+ * File of the workspace that the document is.
  */
 path?: string, };
 
 export type CreatedDocument = { 
 /**
- * The document.
+ * Identifier of the document.
  */
 id: string, 
 /**
- * Its title.
+ * Title of the document.
  */
 title: string, 
 /**
- * The version of its first text: 0, or 1 if a request made it.
+ * Version of the first text: 0, or 1 if a request created the document.
  */
 version: number, };
 
 export type DocumentCreated = { 
 /**
- * The document.
+ * New document.
  */
 document: CreatedDocument, };
 
 export type WholeDocument = { 
 /**
- * The document.
+ * Identifier of the document.
  */
 id: string, 
 /**
- * Its title.
+ * Title of the document.
  */
 title: string, 
 /**
- * The version of `text`.
+ * Version of `text`.
  */
 version: number, 
 /**
- * The text, line ends `\n`.
+ * Text, with `\n` as line end.
  */
 text: string, 
 /**
@@ -893,77 +947,77 @@ text: string,
  */
 hash: string, 
 /**
- * The settings in force.
+ * Settings in force.
  */
 settings: DocumentSettings, };
 
 export type Opened = { 
 /**
- * The whole document; missing if `updates` bring the client up to date.
+ * Whole document; missing if `updates` are enough.
  */
 document?: WholeDocument, 
 /**
- * The version before the first of `updates`.
+ * Version before the first of `updates`.
  */
 from?: number, 
 /**
- * The newest version, with `updates`.
+ * Newest version, with `updates`.
  */
 version?: number, 
 /**
- * What the client missed, in order, without a gap.
+ * Updates that the client does not have, in order and without a gap.
  */
 updates?: Array<Update>, 
 /**
- * The title, with `updates`.
+ * Title, with `updates`.
  */
 title?: string, 
 /**
- * The settings in force, with `updates`; the ranges are of `version`.
+ * Settings in force, with `updates`; the ranges are of `version`.
  */
 settings?: DocumentSettings, 
 /**
- * A name for a new editor instance, for `collab()`.
+ * Identifier of a new editor instance, for `collab()`.
  */
 clientID: string, 
 /**
- * All requests of the document that people can still decide; a card that is not here is gone.
+ * All open requests of the document. A card for a request that is not here is out of date.
  */
 requests: Array<ToolApprovalRequest>, 
 /**
- * What the model is writing; a card that is not here is gone.
+ * Changes that the model is writing. A card for a change that is not here is out of date.
  */
 streaming: Array<Streaming>, 
 /**
- * Who is here.
+ * Connections in the document.
  */
 peers: Array<Peer>, 
 /**
- * Which of `peers` is this connection.
+ * Identifier of this connection in `peers`.
  */
 member: string, 
 /**
- * What the person may do in this document.
+ * Role of the person in the document.
  */
-role: string, 
+role: Role, 
 /**
- * How the document stands with the file of the workspace that it is; missing if it is none.
+ * State of the document's file; missing: the document is no file.
  */
 file?: FileState, };
 
 export type Streaming = { 
 /**
- * As it was last told.
+ * Last update that was sent about it.
  */
 update: ToolApprovalUpdate, 
 /**
- * What is known of the change so far; positions are of the version of the ack.
+ * Hunks known so far; positions are of the answer's version.
  */
 hunks: Array<Hunk>, };
 
 export type Update = { 
 /**
- * Who made it; `ai:…` for an accepted request.
+ * Editor instance that made it; `ai:…` for an accepted request.
  */
 clientID: string, 
 /**
@@ -971,181 +1025,181 @@ clientID: string,
  */
 changes: unknown, 
 /**
- * Where it came from, if not from typing: the request's id.
+ * Request that the update came from; missing: it was typed.
  */
 origin?: string, };
 
 export type DocumentUpdates = { 
 /**
- * The document.
+ * Document that changed.
  */
 documentId: string, 
 /**
- * The version before the first update.
+ * Version before the first update.
  */
 from: number, 
 /**
- * In order, without a gap; may be empty when only hunks change.
+ * Updates in order, without a gap; empty if only hunks change.
  */
 updates: Array<Update>, 
 /**
- * Changes to pending hunks that belong together with the updates.
+ * Changes of open hunks that belong to the updates.
  */
 hunks?: HunkChanges, };
 
 export type HunkChanges = { 
 /**
- * No longer open.
+ * Hunks that are no longer open.
  */
 drop: Array<string>, 
 /**
- * New, or changed; positions are those after the message's updates.
+ * New or changed hunks; positions are those after the message's updates.
  */
 put: Array<Hunk>, };
 
 export type DocumentChanged = { 
 /**
- * The document.
+ * Document that changed.
  */
 documentId: string, 
 /**
- * The new title.
+ * New title.
  */
 title?: string, 
 /**
- * The settings now in force.
+ * Settings now in force.
  */
 settings?: DocumentSettings, 
 /**
- * With `settings`: the version their ranges are of.
+ * With `settings`: the version that their ranges refer to.
  */
 version?: number, 
 /**
- * `true`: the document is gone.
+ * `true`: the document was deleted.
  */
 deleted?: boolean, };
 
 export type Peer = { 
 /**
- * The connection.
+ * Identifier of the connection.
  */
 id: string, 
 /**
- * The person.
+ * Identifier of the person.
  */
 user: string, 
 /**
- * The name others see.
+ * Name that others see.
  */
 name: string, 
 /**
- * What the person may do.
+ * Role of the person.
  */
-role: string, 
+role: Role, 
 /**
- * One of the editor's caret colours, 0 to 3.
+ * Caret colour of the editor, 0 to 3.
  */
 color: number, 
 /**
- * The editor instances of this connection.
+ * Editor instances of this connection.
  */
 clientIDs: Array<string>, 
 /**
- * Where the caret is, in positions of `version`.
+ * Position of the caret.
  */
 caret?: PeerCaret, };
 
 export type PeerCaret = { 
 /**
- * The version the positions are of.
+ * Version that the positions refer to.
  */
 version: number, 
 /**
- * Where the selection began.
+ * Position where the selection began.
  */
 anchor: number, 
 /**
- * Where the caret stands.
+ * Position of the caret.
  */
 head: number, };
 
 export type PresencePeers = { 
 /**
- * The document.
+ * Document that they are in.
  */
 documentId: string, 
 /**
- * Everyone who is here.
+ * All connections.
  */
 peers: Array<Peer>, };
 
 export type PresenceUpdate = { 
 /**
- * The document.
+ * Document that the caret is in.
  */
 documentId: string, 
 /**
- * The connection.
+ * Identifier of the connection.
  */
 id: string, 
 /**
- * The version the positions are of.
+ * Version that the positions refer to.
  */
 version: number, 
 /**
- * Where the selection began.
+ * Position where the selection began.
  */
 anchor: number, 
 /**
- * Where the caret stands.
+ * Position of the caret.
  */
 head: number, };
 
 export type Hunk = { 
 /**
- * Unique within the document.
+ * Identifier, unique within the document.
  */
 id: string, 
 /**
- * The request it belongs to.
+ * Request that the hunk belongs to.
  */
 request_id: string, 
 /**
- * What changes, word by word, left to right.
+ * Word-level changes, left to right.
  */
 parts: Array<Part>, 
 /**
- * `streaming`, `pending`, `conflict`, `obsolete`, `accepted`, `rejected` or `expired`.
+ * Status of the hunk.
  */
-status: string, 
+status: HunkStatus, 
 /**
- * Why it is in that state.
+ * Reason for the status.
  */
 reason?: string, 
 /**
- * What the model says about this change.
+ * Explanation by the model.
  */
 explanation?: string, 
 /**
- * Who decided it, and when.
+ * Decision on the hunk.
  */
 decided?: HunkDecided, };
 
 export type Part = { 
 /**
- * First UTF-16 unit to replace.
+ * First UTF-16 code unit to replace.
  */
 from: number, 
 /**
- * One past the last.
+ * Code unit after the last one.
  */
 to: number, 
 /**
- * The words that stand there.
+ * Words that are replaced.
  */
 base: string, 
 /**
- * The words that will.
+ * Words that are inserted.
  */
 insert: string, 
 /**
@@ -1155,19 +1209,19 @@ conflict?: boolean, };
 
 export type HunkDecided = { 
 /**
- * The person.
+ * Person who decided.
  */
 by: Person, 
 /**
- * When, RFC 3339.
+ * Time of the decision, in RFC 3339.
  */
 at: string, 
 /**
- * The text that was put there instead of the proposed one.
+ * Text that was inserted instead of the proposed one.
  */
 text?: string, 
 /**
- * The remembered rule that decided in that person's place.
+ * Remembered rule that decided in the person's place.
  */
 rule?: string, };
 
@@ -1177,251 +1231,251 @@ export type ToolApprovalRequest = {
  */
 type: string, 
 /**
- * The request.
+ * Identifier of the request.
  */
 request_id: string, 
 /**
- * The tool the model called.
+ * Tool that the model called.
  */
 tool_name: string, 
 /**
- * Its input.
+ * Input of the call.
  */
 tool_input: unknown, 
 /**
- * The call, as the model named it.
+ * Identifier of the call, given by the model.
  */
 tool_use_id: string, 
 /**
- * `diff`, `multi_diff`, `command` or `generic`.
+ * Kind of the preview.
  */
-preview_type: string, 
+preview_type: PreviewKind, 
 /**
  * Facts about the preview.
  */
 preview_data: unknown, 
 /**
- * The document's title, or the file.
+ * Title of the document, or path of the file.
  */
 file_path: string | null, 
 /**
- * The text before, as the model knew it.
+ * Text before the change, as the model knew it.
  */
 original_content: string | null, 
 /**
- * The text the model proposed.
+ * Text that the model proposed.
  */
 new_content: string | null, 
 /**
- * A unified diff.
+ * Unified diff.
  */
 diff_lines: Array<string>, 
 /**
- * The session that asked.
+ * Session that asked.
  */
 session_id: string, 
 /**
- * The run that asked (`requestId` of `askClaudeCode`).
+ * Run that asked (`requestId` of `askClaudeCode`).
  */
 requestId: string, 
 /**
- * The document it would change.
+ * Document that the call would change.
  */
 document_id: string | null, 
 /**
- * The version the model had read.
+ * Version that the model had read.
  */
 base_version: number, 
 /**
- * The version the hunks' positions are of.
+ * Version that the positions of the hunks refer to.
  */
 version: number, 
 /**
- * `streaming`, `pending`, `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
+ * Status of the request.
  */
-status: string, 
+status: RequestStatus, 
 /**
- * What would change.
+ * Changes that the call would make.
  */
 hunks: Array<Hunk>, 
 /**
- * What the model says it does.
+ * Explanation by the model.
  */
 explanation: string, 
 /**
- * What the person had asked for.
+ * Prompt of the run.
  */
 prompt: string, 
 /**
- * Who asked.
+ * Person who asked.
  */
 author: Person, 
 /**
- * RFC 3339.
+ * Time of the request, in RFC 3339.
  */
 created_at: string, 
 /**
- * RFC 3339; `null` waits for ever.
+ * Time at which it expires, in RFC 3339; `null`: never.
  */
 expires_at: string | null, 
 /**
- * The countdown stands still because somebody is looking.
+ * `true`: the countdown is paused, because a person looks at the request.
  */
 paused: boolean, 
 /**
- * What to look out for.
+ * Warnings about the call.
  */
 warnings: Array<Warning>, 
 /**
- * `approve`, `reject`, `edit`, `respond`: what the request can take; `edit` is for people who may write.
+ * Decisions that the request can take; `edit` needs the right to write.
  */
-allowed_decisions: Array<string>, 
+allowed_decisions: Array<DecisionKind>, 
 /**
- * Covers everything shown; send it back with the decision.
+ * Hash of everything shown; send it back with the decision.
  */
 preview_hash: string, 
 /**
- * Who may accept what is open, as it stands now: the strictest of what the document says for it. A decision with a person's own
- * words can take more, a rejection never does.
+ * Policy that says who may accept what is open now: the strictest of `policies`. A decision
+ * with a person's own words can need a stricter one; a rejection never does.
  */
-policy: string, 
+policy: DecisionPolicy, 
 /**
- * All that it says, from the mildest; each of them holds.
+ * All policies that apply, from the mildest. Each of them holds.
  */
-policies: Array<string>, 
+policies: Array<DecisionPolicy>, 
 /**
- * How many UTF-16 units it deletes and inserts together: changes of a text as they were proposed, a call as its current preview
- * shows; `null`: nobody can tell.
+ * UTF-16 code units that the call deletes and inserts together: changes of a text as they were
+ * proposed, a call as its current preview shows; `null`: unknown.
  */
 units: number | null, 
 /**
- * How many people said yes, and how many are needed.
+ * Votes, and how many are needed.
  */
 approvals: Approvals, 
 /**
- * `true`: never approve by a single stray key.
+ * `true`: a single key must never approve it.
  */
 default_to_no: boolean, 
 /**
- * The door it came through: `sdk`, `mcpProxy`, `messages_api`, …
+ * How the call came in: `sdk`, `mcpProxy`, `messages_api`, …
  */
 source: string, 
 /**
- * Who resolved it.
+ * Person who resolved the request.
  */
 by: Person | null, 
 /**
- * The remembered rule that resolved it in that person's place.
+ * Remembered rule that resolved it in the person's place.
  */
 rule: string | null, 
 /**
- * Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
+ * Reason why nobody was asked; `by` is then the person whose run it was.
  */
-unasked: string | null, 
+unasked: UnaskedReason | null, 
 /**
- * Why it was rejected.
+ * Reason for the rejection.
  */
 feedback: string | null, 
 /**
- * What the model was told, or would be told were the request finished now.
+ * Report for the model: what it was told, or would be told if the request were finished now.
  */
 report: string, 
 /**
- * What became of it besides, and what can be done about it; missing: nothing and nothing.
+ * Later events, and what can be done now; missing: there is nothing to say.
  */
 aftermath?: Aftermath, };
 
 export type Aftermath = { 
 /**
- * Whether something of it could be undone now (`approval:undo`), by whoever may decide it.
+ * `true`: something of it can be undone now (`approval:undo`) by people who may decide it.
  */
 can_undo: boolean, 
 /**
- * Whether something of it could be proposed again now (`approval:reopen`).
+ * `true`: something of it can be proposed again now (`approval:reopen`).
  */
 can_reopen: boolean, 
 /**
- * Who took back what the call had done to a file; missing: nobody has.
+ * Undo of what the call did to a file; missing: it was not undone.
  */
 undone?: Undone, 
 /**
- * The request that a person proposed again with this one.
+ * Request that this one proposes again.
  */
 again_of?: string, 
 /**
- * The request with which a person has proposed this one again.
+ * Request that proposes this one again.
  */
 again_as?: string, };
 
 export type Undone = { 
 /**
- * By whom.
+ * Person who undid it.
  */
 by: Person, 
 /**
- * When, RFC 3339.
+ * Time of the undo, in RFC 3339.
  */
 at: string, 
 /**
- * Although the file had been changed since.
+ * `true`: the file had been changed since.
  */
 forced: boolean, };
 
 export type Warning = { 
 /**
- * Stable, for programs.
+ * Stable code for programs.
  */
 code: string, 
 /**
- * For people.
+ * Text for people.
  */
 text: string, };
 
 export type Approvals = { 
 /**
- * People who said yes.
+ * People who approved.
  */
 have: number, 
 /**
- * People needed.
+ * People who are needed.
  */
 need: number, };
 
 export type ToolApprovalUpdate = { 
 /**
- * The request.
+ * Identifier of the request.
  */
 request_id: string, 
 /**
- * The document it would change.
+ * Document that the call would change.
  */
-document_id?: string, 
+document_id?: string | null, 
 /**
- * Its status.
+ * Status of the request.
  */
-status: string, 
+status: RequestStatus, 
 /**
- * RFC 3339; `null` waits for ever.
+ * Time at which it expires, in RFC 3339; `null`: never.
  */
-expires_at?: string, 
+expires_at?: string | null, 
 /**
- * The countdown stands still because somebody is looking.
+ * `true`: the countdown is paused, because a person looks at the request.
  */
 paused: boolean, 
 /**
- * Who has it open.
+ * People who look at the request.
  */
 focused_by: Array<Person>, 
 /**
- * The current preview.
+ * Hash of the current preview.
  */
 preview_hash: string, 
 /**
- * Who may decide now, as in the request; missing while there is none.
+ * Policies that apply now; missing while there is no request.
  */
-policies?: Array<string>, 
+policies?: Array<DecisionPolicy>, 
 /**
- * Votes.
+ * Votes, and how many are needed.
  */
 approvals: Approvals, 
 /**
@@ -1429,24 +1483,25 @@ approvals: Approvals,
  */
 hunks: Array<HunkState>, 
 /**
- * Who caused the change.
+ * Person who caused the change.
  */
-by?: Person, 
+by?: Person | null, 
 /**
- * The text so far, while the model still writes (`status` is `streaming`): there is no request yet, and nothing to decide.
- * Its hunks come with `document:updates`. When nothing comes of it, `status` is `cancelled`, and nothing is left of it.
+ * Text so far, while the model writes (`status` is `streaming`): there is no request yet, and
+ * nothing to decide. Its hunks come with `document:updates`. If the change comes to nothing,
+ * `status` is `cancelled`.
  */
 text?: string, 
 /**
- * With `text`: how many of its paragraphs (headings, list items, lines of code) are complete.
+ * With `text`: the number of complete paragraphs (headings, list items, lines of code).
  */
 paragraphs?: number, 
 /**
- * While there is no request: the tool the model is calling.
+ * While there is no request: the tool that the model is calling.
  */
 tool_name?: string, 
 /**
- * While there is no request: the call, as the model named it.
+ * While there is no request: the identifier of the call, given by the model.
  */
 tool_use_id?: string, 
 /**
@@ -1462,126 +1517,126 @@ requestId?: string,
  */
 author?: Person, 
 /**
- * The request anew, when it would do something else than people were shown: a file changed meanwhile.
+ * Whole request, if its preview changed because a file changed.
  */
 fresh?: ToolApprovalRequest, 
 /**
- * What the model was told, when an approved call that acts is over, or was undone.
+ * Report for the model, when an approved call has ended or was undone.
  */
 report?: string, 
 /**
- * As in the request, whenever it has changed although people's decision has not: the call is over, was undone, or was
- * proposed again.
+ * Later events, whenever they change without a decision: the call has ended, was undone, or
+ * was proposed again.
  */
 aftermath?: Aftermath, };
 
 export type HunkState = { 
 /**
- * The hunk.
+ * Identifier of the hunk.
  */
 id: string, 
 /**
- * Its status.
+ * Status of the hunk.
  */
-status: string, 
+status: HunkStatus, 
 /**
- * Who decided it; missing while nobody has, or nobody did in time.
+ * Person who decided it; missing: nobody did.
  */
 by?: Person, 
 /**
- * When it was decided, RFC 3339.
+ * Time of the decision, in RFC 3339.
  */
 at?: string, 
 /**
- * The text that was put there instead of the proposed one.
+ * Text that was inserted instead of the proposed one.
  */
 text?: string, 
 /**
- * The remembered rule that decided in that person's place.
+ * Remembered rule that decided in the person's place.
  */
 rule?: string, };
 
 export type ToolApprovalResolved = { 
 /**
- * The request.
+ * Identifier of the request.
  */
 request_id: string, 
 /**
- * The document it would have changed.
+ * Document that the call would have changed.
  */
 document_id: string | null, 
 /**
- * `approved`, `rejected`, `partly`, `expired`, `cancelled` or `failed`.
+ * Status that the request ended with.
  */
-status: string, 
+status: RequestStatus, 
 /**
- * Who decided last; `null`: nobody, time ran out or the run ended.
+ * Person who decided last; `null`: nobody, because it expired or the run ended.
  */
 by: Person | null, 
 /**
- * The remembered rule that decided in that person's place.
+ * Remembered rule that decided in the person's place.
  */
 rule: string | null, 
 /**
- * Why nobody was asked: `bypass` (the run's permission mode) or `approvals_off`; `by` is then who had asked for it.
+ * Reason why nobody was asked; `by` is then the person whose run it was.
  */
-unasked: string | null, 
+unasked: UnaskedReason | null, 
 /**
- * Why it was rejected.
+ * Reason for the rejection.
  */
 feedback: string | null, 
 /**
- * All hunks, as decided.
+ * State of every hunk.
  */
 hunks: Array<HunkState>, 
 /**
- * What the model was told.
+ * Report that the model was given.
  */
 report: string, 
 /**
- * As in the request.
+ * Later events, and what can be done now; missing: there is nothing to say.
  */
 aftermath?: Aftermath, };
 
 export type Decided = { 
 /**
- * The request's status.
+ * Status of the request.
  */
-status: string, 
+status: RequestStatus, 
 /**
- * All its hunks.
+ * State of every hunk.
  */
 hunks: Array<HunkState>, 
 /**
- * The current preview.
+ * Hash of the current preview.
  */
 preview_hash: string, 
 /**
- * Votes.
+ * Votes, and how many are needed.
  */
 approvals: Approvals, };
 
 export type Told = { 
 /**
- * The words.
+ * Text of the report.
  */
 text: string, 
 /**
- * Whether the model is to take it for a failure.
+ * `true`: the report is marked as an error.
  */
 is_error: boolean, };
 
 export type ClaudeStream = { 
 /**
- * The session that asked.
+ * Session that asked.
  */
 sessionId: string, 
 /**
- * The run.
+ * Identifier of the run.
  */
 requestId: string, 
 /**
- * The document, if the run is about one.
+ * Document that the run is about.
  */
 documentId?: string, 
 /**
@@ -1591,7 +1646,8 @@ text?: string, };
 
 export type AgentEvent = { 
 /**
- * `user`, `assistant`, `result`; `system` with `waiting`: a call waits in the document that its file is.
+ * `user`, `assistant`, `result`, or `system` with `waiting`: a call waits in the document of
+ * its file.
  */
 type: string, 
 /**
@@ -1599,46 +1655,47 @@ type: string,
  */
 subtype: string, 
 /**
- * What the tool approval protocol puts there. With a `result`, if tokens were counted, also `model`, `usage` (tokens, as in the Messages
- * API) and, where the price is known, `cost_usd`; `notice` if people should know something about the answer.
+ * Content as in the tool approval protocol. A `result` also has `model`, `usage` (tokens, as
+ * in the Messages API) and `cost_usd`, where they are known, and `notice` if people should
+ * know something about the answer.
  */
 content: Record<string, unknown>, 
 /**
- * The session that asked.
+ * Session that asked.
  */
 sessionId: string, 
 /**
- * The run.
+ * Identifier of the run.
  */
 requestId: string, 
 /**
- * The document, if the run is about one.
+ * Document that the run is about.
  */
 documentId?: string, 
 /**
- * When, RFC 3339.
+ * Time of the event, in RFC 3339.
  */
 at: string, };
 
 export type ClaudeResponse = { 
 /**
- * The session that asked.
+ * Session that asked.
  */
 sessionId: string, 
 /**
- * The run.
+ * Identifier of the run.
  */
 requestId: string, 
 /**
- * What the model said.
+ * Text that the model wrote.
  */
 conversationMessage: string, 
 /**
- * `none`, `full` or `partial`.
+ * Extent of the document update.
  */
-updateType: string, 
+updateType: UpdateType, 
 /**
- * `full`: the resulting document. `partial`: what now stands in the original range.
+ * `full`: the resulting document. `partial`: the text that now stands in the original range.
  */
 documentUpdate?: string, 
 /**
@@ -1646,19 +1703,19 @@ documentUpdate?: string,
  */
 selectionRange?: SelectionRange, 
 /**
- * The document's version afterwards.
+ * Version of the document after the run.
  */
 documentVersion?: number, 
 /**
- * Every document change of the run, in order.
+ * All changes of documents that the run made, in order.
  */
 updates?: Array<ResponseUpdate>, 
 /**
- * RFC 3339.
+ * Time of the end, in RFC 3339.
  */
 timestamp: string, 
 /**
- * Why there is no answer.
+ * Reason that there is no answer.
  */
 error?: WireError, };
 
@@ -1668,291 +1725,330 @@ export type ResponseUpdate = {
  */
 updateType: string, 
 /**
- * The request people decided.
+ * Request that people decided.
  */
 request_id: string, 
 /**
- * What they decided.
+ * Status of the request.
  */
 status: string, 
 /**
- * The document's version afterwards.
+ * Version of the document after the change.
  */
 documentVersion: number, };
 
 export type SelectionRange = { 
 /**
- * First unit.
+ * First code unit.
  */
 start: number, 
 /**
- * One past the last unit.
+ * Code unit after the last one.
  */
 end: number, };
 
 export type IssuedToken = { 
 /**
- * The secret.
+ * Secret of the token.
  */
 token: string, 
 /**
- * Its name, for revoking it.
+ * Identifier of the token, for revoking it.
  */
 id: string, 
 /**
- * A link that brings its holder in.
+ * Link that signs its holder in.
  */
 url: string, 
 /**
- * RFC 3339; `null`: never.
+ * Time at which it expires, in RFC 3339; `null`: never.
  */
 expiresAt: string | null, };
 
 export type TokenLine = { 
 /**
- * Its name, for revoking it.
+ * Identifier of the token, for revoking it.
  */
 id: string, 
 /**
- * The person it stands for.
+ * Identifier of its person.
  */
 user: string, 
 /**
- * Their name.
+ * Name of its person.
  */
 name: string, 
 /**
- * What it allows.
+ * Role that it gives.
  */
-role: string, 
+role: Role, 
 /**
- * The only document it reaches; `null`: all.
+ * Only document that it reaches; `null`: all.
  */
 documentId: string | null, 
 /**
- * `active`, `expired` or `revoked`.
+ * Status of the token.
  */
-status: string, 
+status: TokenStatus, 
 /**
- * RFC 3339.
+ * Time of its creation, in RFC 3339.
  */
 createdAt: string, 
 /**
- * RFC 3339; `null`: never.
+ * Time at which it expires, in RFC 3339; `null`: never.
  */
 expiresAt: string | null, 
 /**
- * RFC 3339, to the minute; `null`: nobody has come in with it yet.
+ * Time of its last use, in RFC 3339 and to the minute; `null`: never used.
  */
 lastUsedAt: string | null, 
 /**
- * RFC 3339; `null`: it was not.
+ * Time of its revocation, in RFC 3339; `null`: not revoked.
  */
 revokedAt: string | null, 
 /**
- * The one that the asking connection came in with.
+ * `true`: the token of the asking connection.
  */
 current: boolean, };
 
 export type TokenList = { 
 /**
- * One line for each.
+ * All tokens.
  */
 tokens: Array<TokenLine>, };
 
 export type SessionEnded = { 
 /**
- * `token_revoked` or `token_expired`.
+ * Reason for the end.
  */
-code: string, 
+code: SessionEndCode, 
 /**
- * For people.
+ * Message for people.
  */
 message: string, 
 /**
- * When the token ended, RFC 3339.
+ * Time at which the token ended, in RFC 3339.
  */
 at: string, };
 
+export type DecisionResult = { 
+/**
+ * `true`.
+ */
+ok: true, 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * Status of the request.
+ */
+status: RequestStatus, 
+/**
+ * State of every hunk.
+ */
+hunks: Array<HunkState>, 
+/**
+ * Hash of the current preview.
+ */
+preview_hash: string, 
+/**
+ * Votes, and how many are needed.
+ */
+approvals: Approvals, } | { 
+/**
+ * `false`.
+ */
+ok: false, 
+/**
+ * The request, if it was named.
+ */
+request_id: string | null, 
+/**
+ * Why.
+ */
+error: WireError, };
+
 export type ListFiles = { 
 /**
- * Words that the path contains, in any order, whatever the case; all files without it.
+ * Words that the path contains, in any order and case; missing: all files.
  */
 pattern?: string, };
 
 export type FileList = { 
 /**
- * From the workspace's top.
+ * Files, with paths relative to the workspace.
  */
 files: Array<FileLine>, 
 /**
- * There are more than are told.
+ * `true`: there are more files than listed.
  */
 isCut: boolean, };
 
 export type FileLine = { 
 /**
- * From the workspace's top.
+ * Path relative to the workspace.
  */
 path: string, 
 /**
- * The document that it is already.
+ * Document of the file, if there is one already.
  */
 documentId?: string, };
 
 export type FileState = { 
 /**
- * From the workspace's top.
+ * Path relative to the workspace.
  */
 path: string, 
 /**
- * `saved`: the file has the text of `version`; `missing`: it is gone, and made again when somebody writes; `failed`:
- * it cannot be read or written.
+ * Synchronisation status.
  */
-status: string, 
+status: FileStatus, 
 /**
- * The newest version that the file has.
+ * Newest version that is in the file.
  */
 version: number, 
 /**
- * Why it failed, for people.
+ * Reason for a failure, for people.
  */
 reason?: string, };
 
 export type DocumentFile = { 
 /**
- * The document.
+ * Document of the file.
  */
 documentId: string, 
 /**
- * How both stand now.
+ * State of the file.
  */
 file: FileState, 
 /**
- * Somebody changed the file, and this came of it.
+ * Result of merging changes of the file.
  */
 merged?: FileMerged, };
 
 export type FileMerged = { 
 /**
- * Those that are not, because people had changed the same words: theirs stay, and replace the file's.
+ * Changes that are not in the text, because people had changed the same words. The people's
+ * words stay, and replace the file's.
  */
 kept: Array<FileConflict>, };
 
 export type FileConflict = { 
 /**
- * What both had read.
+ * Words before both changes.
  */
 base: string, 
 /**
- * What stood in the file.
+ * Words in the file.
  */
 disk: string, 
 /**
- * What people wrote, and what stays.
+ * Words in the document, which stay.
  */
 kept: string, };
 
 export type HistoryLine = { 
 /**
- * The version this update made.
+ * Version that the update made.
  */
 version: number, 
 /**
- * Who made it.
+ * Person who made it.
  */
 author: Person, 
 /**
- * When, RFC 3339.
+ * Time of the update, in RFC 3339.
  */
 at: string, 
 /**
- * The request it came from, if not from typing.
+ * Request that the update came from; missing: it was typed.
  */
 origin?: string, 
 /**
- * `typed`, `accepted` (changes of a request), `taken_back` (changes that had been accepted) or `restored`.
+ * Kind of the update.
  */
-act: string, 
+act: HistoryAct, 
 /**
- * With `restored`: the version whose text it is again.
+ * With `restored`: the version that was restored.
  */
 restored?: number, };
 
 export type ProvenanceSpan = { 
 /**
- * First unit.
+ * First code unit.
  */
 from: number, 
 /**
- * One past the last.
+ * Code unit after the last one.
  */
 to: number, 
 /**
- * `person`, `ai`, or `beginning`: the document was created with it.
+ * Origin of the passage.
  */
-kind: string, 
+kind: SpanKind, 
 /**
- * Who wrote it; `ai`: for whom; `beginning`: who created the document.
+ * Person who wrote it; with `ai`: the person who asked; with `beginning`: the person who
+ * created the document.
  */
 author: Person, 
 /**
- * With `ai`: the request it came from.
+ * With `ai`: the request that it came from.
  */
 request?: string, 
 /**
- * With `ai`: which of its changes, if that is known.
+ * With `ai`: the hunk that it came from, if known.
  */
 hunk?: string, 
 /**
- * With `ai`: who let it in; missing where approvals are off.
+ * With `ai`: the person who accepted it; missing: approvals were off.
  */
 approver?: Person, 
 /**
- * With `approver`: the rule that let it in, in the approver's place. It may have ended since.
+ * With `approver`: the rule that accepted it in the approver's place. It may have ended since.
  */
 rule?: RuleCredit, 
 /**
- * `true`: a person put other words in place of the proposed ones before they went in.
+ * `true`: a person replaced the proposed words before they were accepted.
  */
 edited?: boolean, 
 /**
- * When it came into the text, RFC 3339; typing is dated to the minute.
+ * Time at which it came into the text, in RFC 3339; typing is dated to the minute.
  */
 at: string, };
 
 export type RuleCredit = { 
 /**
- * The rule.
+ * Identifier of the rule.
  */
 id: string, 
 /**
- * Who made it.
+ * Person who made it.
  */
 by: Person, 
 /**
- * The tool it is about.
+ * Tool that it is about.
  */
 tool: string, 
 /**
- * What it allows.
+ * Scope and limits of the rule.
  */
 remember: Remember, };
 
 export type Difference = { 
 /**
- * First unit in the text of the first version.
+ * First code unit in the text of the first version.
  */
 from: number, 
 /**
- * One past the last.
+ * Code unit after the last one.
  */
 to: number, 
 /**
- * The words that stood there.
+ * Words in the first version.
  */
 base: string, 
 /**
- * The words that stand there in the other version.
+ * Words in the other version.
  */
 insert: string, };

@@ -1,10 +1,50 @@
 /** The only place that touches socket.io: typed events in, typed acks out. */
 import { io, type Socket } from 'socket.io-client'
 import type {
-  Ack, AddRule, AgentEvent, ApprovalRequest, ApprovalResolved, ApprovalResponse, ApprovalUpdate, BatchResult, ChangeSettings, ClaudeResponse, ClaudeStream,
-  Decided, Difference, DocumentChanged, DocumentCreated, DocumentFile, DocumentLine, DocumentSettings, DocumentUpdates, FileList, HistoryLine, IssuedToken, IssueToken, ListRequests, Opened,
-  PresencePeers, PresenceUpdate, ProvenanceSpan, ReopenRequest, RequestStatus, Rule, RulesChanged, SeenWords, SessionEnded, SessionRegistered, SetSettings, SettingsChanged, TokenLine, Told, WireError,
-} from './types.ts'
+  AddRule,
+  AgentEvent,
+  ToolApprovalRequest,
+  ToolApprovalResolved,
+  ToolApprovalResponse,
+  ToolApprovalUpdate,
+  DecisionResult,
+  ChangeSettings,
+  ClaudeResponse,
+  ClaudeStream,
+  Decided,
+  Difference,
+  DocumentChanged,
+  DocumentCreated,
+  DocumentFile,
+  DocumentLine,
+  DocumentSettings,
+  DocumentUpdates,
+  FileList,
+  HistoryLine,
+  IssuedToken,
+  IssueToken,
+  ListRequests,
+  Opened,
+  PresencePeers,
+  PresenceUpdate,
+  ProvenanceSpan,
+  ReopenRequest,
+  RequestStatus,
+  Rule,
+  RulesChanged,
+  SeenWords,
+  SessionEnded,
+  SessionRegistered,
+  SetSettings,
+  SettingsChanged,
+  TokenLine,
+  Told,
+  WireError,
+  PermissionMode,
+} from './generated.ts'
+
+/** The answer to an event. */
+export type Ack<T> = ({ ok: true } & T) | { ok: false; error: WireError }
 
 /** What the server tells us. */
 export interface ServerEvents {
@@ -17,9 +57,9 @@ export interface ServerEvents {
   'document:file': DocumentFile
   'presence:peers': PresencePeers
   'presence:update': PresenceUpdate
-  tool_approval_request: ApprovalRequest
-  tool_approval_update: ApprovalUpdate
-  tool_approval_resolved: ApprovalResolved
+  tool_approval_request: ToolApprovalRequest
+  tool_approval_update: ToolApprovalUpdate
+  tool_approval_resolved: ToolApprovalResolved
   'rules:changed': RulesChanged
   claudeStreamStart: ClaudeStream
   claudeStreamChunk: ClaudeStream
@@ -31,32 +71,59 @@ export interface ServerEvents {
 /** What we ask, and what the answer holds. */
 export interface Calls {
   'document:list': [object, { documents: DocumentLine[] }]
-  'document:create': [{ title?: string; text?: string }, { document: { id: string; title: string; version: number } }]
+  'document:create': [
+    { title?: string; text?: string },
+    { document: { id: string; title: string; version: number } },
+  ]
   'document:open': [{ documentId: string; since?: number } | { path: string }, Opened]
   'workspace:files': [{ pattern?: string }, FileList]
-  'document:push': [{ documentId: string; version: number; updates: { clientID: string; changes: unknown }[] }, { version: number }]
+  'document:push': [
+    { documentId: string; version: number; updates: { clientID: string; changes: unknown }[] },
+    { version: number },
+  ]
   'document:resync': [{ documentId: string; version: number }, Opened]
   'document:close': [{ documentId: string }, object]
   'document:rename': [{ documentId: string; title: string }, object]
   'document:delete': [{ documentId: string }, object]
   'document:settings': [ChangeSettings, { settings: DocumentSettings }]
-  'document:history': [{ documentId: string; before?: number; limit?: number }, { versions: HistoryLine[] }]
+  'document:history': [
+    { documentId: string; before?: number; limit?: number },
+    { versions: HistoryLine[] },
+  ]
   'document:at': [{ documentId: string; version: number }, { text: string }]
-  'document:compare': [{ documentId: string; from: number; to?: number }, { from: number; to: number; parts: Difference[] }]
-  'document:restore': [{ documentId: string; version: number; onlyAt?: number }, { version: number }]
-  'document:provenance': [{ documentId: string; from?: number; to?: number }, { version: number; spans: ProvenanceSpan[] }]
+  'document:compare': [
+    { documentId: string; from: number; to?: number },
+    { from: number; to: number; parts: Difference[] },
+  ]
+  'document:restore': [
+    { documentId: string; version: number; onlyAt?: number },
+    { version: number },
+  ]
+  'document:provenance': [
+    { documentId: string; from?: number; to?: number },
+    { version: number; spans: ProvenanceSpan[] },
+  ]
   askClaudeCode: [AskPayload, { requestId: string }]
-  run: [{ prompt: string; continue?: boolean; requestId?: string; permission_mode?: string }, { requestId: string }]
+  run: [
+    { prompt: string; continue?: boolean; requestId?: string; permission_mode?: PermissionMode },
+    { requestId: string },
+  ]
   cancel: [{ requestId: string }, object]
-  tool_approval_response: [ApprovalResponse, Decided]
-  tool_approval_batch: [{ responses: ApprovalResponse[] }, { results: BatchResult[] }]
-  list_pending_approvals: [{ documentId?: string }, { requests: ApprovalRequest[] }]
-  'approval:list': [ListRequests, { requests: ApprovalRequest[]; more: boolean }]
-  'approval:told': [ApprovalResponse, Told]
+  tool_approval_response: [ToolApprovalResponse, Decided]
+  tool_approval_batch: [{ responses: ToolApprovalResponse[] }, { results: DecisionResult[] }]
+  list_pending_approvals: [{ documentId?: string }, { requests: ToolApprovalRequest[] }]
+  'approval:list': [ListRequests, { requests: ToolApprovalRequest[]; more: boolean }]
+  'approval:told': [ToolApprovalResponse, Told]
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
-  'approval:undo': [{ request_id: string; hunks?: string[]; force?: boolean; seen?: SeenWords[] }, { status: RequestStatus }]
-  'approval:reopen': [ReopenRequest, { status: RequestStatus; request_id?: string; unplaced?: string[] }]
+  'approval:undo': [
+    { request_id: string; hunks?: string[]; force?: boolean; seen?: SeenWords[] },
+    { status: RequestStatus },
+  ]
+  'approval:reopen': [
+    ReopenRequest,
+    { status: RequestStatus; request_id?: string; unplaced?: string[] },
+  ]
   'rules:list': [{ documentId?: string }, { rules: Rule[] }]
   'rules:add': [AddRule, { rule: Rule }]
   'rules:revoke': [{ id: string }, object]
@@ -64,16 +131,22 @@ export interface Calls {
   'token:list': [object, { tokens: TokenLine[] }]
   'token:revoke': [{ id: string }, object]
   'transcript:clear': [{ sessionId: string; documentId?: string }, object]
-  'transcript:fork': [{ sessionId: string; documentId?: string; requestId: string; fromSessionId?: string }, object]
+  'transcript:fork': [
+    { sessionId: string; documentId?: string; requestId: string; fromSessionId?: string },
+    object,
+  ]
   'settings:set': [SetSettings, { settings: SettingsChanged['settings'] }]
-  'transcript:get': [{ sessionId: string; documentId?: string; before?: string }, { entries: AgentEvent[]; requests?: ApprovalRequest[]; before?: string }]
+  'transcript:get': [
+    { sessionId: string; documentId?: string; before?: string },
+    { entries: AgentEvent[]; requests?: ToolApprovalRequest[]; before?: string },
+  ]
 }
 
 export interface AskPayload {
   sessionId: string
   prompt: string
   requestId: string
-  permission_mode?: string
+  permission_mode?: PermissionMode
   context: { documentId: string; selection?: { text: string; start: number; end: number } }
 }
 
@@ -88,6 +161,14 @@ export class CallError extends Error {
   }
 }
 
+/** Reads the message of a refused handshake: `CODE: words`. */
+export function connectRefusal(message: string): WireError {
+  const end = message.indexOf(':')
+  return end < 0
+    ? { code: '', message }
+    : { code: message.slice(0, end), message: message.slice(end + 1).trim() }
+}
+
 export type Auth = { token?: string; name?: string; protocol: 1; sessionId?: string }
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- socket.io's own signature
 type Listener = (payload: any) => void
@@ -100,7 +181,12 @@ export class Wire {
 
   /** `auth` is asked again at every connect, so that a resumed session is named. */
   constructor(auth: () => Auth, url?: string) {
-    const options = { auth: (send: (auth: object) => void) => send(auth()), autoConnect: false, reconnectionDelay: 400, reconnectionDelayMax: 5_000 }
+    const options = {
+      auth: (send: (auth: object) => void) => send(auth()),
+      autoConnect: false,
+      reconnectionDelay: 400,
+      reconnectionDelayMax: 5_000,
+    }
     this.socket = url === undefined ? io(options) : io(url, options)
   }
 
@@ -116,7 +202,10 @@ export class Wire {
     this.socket.disconnect()
   }
 
-  on<E extends keyof ServerEvents>(event: E, listener: (payload: ServerEvents[E]) => void): () => void {
+  on<E extends keyof ServerEvents>(
+    event: E,
+    listener: (payload: ServerEvents[E]) => void,
+  ): () => void {
     this.socket.on(event as string, listener as Listener)
     return () => this.socket.off(event as string, listener as Listener)
   }
@@ -133,19 +222,23 @@ export class Wire {
     return () => this.socket.off('disconnect', relay)
   }
 
-  /** `refusal` is set when the server answered no, and missing when it could not be reached. */
+  /** `refusal` is set when the server answered no, and missing when it could not be reached: then the socket goes on trying. */
   onConnectError(listener: (refusal?: WireError) => void): () => void {
-    const relay = (error: Error & { data?: WireError }) => listener(error.data)
+    const relay = (error: Error) =>
+      listener(this.socket.active ? undefined : connectRefusal(error.message))
     this.socket.on('connect_error', relay)
     return () => this.socket.off('connect_error', relay)
   }
 
   /** Rejects with a {@link CallError}; never waits for a connection to come back. */
   async call<E extends keyof Calls>(event: E, payload: Calls[E][0]): Promise<Calls[E][1]> {
-    if (!this.socket.connected) throw new CallError({ code: 'offline', message: 'The server cannot be reached just now.' })
+    if (!this.socket.connected)
+      throw new CallError({ code: 'offline', message: 'The server cannot be reached just now.' })
     let answer: Ack<Calls[E][1]>
     try {
-      answer = (await this.socket.timeout(ANSWER_MS).emitWithAck(event, payload)) as Ack<Calls[E][1]>
+      answer = (await this.socket.timeout(ANSWER_MS).emitWithAck(event, payload)) as Ack<
+        Calls[E][1]
+      >
     } catch {
       throw new CallError({ code: 'timeout', message: 'The server did not answer.' })
     }
@@ -159,4 +252,9 @@ export class Wire {
   }
 }
 
-export interface PresenceUpdatePayload { documentId: string; version: number; anchor: number; head: number }
+export interface PresenceUpdatePayload {
+  documentId: string
+  version: number
+  anchor: number
+  head: number
+}

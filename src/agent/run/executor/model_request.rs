@@ -14,7 +14,6 @@ use crate::llm::{
     AnswerDelta, DocumentView, FailedTryUsage, ModelError, ModelRequest, SelectionView,
 };
 use crate::permissions::Action;
-use crate::store::StoreOp;
 
 use super::super::call_previews::CallPreviews;
 use super::super::model_answer::listen;
@@ -40,8 +39,8 @@ impl RunExecutor<'_> {
             return Ok(RunInput::Failed { partial: String::new(), end });
         }
         // A room that was empty may have closed meanwhile.
-        self.voice.room = self.shared.room(self.run).await?;
-        self.base.clone_from(&self.known);
+        self.run_events.room = self.shared.room(self.run).await?;
+        self.base.clone_from(&self.model_document);
         self.base_selection = self.selection;
         let began = Instant::now();
         let event = match self.fitting_request().await {
@@ -63,13 +62,13 @@ impl RunExecutor<'_> {
         request: ModelRequest,
         began: Instant,
     ) -> Result<RunInput, RunFailure> {
-        let brake = self.cancel.child_token();
-        let stream = self.chosen.model.stream(request, brake.clone());
+        let stop_model = self.cancel.child_token();
+        let stream = self.chosen.model.stream(request, stop_model.clone());
         // Each call is shown under a request id of its own.
-        let context = self.context(RequestId::generate(), self.shared.desk().await?);
+        let context = self.context(RequestId::generate(), self.shared.workspace_inbox().await?);
         let mut sketching = CallPreviews::new(&self.shared.tools, context);
-        let (event, lost) = self.hear(stream, &brake, &mut sketching, began).await;
-        self.names = sketching.names();
+        let (event, lost) = self.receive_answer(stream, &stop_model, &mut sketching, began).await;
+        self.request_ids = sketching.names();
         for lost in &lost {
             self.run.spent.lose(lost);
         }
@@ -92,12 +91,6 @@ impl RunExecutor<'_> {
         if may.map_err(AskError::from)? { Ok(()) } else { Err(RunFailure::NotAllowed) }
     }
 
-    /// Returns that check as a condition of a store batch.
-    pub(crate) fn provided(&self) -> StoreOp {
-        let AgentRequest { principal, document, .. } = &self.run.ask;
-        auth::provided(&principal.user, self.action(), document.as_ref(), self.now_ms())
-    }
-
     /// Returns the action that the person who asked must be allowed.
     fn action(&self) -> Action {
         match self.run.ask.permission_mode {
@@ -112,7 +105,7 @@ impl RunExecutor<'_> {
     /// conversation begins with it.
     pub(crate) fn seen(&self) -> Option<ShownDocument> {
         let AgentRequest { session, document, run, .. } = &self.run.ask;
-        let (key, now) = ((session.clone(), document.clone()), self.known.as_ref()?);
+        let (key, now) = ((session.clone(), document.clone()), self.model_document.as_ref()?);
         if self.entries.iter().any(|entry| entry.run != *run) {
             return self.shared.snapshots().of(&key, now, &self.tag);
         }
@@ -120,20 +113,20 @@ impl RunExecutor<'_> {
         None
     }
 
-    /// Receives an answer until the time limit of the run; `brake` stops the model.
-    async fn hear(
+    /// Receives an answer until the time limit of the run; `stop_model` stops the model.
+    async fn receive_answer(
         &self,
         stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
-        brake: &CancellationToken,
+        stop_model: &CancellationToken,
         sketching: &mut CallPreviews<'_>,
         began: Instant,
     ) -> (RunInput, Vec<FailedTryUsage>) {
         let limits = &self.shared.limits;
         let left = limits.model_ms.saturating_sub(self.waited_ms(began));
-        let mut listening = pin!(listen(&self.voice, stream, brake, sketching));
+        let mut listening = pin!(listen(&self.run_events, stream, stop_model, sketching));
         tokio::select! {
             heard = &mut listening => return heard,
-            () = sleep(Duration::from_millis(left)) => brake.cancel(),
+            () = sleep(Duration::from_millis(left)) => stop_model.cancel(),
         }
         let (event, lost) = listening.await;
         let event = match event {
@@ -213,11 +206,11 @@ impl RunExecutor<'_> {
             // A conversation begins with a prompt, however much of it was left out.
             first.content.insert(0, opening(seen));
         }
-        let mut tools = self.shared.tools.definitions(self.ground());
+        let mut tools = self.shared.tools.definitions(self.scope());
         tools.extend(self.planning_tool().map(|(definition, _)| definition));
         ModelRequest {
             model: self.chosen.name.clone(),
-            system: rules(self.ground()).to_owned(),
+            system: rules(self.scope()).to_owned(),
             messages,
             tools,
             session: ask.session.to_string(),

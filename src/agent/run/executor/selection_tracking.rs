@@ -10,15 +10,17 @@ impl RunExecutor<'_> {
     /// Finds the selection in the present document. After a restart it starts from the stored
     /// position, because an accepted change may have replaced the words.
     pub(crate) async fn find_selection(&mut self) -> Result<(), RunFailure> {
-        let (Some(selected), Some(known)) = (&self.run.ask.selection, &self.known) else {
+        let (Some(selected), Some(model_document)) =
+            (&self.run.ask.selection, &self.model_document)
+        else {
             return Ok(());
         };
         if let Some(base) = self.run.base {
             self.base_selection = self.run.selection;
-            self.selection = self.moved(self.run.selection, base, known.version).await;
+            self.selection = self.moved(self.run.selection, base, model_document.version).await;
             return Ok(());
         }
-        self.selection = locate(known, selected);
+        self.selection = locate(model_document, selected);
         if self.selection.is_none() && !selected.is_caret() {
             return Err(RunFailure::Selection);
         }
@@ -37,7 +39,8 @@ impl RunExecutor<'_> {
         if from == to {
             return Some(range);
         }
-        let updates = self.voice.room.catch_up(from, OriginRequests::LeftOut).await.ok()?.missed;
+        let updates =
+            self.run_events.room.catch_up(from, OriginRequests::LeftOut).await.ok()?.missed;
         let count = usize::try_from(to.0.checked_sub(from.0)?).ok()?;
         follow(range, updates.get(..count)?)
     }

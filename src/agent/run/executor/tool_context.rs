@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::ids::RequestId;
 use crate::rooms::RoomHandle;
 use crate::rooms::command::ApprovalMode;
-use crate::tools::{ToolContext, ToolScope};
+use crate::tools::{
+    ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, ToolContext, ToolScope,
+};
 
 use super::super::run_record::RunSubject;
 use super::super::selection::allowed;
@@ -14,54 +16,74 @@ use super::RunExecutor;
 use crate::agent::{AskKind, PermissionMode};
 
 impl RunExecutor<'_> {
-    pub(crate) fn context(&self, request: RequestId, desk: RoomHandle) -> ToolContext {
-        let ask = &self.run.ask;
+    pub(crate) fn context(&self, request: RequestId, workspace_inbox: RoomHandle) -> ToolContext {
         ToolContext {
-            room: self.voice.room.clone(),
-            desk,
-            workspace: self
-                .shared
-                .tools
-                .workspace()
-                .filter(|_| self.ground() == ToolScope::Workspace)
-                .cloned(),
-            safe_tools: ask.safe_tools,
-            rooms: self.shared.rooms.clone(),
-            elsewhere: None,
-            live: None,
-            read: ask.outside().is_none().then(|| Arc::clone(&self.read)),
-            base: self.base.clone(),
-            unread: self.base_unread.clone(),
-            shown: self.known.clone(),
-            still_unread: self.unread.clone(),
-            selection: self.base_selection,
-            allowed: allowed(ask.selection.as_ref(), self.base_selection),
-            preface: self.held.as_ref().map(|held| Arc::clone(&held.preface)).unwrap_or_default(),
+            room: self.run_events.room.clone(),
+            conversation_room: None,
+            open_file: None,
+            call: self.call_identity(request),
+            view: self.document_view(),
+            approval: self.approval_terms(),
+            environment: self.call_environment(workspace_inbox),
+        }
+    }
+
+    fn call_identity(&self, request: RequestId) -> CallIdentity {
+        let ask = &self.run.ask;
+        let mode = ask.permission_mode.as_str();
+        CallIdentity {
             request,
             session: ask.session.clone(),
             run: ask.run.clone(),
             requester: ask.principal.clone(),
             prompt: ask.prompt.as_str().into(),
-            source: ask
-                .outside()
-                .map_or(ask.permission_mode.as_str(), |outside| outside.door.as_str()),
-            deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
-            asking: self.shared.ears.of(ask),
-            gate: match ask.permission_mode {
+            source: ask.outside().map_or(mode, |outside| outside.source.as_str()),
+            taken_up: self.taken_up,
+            again_of: ask.outside().and_then(|outside| outside.again_of.clone()),
+        }
+    }
+
+    fn document_view(&self) -> DocumentView {
+        let ask = &self.run.ask;
+        DocumentView {
+            base: self.base.clone(),
+            base_unread: self.base_unread.clone(),
+            latest: self.model_document.clone(),
+            latest_unread: self.unread.clone(),
+            others: ask.outside().is_none().then(|| Arc::clone(&self.read)),
+            selection: self.base_selection,
+            editable: allowed(ask.selection.as_ref(), self.base_selection),
+        }
+    }
+
+    fn approval_terms(&self) -> ApprovalTerms {
+        let ask = &self.run.ask;
+        ApprovalTerms {
+            mode: match ask.permission_mode {
                 PermissionMode::BypassPermissions => ApprovalMode::Bypass,
                 PermissionMode::Sdk | PermissionMode::ToolApproval | PermissionMode::McpProxy => {
                     ApprovalMode::Ask
                 }
             },
+            deadline_ms: ask.outside().and_then(|outside| outside.deadline_ms),
+            progress: self.shared.call_waiters.of(ask),
+        }
+    }
+
+    fn call_environment(&self, workspace_inbox: RoomHandle) -> CallEnvironment {
+        let in_workspace = self.scope() == ToolScope::Workspace;
+        CallEnvironment {
+            rooms: self.shared.rooms.clone(),
+            workspace_inbox,
+            workspace: self.shared.tools.workspace().filter(|_| in_workspace).cloned(),
+            safe_tools: self.run.ask.safe_tools,
             plan: self.plan_mode(),
-            taken_up: self.taken_up,
-            again_of: ask.outside().and_then(|outside| outside.again_of.clone()),
             tag: Arc::clone(&self.tag),
             clock: self.shared.clock.clone(),
         }
     }
 
-    pub(crate) fn ground(&self) -> ToolScope {
+    pub(crate) fn scope(&self) -> ToolScope {
         match self.run.about {
             RunSubject::Document | RunSubject::Content => ToolScope::Document,
             RunSubject::Nothing

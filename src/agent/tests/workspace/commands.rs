@@ -199,7 +199,12 @@ async fn of_output_without_end_both_ends_are_told() {
 async fn switching_approvals_off_runs_no_command_of_anybody_but_an_owner() {
     let mut stage = TestAgent::in_workspace(&[]).await;
     let own = OwnSettings { approvals: Some(ApprovalSwitch::Off), ..OwnSettings::default() };
-    stage.desk().await.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
+    stage
+        .workspace_inbox()
+        .await
+        .configure(SettingsChange { own, frozen: None }, owner())
+        .await
+        .unwrap();
     stage.model.plays([calls([("Bash", bash("touch b.txt"))]), says("Done.")]);
     let grant = TokenGrant {
         role: Role::Editor,
@@ -210,7 +215,7 @@ async fn switching_approvals_off_runs_no_command_of_anybody_but_an_owner() {
     };
     let issued =
         Authenticator::new(stage.store.clone()).issue(grant, &owner().user, 0).await.unwrap();
-    let ask = AgentRequest { principal: issued.principal, ..stage.errand("Run it") };
+    let ask = AgentRequest { principal: issued.principal, ..stage.conversation_question("Run it") };
     stage.agents.ask(ask).await.unwrap();
     let request = stage.request().await;
     assert_eq!((request.status, stage.file("b.txt")), (RequestStatus::Pending, None));

@@ -188,7 +188,7 @@ async fn what_cannot_be_edited_is_refused_before_anybody_is_asked() {
         let (text, is_error) = told(&stage);
         assert!(is_error && text.starts_with(words), "{text}");
     }
-    assert!(stage.desk().await.requests().await.unwrap().is_empty());
+    assert!(stage.workspace_inbox().await.requests().await.unwrap().is_empty());
 }
 
 #[tokio::test]

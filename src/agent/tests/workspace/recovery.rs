@@ -46,7 +46,7 @@ async fn began_and_reads(content: &str) -> (TestAgent, ApprovalRequest) {
     let (mut stage, request) = writing(&[("a.txt", "old")], "a.txt", "new").await;
     stage.agents.shutdown().await;
     stage.decides(&request, approve()).await.unwrap();
-    stage.desk().await.begin(request.id().clone()).await.unwrap();
+    stage.workspace_inbox().await.begin(request.id().clone()).await.unwrap();
     stage.overwrites("a.txt", content);
     stage.restart().await;
     stage.result().await;
@@ -84,12 +84,12 @@ async fn a_call_that_is_over_is_told_again_and_not_done_again() {
     let (mut stage, request) = writing(&[], "a.txt", "new").await;
     stage.agents.shutdown().await;
     stage.decides(&request, approve()).await.unwrap();
-    let desk = stage.desk().await;
-    desk.begin(request.id().clone()).await.unwrap();
-    assert!(desk.begin(request.id().clone()).await.is_err(), "begun once");
+    let fixture = stage.workspace_inbox().await;
+    fixture.begin(request.id().clone()).await.unwrap();
+    assert!(fixture.begin(request.id().clone()).await.is_err(), "begun once");
     let report = ToolReport { text: "Wrote it".into(), is_error: false };
-    desk.done(request.id().clone(), report).await.unwrap();
-    drop(desk);
+    fixture.done(request.id().clone(), report).await.unwrap();
+    drop(fixture);
     stage.restart().await;
     stage.result().await;
     assert_eq!(told(&stage), ("Wrote it".into(), false));
@@ -99,9 +99,9 @@ async fn a_call_that_is_over_is_told_again_and_not_done_again() {
 #[tokio::test]
 async fn only_what_was_approved_can_begin() {
     let (stage, request) = writing(&[], "a.txt", "new").await;
-    let desk = stage.desk().await;
-    assert!(desk.begin(request.id().clone()).await.is_err());
-    assert!(desk.begin("req_unknown".into()).await.is_err());
+    let fixture = stage.workspace_inbox().await;
+    assert!(fixture.begin(request.id().clone()).await.is_err());
+    assert!(fixture.begin("req_unknown".into()).await.is_err());
     stage.decides(&request, reject()).await.unwrap();
-    assert!(desk.begin(request.id().clone()).await.is_err());
+    assert!(fixture.begin(request.id().clone()).await.is_err());
 }

@@ -14,7 +14,8 @@ async fn reopen_as(
 ) -> Result<ApprovalRequest, AskError> {
     let wish = ProposeAgain { request: request.id().clone(), hunks: None };
     let session = Some(stage.session.clone());
-    let reopened = stage.agents.reopen_in(&stage.desk().await, wish, by, session).await?;
+    let reopened =
+        stage.agents.reopen_in(&stage.workspace_inbox().await, wish, by, session).await?;
     let ReopenOutcome::Another(again) = reopened else { panic!("it is another request") };
     Ok(*again)
 }
@@ -62,7 +63,7 @@ async fn what_expired_and_what_was_undone_is_proposed_again() {
     stage.result().await;
     let undo = UndoChange { request: again.id().clone(), hunks: None, force: false, seen: None };
     assert!(refused(reopen(&stage, &again).await).contains("once it is undone"));
-    stage.agents.undo_in(&stage.desk().await, undo, owner()).await.unwrap();
+    stage.agents.undo_in(&stage.workspace_inbox().await, undo, owner()).await.unwrap();
     let once_more = reopen(&stage, &again).await.unwrap();
     assert_eq!(once_more.proposal.again_of.as_ref(), Some(again.id()));
     stage.decides(&once_more, approve()).await.unwrap();
@@ -78,7 +79,7 @@ async fn what_still_waits_is_not_proposed_again_and_nothing_twice() {
     stage.result().await;
     let (one, two) = tokio::join!(reopen(&stage, &request), reopen(&stage, &request));
     assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
-    assert_eq!(stage.desk().await.requests().await.unwrap().len(), 1);
+    assert_eq!(stage.workspace_inbox().await.requests().await.unwrap().len(), 1);
     assert!(refused(reopen(&stage, &request).await).contains("already"));
 }
 
@@ -89,7 +90,7 @@ async fn whoever_could_not_ask_for_it_cannot_propose_it_again() {
         let refused = reopen_as(&stage, person(role), &request).await;
         assert!(matches!(refused, Err(AskError::Room(_))), "{refused:?}");
     }
-    assert!(stage.desk().await.requests().await.unwrap().is_empty());
+    assert!(stage.workspace_inbox().await.requests().await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -107,13 +108,13 @@ async fn neither_rules_nor_approvals_that_are_off_decide_it() {
         tool: "Write".into(),
         session: stage.session.clone(),
     };
-    stage.desk().await.add_rule(rule, owner()).await.unwrap();
+    stage.workspace_inbox().await.add_rule(rule, owner()).await.unwrap();
     let own = crate::rooms::settings::OwnSettings {
         approvals: Some(crate::rooms::settings::ApprovalSwitch::Off),
         ..Default::default()
     };
     let configure = crate::rooms::command::SettingsChange { own, frozen: None };
-    stage.desk().await.configure(configure, owner()).await.unwrap();
+    stage.workspace_inbox().await.configure(configure, owner()).await.unwrap();
     let again = reopen(&stage, &request).await.unwrap();
     assert_eq!((again.status, stage.file("a.txt")), (RequestStatus::Pending, None));
     stage.decides(&again, approve()).await.unwrap();
@@ -132,7 +133,7 @@ async fn what_can_no_longer_be_done_is_refused_and_nobody_is_asked() {
     stage.overwrites("a.txt", "else");
     let why = refused(reopen(&stage, &request).await);
     assert!(why.contains("old_string is not in the file"), "{why}");
-    assert!(stage.desk().await.requests().await.unwrap().is_empty());
+    assert!(stage.workspace_inbox().await.requests().await.unwrap().is_empty());
     // Once it can be done again, it can be proposed again.
     stage.overwrites("a.txt", "one more");
     reopen(&stage, &request).await.unwrap();

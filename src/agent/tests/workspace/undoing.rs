@@ -23,7 +23,7 @@ async fn undo_as(
     force: bool,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let undo = UndoChange { request: request.id().clone(), hunks: None, force, seen: None };
-    stage.agents.undo_in(&stage.desk().await, undo, by).await
+    stage.agents.undo_in(&stage.workspace_inbox().await, undo, by).await
 }
 
 async fn undo(
@@ -155,7 +155,7 @@ async fn interrupted_and_reads(content: &str) -> ApprovalRequest {
     let (mut stage, request) = written(&[("a.txt", "old")], "new").await;
     let found = FoundFile { stamp: stamp("new"), units: 6, forced: false };
     let undoing = UndoFileChange { request: request.id().clone(), found };
-    stage.desk().await.begin_undo(undoing, owner()).await.unwrap();
+    stage.workspace_inbox().await.begin_undo(undoing, owner()).await.unwrap();
     assert_eq!(code(undo(&stage, &request).await), "invalid_decision");
     stage.overwrites("a.txt", content);
     stage.restart().await;

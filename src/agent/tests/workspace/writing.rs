@@ -95,12 +95,12 @@ async fn a_request_that_nobody_decides_expires() {
 #[tokio::test]
 async fn more_time_and_a_look_keep_a_request_open() {
     let (stage, request) = writing(&[], "a.txt", "new").await;
-    let desk = stage.desk().await;
-    let longer = desk.extend(request.id().clone(), owner()).await.unwrap();
+    let fixture = stage.workspace_inbox().await;
+    let longer = fixture.extend(request.id().clone(), owner()).await.unwrap();
     assert!(longer.clock.expires_ms > request.clock.expires_ms);
     let (id, principal) = ("m".into(), owner());
-    desk.open(JoiningMember { id, principal }, None).await.unwrap();
-    let looked = desk.focus(request.id().clone(), "m".into(), ViewerChange::On).await.unwrap();
+    fixture.open(JoiningMember { id, principal }, None).await.unwrap();
+    let looked = fixture.focus(request.id().clone(), "m".into(), ViewerChange::On).await.unwrap();
     assert!(looked.clock.paused_ms.is_some());
     stage.decides(&request, approve()).await.unwrap();
 }
@@ -168,7 +168,7 @@ async fn what_cannot_be_written_is_refused_before_anybody_is_asked() {
         let (text, is_error) = told(&stage);
         assert!(is_error && text.contains(words), "{text}");
     }
-    assert!(stage.desk().await.requests().await.unwrap().is_empty());
+    assert!(stage.workspace_inbox().await.requests().await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -220,7 +220,12 @@ async fn two_people_must_agree_where_the_desk_asks_for_two() {
         auth.issue(grant, &owner().user, 0).await.unwrap();
     }
     let own = OwnSettings { policy: Some(DecisionPolicy::Two), ..OwnSettings::default() };
-    stage.desk().await.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
+    stage
+        .workspace_inbox()
+        .await
+        .configure(SettingsChange { own, frozen: None }, owner())
+        .await
+        .unwrap();
     stage.restart().await;
     stage.model.plays(writes("a.txt", "new"));
     stage.run("Write it").await;
@@ -240,7 +245,7 @@ async fn a_run_that_bypasses_approvals_writes_at_once_and_it_is_seen() {
     stage.model.plays(writes("a.txt", "new"));
     let ask = AgentRequest {
         permission_mode: PermissionMode::BypassPermissions,
-        ..stage.errand("Write")
+        ..stage.conversation_question("Write")
     };
     stage.agents.ask(ask).await.unwrap();
     assert_eq!(stage.request().await.status, RequestStatus::Pending);
@@ -257,7 +262,7 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     stage.result().await;
     assert_eq!(told(&stage), ("secret".into(), false));
     stage.model.plays(reads());
-    let ask = AgentRequest { safe_tools: SafeTools::Ask, ..stage.errand("Read") };
+    let ask = AgentRequest { safe_tools: SafeTools::Ask, ..stage.conversation_question("Read") };
     stage.agents.ask(ask.clone()).await.unwrap();
     let request = stage.settles(RequestVerdict::Reject).await;
     let preview = &request.proposal.preview;

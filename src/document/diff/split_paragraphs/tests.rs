@@ -1,4 +1,5 @@
-//! New paragraphs too long for one change: whichever pieces are taken, what comes of it is well formed.
+//! New paragraphs too long for one change: whichever pieces are taken, what comes of it is well
+//! formed.
 
 use super::LONGEST;
 use crate::document::diff::{DiffLimits, HunkDraft, diff, diff_between};
@@ -34,7 +35,8 @@ fn longest(hunks: &[HunkDraft]) -> usize {
     hunks.iter().map(inserted).max().unwrap_or_default()
 }
 
-/// Every choice of changes leaves the lines in `lines` alone and glues no words together; all of them give `new`.
+/// Every choice of changes leaves the lines in `lines` alone and glues no words together; all of
+/// them give `new`.
 #[track_caller]
 fn any_choice_is_well_formed(old: &str, new: &str, lines: &[&str]) -> Vec<HunkDraft> {
     let hunks = diff(old, new, &DiffLimits::default());
@@ -64,7 +66,8 @@ fn a_long_new_paragraph_behind_another_is_taken_piece_by_piece() {
     let hunks = any_choice_is_well_formed(old, &new, &["# One", "# Two", "It was late."]);
     assert_eq!(hunks.len(), 4);
     assert!(longest(&hunks) <= LONGEST + 2);
-    // With the first piece, a paragraph of its own; without it, the others go on with the one before.
+    // With the first piece, a paragraph of its own; without it, the others go on with the one
+    // before.
     let first = taken(old, &hunks, |index| index == 0);
     assert!(first.contains("It was cold.\n\nSentence number 1 ") && first.contains(".\n\n# Two"));
     let second = taken(old, &hunks, |index| index == 1);

@@ -1,4 +1,5 @@
-//! Texts that UAX 29 sees few sentences in, and paragraphs that go away: each change can be read at one go.
+//! Texts that UAX 29 sees few sentences in, and paragraphs that go away: each change can be read at
+//! one go.
 
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -2,8 +2,9 @@ use std::path::Path;
 
 use super::*;
 
-/// What came of the lines of a fixture, up to the first failure; the same however they were cut on the way.
-fn hear(name: &str) -> (Vec<LineOutcome>, Option<NoAnswerReason>) {
+/// What came of the lines of a fixture, up to the first failure; the same however they were cut on
+/// the way.
+fn read_line(name: &str) -> (Vec<LineOutcome>, Option<NoAnswerReason>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/claude/{name}.jsonl"));
     let bytes = std::fs::read(path).expect("a fixture");
     let heard = hear_in_pieces(&bytes, bytes.len());
@@ -17,7 +18,7 @@ fn hear_in_pieces(bytes: &[u8], size: usize) -> (Vec<LineOutcome>, Option<NoAnsw
     let (mut lines, mut hearing, mut steps) =
         (LineBuffer::default(), AnswerParser::default(), Vec::new());
     for line in bytes.chunks(size).flat_map(|piece| lines.feed(piece)) {
-        match line.map_err(NoAnswerReason::from).and_then(|line| hearing.hear(line)) {
+        match line.map_err(NoAnswerReason::from).and_then(|line| hearing.read_line(line)) {
             Ok(step) => steps.extend(step),
             Err(stop) => return (steps, Some(stop)),
         }
@@ -48,7 +49,7 @@ fn code(stop: Option<NoAnswerReason>) -> &'static str {
 
 #[test]
 fn a_text_is_told_piece_by_piece_and_ends_with_the_result() {
-    let (steps, stop) = hear("text");
+    let (steps, stop) = read_line("text");
     let told = |text: &str| LineOutcome::Tell(AnswerDelta::Text(text.into()));
     assert_eq!((&steps[..2], stop), (&[told("Hello "), told("there.")][..], None));
     assert_eq!(steps.len(), 3);
@@ -63,7 +64,7 @@ fn a_text_is_told_piece_by_piece_and_ends_with_the_result() {
 
 #[test]
 fn where_the_model_calls_tools_the_answer_is_complete_and_the_next_one_begins() {
-    let (steps, stop) = hear("tool-use");
+    let (steps, stop) = read_line("tool-use");
     assert_eq!(stop, None);
     let [first, second] = answers(&steps)[..] else { panic!("{steps:?}") };
     let input = serde_json::json!({"new_text": "Shorter."});
@@ -81,7 +82,7 @@ fn where_the_model_calls_tools_the_answer_is_complete_and_the_next_one_begins() 
 
 #[test]
 fn calls_of_one_message_are_one_answer() {
-    let (steps, _) = hear("parallel-calls");
+    let (steps, _) = read_line("parallel-calls");
     let names: Vec<_> = answers(&steps)[0]
         .content
         .iter()
@@ -95,7 +96,7 @@ fn calls_of_one_message_are_one_answer() {
 
 #[test]
 fn a_native_tool_never_passes_for_one_of_ours() {
-    let (steps, stop) = hear("native-call");
+    let (steps, stop) = read_line("native-call");
     let [first, second] = answers(&steps)[..] else { panic!("{steps:?}") };
     assert!(
         matches!(&first.content[0], ContentBlock::ToolUse { name, .. } if name == "claude:Write")
@@ -105,7 +106,7 @@ fn a_native_tool_never_passes_for_one_of_ours() {
 
 #[test]
 fn a_cut_message_is_taken_back_and_a_continued_one_goes_on() {
-    let (steps, stop) = hear("cut-and-asked-again");
+    let (steps, stop) = read_line("cut-and-asked-again");
     assert!(steps.contains(&LineOutcome::Again("First.".into())), "{steps:?}");
     let answer = answers(&steps)[0];
     assert_eq!((text(answer).as_str(), stop), ("First. Second.", None));
@@ -115,7 +116,7 @@ fn a_cut_message_is_taken_back_and_a_continued_one_goes_on() {
 
 #[test]
 fn a_call_that_was_cut_is_none() {
-    let (steps, stop) = hear("call-cut-by-max-tokens");
+    let (steps, stop) = read_line("call-cut-by-max-tokens");
     let [answer] = answers(&steps)[..] else { panic!("{steps:?}") };
     assert_eq!((text(answer).as_str(), stop), ("Done.", None));
     assert!(answer.content.iter().all(|it| it.as_text().is_some()));
@@ -123,7 +124,7 @@ fn a_call_that_was_cut_is_none() {
 
 #[test]
 fn a_refusal_is_an_answer() {
-    let (steps, stop) = hear("refusal");
+    let (steps, stop) = read_line("refusal");
     assert_eq!((&answers(&steps)[0].stop_reason, stop), (&StopReason::Refusal, None));
 }
 
@@ -139,7 +140,7 @@ fn failures_have_a_code_and_say_what_to_do() {
         ("no-init", "claude_unsafe", "what it can do"),
         ("tools-not-reached", "claude_failed", "could not reach"),
     ] {
-        let (steps, stop) = hear(name);
+        let (steps, stop) = read_line(name);
         let Some(NoAnswerReason::Failed(error)) = stop else { panic!("{name}: {stop:?}") };
         assert_eq!(error.code(), expected, "{name}");
         assert!(error.to_string().contains(words), "{name}: {error}");
@@ -149,25 +150,25 @@ fn failures_have_a_code_and_say_what_to_do() {
 
 #[test]
 fn a_conversation_it_does_not_know_is_no_failure() {
-    assert_eq!(hear("unknown-conversation"), (Vec::new(), Some(NoAnswerReason::Thread)));
+    assert_eq!(read_line("unknown-conversation"), (Vec::new(), Some(NoAnswerReason::Thread)));
     let taken = "Error: Session ID 11111111-1111-4111-8111-111111111111 is already in use.";
     assert_eq!(ended_without_result(Some(1), taken), NoAnswerReason::Thread);
 }
 
 #[test]
 fn what_is_unknown_is_left_aside() {
-    let (steps, stop) = hear("unknown-everything");
+    let (steps, stop) = read_line("unknown-everything");
     assert_eq!((text(answers(&steps)[0]).as_str(), stop), ("Hi.", None));
 }
 
 #[test]
 fn words_of_the_cli_itself_are_an_answer_when_there_is_no_other() {
-    assert_eq!(text(answers(&hear("only-a-result").0)[0]), "Conversation compacted");
+    assert_eq!(text(answers(&read_line("only-a-result").0)[0]), "Conversation compacted");
 }
 
 #[test]
 fn half_a_line_is_waited_for_and_a_broken_one_ends_the_answer() {
-    let (steps, stop) = hear("no-result");
+    let (steps, stop) = read_line("no-result");
     assert_eq!((answers(&steps).len(), stop), (0, None));
     let NoAnswerReason::Failed(error) = ended_without_result(None, "out of memory\n") else {
         panic!()
@@ -176,7 +177,7 @@ fn half_a_line_is_waited_for_and_a_broken_one_ends_the_answer() {
         error.to_string().ends_with("by a signal before it answered: out of memory"),
         "{error}"
     );
-    assert_eq!(code(hear("broken-line").1), "claude_failed");
+    assert_eq!(code(read_line("broken-line").1), "claude_failed");
 }
 
 #[test]

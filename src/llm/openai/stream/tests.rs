@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::llm::testing::{RecordedAnswer, hear_out};
+use crate::llm::testing::{RecordedAnswer, collect_stream};
 
 /// Of a model that is not known to think aloud.
 const NONE: UnopenedThoughts<'static> = UnopenedThoughts { begun: false, learn: &|_| {} };
@@ -15,15 +15,16 @@ async fn replay(bytes: &[u8], size: usize) -> RecordedAnswer {
     let pieces: Vec<_> =
         bytes.chunks(size).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
     let work =
-        |outlet: DeltaSink| async move { read(stream::iter(pieces), "m-0", NONE, &outlet).await };
-    hear_out(delta_stream::answer(CancellationToken::new(), work)).await
+        |sink: DeltaSink| async move { read(stream::iter(pieces), "m-0", NONE, &sink).await };
+    collect_stream(delta_stream::answer(CancellationToken::new(), work)).await
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sse/openai")
 }
 
-/// The recorded stream `name`, one line for each thing; however it is cut into pieces, the outcome is the same.
+/// The recorded stream `name`, one line for each thing; however it is cut into pieces, the outcome
+/// is the same.
 async fn play(name: &str) -> Vec<String> {
     let bytes = std::fs::read(folder().join(format!("{name}.sse"))).expect("a fixture");
     let whole = lines(&replay(&bytes, bytes.len().max(1)).await);
@@ -34,9 +35,9 @@ async fn play(name: &str) -> Vec<String> {
     whole
 }
 
-fn lines(heard: &RecordedAnswer) -> Vec<String> {
-    let mut lines: Vec<String> = heard.deltas.iter().map(told).collect();
-    match &heard.end {
+fn lines(recorded: &RecordedAnswer) -> Vec<String> {
+    let mut lines: Vec<String> = recorded.deltas.iter().map(line).collect();
+    match &recorded.end {
         Ok(AssistantMessage { content, stop_reason, usage, .. }) => {
             lines.extend(content.iter().map(kept));
             lines.push(format!("= {}", stop_reason.as_str()));
@@ -53,7 +54,7 @@ fn lines(heard: &RecordedAnswer) -> Vec<String> {
     lines
 }
 
-fn told(delta: &AnswerDelta) -> String {
+fn line(delta: &AnswerDelta) -> String {
     match delta {
         AnswerDelta::Text(text) => format!("say {text}"),
         AnswerDelta::ToolUse { index, id, name } => format!("call {index} {} {name}", known(id)),
@@ -161,9 +162,9 @@ async fn calls_are_told_apart_whatever_the_server_forgets() {
         let mut expected: Vec<_> =
             calls.iter().map(|(id, call)| format!("- {id} {call}")).collect();
         expected.push("= tool_use".into());
-        let mut heard = ends(name).await;
-        heard.retain(|line| !line.contains(" -> "));
-        assert_eq!(heard, expected, "{name}");
+        let mut recorded = ends(name).await;
+        recorded.retain(|line| !line.contains(" -> "));
+        assert_eq!(recorded, expected, "{name}");
     }
     assert_eq!(ends("old-function-call").await, [format!("- minted {a}"), "= tool_use".into()]);
     let spaced = ["- call_abc1 list {}", "- call_abc2 list {}", "= tool_use"];
@@ -250,8 +251,8 @@ async fn errors_in_the_middle_end_the_answer() {
 async fn a_server_that_never_hangs_up_is_not_waited_for() {
     let bytes = std::fs::read(folder().join("no-done.sse")).expect("a fixture");
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(stream::pending());
-    let work = |outlet: DeltaSink| async move { read(pieces, "m-0", NONE, &outlet).await };
-    let heard = hear_out(delta_stream::answer(CancellationToken::new(), work)).await;
+    let work = |sink: DeltaSink| async move { read(pieces, "m-0", NONE, &sink).await };
+    let heard = collect_stream(delta_stream::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
 }
 
@@ -263,9 +264,9 @@ async fn a_server_that_goes_on_saying_that_it_is_there_is_not_waited_for_either(
         (said < 100).then(|| (Ok(Bytes::from_static(b": still here\n\n")), said + 1))
     });
     let pieces = stream::iter([Ok(Bytes::from(bytes))]).chain(comments);
-    let work = |outlet: DeltaSink| async move { read(pieces, "m-0", NONE, &outlet).await };
+    let work = |sink: DeltaSink| async move { read(pieces, "m-0", NONE, &sink).await };
     let began = Instant::now();
-    let heard = hear_out(delta_stream::answer(CancellationToken::new(), work)).await;
+    let heard = collect_stream(delta_stream::answer(CancellationToken::new(), work)).await;
     assert_eq!(lines(&heard).last().expect("an end"), "= end_turn");
     assert!(began.elapsed() <= LAST_WORDS + Duration::from_secs(1), "{:?}", began.elapsed());
 }
@@ -303,11 +304,11 @@ async fn thoughts_like_the_last_are_not_told_at_all() {
         let bytes = std::fs::read(folder().join(format!("{name}.sse"))).expect("a fixture");
         let pieces = stream::iter([Ok(Bytes::from(bytes))]);
         let notes = Arc::clone(&learned);
-        let work = |outlet: DeltaSink| async move {
+        let work = |sink: DeltaSink| async move {
             let learn = |begun| notes.lock().expect("one at a time").push(begun);
-            read(pieces, "m-0", UnopenedThoughts { begun: true, learn: &learn }, &outlet).await
+            read(pieces, "m-0", UnopenedThoughts { begun: true, learn: &learn }, &sink).await
         };
-        let heard = hear_out(delta_stream::answer(CancellationToken::new(), work)).await;
+        let heard = collect_stream(delta_stream::answer(CancellationToken::new(), work)).await;
         assert_eq!(lines(&heard)[0], said, "{name}");
     }
     assert_eq!(*learned.lock().expect("one at a time"), [false], "the second had none");
@@ -316,9 +317,8 @@ async fn thoughts_like_the_last_are_not_told_at_all() {
 #[tokio::test]
 async fn an_answer_in_one_piece_is_an_answer() {
     let work = |answer: Value| {
-        let work =
-            |outlet: DeltaSink| async move { read_whole(answer, "m-0", NONE, &outlet).await };
-        hear_out(delta_stream::answer(CancellationToken::new(), work))
+        let work = |sink: DeltaSink| async move { read_whole(answer, "m-0", NONE, &sink).await };
+        collect_stream(delta_stream::answer(CancellationToken::new(), work))
     };
     let call = json!({"id": "call_abc1", "type": "function", "function": {"name": "list", "arguments": "{}"}});
     let message = json!({"role": "assistant", "content": "Well.", "tool_calls": [call]});

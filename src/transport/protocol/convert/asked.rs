@@ -1,11 +1,10 @@
-//! What people decide, set and ask, read from the wire: the same for every door. Errors are for people.
+//! Conversion of decisions, settings and prompts from the wire, for every transport. Errors are for
+//! people.
 
 use serde_json::Value;
 
 use crate::agent::{ConversationMode, PermissionMode, SelectedRange};
-use crate::approvals::{
-    Decision, DecisionPolicy, FinishRest, HunkChoice, HunkVerdict, RequestStatus, RequestVerdict,
-};
+use crate::approvals::{Decision, FinishRest, HunkVerdict, RequestStatus, RequestVerdict};
 use crate::ids::{HunkId, Version};
 use crate::rooms::command::SettingsChange;
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings, ServerSettings};
@@ -13,14 +12,15 @@ use crate::rooms::settings::{ApprovalSwitch, OwnSettings, ServerSettings};
 use super::super::client::{
     AskSelection, ChangeSettings, HunkResponse, SetSettings, ToolApprovalResponse,
 };
+use super::super::names::{DecisionKind, HunkChoice};
 use super::{remember, tool_policy};
 
-/// Decisions one batch may hold.
+/// Maximum number of decisions in a batch.
 pub const MOST_DECISIONS: usize = 100;
-/// Characters of a reason, a note or an answer: more than anybody says, and all of it goes to the model.
+/// Maximum length of a reason, a note or an answer, in characters: all of it goes to the model.
 const LONGEST_REMARK: usize = 20_000;
 
-/// What a client said, as a decision.
+/// Returns the decision of a response.
 pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
     let ToolApprovalResponse {
         request_id: _,
@@ -44,16 +44,14 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
     let names_hunks = hunks.is_some();
     let said = message.as_deref();
     let input = updated_input.clone();
-    let verdict = verdict(decision.as_deref(), approved, names_hunks, updated_input, said)?;
+    let verdict = verdict(decision, approved, names_hunks, updated_input, said)?;
     let sent_back = input.filter(|_| verdict == RequestVerdict::Approve);
     let feedback =
         feedback.or(message.filter(|_| !matches!(verdict, RequestVerdict::Respond { .. })));
-    let finish = match finish.as_deref() {
-        None => None,
-        Some("accept") => Some(FinishRest::Accept),
-        Some("reject") => Some(FinishRest::Reject),
-        Some(_) => return Err("`finish` is accept or reject".to_owned()),
-    };
+    let finish = finish.map(|choice| match choice {
+        HunkChoice::Accept => FinishRest::Accept,
+        HunkChoice::Reject => FinishRest::Reject,
+    });
     Ok(Decision {
         verdict,
         hunks,
@@ -69,16 +67,17 @@ pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
     })
 }
 
-/// What says no in one place and yes in another is neither. A no to the whole may come with a yes to some of its changes, if it
-/// rejects others.
+/// Checks that a response does not approve in one field and reject in another. A rejection of the
+/// whole may accept some changes if it rejects others.
 fn check_agreement(response: &ToolApprovalResponse) -> Result<(), String> {
     let ToolApprovalResponse { approved, decision, hunks, finish, .. } = response;
     let named = hunks.as_deref().unwrap_or_default();
     let accepts_all = !named.is_empty()
-        && named.iter().all(|hunk| hunk.decision == "accept")
-        && finish.as_deref() != Some("reject");
-    match (approved, decision.as_deref()) {
-        (Some(false), Some("approve" | "edit")) | (Some(true), Some("reject")) => {
+        && named.iter().all(|hunk| hunk.decision == HunkChoice::Accept)
+        && *finish != Some(HunkChoice::Reject);
+    match (approved, decision) {
+        (Some(false), Some(DecisionKind::Approve | DecisionKind::Edit))
+        | (Some(true), Some(DecisionKind::Reject)) => {
             Err("`approved` and `decision` contradict each other".to_owned())
         }
         (Some(false), None) if accepts_all => {
@@ -98,24 +97,21 @@ fn check_remark(name: &str, remark: Option<&str>) -> Result<(), String> {
 }
 
 fn verdict(
-    decision: Option<&str>,
+    decision: Option<DecisionKind>,
     approved: Option<bool>,
     names_hunks: bool,
     updated_input: Option<Value>,
     message: Option<&str>,
 ) -> Result<RequestVerdict, String> {
     Ok(match (decision, approved) {
-        (Some("approve"), _) | (None, Some(true)) => RequestVerdict::Approve,
-        (Some("reject"), _) | (None, Some(false)) => RequestVerdict::Reject,
-        (Some("edit"), _) => {
+        (Some(DecisionKind::Approve), _) | (None, Some(true)) => RequestVerdict::Approve,
+        (Some(DecisionKind::Reject), _) | (None, Some(false)) => RequestVerdict::Reject,
+        (Some(DecisionKind::Edit), _) => {
             RequestVerdict::Edit { input: updated_input.ok_or("`edit` needs `updated_input`")? }
         }
-        (Some("respond"), _) => RequestVerdict::Respond {
+        (Some(DecisionKind::Respond), _) => RequestVerdict::Respond {
             message: message.ok_or("`respond` needs `message`")?.to_owned(),
         },
-        (Some(_), _) => {
-            return Err("`decision` is approve, reject, edit or respond".to_owned());
-        }
         // Decisions on single changes speak for themselves.
         (None, None) if names_hunks => RequestVerdict::Approve,
         (None, None) => return Err("`approved` or `decision` is needed".to_owned()),
@@ -124,18 +120,19 @@ fn verdict(
 
 fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
     let HunkResponse { id, decision, text, force, seen } = response;
-    let choice = match decision.as_str() {
-        "accept" => HunkChoice::Accept,
-        "reject" => HunkChoice::Reject,
-        _ => return Err("a change's `decision` is accept or reject".to_owned()),
-    };
     if text.as_deref().is_some_and(|text| text.contains('\0')) {
         return Err("a change's `text` contains NUL, which no text has".to_owned());
     }
-    Ok(HunkVerdict { id: HunkId::from(id), choice, text, force: force.unwrap_or(false), seen })
+    Ok(HunkVerdict {
+        id: HunkId::from(id),
+        choice: decision.into(),
+        text,
+        force: force.unwrap_or(false),
+        seen,
+    })
 }
 
-/// How a request can have ended.
+/// Returns the [`RequestStatus`] with this name, if it ends a request.
 pub fn ended_status(name: &str) -> Result<RequestStatus, String> {
     let all = [
         RequestStatus::Approved,
@@ -150,21 +147,15 @@ pub fn ended_status(name: &str) -> Result<RequestStatus, String> {
     })
 }
 
-/// New settings of a document.
-pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
+/// Returns the settings of a document that change.
+pub fn configure(wish: ChangeSettings) -> SettingsChange {
     let ChangeSettings { document_id: _, policy, policies, approvals, timeout_seconds, frozen } =
         wish;
-    let unknown = || "a policy is any, not_requester, two or owner".to_owned();
-    let policy = policy.map(|name| DecisionPolicy::parse(&name).ok_or_else(unknown));
-    let policies = policies.map(|policies| {
-        let policies = policies.into_iter().map(tool_policy);
-        policies.collect::<Option<Vec<_>>>().ok_or_else(unknown)
-    });
-    Ok(SettingsChange {
+    SettingsChange {
         own: OwnSettings {
-            policy: policy.transpose()?,
-            policies: policies.transpose()?,
-            approvals: approvals.as_deref().map(on_or_off).transpose()?,
+            policy: policy.map(Into::into),
+            policies: policies.map(|all| all.into_iter().map(tool_policy).collect()),
+            approvals: approvals.map(Into::into),
             timeout_ms: timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
             frozen: Vec::new(),
         },
@@ -172,23 +163,23 @@ pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
             let ranges = frozen.ranges.iter().map(|range| (range.from, range.to)).collect();
             (Version(frozen.version), ranges)
         }),
-    })
+    }
 }
 
-/// The server's settings, once `wish` is granted.
+/// Returns the server's settings with the changes of `wish`.
 pub fn server_settings(
     wish: &SetSettings,
     mut settings: ServerSettings,
 ) -> Result<ServerSettings, String> {
     let SetSettings { approvals, permission_mode, timeout_seconds } = wish;
-    if let Some(name) = approvals.as_deref() {
-        settings.approvals = on_or_off(name)?;
+    if let Some(switch) = *approvals {
+        settings.approvals = switch.into();
     }
     if let Some(seconds) = timeout_seconds {
         settings.timeout_ms = seconds.saturating_mul(1_000);
     }
-    if let Some(mode) = self::permission_mode(permission_mode.as_deref())? {
-        settings.permission_mode = mode;
+    if let Some(mode) = *permission_mode {
+        settings.permission_mode = mode.into();
     }
     // To ask and not to ask exclude each other: whoever switches approvals on ends what skips them.
     if approvals.is_some()
@@ -205,15 +196,7 @@ pub fn server_settings(
     Ok(settings)
 }
 
-fn on_or_off(name: &str) -> Result<ApprovalSwitch, String> {
-    match name {
-        "on" => Ok(ApprovalSwitch::On),
-        "off" => Ok(ApprovalSwitch::Off),
-        _ => Err("`approvals` is `on` or `off`".to_owned()),
-    }
-}
-
-/// What is selected.
+/// Returns the selected range.
 pub fn selected(selection: AskSelection) -> Result<SelectedRange, String> {
     let AskSelection { text, start, end } = selection;
     match (usize::try_from(start), usize::try_from(end)) {
@@ -222,14 +205,7 @@ pub fn selected(selection: AskSelection) -> Result<SelectedRange, String> {
     }
 }
 
-/// `continue`.
+/// Returns the mode that `continue` stands for.
 pub fn conversation(goes_on: bool) -> ConversationMode {
     if goes_on { ConversationMode::Continue } else { ConversationMode::Fresh }
-}
-
-/// The permission mode of this name, if one is named.
-pub fn permission_mode(name: Option<&str>) -> Result<Option<PermissionMode>, String> {
-    let unknown =
-        || "`permission_mode` is sdk, bypassPermissions, toolApproval or mcpProxy".to_owned();
-    name.map(|name| PermissionMode::named(name).ok_or_else(unknown)).transpose()
 }

@@ -1,27 +1,27 @@
-//! How a document stands with the file that it is.
+//! State of a document's file, on the wire.
 
 use crate::approvals::ReturnedHunk;
 use crate::ids::DocumentId;
 use crate::rooms::file::{FileState, FileStatus, MergedChanges};
-use crate::transport::protocol::files;
+use crate::transport::protocol::{files, names};
 
-/// A file that can be opened, and the document that it is already.
+/// Returns the entry of a file that can be opened, with its document if there is one.
 pub fn file_line(path: String, document: Option<DocumentId>) -> files::FileLine {
     files::FileLine { path, document_id: document.map(|id| id.to_string()) }
 }
 
-/// How it stands, for whoever comes in.
+/// Returns the state of the file, for a client that opens the document.
 pub(crate) fn state(news: &FileState) -> files::FileState {
     let FileState { path, status, version, merged: _ } = news;
     let (status, reason) = match status {
-        FileStatus::Saved => ("saved", None),
-        FileStatus::Missing => ("missing", None),
-        FileStatus::Failed(reason) => ("failed", Some(reason.clone())),
+        FileStatus::Saved => (names::FileStatus::Saved, None),
+        FileStatus::Missing => (names::FileStatus::Missing, None),
+        FileStatus::Failed(reason) => (names::FileStatus::Failed, Some(reason.clone())),
     };
-    files::FileState { path: path.clone(), status: status.to_owned(), version: version.0, reason }
+    files::FileState { path: path.clone(), status, version: version.0, reason }
 }
 
-/// What is new.
+/// Returns the `document:file` event.
 pub(crate) fn news(document: &DocumentId, news: &FileState) -> files::DocumentFile {
     let merged = news.merged.as_ref().map(|MergedChanges { kept }| files::FileMerged {
         kept: kept.iter().map(conflict).collect(),

@@ -1,7 +1,11 @@
-//! What the rooms know, as it is said on the wire; by full destructuring, so that a new field has to be considered.
+//! Conversion of values of the application to the wire. Full destructuring makes every new field a
+//! decision.
 
 mod asked;
+mod errors;
 mod files;
+mod lists;
+mod names;
 mod past;
 mod people;
 mod request;
@@ -14,38 +18,32 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::api::DocumentRecord;
 use crate::document::Update;
 use crate::ids::{DocumentId, MemberId};
 use crate::permissions::Principal;
 use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
 use crate::rooms::event::{CaretPosition, DocumentChange, PeerInfo, RoomEvent, ServerEvent};
 use crate::rooms::settings::{self, ServerSettings};
-use crate::store::DocumentRecord;
 
 use super::client::Range;
 use super::{rest, server};
 
+pub use crate::rooms::EncodedEvent as OutgoingEvent;
 pub use asked::{
-    MOST_DECISIONS, configure, conversation, decide, ended_status, permission_mode, selected,
-    server_settings,
+    MOST_DECISIONS, configure, conversation, decide, ended_status, selected, server_settings,
 };
+pub use errors::error_details;
 pub use files::file_line;
-pub use past::{audit_line, differences, history_line, provenance};
+pub use lists::{audit_lines, created, request_page, versions};
+use past::{audit_line, history_line};
+pub use past::{differences, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request, resolved, seen};
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use said::{entry, response, said};
 
-/// An event as it is sent.
-#[derive(Debug)]
-pub struct OutgoingEvent {
-    /// Its name.
-    pub name: &'static str,
-    /// Its payload, encoded once for everybody.
-    pub payload: Box<RawValue>,
-}
-
-/// News for everybody, encoded.
+/// Encodes a [`ServerEvent`] for all clients.
 pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
     match news {
         ServerEvent::Created { id, title, version } => {
@@ -62,7 +60,7 @@ pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
     }
 }
 
-/// An event of a room, encoded.
+/// Encodes a [`RoomEvent`].
 pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> {
     let document_id = document.to_string();
     match event {
@@ -93,11 +91,11 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> 
             message("tool_approval_resolved", &request::resolved(request))
         }
         RoomEvent::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
-        RoomEvent::Sketched(sketch) => {
-            message("tool_approval_update", &request::sketched(document, sketch))
+        RoomEvent::Sketched(streaming_preview) => {
+            message("tool_approval_update", &request::sketched(document, streaming_preview))
         }
-        RoomEvent::Unsketched(sketch) => {
-            message("tool_approval_update", &request::unsketched(document, sketch))
+        RoomEvent::Unsketched(streaming_preview) => {
+            message("tool_approval_update", &request::unsketched(document, streaming_preview))
         }
         RoomEvent::File(news) => message("document:file", &files::news(document, news)),
         RoomEvent::Said(said) => said::said(said),
@@ -114,14 +112,14 @@ fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<OutgoingEven
     }
 }
 
-/// What somebody who comes in is told.
+/// Returns the answer for a client that opens a document.
 pub fn opened(
     document: &DocumentId,
     opened: command::OpenedDocument,
     member: &MemberId,
     principal: &Principal,
 ) -> server::Opened {
-    let command::OpenedDocument { content, client, requests, sketches, peers } = opened;
+    let command::OpenedDocument { content, client, requests, streaming_previews, peers } = opened;
     let (OpenedContent::Whole(now) | OpenedContent::Since { reading: now, .. }) = &content;
     let file = now.file.as_ref().map(files::state);
     let mut title_and_settings = None;
@@ -146,15 +144,15 @@ pub fn opened(
         settings,
         client_id: client.to_string(),
         requests: requests.iter().map(|asked| request(asked)).collect(),
-        streaming: sketches.iter().map(|it| request::streaming(document, it)).collect(),
+        streaming: streaming_previews.iter().map(|it| request::streaming(document, it)).collect(),
         peers: peers.iter().map(peer).collect(),
         member: member.to_string(),
-        role: principal.role.as_str().to_owned(),
+        role: principal.role.into(),
         file,
     }
 }
 
-/// A document with its text, and how it stands with its file.
+/// Returns a document with its text and the state of its file.
 pub fn full_document(document: &DocumentId, reading: DocumentSnapshot) -> rest::FullDocument {
     let file = reading.file.as_ref().map(files::state);
     rest::FullDocument { document: whole_document(document, reading), file }
@@ -209,7 +207,7 @@ fn peer(peer: &PeerInfo) -> server::Peer {
         id: member.to_string(),
         user: principal.user.to_string(),
         name: principal.name.clone(),
-        role: principal.role.as_str().to_owned(),
+        role: principal.role.into(),
         color: *color,
         client_ids: clients.iter().map(ToString::to_string).collect(),
         caret: at.map(caret),
@@ -221,12 +219,12 @@ fn caret(caret: CaretPosition) -> server::PeerCaret {
     server::PeerCaret { version: version.0, anchor, head }
 }
 
-/// A person who is here.
+/// Returns a [`Principal`] as others see them.
 fn principal(of: &Principal) -> server::Person {
     server::Person { id: of.user.to_string(), name: of.name.clone() }
 }
 
-/// One line of the list of documents; `path`: the file that it is.
+/// Returns an entry of the list of documents; `path` is its file.
 pub fn document_line(
     record: DocumentRecord,
     path: Option<String>,
@@ -247,34 +245,34 @@ pub fn document_line(
         title,
         version: version.0,
         updated_at: time(updated_ms),
-        role: principal.role.as_str().to_owned(),
+        role: principal.role.into(),
         path,
     }
 }
 
-/// A document's settings in force.
+/// Returns the settings of a document that are in force.
 pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSettings {
     let settings::DocumentSettings { policy, policies, approvals, timeout_ms, frozen } = of;
     server::DocumentSettings {
-        policy: policy.as_str().to_owned(),
+        policy: (*policy).into(),
         policies: policies.iter().map(rules::told_policy).collect(),
-        approvals: approvals.as_str().to_owned(),
+        approvals: (*approvals).into(),
         timeout_seconds: timeout_ms / 1_000,
         frozen: frozen.iter().map(|&(from, to)| Range { from, to }).collect(),
     }
 }
 
-/// The server's settings.
+/// Returns the server's settings.
 pub fn settings(of: &ServerSettings) -> server::Settings {
     let ServerSettings { approvals, timeout_ms, permission_mode } = of;
     server::Settings {
-        approvals: approvals.as_str().to_owned(),
-        permission_mode: permission_mode.as_str().to_owned(),
+        approvals: (*approvals).into(),
+        permission_mode: (*permission_mode).into(),
         timeout_seconds: timeout_ms / 1_000,
     }
 }
 
-/// Milliseconds since 1970 as RFC 3339.
+/// Formats milliseconds since 1970 in RFC 3339.
 pub fn time(at_ms: u64) -> String {
     i64::try_from(at_ms)
         .ok()

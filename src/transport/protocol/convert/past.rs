@@ -1,18 +1,20 @@
-//! What was: histories, who wrote what, differences, the audit log.
+//! Histories, authors, differences and the audit log, on the wire.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
+use crate::api::{AuditEntry, AuditRecord, HistoryRecord};
 use crate::approvals::{AiCredit, AuthorSpan, Person, SpanAuthor};
 use crate::document::diff::DraftPart;
 use crate::document::provenance::{ServerAct, UpdatePlacements};
 use crate::ids::{RequestId, UserId};
-use crate::store::{AuditEntry, AuditRecord, HistoryRecord};
 
 use super::super::history;
+use super::super::names::{HistoryAct, SpanKind};
 use super::{rules, server, time};
 
-/// One line of a history; `names` are those of the people who hold tokens, `placements` what is kept beside the update.
+/// Returns an entry of a history. `names` are those of all holders of tokens, `placements` the data
+/// stored beside the update.
 pub fn history_line(
     line: HistoryRecord,
     placements: Option<&UpdatePlacements>,
@@ -20,34 +22,34 @@ pub fn history_line(
 ) -> history::HistoryLine {
     let HistoryRecord { version, author, at_ms, origin } = line;
     let (act, restored) = match placements.map(|it| it.act) {
-        Some(ServerAct::Restored(version)) => ("restored", Some(version.0)),
-        Some(ServerAct::TakenBack) => ("taken_back", None),
-        Some(ServerAct::Accepted) => ("accepted", None),
-        None if origin.is_some() => ("accepted", None),
-        None => ("typed", None),
+        Some(ServerAct::Restored(version)) => (HistoryAct::Restored, Some(version.0)),
+        Some(ServerAct::TakenBack) => (HistoryAct::TakenBack, None),
+        Some(ServerAct::Accepted) => (HistoryAct::Accepted, None),
+        None if origin.is_some() => (HistoryAct::Accepted, None),
+        None => (HistoryAct::Typed, None),
     };
     history::HistoryLine {
         version: version.0,
         author: named(&author, names),
         at: time(at_ms),
         origin: origin.map(String::from),
-        act: act.to_owned(),
+        act,
         restored,
     }
 }
 
-/// Who wrote what.
-pub fn provenance(credits: Vec<AuthorSpan>) -> Vec<history::ProvenanceSpan> {
-    credits.into_iter().map(span).collect()
+/// Returns passages with their authors.
+pub fn provenance(author_spans: Vec<AuthorSpan>) -> Vec<history::ProvenanceSpan> {
+    author_spans.into_iter().map(span).collect()
 }
 
 fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
     let AuthorSpan { from, to, author, at_ms } = credit;
     let (kind, author, ai) = match author {
-        SpanAuthor::Beginning(by) => ("beginning", person(by), None),
-        SpanAuthor::Person(by) => ("person", person(by), None),
+        SpanAuthor::Beginning(by) => (SpanKind::Beginning, person(by), None),
+        SpanAuthor::Person(by) => (SpanKind::Person, person(by), None),
         SpanAuthor::Ai(AiCredit { requester, request, hunk, approver, rule, edited }) => {
-            ("ai", person(requester), Some((request, hunk, approver, rule, edited)))
+            (SpanKind::Ai, person(requester), Some((request, hunk, approver, rule, edited)))
         }
     };
     let (request, hunk, approver, rule, edited) = match ai {
@@ -59,7 +61,7 @@ fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
     history::ProvenanceSpan {
         from,
         to,
-        kind: kind.to_owned(),
+        kind,
         author,
         request: request.as_ref().map(RequestId::to_string),
         hunk: hunk.as_ref().map(ToString::to_string),
@@ -70,14 +72,14 @@ fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
     }
 }
 
-/// What is different between two versions.
+/// Returns the differences between two versions.
 pub fn differences(parts: Vec<DraftPart>) -> Vec<history::Difference> {
     let difference =
         |DraftPart { from, to, base, insert }| history::Difference { from, to, base, insert };
     parts.into_iter().map(difference).collect()
 }
 
-/// One line of the audit log.
+/// Returns an entry of the audit log.
 pub fn audit_line(
     line: AuditRecord,
     names: &HashMap<UserId, String, impl BuildHasher>,

@@ -1,14 +1,15 @@
-//! Tokens and their end, as they are told.
+//! Tokens and the end of a session, on the wire.
 
+use crate::api::TokenRecord;
 use crate::auth::{self, AccessEnd, AuthError, NewToken};
 use crate::ids::TokenId;
-use crate::store::TokenRecord;
+use crate::transport::protocol::names::{SessionEndCode, TokenStatus};
 use crate::transport::protocol::server;
 
 use super::time;
 
-/// Where people reach the server, as the one who asks does: `https://desk.example`. A browser's `Origin` knows the
-/// scheme, also behind a proxy; a program has none and names only the host.
+/// Returns the address by which the caller reaches the server, such as `https://desk.example`. A
+/// browser's `Origin` has the scheme, also behind a proxy; programs send only a host.
 pub fn reached_at(origin: Option<&str>, host: Option<&str>) -> String {
     match (origin, host) {
         (Some(origin), _) => origin.trim_end_matches('/').to_owned(),
@@ -17,7 +18,8 @@ pub fn reached_at(origin: Option<&str>, host: Option<&str>) -> String {
     }
 }
 
-/// A new token, with its secret. The link's fragment is never sent to a server, so the secret is in no log.
+/// Returns a new token with its secret. The link's fragment is never sent to a server, so that the
+/// secret is in no log.
 pub fn issued(issued: &NewToken, reached_at: &str) -> server::IssuedToken {
     let NewToken { token, secret, principal, expires_ms } = issued;
     let place = principal.document.as_ref().map_or_else(|| "/".to_owned(), |id| format!("/d/{id}"));
@@ -29,7 +31,7 @@ pub fn issued(issued: &NewToken, reached_at: &str) -> server::IssuedToken {
     }
 }
 
-/// All tokens, for somebody who came in with `current`.
+/// Returns all tokens, for a caller who used `current`.
 pub fn token_list(records: Vec<TokenRecord>, current: &TokenId, now_ms: u64) -> server::TokenList {
     let line = |record| token_line(record, current, now_ms);
     server::TokenList { tokens: records.into_iter().map(line).collect() }
@@ -37,9 +39,9 @@ pub fn token_list(records: Vec<TokenRecord>, current: &TokenId, now_ms: u64) -> 
 
 fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::TokenLine {
     let status = match auth::ended(&record, now_ms) {
-        None => "active",
-        Some(AccessEnd::Expired { .. }) => "expired",
-        Some(AccessEnd::Revoked { .. }) => "revoked",
+        None => TokenStatus::Active,
+        Some(AccessEnd::Expired { .. }) => TokenStatus::Expired,
+        Some(AccessEnd::Revoked { .. }) => TokenStatus::Revoked,
     };
     let TokenRecord {
         id,
@@ -58,22 +60,22 @@ fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::To
         id: id.to_string(),
         user: user.to_string(),
         name,
-        role: role.as_str().to_owned(),
+        role: role.into(),
         document_id: document.map(|id| id.to_string()),
-        status: status.to_owned(),
+        status,
         created_at: time(created_ms),
         expires_at: expires_ms.map(time),
         last_used_at: used_ms.map(time),
-        revoked_at: revoked_ms.filter(|_| status == "revoked").map(time),
+        revoked_at: revoked_ms.filter(|_| status == TokenStatus::Revoked).map(time),
     }
 }
 
-/// Why somebody has to go.
+/// Returns the `sessionEnded` event.
 pub fn session_ended(ended: AccessEnd) -> server::SessionEnded {
     let (code, at_ms) = match ended {
-        AccessEnd::Revoked { at_ms } => ("token_revoked", at_ms),
-        AccessEnd::Expired { at_ms } => ("token_expired", at_ms),
+        AccessEnd::Revoked { at_ms } => (SessionEndCode::TokenRevoked, at_ms),
+        AccessEnd::Expired { at_ms } => (SessionEndCode::TokenExpired, at_ms),
     };
     let message = AuthError::from(ended).to_string();
-    server::SessionEnded { code: code.to_owned(), message, at: time(at_ms) }
+    server::SessionEnded { code, message, at: time(at_ms) }
 }

@@ -1,4 +1,4 @@
-//! Requests, hunks and decisions, as they are said on the wire.
+//! Requests, hunks and decisions, on the wire.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,10 +14,11 @@ use crate::rooms::command::StreamingPreview;
 use crate::rooms::event::{RequestNews, RequestUpdate};
 
 use super::super::client::SeenWords;
+use super::super::names::{DecisionKind, DecisionPolicy, UnaskedReason};
 use super::super::server;
 use super::{principal, time};
 
-/// A request, complete.
+/// Returns a complete request.
 #[expect(clippy::too_many_lines, reason = "one line for each field, none left out")]
 pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
     let ProposedCall {
@@ -55,7 +56,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         tool_name: tool.clone(),
         tool_input: input.clone(),
         tool_use_id: tool_use.to_string(),
-        preview_type: kind.as_str().to_owned(),
+        preview_type: (*kind).into(),
         preview_data: data.clone(),
         file_path: file_path.clone(),
         original_content: original_content.clone(),
@@ -66,7 +67,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         document_id: document.as_ref().map(ToString::to_string),
         base_version: base_version.0,
         version: request.version.0,
-        status: request.status.as_str().to_owned(),
+        status: request.status.into(),
         hunks: request.hunks.iter().map(|h| hunk(id, h)).collect(),
         explanation: explanation.clone(),
         prompt: prompt.clone(),
@@ -77,7 +78,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         warnings: warnings.iter().map(warning).collect(),
         allowed_decisions: allowed_decisions(request),
         preview_hash: request.preview_hash(),
-        policy: request.requires().strictest().as_str().to_owned(),
+        policy: request.requires().strictest().into(),
         policies: policies(request.requires()),
         units: request.units(),
         approvals: approvals(request),
@@ -94,13 +95,13 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
     }
 }
 
-fn allowed_decisions(request: &ApprovalRequest) -> Vec<String> {
-    let names: &[&str] = if request.hunks.is_empty() {
-        &["approve", "reject", "edit", "respond"]
+fn allowed_decisions(request: &ApprovalRequest) -> Vec<DecisionKind> {
+    use DecisionKind::{Approve, Edit, Reject, Respond};
+    if request.hunks.is_empty() {
+        vec![Approve, Reject, Edit, Respond]
     } else {
-        &["approve", "reject", "respond"]
-    };
-    names.iter().map(|&name| name.to_owned()).collect()
+        vec![Approve, Reject, Respond]
+    }
 }
 
 fn warning(warning: &approvals::PreviewWarning) -> server::Warning {
@@ -108,8 +109,8 @@ fn warning(warning: &approvals::PreviewWarning) -> server::Warning {
     server::Warning { code: code.clone(), text: text.clone() }
 }
 
-fn policies(consent: approvals::ApprovalRequirement) -> Vec<String> {
-    consent.policies().into_iter().map(|policy| policy.as_str().to_owned()).collect()
+fn policies(consent: approvals::ApprovalRequirement) -> Vec<DecisionPolicy> {
+    consent.policies().into_iter().map(Into::into).collect()
 }
 
 fn approvals(request: &ApprovalRequest) -> server::Approvals {
@@ -117,16 +118,16 @@ fn approvals(request: &ApprovalRequest) -> server::Approvals {
     server::Approvals { have, need }
 }
 
-/// The rule that resolved it in somebody's place.
+/// Returns the rule that resolved the request in a person's place.
 fn rule(request: &ApprovalRequest) -> Option<String> {
     request.closed.as_ref()?.rule.as_ref().map(ToString::to_string)
 }
 
-fn unasked(request: &ApprovalRequest) -> Option<String> {
-    request.closed.as_ref()?.unasked.map(|why| why.as_str().to_owned())
+fn unasked(request: &ApprovalRequest) -> Option<UnaskedReason> {
+    request.closed.as_ref()?.unasked.map(Into::into)
 }
 
-/// What became of it besides its decision.
+/// Returns the events after the decision.
 fn aftermath(request: &ApprovalRequest) -> server::Aftermath {
     server::Aftermath {
         can_undo: request.can_be_undone(),
@@ -137,7 +138,7 @@ fn aftermath(request: &ApprovalRequest) -> server::Aftermath {
     }
 }
 
-/// The same, if there is anything to say.
+/// Returns the events after the decision, or `None` if there is nothing to say.
 fn remarkable(request: &ApprovalRequest) -> Option<server::Aftermath> {
     let aftermath = aftermath(request);
     let server::Aftermath { can_undo, can_reopen, undone, again_of, again_as } = &aftermath;
@@ -157,7 +158,7 @@ fn feedback(request: &ApprovalRequest) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// A hunk, with the request it belongs to.
+/// Returns a hunk with the request it belongs to.
 pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk {
     let approvals::Hunk {
         id,
@@ -175,8 +176,8 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         id: id.to_string(),
         request_id: request.to_string(),
         parts: parts.iter().map(part).collect(),
-        status: status.as_str().to_owned(),
-        reason: reason.clone(),
+        status: (*status).into(),
+        reason: reason.clone().map(String::from),
         explanation: explanation.clone(),
         decided: decided.as_ref().map(self::decided),
     }
@@ -203,7 +204,7 @@ fn hunk_states(request: &ApprovalRequest) -> Vec<server::HunkState> {
     request.hunks.iter().map(|hunk| hunk_state(hunk, hunk.status)).collect()
 }
 
-/// The states that some hunks of a request have come to.
+/// Returns the new states of some hunks of a request.
 fn changed_states(
     request: &ApprovalRequest,
     changed: &[(HunkId, HunkStatus)],
@@ -222,16 +223,16 @@ fn hunk_state(hunk: &approvals::Hunk, status: HunkStatus) -> server::HunkState {
         let server::HunkDecided { by, at, text, rule } = decided;
         (Some(by), Some(at), text, rule)
     });
-    server::HunkState { id: id.to_string(), status: status.as_str().to_owned(), by, at, text, rule }
+    server::HunkState { id: id.to_string(), status: status.into(), by, at, text, rule }
 }
 
-/// A pending request changed.
+/// Returns the update of an open request.
 pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
     let RequestUpdate { request, changed, by, focused, news } = update;
     server::ToolApprovalUpdate {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
-        status: request.status.as_str().to_owned(),
+        status: request.status.into(),
         expires_at: request.clock.ends_ms().map(time),
         paused: request.clock.paused_ms.is_some(),
         focused_by: focused.iter().map(principal).collect(),
@@ -259,10 +260,10 @@ pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
     }
 }
 
-/// The model has written more of a change.
+/// Returns the update of a change that the model is writing.
 pub(crate) fn sketched(
     document: &DocumentId,
-    sketch: &StreamingPreview,
+    streaming_preview: &StreamingPreview,
 ) -> server::ToolApprovalUpdate {
     let StreamingPreview {
         id,
@@ -276,11 +277,11 @@ pub(crate) fn sketched(
         base_version: _,
         base: _,
         hunks: _,
-    } = sketch;
+    } = streaming_preview;
     server::ToolApprovalUpdate {
         request_id: id.to_string(),
         document_id: Some(document.to_string()),
-        status: RequestStatus::Streaming.as_str().to_owned(),
+        status: RequestStatus::Streaming.into(),
         expires_at: None,
         paused: false,
         focused_by: Vec::new(),
@@ -302,31 +303,34 @@ pub(crate) fn sketched(
     }
 }
 
-/// Nothing comes of a change the model was writing.
+/// Returns the update for the end of a change that came to nothing.
 pub(crate) fn unsketched(
     document: &DocumentId,
-    sketch: &StreamingPreview,
+    streaming_preview: &StreamingPreview,
 ) -> server::ToolApprovalUpdate {
-    let status = RequestStatus::Cancelled.as_str().to_owned();
+    let status = RequestStatus::Cancelled.into();
     let (text, paragraphs) = (None, None);
-    server::ToolApprovalUpdate { status, text, paragraphs, ..sketched(document, sketch) }
+    server::ToolApprovalUpdate { status, text, paragraphs, ..sketched(document, streaming_preview) }
 }
 
-/// What the model is writing, for somebody who comes in.
+/// Returns a change that the model is writing, for a client that opens the document.
 pub(crate) fn streaming(
     document: &DocumentId,
-    (sketch, hunks): &(Arc<StreamingPreview>, Vec<approvals::Hunk>),
+    (streaming_preview, hunks): &(Arc<StreamingPreview>, Vec<approvals::Hunk>),
 ) -> server::Streaming {
-    let update = sketched(document, sketch);
-    server::Streaming { update, hunks: hunks.iter().map(|it| hunk(&sketch.id, it)).collect() }
+    let update = sketched(document, streaming_preview);
+    server::Streaming {
+        update,
+        hunks: hunks.iter().map(|it| hunk(&streaming_preview.id, it)).collect(),
+    }
 }
 
-/// A request has ended.
+/// Returns the `tool_approval_resolved` event.
 pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
     server::ToolApprovalResolved {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
-        status: request.status.as_str().to_owned(),
+        status: request.status.into(),
         by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
         unasked: unasked(request),
@@ -337,22 +341,22 @@ pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
     }
 }
 
-/// The answer to a decision.
+/// Returns the answer to a decision.
 pub fn decision(request: &ApprovalRequest) -> server::Decided {
     server::Decided {
-        status: request.status.as_str().to_owned(),
+        status: request.status.into(),
         hunks: hunk_states(request),
         preview_hash: request.preview_hash(),
         approvals: approvals(request),
     }
 }
 
-/// What a person saw standing where changes would be undone.
+/// Returns the words that a person saw where changes would be undone.
 pub fn seen(seen: Vec<SeenWords>) -> BTreeMap<HunkId, String> {
     seen.into_iter().map(|SeenWords { id, stands }| (HunkId::from(id), stands)).collect()
 }
 
-/// Why a decision was refused.
+/// Returns the error of a refused decision.
 pub fn decision_error(error: &DecisionError) -> server::WireError {
     let details = match error {
         DecisionError::NotFound { hunk } => Some(json!({ "hunk": hunk })),

@@ -1,23 +1,23 @@
-//! Remembered rules and policies for tools, as they are said on the wire.
+//! Rules, and policies for tools, on the wire.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::approvals::{self, DecisionPolicy, EVERY_TOOL, PathPattern, RuleEffect, RuleScope};
+use crate::approvals::{self, EVERY_TOOL, PathPattern, RuleScope};
 use crate::ids::{DocumentId, RuleId, SessionId};
 use crate::rooms::command;
 
-use super::super::{history, rules};
+use super::super::{history, names, rules};
 use super::request::person;
 use super::time;
 
-/// The rules in force.
+/// Returns rules in force.
 pub fn rules(rules: &[Arc<approvals::ApprovalRule>]) -> Vec<rules::Rule> {
     rules.iter().map(|one| rule(one)).collect()
 }
 
-/// One rule.
+/// Returns a rule.
 pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
     // Rules that have ended are not told.
     let approvals::ApprovalRule {
@@ -36,7 +36,7 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
         id: remember.id.to_string(),
         document_id: document.as_ref().map(ToString::to_string),
         tool: tool.clone(),
-        effect: effect.as_str().to_owned(),
+        effect: (*effect).into(),
         over: *over,
         remember: told(remember),
         session_id: session.to_string(),
@@ -49,19 +49,19 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
 fn told(wish: &approvals::RememberWish) -> rules::Remember {
     let approvals::RememberWish { id: _, scope, path, max_units } = wish;
     rules::Remember {
-        scope: scope.as_str().to_owned(),
+        scope: (*scope).into(),
         path: path.as_ref().map(|path| path.as_str().to_owned()),
         max_units: *max_units,
     }
 }
 
-/// A rule, where words that it let in are credited.
+/// Returns a rule that accepted words, for `document:provenance`.
 pub(crate) fn credit(rule: &approvals::ApprovalRule) -> history::RuleCredit {
     let (id, tool) = (rule.id().to_string(), rule.tool.clone());
     history::RuleCredit { id, by: person(&rule.by), tool, remember: told(&rule.remember) }
 }
 
-/// The rules of a document are others now.
+/// Returns the `rules:changed` event.
 pub(crate) fn changed(
     document: &DocumentId,
     of: &[Arc<approvals::ApprovalRule>],
@@ -69,29 +69,30 @@ pub(crate) fn changed(
     rules::RulesChanged { document_id: document.to_string(), rules: rules(of) }
 }
 
-/// How a rule ended, for whoever comes late.
+/// Returns the details of the error for a rule that has ended.
 pub fn ended(how: &approvals::RuleEnd) -> Value {
     let approvals::RuleEnd { by, at_ms } = how;
     let by = by.as_ref().map(person);
     json!({ "by": by, "at": time(*at_ms) })
 }
 
-/// A wish to remember; the error is for people.
+/// Returns the rule to remember; the error is for people.
 pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String> {
     let rules::Remember { scope, path, max_units } = wish;
-    let scope = match scope.as_str() {
-        "session" => RuleScope::Session,
-        "document" => RuleScope::Document,
-        _ => return Err("a rule's `scope` is session or document".to_owned()),
+    let scope = match scope {
+        names::RuleScope::Session => RuleScope::Session,
+        names::RuleScope::Document => RuleScope::Document,
+        names::RuleScope::Workspace => {
+            return Err("a rule's `scope` is session or document".to_owned());
+        }
     };
     let path = path.as_deref().map(PathPattern::parse).transpose()?;
     Ok(approvals::RememberWish { id: RuleId::generate(), scope, path, max_units })
 }
 
-/// A rule that an owner makes; the error is for people.
+/// Returns an owner's new rule; the error is for people.
 pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewRule, String> {
     let rules::AddRule { document_id: _, effect, tool, path, max_units, over } = new;
-    let effect = RuleEffect::parse(&effect).ok_or("a rule's `effect` is deny, ask or allow")?;
     let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
     let remember = approvals::RememberWish {
@@ -101,18 +102,18 @@ pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewR
         max_units,
     };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
-    Ok(command::NewRule { remember, effect, over, tool, session })
+    Ok(command::NewRule { remember, effect: effect.into(), over, tool, session })
 }
 
-/// A policy for some tool or size; `None`: there is no policy of that name.
-pub fn tool_policy(of: rules::ToolPolicy) -> Option<approvals::ToolPolicy> {
+/// Returns a policy for a tool or a size, from the wire.
+pub fn tool_policy(of: rules::ToolPolicy) -> approvals::ToolPolicy {
     let rules::ToolPolicy { tool, over, policy } = of;
-    Some(approvals::ToolPolicy { tool, over, policy: DecisionPolicy::parse(&policy)? })
+    approvals::ToolPolicy { tool, over, policy: policy.into() }
 }
 
-/// A policy for some tool or size, as it is told.
+/// Returns a policy for a tool or a size, for the wire.
 pub(crate) fn told_policy(of: &approvals::ToolPolicy) -> rules::ToolPolicy {
     let approvals::ToolPolicy { tool, over, policy } = of;
     let (tool, over) = (tool.clone(), *over);
-    rules::ToolPolicy { tool, over, policy: policy.as_str().to_owned() }
+    rules::ToolPolicy { tool, over, policy: (*policy).into() }
 }

@@ -1,13 +1,14 @@
-//! What runs say, live and in transcripts, as it is said on the wire.
+//! Events and results of runs, on the wire.
 
 use crate::agent::conversation::transcript::{AgentObject, TranscriptEntry};
 use crate::ids::DocumentId;
 use crate::rooms::event::{ResponseUpdate, RunEvent, RunEventKind, RunResponse};
 
+use super::super::names::UpdateType;
 use super::super::server;
 use super::{OutgoingEvent, message, time};
 
-/// Something a run says.
+/// Encodes an event of a run.
 pub fn said(said: &RunEvent) -> Option<OutgoingEvent> {
     let RunEvent { session, run, document, at_ms, saying } = said;
     let (session_id, request_id) = (session.to_string(), run.to_string());
@@ -40,7 +41,7 @@ pub fn said(said: &RunEvent) -> Option<OutgoingEvent> {
     }
 }
 
-/// An entry of a transcript, as the events that were told of it.
+/// Returns the events of an entry of a transcript.
 pub fn entry(
     entry: &TranscriptEntry,
     document: Option<&DocumentId>,
@@ -58,7 +59,7 @@ pub fn entry(
     })
 }
 
-/// What came of a run.
+/// Returns the result of a run.
 pub fn response(
     session_id: String,
     request_id: String,
@@ -67,13 +68,13 @@ pub fn response(
 ) -> server::ClaudeResponse {
     let RunResponse { message, update, updates, error } = response;
     let (update_type, document_update, selection_range, document_version) = match update {
-        ResponseUpdate::None => ("none", None, None, None),
+        ResponseUpdate::None => (UpdateType::None, None, None, None),
         ResponseUpdate::Full { text, version } => {
-            ("full", Some(text.clone()), None, Some(version.0))
+            (UpdateType::Full, Some(text.clone()), None, Some(version.0))
         }
         ResponseUpdate::Partial { text, start, end, version } => {
             let range = server::SelectionRange { start: *start, end: *end };
-            ("partial", Some(text.clone()), Some(range), Some(version.0))
+            (UpdateType::Partial, Some(text.clone()), Some(range), Some(version.0))
         }
     };
     let updates = updates.iter().map(|(request, status, kind, version)| server::ResponseUpdate {
@@ -86,7 +87,7 @@ pub fn response(
         session_id,
         request_id,
         conversation_message: message.clone(),
-        update_type: update_type.to_owned(),
+        update_type,
         document_update,
         selection_range,
         document_version,

@@ -1,4 +1,4 @@
-//! What goes with a request: votes, warnings, whether anybody was asked, and what was done about it since.
+//! Votes and warnings of a request, and events after its decision.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,53 +7,53 @@ use ts_rs::TS;
 
 use super::Person;
 
-/// What became of a request besides its decision, and what can be done about it now.
+/// Events after the decision on a request, and what can be done now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub struct Aftermath {
-    /// Whether something of it could be undone now (`approval:undo`), by whoever may decide it.
+    /// `true`: something of it can be undone now (`approval:undo`) by people who may decide it.
     pub can_undo: bool,
-    /// Whether something of it could be proposed again now (`approval:reopen`).
+    /// `true`: something of it can be proposed again now (`approval:reopen`).
     pub can_reopen: bool,
-    /// Who took back what the call had done to a file; missing: nobody has.
+    /// Undo of what the call did to a file; missing: it was not undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undone: Option<Undone>,
-    /// The request that a person proposed again with this one.
+    /// Request that this one proposes again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again_of: Option<String>,
-    /// The request with which a person has proposed this one again.
+    /// Request that proposes this one again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again_as: Option<String>,
 }
 
-/// What a call had done to a file was taken back.
+/// Undo of a file action.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Undone {
-    /// By whom.
+    /// Person who undid it.
     pub by: Person,
-    /// When, RFC 3339.
+    /// Time of the undo, in RFC 3339.
     pub at: String,
-    /// Although the file had been changed since.
+    /// `true`: the file had been changed since.
     pub forced: bool,
 }
 
-/// A warning of a preview.
+/// Warning about a preview.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Warning {
-    /// Stable, for programs.
+    /// Stable code for programs.
     pub code: String,
-    /// For people.
+    /// Text for people.
     pub text: String,
 }
 
-/// Votes.
+/// Number of votes.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct Approvals {
-    /// People who said yes.
+    /// People who approved.
     pub have: u32,
-    /// People needed.
+    /// People who are needed.
     pub need: u32,
 }

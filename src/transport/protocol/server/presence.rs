@@ -1,65 +1,67 @@
-//! Who is in a document, and where their carets are.
+//! People in a document, and their carets.
 
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
-/// A connection in a document.
+use super::super::names::Role;
+
+/// Connection in a document.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct Peer {
-    /// The connection.
+    /// Identifier of the connection.
     pub id: String,
-    /// The person.
+    /// Identifier of the person.
     pub user: String,
-    /// The name others see.
+    /// Name that others see.
     pub name: String,
-    /// What the person may do.
-    pub role: String,
-    /// One of the editor's caret colours, 0 to 3.
+    /// Role of the person.
+    pub role: Role,
+    /// Caret colour of the editor, 0 to 3.
     pub color: u8,
-    /// The editor instances of this connection.
+    /// Editor instances of this connection.
     #[serde(rename = "clientIDs")]
     pub client_ids: Vec<String>,
-    /// Where the caret is, in positions of `version`.
+    /// Position of the caret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caret: Option<PeerCaret>,
 }
 
-/// Where somebody's caret is.
+/// Position of a person's caret.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct PeerCaret {
-    /// The version the positions are of.
+    /// Version that the positions refer to.
     pub version: u64,
-    /// Where the selection began.
+    /// Position where the selection began.
     pub anchor: usize,
-    /// Where the caret stands.
+    /// Position of the caret.
     pub head: usize,
 }
 
-/// `presence:peers`
+/// `presence:peers`: everyone in a document.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PresencePeers {
-    /// The document.
+    /// Document that they are in.
     pub document_id: String,
-    /// Everyone who is here.
+    /// All connections.
     pub peers: Vec<Peer>,
 }
 
-/// `presence:update`
+/// `presence:update`: a caret that moved.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PresenceUpdate {
-    /// The document.
+    /// Document that the caret is in.
     pub document_id: String,
-    /// The connection.
+    /// Identifier of the connection.
     pub id: String,
-    /// Where its caret is.
+    /// Position of the caret.
     #[serde(flatten)]
     pub caret: PeerCaret,
 }

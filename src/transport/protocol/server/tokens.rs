@@ -1,70 +1,72 @@
-//! Tokens and their end, as the server tells of them. The command line reads them too.
+//! Tokens and the end of a session. The command line reads them too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-/// The ack of `token:issue`, and the answer to `POST /api/v1/tokens`. The only time the secret is told.
+use super::super::names::{Role, SessionEndCode, TokenStatus};
+
+/// Answer of `token:issue` and `POST /api/v1/tokens`. The secret is shown only here.
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedToken {
-    /// The secret.
+    /// Secret of the token.
     pub token: String,
-    /// Its name, for revoking it.
+    /// Identifier of the token, for revoking it.
     pub id: String,
-    /// A link that brings its holder in.
+    /// Link that signs its holder in.
     pub url: String,
-    /// RFC 3339; `null`: never.
+    /// Time at which it expires, in RFC 3339; `null`: never.
     pub expires_at: Option<String>,
 }
 
-/// One line of `token:list` and of `GET /api/v1/tokens`.
+/// Entry of `token:list` and `GET /api/v1/tokens`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenLine {
-    /// Its name, for revoking it.
+    /// Identifier of the token, for revoking it.
     pub id: String,
-    /// The person it stands for.
+    /// Identifier of its person.
     pub user: String,
-    /// Their name.
+    /// Name of its person.
     pub name: String,
-    /// What it allows.
-    pub role: String,
-    /// The only document it reaches; `null`: all.
+    /// Role that it gives.
+    pub role: Role,
+    /// Only document that it reaches; `null`: all.
     pub document_id: Option<String>,
-    /// `active`, `expired` or `revoked`.
-    pub status: String,
-    /// RFC 3339.
+    /// Status of the token.
+    pub status: TokenStatus,
+    /// Time of its creation, in RFC 3339.
     pub created_at: String,
-    /// RFC 3339; `null`: never.
+    /// Time at which it expires, in RFC 3339; `null`: never.
     pub expires_at: Option<String>,
-    /// RFC 3339, to the minute; `null`: nobody has come in with it yet.
+    /// Time of its last use, in RFC 3339 and to the minute; `null`: never used.
     pub last_used_at: Option<String>,
-    /// RFC 3339; `null`: it was not.
+    /// Time of its revocation, in RFC 3339; `null`: not revoked.
     pub revoked_at: Option<String>,
-    /// The one that the asking connection came in with.
+    /// `true`: the token of the asking connection.
     pub current: bool,
 }
 
-/// The ack of `token:list`, and the answer to `GET /api/v1/tokens`: all tokens, oldest first.
+/// Answer of `token:list` and `GET /api/v1/tokens`: all tokens, oldest first.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct TokenList {
-    /// One line for each.
+    /// All tokens.
     pub tokens: Vec<TokenLine>,
 }
 
-/// `sessionEnded`: the last thing a socket is told before it is disconnected.
+/// `sessionEnded`: the last event before a socket is disconnected.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct SessionEnded {
-    /// `token_revoked` or `token_expired`.
-    pub code: String,
-    /// For people.
+    /// Reason for the end.
+    pub code: SessionEndCode,
+    /// Message for people.
     pub message: String,
-    /// When the token ended, RFC 3339.
+    /// Time at which the token ended, in RFC 3339.
     pub at: String,
 }

@@ -15,8 +15,9 @@ use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::auth_session::{AuthSession, Authenticated};
+use super::auth_session::AuthSession;
 use super::idempotency::{KeysInFlight, once};
+use crate::api::Caller;
 use crate::ids::UserId;
 use crate::permissions::{Action, Principal};
 use crate::transport::body_guard::BodyGuard;
@@ -38,7 +39,7 @@ const BUSY_S: u64 = 1;
 /// State of the middleware. Clones share it.
 #[derive(Clone)]
 pub(crate) struct ApiMiddleware {
-    door: HttpState,
+    app: HttpState,
     pace: Arc<RateLimiter<UserId, HashMapStateStore<UserId>, DefaultClock>>,
     under_way: KeysInFlight,
 }
@@ -54,9 +55,9 @@ pub(crate) struct BodyPolicy {
 
 impl ApiMiddleware {
     /// Returns the middleware, with nothing counted yet.
-    pub(crate) fn new(door: HttpState) -> Self {
+    pub(crate) fn new(app: HttpState) -> Self {
         let pace = Arc::new(RateLimiter::hashmap(Quota::per_second(PACE).allow_burst(BURST)));
-        Self { door, pace, under_way: KeysInFlight::default() }
+        Self { app, pace, under_way: KeysInFlight::default() }
     }
 
     /// Adds the middleware and this body policy to `routes`.
@@ -73,19 +74,19 @@ impl ApiMiddleware {
         next: Next,
     ) -> Result<Response, Problem> {
         let (mut parts, body) = request.into_parts();
-        let caller = Authenticated::from_request_parts(&mut parts, &self.door).await?;
+        let caller = Caller::from_request_parts(&mut parts, &self.app).await?;
         if let Err(late) = self.pace.check_key(&caller.principal.user) {
             let wait = late.wait_time_from(DefaultClock::default().now());
             return Err(Problem::too_many(wait.as_secs() + 1));
         }
         // Every extractor finds it there, so a token is looked up once.
         parts.extensions.insert(caller.clone());
-        let held = self.door.reading.begin(&caller.principal.user);
+        let held = self.app.reading.begin(&caller.principal.user);
         let (body, guard) = if body.is_end_stream() {
             (body, None)
         } else {
-            let session = AuthSession::from_request_parts(&mut parts, &self.door).await?;
-            let guard = BodyGuard::new(session.pass, self.door.clock.clone());
+            let session = AuthSession::from_request_parts(&mut parts, &self.app).await?;
+            let guard = BodyGuard::new(session.pass, self.app.api.clock.clone());
             (held.of(guard.of(body)), Some(guard))
         };
         let has_long_answer =
@@ -93,7 +94,7 @@ impl ApiMiddleware {
         let request = Request::from_parts(parts, body);
         let _turn = if has_long_answer { self.turn_to_read(&caller).await? } else { None };
         let limit = bodies.limit_for(&caller.principal);
-        let answer = once(&self.door, &self.under_way, &caller, request, next, limit).await;
+        let answer = once(&self.app.api, &self.under_way, &caller, request, next, limit).await;
         // The reader found the body broken off, and so did nothing.
         if let Some(end) = guard.and_then(|guard| guard.end()) {
             return Err(Problem::unread(end));
@@ -106,11 +107,8 @@ impl ApiMiddleware {
     /// Waits for a turn to prepare a long answer. Answers about documents may be as long as those:
     /// few of one person are prepared at once, and none for a person with too much waiting to be
     /// sent.
-    async fn turn_to_read(
-        &self,
-        caller: &Authenticated,
-    ) -> Result<Option<OwnedSemaphorePermit>, Problem> {
-        let account = self.door.reading.account(&caller.principal.user);
+    async fn turn_to_read(&self, caller: &Caller) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+        let account = self.app.reading.account(&caller.principal.user);
         let turn = account.turn_to_read().await;
         if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(turn) }
     }

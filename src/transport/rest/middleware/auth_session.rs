@@ -1,50 +1,57 @@
 //! Authentication over HTTP: the person behind the request's token, as an extractor for every route
 //! that needs one.
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-use crate::auth::{AccessGuard, Authenticator};
-use crate::connections::RequestOwner;
-use crate::ids::{DocumentId, TokenId};
-use crate::permissions::{Action, Principal};
-use crate::rooms::{DESK, RoomHandle};
+use crate::api::Caller;
+use crate::auth::AccessGuard;
+use crate::connections::{ConnectionAccess, RequestOwner};
 use crate::transport::rest::HttpState;
 use crate::transport::rest::problem::Problem;
 
-/// Person with a valid token, from `Authorization: Bearer …` or `x-api-key: …`.
-///
-/// The token is never taken from the address: addresses end up in logs and histories.
-#[derive(Clone, Debug)]
-pub(crate) struct Authenticated {
-    /// Person behind the token.
-    pub(crate) principal: Principal,
-    /// Token of the request; under `--no-auth` the owner's.
-    pub(crate) token: TokenId,
+/// Seconds after which a person with too many connections may try again.
+const BUSY_S: u64 = 1;
+
+impl ConnectionAccess for AccessGuard {
+    fn has_ended(&self) -> bool {
+        Self::has_ended(self)
+    }
 }
 
-impl FromRequestParts<HttpState> for Authenticated {
+/// Extractor of a caller with a valid token, from `Authorization: Bearer …` or `x-api-key: …`.
+///
+/// The token is never taken from the address: addresses end up in logs and histories.
+impl FromRequestParts<HttpState> for Caller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, door: &HttpState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &HttpState) -> Result<Self, Problem> {
         // The middleware has identified the caller already.
         if let Some(known) = parts.extensions.get::<Self>() {
             return Ok(known.clone());
         }
-        let caller = Self::identify(&parts.headers, door).await?;
-        if let Some(owner) = parts.extensions.get::<RequestOwner>() {
-            owner.is(&caller.principal);
+        let secret = token(&parts.headers);
+        let caller = app.api.identify(secret).await?;
+        let caller = caller.ok_or_else(Problem::token_needed)?;
+        if let Some(owner) = parts.extensions.get::<RequestOwner>().cloned() {
+            owner.is(&caller.principal).map_err(|_| Problem::too_many(BUSY_S))?;
+            if app.api.everyone.is_none() && !owner.ends_with(&caller.token) {
+                let access = app.api.admit(secret).await?.ok_or_else(Problem::token_needed)?;
+                owner.end_with(caller.token.clone(), Arc::new(access));
+            }
         }
         Ok(caller)
     }
 }
 
-/// [`Authenticated`] person who may have to wait for the answer; the wait ends with the person's
+/// [`Caller`] who may have to wait for the answer; the wait ends with the person's
 /// token.
 pub(crate) struct AuthSession {
     /// Person who asks.
-    pub(crate) caller: Authenticated,
+    pub(crate) caller: Caller,
     /// Guard that ends with the token.
     pub(crate) pass: AccessGuard,
 }
@@ -52,67 +59,11 @@ pub(crate) struct AuthSession {
 impl FromRequestParts<HttpState> for AuthSession {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, door: &HttpState) -> Result<Self, Problem> {
-        let caller = Authenticated::from_request_parts(parts, door).await?;
-        let pass = if let Some(everyone) = &door.everyone {
-            Authenticator::everyone(everyone.clone())
-        } else {
-            let secret = token(&parts.headers).ok_or_else(Problem::token_needed)?;
-            door.auth.admit(secret, door.clock.now_ms()).await?
-        };
+    async fn from_request_parts(parts: &mut Parts, app: &HttpState) -> Result<Self, Problem> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        let pass = app.api.admit(token(&parts.headers)).await?;
+        let pass = pass.ok_or_else(Problem::token_needed)?;
         Ok(Self { caller, pass })
-    }
-}
-
-impl Authenticated {
-    async fn identify(headers: &HeaderMap, door: &HttpState) -> Result<Self, Problem> {
-        if let Some(everyone) = &door.everyone {
-            let pass = Authenticator::everyone(everyone.clone());
-            return Ok(Self { principal: everyone.clone(), token: pass.token().clone() });
-        }
-        let secret = token(headers).ok_or_else(Problem::token_needed)?;
-        let verified = door.auth.verify(secret, door.clock.now_ms()).await?;
-        Ok(Self { principal: verified.principal, token: verified.token })
-    }
-
-    /// Refuses a caller who may not do `action` to the server as a whole.
-    pub(crate) fn must(&self, action: Action) -> Result<(), Problem> {
-        if self.principal.may(action, None) { Ok(()) } else { Err(Problem::not_allowed()) }
-    }
-
-    /// Returns the [`RoomHandle`] of a document to which the caller may do `action`. Another
-    /// person's private document counts as missing.
-    pub(crate) async fn room(
-        &self,
-        door: &HttpState,
-        document: &str,
-        action: Action,
-    ) -> Result<RoomHandle, Problem> {
-        let id = DocumentId::from(document);
-        if !self.principal.may(action, Some(&id)) {
-            return Err(Problem::not_allowed());
-        }
-        let room = door.rooms.open(&id).await?;
-        let Some(owner) = room.unlisted_owner() else { return Ok(room) };
-        match door.store.session(owner).await? {
-            Some(session) if session.user == self.principal.user => Ok(room),
-            _ => Err(Problem::not_found("document")),
-        }
-    }
-
-    /// Returns the room of a document, or the workspace inbox: no connection opens the inbox, but
-    /// its owner sets its policy.
-    pub(crate) async fn room_or_desk(
-        &self,
-        door: &HttpState,
-        document: &str,
-        action: Action,
-    ) -> Result<RoomHandle, Problem> {
-        if document == DESK {
-            self.must(action)?;
-            return Ok(door.rooms.desk().await?);
-        }
-        self.room(door, document, action).await
     }
 }
 

@@ -7,7 +7,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::transport::rest::problem::Problem;
+use crate::api::{ApiError, ErrorCode};
+use crate::transport::protocol::rest::Empty;
+use crate::transport::rest::problem;
 
 /// Maximum characters of an error message: serde quotes what it refuses, however long.
 const LONGEST_COMPLAINT: usize = 400;
@@ -17,7 +19,7 @@ const LONGEST_COMPLAINT: usize = 400;
 /// # Errors
 /// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's
 /// limit; 400 if it is not JSON; 422 if it is not an object of the right shape.
-pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Problem> {
+pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
     shaped(object(request).await?)
 }
 
@@ -30,39 +32,45 @@ pub(crate) async fn read_about<T: DeserializeOwned>(
     request: Request,
     name: &str,
     value: &str,
-) -> Result<T, Problem> {
+) -> Result<T, ApiError> {
     let mut body = object(request).await?;
     let said = body.insert(name.to_owned(), Value::from(value));
     if said.is_some_and(|said| said != value) {
-        return Err(Problem::unprocessable(format!("`{name}` is not the one of the address")));
+        return Err(ApiError::unprocessable(format!("`{name}` is not the one of the address")));
     }
     shaped(body)
 }
 
-async fn object(request: Request) -> Result<Map<String, Value>, Problem> {
+/// Reads a body without fields.
+///
+/// # Errors
+/// Those of [`read`].
+pub(crate) async fn read_empty(request: Request) -> Result<(), ApiError> {
+    let Empty {} = read(request).await?;
+    Ok(())
+}
+
+async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {
     if !is_json(request.headers()) {
         let detail = "the body is to be JSON, with `Content-Type: application/json`";
-        return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
-            detail,
-        ));
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
     }
     let bytes = Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(),
-        _ => Problem::invalid("the body could not be read to its end"),
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::TooLarge, problem::TOO_LARGE),
+        _ => ApiError::invalid("the body could not be read to its end"),
     })?;
-    let value = serde_json::from_slice(&bytes).map_err(|error| Problem::invalid(complaint(&error)));
+    let value =
+        serde_json::from_slice(&bytes).map_err(|error| ApiError::invalid(complaint(&error)));
     match value? {
         Value::Object(body) => Ok(body),
         // Derived types would also read an array, field by field.
-        _ => Err(Problem::unprocessable("the body is an object")),
+        _ => Err(ApiError::unprocessable("the body is an object")),
     }
 }
 
-fn shaped<T: DeserializeOwned>(body: Map<String, Value>) -> Result<T, Problem> {
+fn shaped<T: DeserializeOwned>(body: Map<String, Value>) -> Result<T, ApiError> {
     serde_json::from_value(Value::Object(body))
-        .map_err(|error| Problem::unprocessable(complaint(&error)))
+        .map_err(|error| ApiError::unprocessable(complaint(&error)))
 }
 
 fn complaint(error: &serde_json::Error) -> String {

@@ -17,18 +17,14 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::auth_session::Authenticated;
+use crate::api::{Application, Caller, IdempotencyRecord};
 use crate::ids::UserId;
-use crate::store::{IdempotencyRecord, StoreOp, WriteBatch};
-use crate::transport::rest::HttpState;
 use crate::transport::rest::problem::Problem;
 
 /// Header with the key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header that marks an answer as a repeated one.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// Lifetime of a key, in milliseconds.
-const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Maximum length of a key, in characters.
 const LONGEST_KEY: usize = 255;
 /// Maximum answer that is kept, in bytes.
@@ -51,9 +47,9 @@ struct StoredResponse {
 /// Passes a write on, unless it was done before. `limit` is the maximum body, in bytes, that is
 /// read before the route sees it.
 pub(crate) async fn once(
-    door: &HttpState,
+    api: &Application,
     under_way: &KeysInFlight,
-    caller: &Authenticated,
+    caller: &Caller,
     request: Request,
     next: Next,
     limit: usize,
@@ -76,14 +72,14 @@ pub(crate) async fn once(
         user,
         key,
         fingerprint: asked,
-        at_ms: door.clock.now_ms(),
+        at_ms: api.clock.now_ms(),
         answer: None,
     };
-    let (door, request) = (door.clone(), Request::from_parts(parts, Body::from(body)));
+    let (api, request) = (api.clone(), Request::from_parts(parts, Body::from(body)));
     // The task continues if the caller disconnects: the purpose of the key is that the answer is
     // there when the caller asks again.
     let done = tokio::spawn(async move {
-        let answer = done_once(&door, begun, request, next).await;
+        let answer = done_once(&api, begun, request, next).await;
         drop(held);
         answer
     });
@@ -91,19 +87,16 @@ pub(crate) async fn once(
 }
 
 async fn done_once(
-    door: &HttpState,
+    api: &Application,
     begun: IdempotencyRecord,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let known = door.store.once(&begun.user, &begun.key).await?;
-    if let Some(known) = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS) {
+    if let Some(known) = api.begin_keyed_write(&begun).await? {
         return again(known, &begun.fingerprint);
     }
-    let forget = StoreOp::ForgetOldOnces { before_ms: begun.at_ms.saturating_sub(LIFE_MS) };
-    door.store.commit(WriteBatch::from(forget).with(StoreOp::PutOnce(begun.clone()))).await?;
     let response = next.run(request).await;
-    keep(door, begun, response).await
+    keep(api, begun, response).await
 }
 
 fn writes(method: &Method) -> bool {
@@ -176,7 +169,7 @@ fn other() -> Problem {
 
 /// Stores the answer, then returns it.
 async fn keep(
-    door: &HttpState,
+    api: &Application,
     begun: IdempotencyRecord,
     response: Response,
 ) -> Result<Response, Problem> {
@@ -186,8 +179,8 @@ async fn keep(
         let value = parts.headers.get(name).and_then(|value| value.to_str().ok());
         value.map(str::to_owned)
     };
-    let op = if came_to_nothing(parts.status) {
-        StoreOp::ForgetOnce { user: begun.user, key: begun.key }
+    let answer = if came_to_nothing(parts.status) {
+        None
     } else {
         let secret = text(header::CACHE_CONTROL).is_some_and(|it| it.contains("no-store"));
         let body = String::from_utf8(bytes.to_vec()).ok();
@@ -197,10 +190,9 @@ async fn keep(
             location: text(header::LOCATION),
             body: body.filter(|body| !secret && body.len() <= LARGEST_ANSWER),
         };
-        let answer = serde_json::to_value(kept).map_err(|_| Problem::internal())?;
-        StoreOp::PutOnce(IdempotencyRecord { answer: Some(answer), ..begun })
+        Some(serde_json::to_value(kept).map_err(|_| Problem::internal())?)
     };
-    if let Err(error) = door.store.commit(op).await {
+    if let Err(error) = api.end_keyed_write(IdempotencyRecord { answer, ..begun }).await {
         // The answer is true whether or not it was stored. A later request with the key is told
         // that the outcome is unknown.
         tracing::warn!(%error, "the answer to a write with a key could not be kept");

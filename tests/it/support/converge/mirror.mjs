@@ -1,4 +1,4 @@
-// The server's side of a document as the browser keeps it: web/src/editor/synced.ts itself, fed from a line as live.ts feeds it.
+// The server's side of a document as the browser keeps it: web/src/editor/sync/synced.ts itself, fed from a line as liveDocument.ts feeds it.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { must } from "./ledger.mjs";
@@ -20,8 +20,8 @@ function load(url) {
 }
 
 const source = new URL("../../../../web/src/", import.meta.url);
-const { Synced } = load(new URL("editor/synced.ts", source));
-const { fits, inOrder, isOpen } = load(new URL("review/hunk.ts", source));
+const { Synced } = load(new URL("editor/sync/synced.ts", source));
+const { fits, inOrder, isOpen } = load(new URL("review/changes/hunk.ts", source));
 
 /** What can be seen of pending changes, in reading order. */
 const seen = (hunks) =>

@@ -1,0 +1,170 @@
+//! A tool of your own: `append_note` adds a note to the end of a document, and people decide about it.
+//!
+//! ```sh
+//! cargo run --example custom_tool
+//! ```
+//!
+//! Everything runs in this process, with a store in memory. A script plays the model. Its call of the tool becomes a
+//! request, the request is approved, and the note is in the text.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use copydesk::agent::{
+    AgentRequest, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
+    PermissionMode, SafeTools,
+};
+use copydesk::approvals::{Decision, RequestVerdict};
+use copydesk::auth::{Authenticator, TokenSecret};
+use copydesk::document::Text;
+use copydesk::ids::{DocumentId, MemberId, RunId, SessionId};
+use copydesk::llm::scripted::{ModelScript, ScriptedModel};
+use copydesk::rooms::clock::WallClock;
+use copydesk::rooms::command::JoiningMember;
+use copydesk::rooms::event::{RoomEvent, RunEventKind};
+use copydesk::rooms::settings::{ApprovalSwitch, ServerSettings};
+use copydesk::rooms::{EncodedEvent, EventSink, NewDocument, RoomHandle, RoomRegistry};
+use copydesk::store::Store;
+use copydesk::tools::{
+    DocumentProposal, PreparedCall, ReplacedText, Tool, ToolContext, ToolEffect, ToolError,
+    ToolRegistry,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// Tool `append_note`.
+struct AppendNote;
+
+/// Input of [`AppendNote`]. The model is told the names, the types and these comments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AppendNoteInput {
+    /// The note: one line.
+    note: String,
+}
+
+impl Tool for AppendNote {
+    const NAME: &'static str = "append_note";
+    const DESCRIPTION: &'static str = "Add a note at the end of the document.";
+    const WHEN: &'static str = "Use to leave a note for the people who write the document";
+    // A change of the document, which people decide about.
+    const EFFECT: ToolEffect = ToolEffect::Proposes;
+    // It removes no words, so the model need not have read the document.
+    const REPLACES: ReplacedText = ReplacedText::Nothing;
+    type Input = AppendNoteInput;
+
+    async fn prepare(
+        &self,
+        context: ToolContext,
+        input: AppendNoteInput,
+    ) -> Result<PreparedCall, ToolError> {
+        if input.note.trim().is_empty() || input.note.contains('\n') {
+            return Err(ToolError::Denied("The note is one line of text".into()));
+        }
+        let base = context.document()?;
+        let text = Text::new(&format!("{}\n\nNote: {}\n", base.text, input.note.trim()));
+        DocumentProposal::rewriting(base, text).await.map(PreparedCall::Propose)
+    }
+}
+
+/// Answers of the model: a call of the tool, and a last word once the call is decided.
+const SCRIPT: &str = r#"{"name": "leave a note", "turns": [
+    {"content": [{"type": "tool_use", "name": "append_note", "input": {"note": "Check the figures."}}]},
+    {"content": [{"type": "text", "text": "The note is there."}]}
+]}"#;
+
+/// Sink that passes the events of the rooms to this program.
+struct EventChannel(UnboundedSender<RoomEvent>);
+
+impl EventSink for EventChannel {
+    fn notify(&self, _: &DocumentId, _: &[MemberId], event: &RoomEvent, _: Option<&EncodedEvent>) {
+        // The program may have ended.
+        self.0.send(event.clone()).ok();
+    }
+}
+
+/// Lets the model call the tool, decides about the call, and returns the text of the document.
+pub async fn run(verdict: RequestVerdict) -> Result<String> {
+    let (store, clock) = (Store::in_memory().await?, WallClock::system());
+    let auth = Authenticator::new(store.clone());
+    auth.set_owner(&TokenSecret::chosen("the-owner-of-this-example")?, clock.now_ms()).await?;
+    let (events, mut received) = unbounded_channel();
+    let settings = ServerSettings {
+        approvals: ApprovalSwitch::On,
+        timeout_ms: 60_000,
+        permission_mode: PermissionMode::Sdk,
+    };
+    let sink = Arc::new(EventChannel(events));
+    let rooms = RoomRegistry::new(store.clone(), sink, settings, clock.clone());
+    let script = ModelScript::parse("custom_tool", SCRIPT)?;
+    let models = ModelCatalog::new(Arc::new(ScriptedModel::new("custom_tool", script)), []);
+    let tools = ToolRegistry::default().with_tool(AppendNote);
+    let (stored, bypass) = (store.clone(), BypassPolicy::Forbidden);
+    let agents = AgentService::with_tools(tools, stored, rooms.clone(), models, bypass, clock);
+
+    let new = NewDocument {
+        title: "Report".into(),
+        text: "Sales rose by 4 %.".into(),
+        unlisted_owner: None,
+    };
+    let room = rooms.create(new, &Authenticator::owner()).await?;
+    let owner = JoiningMember { id: MemberId::generate(), principal: Authenticator::owner() };
+    room.open(owner, None).await?;
+    agents.ask(question(&room, "Remind us to check the figures.")).await?;
+    decide(&room, &mut received, verdict).await?;
+    let text = room.read().await?.text.to_string();
+    agents.shutdown().await;
+    rooms.close().await;
+    Ok(text)
+}
+
+/// Returns a question of the owner about the document of a room.
+fn question(room: &RoomHandle, prompt: &str) -> AgentRequest {
+    AgentRequest {
+        session: SessionId::generate(),
+        run: RunId::generate(),
+        principal: Authenticator::owner(),
+        prompt: prompt.into(),
+        document: Some(room.document().clone()),
+        content: None,
+        selection: None,
+        history: Vec::new(),
+        instructions: None,
+        conversation: ConversationMode::Continue,
+        model: None,
+        kind: AskKind::Ask,
+        safe_tools: SafeTools::AtOnce,
+        permission_mode: PermissionMode::Sdk,
+    }
+}
+
+/// Decides about every request, until the run is over.
+async fn decide(
+    room: &RoomHandle,
+    events: &mut UnboundedReceiver<RoomEvent>,
+    verdict: RequestVerdict,
+) -> Result<()> {
+    loop {
+        match events.recv().await.context("the rooms were closed")? {
+            RoomEvent::Requested(request) => {
+                let decision = Decision::plain(verdict.clone());
+                room.decide(request.id().clone(), decision, Authenticator::owner()).await?;
+            }
+            RoomEvent::Said(event) => {
+                if let RunEventKind::Agent("result", subtype, _) = &event.saying {
+                    anyhow::ensure!(*subtype == "success", "the run ended with {subtype}");
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let text = run(RequestVerdict::Approve).await?;
+    Ok(std::io::stdout().write_all(text.as_bytes())?)
+}

@@ -1,0 +1,40 @@
+//! Audit log: of one document, and of the whole server.
+
+use std::collections::HashMap;
+
+use crate::ids::{DocumentId, UserId};
+use crate::permissions::Action;
+use crate::store::AuditRecord;
+
+use super::{ApiError, Caller, ListPage};
+
+/// Lines of the audit log, newest first.
+#[derive(Debug)]
+pub struct AuditLines {
+    /// Page of lines.
+    pub page: ListPage<AuditRecord>,
+    /// Names of the people who hold tokens.
+    pub names: HashMap<UserId, String>,
+}
+
+impl Caller {
+    /// Returns the newest lines of the audit log, or the newest before the line `before`: of a
+    /// document for those who may write in it, or of the whole server for owners.
+    pub async fn audit_lines(
+        &self,
+        document: Option<&DocumentId>,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<AuditLines, ApiError> {
+        match document {
+            Some(document) => drop(self.room(document, Action::Audit).await?),
+            None => self.require(Action::Administer)?,
+        }
+        let lines = self.api.store.audit(document, before, limit as u32 + 1).await?;
+        let page = ListPage::cut(lines, limit);
+        let actors: Vec<UserId> =
+            page.items.iter().map(|line| line.entry.actor.as_str().into()).collect();
+        let names = self.api.auth.names(&actors).await?;
+        Ok(AuditLines { page, names })
+    }
+}

@@ -1,0 +1,158 @@
+//! Callers of operations, and what they reach.
+
+use crate::auth::{AccessGuard, AuthError, Authenticator, may_still};
+use crate::ids::{DocumentId, RequestId, SessionId, TokenId, UserId};
+use crate::permissions::{Action, Principal};
+use crate::rooms::{DESK, RoomHandle};
+
+use super::{ApiError, Application};
+
+/// Person who calls operations, and what they came in with. The operations are its methods.
+#[derive(Clone)]
+pub struct Caller {
+    /// Application that the person calls.
+    pub api: Application,
+    /// Person behind the token.
+    pub principal: Principal,
+    /// Token of the caller; under `--no-auth` the owner's.
+    pub token: TokenId,
+    /// Session of the caller's connection; `None` for programs without one.
+    pub session: Option<SessionId>,
+}
+
+fn require(
+    principal: &Principal,
+    action: Action,
+    document: Option<&DocumentId>,
+) -> Result<(), ApiError> {
+    if principal.may(action, document) { Ok(()) } else { Err(ApiError::not_allowed()) }
+}
+
+impl Application {
+    /// Identifies the holder of a token's secret for one request; under `--no-auth` everybody is
+    /// the owner. Returns `None` if a secret is needed.
+    pub async fn identify(&self, secret: Option<&str>) -> Result<Option<Caller>, AuthError> {
+        let (principal, token) = match (&self.everyone, secret) {
+            (Some(everyone), _) => {
+                let access = Authenticator::everyone(everyone.clone());
+                (everyone.clone(), access.token().clone())
+            }
+            (None, Some(secret)) => {
+                let verified = self.auth.verify(secret, self.clock.now_ms()).await?;
+                (verified.principal, verified.token)
+            }
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Caller { api: self.clone(), principal, token, session: None }))
+    }
+
+    /// Admits the holder of a token's secret for as long as the token is valid. Returns `None` if a
+    /// secret is needed.
+    pub async fn admit(&self, secret: Option<&str>) -> Result<Option<AccessGuard>, AuthError> {
+        if let Some(everyone) = &self.everyone {
+            return Ok(Some(Authenticator::everyone(everyone.clone())));
+        }
+        let Some(secret) = secret else { return Ok(None) };
+        self.auth.admit(secret, self.clock.now_ms()).await.map(Some)
+    }
+
+    /// Returns `true` if a person who was admitted before may still do `action`, by any token.
+    pub async fn may_still(
+        &self,
+        user: &UserId,
+        action: Action,
+        document: Option<&DocumentId>,
+    ) -> Result<bool, ApiError> {
+        Ok(may_still(&self.store, user, action, document, self.clock.now_ms()).await?)
+    }
+
+    /// Returns the room of a document that is in lists, to which a person may do `action`. Every
+    /// private document counts as missing.
+    pub async fn listed_room(
+        &self,
+        person: &Principal,
+        document: &DocumentId,
+        action: Action,
+    ) -> Result<RoomHandle, ApiError> {
+        require(person, action, Some(document))?;
+        let room = self.rooms.open(document).await?;
+        let is_private = room.unlisted_owner().is_some();
+        if is_private { Err(ApiError::not_found("document")) } else { Ok(room) }
+    }
+
+    /// Returns `true` if a document is, or was, in the list that a person sees.
+    pub fn is_listed_for(&self, person: &Principal, document: &DocumentId) -> bool {
+        let room = self.rooms.opened(document);
+        let is_private = room.is_some_and(|room| room.unlisted_owner().is_some());
+        !is_private && person.may(Action::Read, Some(document))
+    }
+}
+
+impl Caller {
+    /// Checks that the caller may do `action` to the server as a whole.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
+    pub fn require(&self, action: Action) -> Result<(), ApiError> {
+        require(&self.principal, action, None)
+    }
+
+    /// Checks that the caller may do `action` to `document`, or without one to the server.
+    pub(super) fn require_in(
+        &self,
+        action: Action,
+        document: Option<&DocumentId>,
+    ) -> Result<(), ApiError> {
+        require(&self.principal, action, document)
+    }
+
+    /// Returns the room of a document to which the caller may do `action`. Another person's private
+    /// document counts as missing.
+    pub async fn room(
+        &self,
+        document: &DocumentId,
+        action: Action,
+    ) -> Result<RoomHandle, ApiError> {
+        self.require_in(action, Some(document))?;
+        let room = self.api.rooms.open(document).await?;
+        let is_visible = match room.unlisted_owner() {
+            Some(owner) if self.session.as_ref() != Some(owner) => {
+                let session = self.api.store.session(owner).await?;
+                session.is_some_and(|session| session.user == self.principal.user)
+            }
+            Some(_) | None => true,
+        };
+        if is_visible { Ok(room) } else { Err(ApiError::not_found("document")) }
+    }
+
+    /// Returns the workspace inbox, if the caller may do `action` there.
+    pub async fn inbox(&self, action: Action) -> Result<RoomHandle, ApiError> {
+        self.require(action)?;
+        Ok(self.api.rooms.workspace_inbox().await?)
+    }
+
+    /// Returns the room of a document, or the workspace inbox if that is named: no connection opens
+    /// the inbox, but its owner sets its rules and policies.
+    pub(super) async fn room_or_inbox(
+        &self,
+        document: &DocumentId,
+        action: Action,
+    ) -> Result<RoomHandle, ApiError> {
+        if document.as_str() == DESK {
+            return self.inbox(action).await;
+        }
+        self.room(document, action).await
+    }
+
+    /// Returns the room that owns a request, if the caller may do `action` there.
+    pub(super) async fn room_of_request(
+        &self,
+        request: &RequestId,
+        action: Action,
+    ) -> Result<RoomHandle, ApiError> {
+        match self.api.rooms.document_of(request).await? {
+            Some(document) => self.room(&document, action).await,
+            None => self.inbox(action).await,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Conversations with the agent: who may read, clear and fork them.
+
+use crate::agent::ConversationFork;
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::permissions::Action;
+
+use super::{ApiError, Caller};
+
+/// Conversation that the caller may read: of a session of the caller's own, about a document or
+/// about none.
+#[derive(Clone, Debug)]
+pub struct ConversationName {
+    /// Session of the conversation.
+    pub session: SessionId,
+    /// Document that it is about; everybody in a document sees one conversation.
+    pub document: Option<DocumentId>,
+}
+
+/// Place from which a conversation continues.
+#[derive(Clone, Debug)]
+pub struct ForkStart {
+    /// Document that the conversation is about.
+    pub document: Option<DocumentId>,
+    /// Session of the earlier run; `None`: the one of the conversation.
+    pub session: Option<SessionId>,
+    /// Earlier run, after whose end the conversation continues.
+    pub run: RunId,
+}
+
+impl Caller {
+    /// Checks that the caller may read a conversation.
+    pub async fn conversation(
+        &self,
+        session: SessionId,
+        document: Option<DocumentId>,
+    ) -> Result<ConversationName, ApiError> {
+        let session = self.own_session(session).await?;
+        if let Some(document) = &document {
+            self.room(document, Action::Read).await?;
+        }
+        Ok(ConversationName { session, document })
+    }
+
+    /// Begins a conversation of the caller's own session anew; earlier entries stay stored. The
+    /// input is the document that it is about.
+    pub async fn clear_conversation(
+        &self,
+        session: SessionId,
+        document: impl Future<Output = Result<Option<DocumentId>, ApiError>>,
+    ) -> Result<(), ApiError> {
+        let session = self.own_session(session).await?;
+        let document = document.await?;
+        self.require_asking(document.as_ref()).await?;
+        let cleared = self.api.agents.clear(&session, document.as_ref(), &self.principal).await;
+        Ok(cleared?)
+    }
+
+    /// Continues a conversation of the caller's own session from the end of an earlier run.
+    pub async fn fork_conversation(
+        &self,
+        session: SessionId,
+        start: impl Future<Output = Result<ForkStart, ApiError>>,
+    ) -> Result<(), ApiError> {
+        let session = self.own_session(session).await?;
+        let ForkStart { document, session: from, run } = start.await?;
+        self.require_asking(document.as_ref()).await?;
+        let from = match from {
+            None => session.clone(),
+            // A conversation about a document belongs to everyone in the document, any other to its
+            // own person.
+            Some(from) if document.is_some() => from,
+            Some(from) => self.own_session(from).await?,
+        };
+        let fork = ConversationFork { session, document, from, run };
+        Ok(self.api.agents.fork(fork, &self.principal).await?)
+    }
+
+    /// Checks that the caller may ask the agent about a document, or about none.
+    async fn require_asking(&self, document: Option<&DocumentId>) -> Result<(), ApiError> {
+        match document {
+            Some(document) => self.room(document, Action::Ask).await.map(drop),
+            None => self.require(Action::Ask),
+        }
+    }
+}

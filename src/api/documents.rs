@@ -1,0 +1,133 @@
+//! Documents: lists, contents, titles, settings, edits.
+
+use crate::ids::{DocumentId, Version};
+use crate::permissions::{Action, Principal};
+use crate::rooms::command::{DocumentSnapshot, SettingsChange};
+use crate::rooms::settings::DocumentSettings;
+use crate::rooms::{NewDocument, RoomHandle};
+use crate::store::DocumentRecord;
+
+use super::{ApiError, Application, Caller, ListPage};
+
+/// Document with its content at one moment.
+#[derive(Clone, Debug)]
+pub struct DocumentContent {
+    /// Identifier of the document.
+    pub id: DocumentId,
+    /// Title, text and settings.
+    pub snapshot: DocumentSnapshot,
+}
+
+impl DocumentContent {
+    pub(super) async fn of(room: &RoomHandle) -> Result<Self, ApiError> {
+        Ok(Self { id: room.document().clone(), snapshot: room.read().await? })
+    }
+}
+
+impl Application {
+    /// Returns the documents that a person may open, last changed first.
+    pub async fn documents(&self, person: &Principal) -> Result<Vec<DocumentRecord>, ApiError> {
+        Ok(self.rooms.documents(person).await?)
+    }
+
+    /// Brings a document and its file to the same content, if it has a file: the file is not
+    /// watched while no connection is in the document.
+    async fn settle_file(&self, document: &DocumentId) {
+        if let Some(files) = &self.files {
+            files.settle(document).await;
+        }
+    }
+}
+
+impl Caller {
+    /// Returns a page of the documents that the caller may open, last changed first, after the
+    /// document with this time of its last change and this identifier. A document that changes
+    /// between two pages may be on both.
+    pub async fn document_page(
+        &self,
+        after: Option<&(u64, String)>,
+        limit: usize,
+    ) -> Result<ListPage<DocumentRecord>, ApiError> {
+        let only = self.principal.document.as_ref();
+        let mut records = self.api.store.documents(only, after, limit as u32 + 1).await?;
+        records.retain(|record| self.principal.may(Action::Read, Some(&record.id)));
+        Ok(ListPage::cut(records, limit))
+    }
+
+    /// Creates a document.
+    pub async fn create_document(
+        &self,
+        new: impl Future<Output = Result<NewDocument, ApiError>>,
+    ) -> Result<DocumentContent, ApiError> {
+        self.require(Action::Create)?;
+        let new = new.await?;
+        let room = self.api.rooms.create(new, &self.principal).await?;
+        DocumentContent::of(&room).await
+    }
+
+    /// Returns a document with its text, after it was brought to the same content as its file.
+    pub async fn read_document(&self, document: &DocumentId) -> Result<DocumentContent, ApiError> {
+        self.room(document, Action::Read).await?;
+        self.api.settle_file(document).await;
+        self.content(document).await
+    }
+
+    /// Returns a document with its text as it is.
+    pub async fn content(&self, document: &DocumentId) -> Result<DocumentContent, ApiError> {
+        DocumentContent::of(&self.room(document, Action::Read).await?).await
+    }
+
+    /// Changes the title of a document.
+    pub async fn rename_document(
+        &self,
+        document: &DocumentId,
+        title: impl Future<Output = Result<String, ApiError>>,
+    ) -> Result<(), ApiError> {
+        let room = self.room(document, Action::Write).await?;
+        let title = title.await?;
+        Ok(room.rename(title, self.principal.clone()).await?)
+    }
+
+    /// Deletes a document. Its file stays, with every acknowledged change.
+    pub async fn delete_document(&self, document: &DocumentId) -> Result<(), ApiError> {
+        let room = self.room(document, Action::Manage).await?;
+        self.api.settle_file(document).await;
+        Ok(room.delete(self.principal.clone()).await?)
+    }
+
+    /// Returns the review settings in force in a document or in the workspace inbox.
+    pub async fn document_settings(
+        &self,
+        document: &DocumentId,
+    ) -> Result<DocumentSettings, ApiError> {
+        let room = self.room_or_inbox(document, Action::Read).await?;
+        Ok(room.read().await?.settings)
+    }
+
+    /// Changes the review settings of a document or of the workspace inbox, and returns those in
+    /// force.
+    pub async fn configure_document(
+        &self,
+        document: &DocumentId,
+        change: impl Future<Output = Result<SettingsChange, ApiError>>,
+    ) -> Result<DocumentSettings, ApiError> {
+        let room = self.room_or_inbox(document, Action::Manage).await?;
+        let change = change.await?;
+        self.api.agents.check_policies(&change, &room).await?;
+        let configured = room.configure(change, self.principal.clone()).await;
+        Ok(configured?)
+    }
+
+    /// Applies a person's own change, the differences between the text of a version and a new text,
+    /// and returns the version after it.
+    pub async fn edit_document(
+        &self,
+        document: &DocumentId,
+        edit: impl Future<Output = Result<(Version, String), ApiError>>,
+    ) -> Result<Version, ApiError> {
+        let room = self.room(document, Action::Write).await?;
+        let (base, text) = edit.await?;
+        let edited = room.edit(&self.api.store, base, &text, &self.principal).await;
+        Ok(edited?)
+    }
+}

@@ -1,0 +1,63 @@
+//! Documents as files for other programs.
+
+use crate::cpu_pool;
+use crate::export::{ExportFormat, ExportInput};
+use crate::ids::DocumentId;
+use crate::permissions::Action;
+use crate::rooms::{ExportSnapshot, RoomError, author_spans};
+use crate::store::Store;
+
+use super::{ApiError, Caller};
+
+/// File that a document was exported to.
+#[derive(Clone, Debug)]
+pub struct ExportedFile {
+    /// Name for the file, after the title.
+    pub name: String,
+    /// Content of the file.
+    pub content: Vec<u8>,
+}
+
+impl Caller {
+    /// Exports a document. The layout of a long document takes longer than other people should have
+    /// to wait, so it is made on the CPU pool.
+    pub async fn export_document(
+        &self,
+        document: &DocumentId,
+        format: ExportFormat,
+    ) -> Result<ExportedFile, ApiError> {
+        let room = self.room(document, Action::Read).await?;
+        let input = export_input(&self.api.store, document, room.draft().await?, format).await?;
+        let name = input.file_name(format);
+        let exporting = cpu_pool::run(self.principal.user.as_str(), move || input.export(format));
+        match exporting.await {
+            Ok(Ok(content)) => Ok(ExportedFile { name, content }),
+            Ok(Err(error)) => {
+                tracing::error!(%error, %document, "a document could not be exported");
+                Err(ApiError::internal())
+            }
+            Err(error) => {
+                tracing::error!(%error, %document, "the export of a document was lost");
+                Err(ApiError::internal())
+            }
+        }
+    }
+}
+
+/// Returns everything that the exported file of a document holds.
+pub async fn export_input(
+    store: &Store,
+    document: &DocumentId,
+    snapshot: ExportSnapshot,
+    format: ExportFormat,
+) -> Result<ExportInput, RoomError> {
+    let ExportSnapshot { title, version, text, requests } = snapshot;
+    let author_spans = match format {
+        ExportFormat::Json => author_spans(store, document, version, 0..text.len()).await?,
+        ExportFormat::Markdown
+        | ExportFormat::Html
+        | ExportFormat::Docx
+        | ExportFormat::CriticMarkup => Vec::new(),
+    };
+    Ok(ExportInput { id: document.clone(), title, version, text, requests, author_spans })
+}

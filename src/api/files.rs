@@ -1,0 +1,68 @@
+//! Text files of the workspace, which are documents once somebody has opened them.
+
+use crate::file_sync::FileSync;
+use crate::ids::DocumentId;
+use crate::permissions::Action;
+
+use super::{ApiError, Application, Caller, ErrorCode, ListPage};
+
+/// Files of the workspace that can be opened, each with the document that it is already.
+#[derive(Debug)]
+pub struct ListedFiles {
+    /// Page of paths and documents.
+    pub page: ListPage<(String, Option<DocumentId>)>,
+    /// `true` if there are more files than the workspace lists at all.
+    pub is_cut: bool,
+}
+
+impl Application {
+    /// Returns `true` if files of a workspace can be opened as documents.
+    pub fn has_files(&self) -> bool {
+        self.files.is_some()
+    }
+
+    /// Returns the path of the file that a document is.
+    pub fn file_of(&self, document: &DocumentId) -> Option<String> {
+        self.files.as_ref()?.path_of(document)
+    }
+}
+
+impl Caller {
+    /// Returns the files whose paths contain all words of `pattern`, folder by folder, after the
+    /// path `after`.
+    pub async fn list_files(
+        &self,
+        pattern: String,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<ListedFiles, ApiError> {
+        let files = self.files()?;
+        let found = files.list(pattern, after, limit + 1).await?;
+        let file = |path: String| {
+            let document = files.document_of(&path);
+            (path, document)
+        };
+        let page = ListPage::cut(found.paths.into_iter().map(file).collect(), limit);
+        Ok(ListedFiles { page, is_cut: found.is_cut })
+    }
+
+    /// Returns the document of a file, and creates it if there is none.
+    pub async fn open_file(
+        &self,
+        path: impl Future<Output = Result<String, ApiError>>,
+    ) -> Result<DocumentId, ApiError> {
+        let files = self.files()?;
+        let path = path.await?;
+        Ok(files.open(&path, &self.principal).await?)
+    }
+
+    /// Returns the files of the workspace, for people who may create documents: opening a file
+    /// creates one.
+    fn files(&self) -> Result<&FileSync, ApiError> {
+        self.require(Action::Create)?;
+        self.api.files.as_ref().ok_or_else(|| {
+            let message = "this server has no workspace, so files cannot be opened as documents";
+            ApiError::new(ErrorCode::Unsupported, message)
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Earlier versions of documents: lists, texts, comparisons, authorship and restoration.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::approvals::AuthorSpan;
+use crate::document::Text;
+use crate::document::diff::DraftPart;
+use crate::document::provenance::UpdatePlacements;
+use crate::ids::{DocumentId, UserId, Version};
+use crate::permissions::Action;
+use crate::rooms::{RoomHandle, author_spans, compare, placements, text_at};
+use crate::store::HistoryRecord;
+
+use super::{ApiError, Application, Caller, ErrorDetails, ListPage};
+
+/// Versions of a document, newest first.
+#[derive(Debug)]
+pub struct VersionList {
+    /// Page of versions.
+    pub page: ListPage<HistoryRecord>,
+    /// What is stored beside the updates of these versions.
+    pub placements: BTreeMap<Version, UpdatePlacements>,
+    /// Names of the authors who hold tokens.
+    pub names: HashMap<UserId, String>,
+}
+
+/// Differences between two versions.
+#[derive(Debug)]
+pub struct VersionComparison {
+    /// Version that positions are of.
+    pub from: Version,
+    /// The other version.
+    pub to: Version,
+    /// Changes, in order.
+    pub parts: Vec<DraftPart>,
+}
+
+impl Application {
+    /// Returns the text of a version of a document that the person may read.
+    pub async fn older_text(
+        &self,
+        document: &DocumentId,
+        version: Version,
+        person: &UserId,
+    ) -> Result<Text, ApiError> {
+        Ok(text_at(&self.store, document, version, person.as_str()).await?)
+    }
+}
+
+impl Caller {
+    /// Returns the newest versions of a document, or the newest before `before`.
+    pub async fn versions(
+        &self,
+        document: &DocumentId,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<VersionList, ApiError> {
+        self.room(document, Action::Read).await?;
+        let lines = self.api.store.history(document, before, limit as u32 + 1).await?;
+        let page = ListPage::cut(lines, limit);
+        let newest = page.items.first().map_or(Version(0), |line| line.version);
+        let oldest = page.items.last().map_or(Version(0), |line| line.version);
+        let before_oldest = Version(oldest.0.saturating_sub(1));
+        let placements = placements(&self.api.store, document, before_oldest, newest).await?;
+        let names = self.api.auth.names(page.items.iter().map(|line| &line.author)).await?;
+        Ok(VersionList { page, placements, names })
+    }
+
+    /// Returns the text of a version.
+    ///
+    /// # Errors
+    /// [`ApiError::is_no_version`] if the version does not exist yet.
+    pub async fn text_of_version(
+        &self,
+        document: &DocumentId,
+        version: Version,
+    ) -> Result<Text, ApiError> {
+        let room = self.room(document, Action::Read).await?;
+        check_version(&room, version).await?;
+        self.api.older_text(document, version, &self.principal.user).await
+    }
+
+    /// Compares a version with another one, or with the newest.
+    pub async fn compare_versions(
+        &self,
+        document: &DocumentId,
+        from: Version,
+        to: Option<Version>,
+    ) -> Result<VersionComparison, ApiError> {
+        let room = self.room(document, Action::Read).await?;
+        let newest = check_version(&room, to.map_or(from, |to| from.max(to))).await?;
+        let (to, person) = (to.unwrap_or(newest), self.principal.user.as_str());
+        let parts = compare(&self.api.store, document, from, to, person).await?;
+        Ok(VersionComparison { from, to, parts })
+    }
+
+    /// Restores the text of an earlier version, and returns the version after that. The input is
+    /// the version, and the newest version if nothing may have changed since.
+    pub async fn restore_version(
+        &self,
+        document: &DocumentId,
+        wanted: impl Future<Output = Result<(Version, Option<Version>), ApiError>>,
+    ) -> Result<Version, ApiError> {
+        let room = self.room(document, Action::Write).await?;
+        let (version, only_at) = wanted.await?;
+        check_version(&room, version).await?;
+        let restored = room.restore(&self.api.store, version, only_at, &self.principal).await;
+        Ok(restored?)
+    }
+
+    /// Returns the newest version, and the author of every span of a range of it; without bounds,
+    /// of the whole text.
+    pub async fn provenance(
+        &self,
+        document: &DocumentId,
+        from: Option<usize>,
+        to: Option<usize>,
+    ) -> Result<(Version, Vec<AuthorSpan>), ApiError> {
+        let room = self.room(document, Action::Read).await?;
+        let now = room.read().await?;
+        let len = now.text.len();
+        let (from, to) = (from.unwrap_or(0), to.unwrap_or(len));
+        if from > to || to > len {
+            let message = format!("`from` and `to` are 0 to {len}, in order");
+            return Err(ApiError::invalid(message));
+        }
+        Ok((now.version, author_spans(&self.api.store, document, now.version, from..to).await?))
+    }
+}
+
+/// Returns the newest version, which must not be older than `version`.
+async fn check_version(room: &RoomHandle, version: Version) -> Result<Version, ApiError> {
+    let newest = room.read().await?.version;
+    if version <= newest {
+        return Ok(newest);
+    }
+    let message = format!("the newest version is {newest}");
+    Err(ApiError::invalid(message).with(ErrorDetails::NoVersion))
+}

@@ -1,0 +1,36 @@
+//! Writes that are not done again when they are sent again.
+
+use crate::store::{IdempotencyRecord, StoreOp, WriteBatch};
+
+use super::{ApiError, Application};
+
+/// Lifetime of a key, in milliseconds.
+const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
+
+impl Application {
+    /// Stores that a write with a key begins. Returns the record of an earlier write with the key
+    /// instead, if there is one that is not too old.
+    pub async fn begin_keyed_write(
+        &self,
+        begun: &IdempotencyRecord,
+    ) -> Result<Option<IdempotencyRecord>, ApiError> {
+        let known = self.store.once(&begun.user, &begun.key).await?;
+        let known = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS);
+        if known.is_none() {
+            let before_ms = begun.at_ms.saturating_sub(LIFE_MS);
+            let forget = WriteBatch::from(StoreOp::ForgetOldOnces { before_ms });
+            self.store.commit(forget.with(StoreOp::PutOnce(begun.clone()))).await?;
+        }
+        Ok(known)
+    }
+
+    /// Stores the answer to a write with a key. Without an answer the write came to nothing, and
+    /// the key can be used again.
+    pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> Result<(), ApiError> {
+        let op = match ended.answer {
+            Some(_) => StoreOp::PutOnce(ended),
+            None => StoreOp::ForgetOnce { user: ended.user, key: ended.key },
+        };
+        Ok(self.store.commit(op).await?)
+    }
+}

@@ -1,0 +1,111 @@
+//! Application layer: what a person may see and do, written once for all transports.
+//!
+//! An operation is a method of [`Caller`]. It checks what the caller may do, and returns values of
+//! the modules below or an [`ApiError`]. Transports translate these; they know no store.
+//!
+//! Some operations take their input as a future. They await it after they have found that the
+//! caller is allowed, so that no transport reads the body of a request that is refused anyway.
+
+mod answers;
+mod audit;
+mod caller;
+mod conversations;
+mod documents;
+mod error;
+mod exports;
+mod files;
+mod history;
+mod idempotency;
+mod page;
+mod readiness;
+mod requests;
+mod rules;
+mod runs;
+mod server_tools;
+mod sessions;
+mod settings;
+mod tokens;
+pub mod webhooks;
+
+use crate::agent::AgentService;
+use crate::auth::Authenticator;
+use crate::file_sync::FileSync;
+use crate::permissions::Principal;
+use crate::rooms::RoomRegistry;
+use crate::rooms::clock::WallClock;
+use crate::store::Store;
+
+pub use crate::store::{
+    AnswerRecord, AuditEntry, AuditRecord, DocumentRecord, HistoryRecord, IdempotencyRecord,
+    SessionRecord, TokenRecord, TranscriptCursor,
+};
+pub use answers::StoredAnswers;
+pub use audit::AuditLines;
+pub use caller::Caller;
+pub use conversations::{ConversationName, ForkStart};
+pub use documents::DocumentContent;
+pub use error::{ApiError, ErrorCode, ErrorDetails};
+pub use exports::{ExportedFile, export_input};
+pub use files::ListedFiles;
+pub use history::{VersionComparison, VersionList};
+pub use page::ListPage;
+pub use requests::{RequestScope, ResolvedRequests};
+pub use runs::{AdmittedRun, HeardRuns};
+pub use settings::NewSettings;
+
+use readiness::Readiness;
+use webhooks::AddressPolicy;
+
+/// Parts of the server that operations use, and operations of the transports themselves. Clones
+/// share one state.
+#[derive(Clone)]
+pub struct Application {
+    store: Store,
+    files: Option<FileSync>,
+    address_policy: AddressPolicy,
+    readiness: Readiness,
+    /// Authenticator of tokens.
+    pub auth: Authenticator,
+    /// Rooms of the documents.
+    pub rooms: RoomRegistry,
+    /// Service for models, runs and gated tools.
+    pub agents: AgentService,
+    /// Source of the current time.
+    pub clock: WallClock,
+    /// Principal of every caller under `--no-auth`.
+    pub everyone: Option<Principal>,
+}
+
+/// Options of the server that change what people may do.
+#[derive(Clone, Debug)]
+pub struct ApplicationOptions {
+    /// Principal of every caller under `--no-auth`.
+    pub everyone: Option<Principal>,
+    /// Policy for the addresses of webhooks.
+    pub address_policy: AddressPolicy,
+}
+
+impl Application {
+    /// Returns the application of these parts, which share one store.
+    pub fn new(
+        store: Store,
+        auth: Authenticator,
+        rooms: RoomRegistry,
+        agents: AgentService,
+        files: Option<FileSync>,
+        clock: WallClock,
+        options: ApplicationOptions,
+    ) -> Self {
+        let ApplicationOptions { everyone, address_policy } = options;
+        let readiness = Readiness::default();
+        Self { store, files, address_policy, readiness, auth, rooms, agents, clock, everyone }
+    }
+
+    /// Checks that a change can be stored and read, at most every 2 seconds.
+    ///
+    /// # Errors
+    /// The failure, in words that tell nothing of the machine.
+    pub async fn check_readiness(&self) -> Result<(), &'static str> {
+        self.readiness.check(&self.store).await
+    }
+}

@@ -1,0 +1,257 @@
+//! Requests for approval: lists, decisions, and what else people do with them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::agent::ReopenOutcome;
+use crate::approvals::{ApprovalRequest, Decision, DecisionError, ToolReport};
+use crate::auth::AccessGuard;
+use crate::ids::{DocumentId, HunkId, MemberId, RequestId};
+use crate::permissions::Action;
+use crate::rooms::command::{ProposeAgain, UndoChange, ViewerChange};
+use crate::rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
+use crate::rooms::{DESK, RoomError, RoomHandle};
+use crate::store::QueryScope;
+
+use super::{ApiError, Caller, ErrorDetails};
+
+/// Place of the requests that are listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestScope {
+    /// Everything that the caller may see.
+    Everything,
+    /// The workspace inbox: requests without a document.
+    Inbox,
+    /// One document.
+    Document(DocumentId),
+}
+
+/// Page of requests that have ended, newest first.
+#[derive(Debug)]
+pub struct ResolvedRequests {
+    /// Requests of the page that concern the caller.
+    pub requests: Vec<ApprovalRequest>,
+    /// Last request of the page if the list goes on after it, whether or not it concerns the
+    /// caller.
+    pub end: Option<RequestId>,
+}
+
+impl Caller {
+    /// Returns the requests that can still be decided.
+    pub async fn open_requests(
+        &self,
+        scope: &RequestScope,
+    ) -> Result<Vec<Arc<ApprovalRequest>>, ApiError> {
+        match scope {
+            RequestScope::Document(document) => {
+                Ok(self.room(document, Action::Read).await?.requests().await?)
+            }
+            RequestScope::Inbox => self.open_inbox_requests().await,
+            RequestScope::Everything => {
+                let documents = match &self.principal.document {
+                    Some(only) => vec![only.clone()],
+                    None => self.api.store.documents_with_open_requests().await?,
+                };
+                let mut requests = Vec::new();
+                for document in documents {
+                    // A document that the caller may not read is left out of the list.
+                    if let Ok(room) = self.room(&document, Action::Read).await {
+                        requests.extend(room.requests().await?);
+                    }
+                }
+                if self.principal.may(Action::Read, None) {
+                    requests.extend(self.open_inbox_requests().await?);
+                }
+                Ok(requests)
+            }
+        }
+    }
+
+    /// Returns the open requests without a document that concern the caller.
+    async fn open_inbox_requests(&self) -> Result<Vec<Arc<ApprovalRequest>>, ApiError> {
+        let mut open = self.inbox(Action::Read).await?.requests().await?;
+        open.retain(|request| request.concerns(&self.principal));
+        Ok(open)
+    }
+
+    /// Returns a page of the requests that have ended. [`RequestScope::Everything`] leaves out
+    /// those of private documents.
+    pub async fn resolved_requests(
+        &self,
+        scope: &RequestScope,
+        filter: &ResolvedFilter,
+    ) -> Result<ResolvedRequests, ApiError> {
+        // A token for one document limits the list to that document.
+        let document = match (scope, &self.principal.document) {
+            (RequestScope::Document(document), _) | (RequestScope::Everything, Some(document)) => {
+                Some(document)
+            }
+            (RequestScope::Everything | RequestScope::Inbox, _) => None,
+        };
+        let scope = match (document, scope) {
+            (Some(document), _) => {
+                self.room(document, Action::Read).await?;
+                QueryScope::Document(document)
+            }
+            (None, RequestScope::Inbox) => {
+                self.require(Action::Read)?;
+                QueryScope::Desk
+            }
+            (None, _) => QueryScope::Everything,
+        };
+        let ResolvedPage { mut requests, more } =
+            ResolvedPage::read(&self.api.store, scope, filter).await?;
+        let end = requests.last().filter(|_| more).map(|last| last.id().clone());
+        requests.retain(|request| {
+            request.proposal.document.is_some() || request.concerns(&self.principal)
+        });
+        Ok(ResolvedRequests { requests, end })
+    }
+
+    /// Returns a request, open or ended. If it is open, waits up to `wait` for its end; the wait
+    /// ends with the caller's access.
+    pub async fn request(
+        &self,
+        access: &AccessGuard,
+        id: &RequestId,
+        wait: Duration,
+    ) -> Result<ApprovalRequest, ApiError> {
+        let room = self.room_of_request(id, Action::Read).await?;
+        let request = self.request_in(&room, id).await?;
+        if !request.status.is_open() || wait == Duration::ZERO {
+            return Ok(request);
+        }
+        tokio::select! {
+            // The request is read again below, resolved or not.
+            _ = tokio::time::timeout(wait, room.resolution(id.clone())) => {}
+            ended = access.ended() => return Err(ended.into()),
+        }
+        access.check(self.api.clock.now_ms())?;
+        let room = self.room_of_request(id, Action::Read).await?;
+        self.request_in(&room, id).await
+    }
+
+    async fn request_in(
+        &self,
+        room: &RoomHandle,
+        id: &RequestId,
+    ) -> Result<ApprovalRequest, ApiError> {
+        let request = if let Some(request) = open_request(room, id).await? {
+            ApprovalRequest::clone(&request)
+        } else {
+            let record = self.api.store.request(id).await?;
+            let record = record.ok_or_else(|| ApiError::not_found("request"))?;
+            serde_json::from_str(&record.body).map_err(|error| {
+                tracing::error!(%error, request = %id, "a request that is kept cannot be read");
+                ApiError::internal()
+            })?
+        };
+        if room.document().as_str() == DESK && !request.concerns(&self.principal) {
+            return Err(ApiError::not_found("request"));
+        }
+        Ok(request)
+    }
+
+    /// Decides a request.
+    ///
+    /// # Errors
+    /// A refusal because of a stale preview has the fresh request in its details.
+    pub async fn decide_request(
+        &self,
+        id: RequestId,
+        decision: Decision,
+    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        let room = self.room_of_request(&id, Action::Read).await?;
+        let by = self.principal.clone();
+        match self.api.agents.decide_in(&room, id.clone(), decision, by).await {
+            Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
+                let fresh = open_request(&room, &id).await.ok().flatten();
+                let fresh = fresh.map(|fresh| Box::new(ApprovalRequest::clone(&fresh)));
+                Err(ApiError::from(error.clone()).with(ErrorDetails::Decision(error, fresh)))
+            }
+            decided => Ok(decided?),
+        }
+    }
+
+    /// Returns what the model would be told if this decision were taken now; nothing changes.
+    pub async fn report_of_decision(
+        &self,
+        id: &RequestId,
+        decision: &Decision,
+    ) -> Result<ToolReport, ApiError> {
+        let room = self.room_of_request(id, Action::Read).await?;
+        let request = open_request(&room, id).await?;
+        let request = request.ok_or_else(|| ApiError::not_found("request"))?;
+        let (text, now_ms) = (room.read().await?.text, self.api.clock.now_ms());
+        Ok(request.would_report(decision, &self.principal, &text, now_ms)?)
+    }
+
+    /// Records whether a member of the room looks at a request.
+    pub async fn focus_request(
+        &self,
+        id: RequestId,
+        member: MemberId,
+        focus: ViewerChange,
+    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        let room = self.room_of_request(&id, Action::Decide).await?;
+        Ok(room.focus(id, member, focus).await?)
+    }
+
+    /// Gives people more time to decide a request.
+    pub async fn extend_request(
+        &self,
+        id: RequestId,
+        input: impl Future<Output = Result<(), ApiError>>,
+    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        let room = self.room_of_request(&id, Action::Decide).await?;
+        input.await?;
+        Ok(room.extend(id, self.principal.clone()).await?)
+    }
+
+    /// Undoes an accepted change.
+    pub async fn undo_request(
+        &self,
+        id: &RequestId,
+        undo: impl Future<Output = Result<UndoChange, ApiError>>,
+    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        let room = self.room_of_request(id, Action::Decide).await?;
+        let undone = self.api.agents.undo_in(&room, undo.await?, self.principal.clone()).await;
+        Ok(undone?)
+    }
+
+    /// Proposes again, on the current text, what was rejected or has expired: these hunks, or all.
+    /// Returns the outcome, and the hunks whose words are no longer in the text.
+    pub async fn reopen_request(
+        &self,
+        id: RequestId,
+        hunks: impl Future<Output = Result<Option<Vec<HunkId>>, ApiError>>,
+    ) -> Result<(ReopenOutcome, Vec<HunkId>), ApiError> {
+        let room = self.room_of_request(&id, Action::Decide).await?;
+        let hunks = hunks.await?;
+        let wanted = ProposeAgain { request: id, hunks: hunks.clone() };
+        let (by, session) = (self.principal.clone(), self.session.clone());
+        let reopened = self.api.agents.reopen_in(&room, wanted, by, session).await;
+        let reopened = reopened?;
+        let unplaced = reopened.unplaced(hunks.as_deref());
+        Ok((reopened, unplaced))
+    }
+
+    /// Withdraws a request, for the person who asked.
+    pub async fn withdraw_request(
+        &self,
+        id: RequestId,
+        input: impl Future<Output = Result<(), ApiError>>,
+    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        let room = self.room_of_request(&id, Action::Ask).await?;
+        input.await?;
+        Ok(room.withdraw(id, Some(self.principal.clone())).await?)
+    }
+}
+
+/// Returns a request of a room, if it can still be decided.
+async fn open_request(
+    room: &RoomHandle,
+    id: &RequestId,
+) -> Result<Option<Arc<ApprovalRequest>>, ApiError> {
+    Ok(room.requests().await?.into_iter().find(|request| request.id() == id))
+}

@@ -1,0 +1,66 @@
+//! Rules: those that people remember for a tool, and those that owners make.
+
+use std::sync::Arc;
+
+use crate::approvals::ApprovalRule;
+use crate::ids::{DocumentId, RuleId};
+use crate::permissions::Action;
+use crate::rooms::command::NewRule;
+use crate::store::QueryScope;
+
+use super::{ApiError, Caller};
+
+impl Caller {
+    /// Returns the rules in force, oldest first: of one document, or of every document that the
+    /// caller may read, and those of the workspace inbox that the caller may revoke.
+    pub async fn rules(
+        &self,
+        document: Option<&DocumentId>,
+    ) -> Result<Vec<Arc<ApprovalRule>>, ApiError> {
+        if let Some(document) = document {
+            return Ok(self.room(document, Action::Read).await?.rules().await?);
+        }
+        let known = self.api.store.rules(QueryScope::Everything).await?;
+        let mut documents: Vec<_> = known.into_iter().filter_map(|rule| rule.document).collect();
+        documents.sort_unstable();
+        documents.dedup();
+        let mut rules = Vec::new();
+        for document in documents {
+            // A document that the caller may not read is left out of the list.
+            if let Ok(room) = self.room(&document, Action::Read).await {
+                rules.extend(room.rules().await?);
+            }
+        }
+        // Rules about files and the like concern their makers, and owners.
+        let inbox_rules = self.api.rooms.workspace_inbox().await?.rules().await?;
+        rules
+            .extend(inbox_rules.into_iter().filter(|rule| rule.may_be_revoked_by(&self.principal)));
+        Ok(rules)
+    }
+
+    /// Adds an owner's rule to a document or to the workspace inbox. Returns the rule, even if it
+    /// existed already. The session that the rule names is stored if it is new.
+    pub async fn add_rule(
+        &self,
+        rule: impl Future<Output = Result<(DocumentId, NewRule), ApiError>>,
+    ) -> Result<Arc<ApprovalRule>, ApiError> {
+        self.require(Action::Manage)?;
+        let (document, rule) = rule.await?;
+        let room = self.room_or_inbox(&document, Action::Manage).await?;
+        self.api.agents.check_rule(&rule)?;
+        if self.session.as_ref() != Some(&rule.session) {
+            self.api.use_session(&self.principal.user, &rule.session).await?;
+        }
+        Ok(room.add_rule(rule, self.principal.clone()).await?)
+    }
+
+    /// Revokes a rule.
+    pub async fn revoke_rule(&self, id: RuleId) -> Result<(), ApiError> {
+        let known = self.api.store.rule(&id).await?;
+        let room = match known.ok_or_else(|| ApiError::not_found("rule"))?.document {
+            Some(document) => self.room(&document, Action::Read).await?,
+            None => self.api.rooms.workspace_inbox().await?,
+        };
+        Ok(room.revoke(id, self.principal.clone()).await?)
+    }
+}

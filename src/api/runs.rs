@@ -1,0 +1,130 @@
+//! Runs of the agent: who may start, see and stop them.
+
+use std::time::Duration;
+
+use crate::agent::{AskError, PermissionMode, RunStatus, StopFilter};
+use crate::auth::AccessGuard;
+use crate::ids::{DocumentId, RunId, SessionId};
+use crate::permissions::Action;
+use crate::rooms::clock::WallClock;
+use crate::store::{Store, StoreOp};
+
+use super::{ApiError, Caller};
+
+/// Permission to start a run.
+#[derive(Clone, Debug)]
+pub struct AdmittedRun {
+    /// Session of the run, which is the caller's own.
+    pub session: SessionId,
+    /// Way in which the run's changes are approved.
+    pub permission_mode: PermissionMode,
+}
+
+impl Caller {
+    /// Checks that the caller may ask the agent about `document`, or without one. Takes the
+    /// caller's own session `session`, or the one of the connection, or a new one; and the
+    /// permission mode `mode`, or the default one.
+    pub async fn admit_run(
+        &self,
+        session: Option<SessionId>,
+        document: Option<&DocumentId>,
+        mode: Option<PermissionMode>,
+    ) -> Result<AdmittedRun, ApiError> {
+        self.require_in(Action::Ask, document)?;
+        if let Some(document) = document {
+            // A private document of another person counts as missing.
+            self.room(document, Action::Ask).await?;
+        }
+        let default = || self.api.agents.default_mode(&self.principal, document);
+        let permission_mode = mode.unwrap_or_else(default);
+        let session = match (session, &self.session) {
+            (Some(session), _) => self.own_session(session).await?,
+            (None, Some(session)) => session.clone(),
+            (None, None) => self.api.begin_session(&self.principal.user).await?.id,
+        };
+        Ok(AdmittedRun { session, permission_mode })
+    }
+
+    /// Returns the status of a run of the caller's own session. Waits up to `wait` for its end; the
+    /// wait ends with the caller's access.
+    pub async fn run_status(
+        &self,
+        access: &AccessGuard,
+        session: SessionId,
+        run: &RunId,
+        wait: Duration,
+    ) -> Result<RunStatus, ApiError> {
+        let session = self.own_session(session).await?;
+        if wait > Duration::ZERO {
+            tokio::select! {
+                // The run is read again below, over or not.
+                _ = tokio::time::timeout(wait, self.api.agents.over(&session, run)) => {}
+                ended = access.ended() => return Err(ended.into()),
+            }
+            access.check(self.api.clock.now_ms())?;
+        }
+        let status = self.api.agents.look(&session, run).await?;
+        let status = status.ok_or_else(|| ApiError::not_found("run"))?;
+        if let Some(document) = &status.record.document {
+            self.require_in(Action::Read, Some(document))?;
+        }
+        Ok(status)
+    }
+
+    /// Stops a run of the caller's own session, or all of its runs.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) if nothing is to be stopped.
+    pub async fn cancel_runs(
+        &self,
+        session: SessionId,
+        run: Option<RunId>,
+        input: impl Future<Output = Result<(), ApiError>>,
+    ) -> Result<(), ApiError> {
+        let session = Some(self.own_session(session).await?);
+        input.await?;
+        Ok(self.api.agents.cancel(StopFilter { session, run }).await?)
+    }
+
+    /// Stops a run of the caller's own session. An ended run stays as it is.
+    pub async fn stop_run(
+        &self,
+        session: SessionId,
+        run: RunId,
+        input: impl Future<Output = Result<(), ApiError>>,
+    ) -> Result<(), ApiError> {
+        let session = self.own_session(session).await?;
+        input.await?;
+        let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
+        let stopped = self.api.agents.cancel(stop).await;
+        if matches!(stopped, Err(AskError::NoRun)) {
+            let status = self.api.agents.look(&session, &run).await?;
+            if status.is_some() {
+                return Ok(());
+            }
+        }
+        Ok(stopped?)
+    }
+}
+
+/// Record of the sessions that were told how their runs ended. Clones share one store.
+#[derive(Clone, Debug)]
+pub struct HeardRuns {
+    store: Store,
+    clock: WallClock,
+}
+
+impl HeardRuns {
+    /// Returns the record in this store.
+    pub fn new(store: Store, clock: WallClock) -> Self {
+        Self { store, clock }
+    }
+
+    /// Stores that a session was told just now how one of its runs ended.
+    pub async fn add(&self, session: SessionId, run: RunId) {
+        let heard = StoreOp::RunHeard { session, run, at_ms: self.clock.now_ms() };
+        if let Err(error) = self.store.commit(heard).await {
+            tracing::warn!(%error, "that a session heard how its run ended could not be kept");
+        }
+    }
+}

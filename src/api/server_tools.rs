@@ -1,0 +1,56 @@
+//! Tools of this server that a person has enabled for programs of the Messages API.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::ids::UserId;
+use crate::permissions::Action;
+use crate::store::{AuditEntry, StoreOp, WriteBatch};
+
+use super::{ApiError, Application, Caller};
+
+impl Application {
+    /// Returns the tools that a person has enabled, under the names of the protocol: none until the
+    /// person enables some, and none if the stored value cannot be read.
+    pub async fn server_tools<T: DeserializeOwned>(
+        &self,
+        user: &UserId,
+    ) -> Result<Vec<T>, ApiError> {
+        let value = self.store.setting(&setting(user)).await?;
+        Ok(value.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+}
+
+impl Caller {
+    /// Returns the tools that the caller has enabled.
+    pub async fn own_server_tools<T: DeserializeOwned>(&self) -> Result<Vec<T>, ApiError> {
+        self.require_in(Action::Ask, self.principal.document.as_ref())?;
+        self.api.server_tools(&self.principal.user).await
+    }
+
+    /// Sets the tools that the caller enables, and returns them.
+    pub async fn enable_server_tools<T: Serialize>(
+        &self,
+        tools: impl Future<Output = Result<Vec<T>, ApiError>>,
+    ) -> Result<Vec<T>, ApiError> {
+        self.require_in(Action::Ask, self.principal.document.as_ref())?;
+        let (tools, user) = (tools.await?, &self.principal.user);
+        let line = StoreOp::Audit(AuditEntry {
+            at_ms: self.api.clock.now_ms(),
+            actor: user.to_string(),
+            action: "server_tools.chosen".to_owned(),
+            document: None,
+            request: None,
+            detail: json!({"tools": tools, "token": self.token}),
+        });
+        let put = StoreOp::PutSetting { key: setting(user), value: json!(tools).to_string() };
+        let stored = self.api.store.commit(WriteBatch::from(put).with(line)).await;
+        stored?;
+        Ok(tools)
+    }
+}
+
+fn setting(user: &UserId) -> String {
+    format!("server_tools:{user}")
+}

@@ -1,0 +1,105 @@
+//! Sessions of people and of their programs.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::ids::{SessionId, UserId};
+use crate::permissions::Principal;
+use crate::store::{SessionRecord, StoreOp};
+
+use super::{ApiError, Application, Caller, ErrorCode, ListPage};
+
+/// Interval after which a program's session is stored as used again, in milliseconds.
+const SEEN_STEP_MS: u64 = 60 * 60 * 1_000;
+
+impl Application {
+    /// Continues a session of a person, or begins one if there is none or it is too old.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](ErrorCode::NotAllowed) for another person's session: it is not taken over.
+    pub async fn resume_session(
+        &self,
+        person: &Principal,
+        id: Option<SessionId>,
+    ) -> Result<SessionRecord, ApiError> {
+        let known = match id {
+            Some(id) => self.store.session(&id).await?,
+            None => None,
+        };
+        match known {
+            Some(session) if session.user != person.user => {
+                Err(ApiError::new(ErrorCode::NotAllowed, "this session belongs to somebody else"))
+            }
+            Some(session) if !session.is_over(self.clock.now_ms()) => Ok(session),
+            Some(_) | None => self.begin_session(&person.user).await,
+        }
+    }
+
+    /// Begins a session of a person.
+    pub(super) async fn begin_session(&self, user: &UserId) -> Result<SessionRecord, ApiError> {
+        let session = SessionRecord::begin(user.clone(), self.clock.now_ms());
+        self.store.commit(StoreOp::PutSession(session.clone())).await?;
+        Ok(session)
+    }
+
+    /// Stores the time at which a session was last used, from which its time to live counts; begins
+    /// the session if there is none of this name.
+    pub async fn use_session(&self, user: &UserId, id: &SessionId) -> Result<(), ApiError> {
+        let now_ms = self.clock.now_ms();
+        let session = match self.store.session(id).await? {
+            Some(known) => SessionRecord { seen_ms: now_ms, ..known },
+            None => SessionRecord { id: id.clone(), ..SessionRecord::begin(user.clone(), now_ms) },
+        };
+        Ok(self.store.commit(StoreOp::PutSession(session)).await?)
+    }
+
+    /// Returns the session of a person's program: a single one for all its connections.
+    pub async fn program_session(
+        &self,
+        user: &UserId,
+        program: &str,
+    ) -> Result<SessionId, ApiError> {
+        let name = Sha256::digest(format!("mcp\n{user}\n{program}"));
+        let name = uuid::Uuid::from_slice(&name[..16]).unwrap_or_default().simple();
+        let (id, now_ms) = (SessionId::from(format!("ses_{name}")), self.clock.now_ms());
+        let known = self.store.session(&id).await?;
+        if let Some(known) = &known
+            && now_ms.saturating_sub(known.seen_ms) < SEEN_STEP_MS
+        {
+            return Ok(id);
+        }
+        let session = SessionRecord {
+            id: id.clone(),
+            user: user.clone(),
+            created_ms: known.map_or(now_ms, |known| known.created_ms),
+            seen_ms: now_ms,
+            permission_mode: None,
+            body: serde_json::json!({ "client": program }),
+        };
+        self.store.commit(StoreOp::PutSession(session)).await?;
+        Ok(id)
+    }
+}
+
+impl Caller {
+    /// Returns a session if it is the caller's own.
+    pub async fn own_session(&self, id: SessionId) -> Result<SessionId, ApiError> {
+        if self.session.as_ref() == Some(&id) {
+            return Ok(id);
+        }
+        match self.api.store.session(&id).await? {
+            Some(session) if session.user == self.principal.user => Ok(id),
+            Some(_) => Err(ApiError::not_allowed()),
+            None => Err(ApiError::not_found("session")),
+        }
+    }
+
+    /// Returns the newest sessions of the caller, or the newest before `before`.
+    pub async fn sessions(
+        &self,
+        before: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<ListPage<SessionRecord>, ApiError> {
+        let user = &self.principal.user;
+        Ok(ListPage::cut(self.api.store.sessions(user, before, limit as u32 + 1).await?, limit))
+    }
+}

@@ -1,0 +1,48 @@
+//! Settings of the server, and the permission modes that a person may choose from.
+
+use crate::agent::PermissionMode;
+use crate::permissions::{Action, Principal};
+use crate::rooms::settings::ServerSettings;
+
+use super::{ApiError, Application, Caller};
+
+/// Settings that an owner wants.
+#[derive(Clone, Debug)]
+pub struct NewSettings {
+    /// All settings, changed or not.
+    pub settings: ServerSettings,
+    /// `true` if the permission mode is one that the owner named.
+    pub names_mode: bool,
+}
+
+impl Application {
+    /// Returns the default permission mode of a person. A token for one document asks about that
+    /// document.
+    pub fn default_mode(&self, person: &Principal) -> PermissionMode {
+        self.agents.default_mode(person, person.document.as_ref())
+    }
+
+    /// Returns the permission modes that a person may choose from.
+    pub fn permission_modes(&self, person: &Principal) -> Vec<PermissionMode> {
+        self.agents.modes(person, person.document.as_ref())
+    }
+}
+
+impl Caller {
+    /// Changes the settings of the server, for owners, and returns those in force.
+    pub async fn set_settings(
+        &self,
+        wanted: impl Future<Output = Result<NewSettings, ApiError>>,
+    ) -> Result<ServerSettings, ApiError> {
+        self.require(Action::Administer)?;
+        let NewSettings { settings, names_mode } = wanted.await?;
+        if names_mode {
+            let checked =
+                self.api.agents.check_mode(settings.permission_mode, &self.principal, None);
+            checked?;
+        }
+        let set = self.api.rooms.set_settings(settings, &self.principal).await;
+        set?;
+        Ok(self.api.rooms.settings())
+    }
+}

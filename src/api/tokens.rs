@@ -1,0 +1,32 @@
+//! Tokens, for owners.
+
+use crate::auth::{NewToken, TokenGrant};
+use crate::ids::TokenId;
+use crate::permissions::Action;
+use crate::store::TokenRecord;
+
+use super::{ApiError, Caller};
+
+impl Caller {
+    /// Issues a token. The result is the only place that ever holds its secret.
+    pub async fn issue_token(
+        &self,
+        grant: impl Future<Output = Result<TokenGrant, ApiError>>,
+    ) -> Result<NewToken, ApiError> {
+        self.require(Action::Administer)?;
+        let (grant, by) = (grant.await?, &self.principal.user);
+        Ok(self.api.auth.issue(grant, by, self.api.clock.now_ms()).await?)
+    }
+
+    /// Returns all tokens, oldest first, without their secrets.
+    pub async fn tokens(&self) -> Result<Vec<TokenRecord>, ApiError> {
+        self.require(Action::Administer)?;
+        Ok(self.api.auth.tokens().await?)
+    }
+
+    /// Revokes a token; connections made with it are closed before this returns.
+    pub async fn revoke_token(&self, token: &TokenId) -> Result<(), ApiError> {
+        self.require(Action::Administer)?;
+        Ok(self.api.auth.revoke(token, &self.principal.user, self.api.clock.now_ms()).await?)
+    }
+}

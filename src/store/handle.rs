@@ -1,0 +1,159 @@
+//! Handle to the store: sends batches to the writer, and lends connections for reading.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sqlx::SqlitePool;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::batch::{StoreOp, WriteBatch};
+use super::error::StoreError;
+
+/// Bytes that [`Store::probe`] stores: more than are free on a disk that is as good as full.
+const TRIED_BYTES: usize = 16 * 1024;
+
+/// Handle to the database of a server. Clones share one database.
+#[derive(Clone, Debug)]
+pub struct Store {
+    shared: Arc<StoreShared>,
+}
+
+#[derive(Debug)]
+struct StoreShared {
+    inbox: mpsc::Sender<WriterMessage>,
+    readers: SqlitePool,
+    counts: Arc<CommitCounters>,
+    /// Counter that grows when there may be something new in the outbox of the webhooks.
+    news: watch::Sender<u64>,
+    /// Lock of the data directory, held while this process serves it.
+    lock: Mutex<Option<File>>,
+}
+
+/// Message to the writer.
+#[derive(Debug)]
+pub(super) enum WriterMessage {
+    Commit { batch: WriteBatch, answer: oneshot::Sender<CommitOutcome> },
+    Close { answer: oneshot::Sender<()> },
+}
+
+/// Numbers of batches ([`WriteBatch`]) and transactions written since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommitCounts {
+    /// Batches that are on the disk.
+    pub batches: u64,
+    /// Batches that failed and left nothing behind.
+    pub failed: u64,
+    /// Transactions, each of which waited for the disk once.
+    pub transactions: u64,
+}
+
+/// Counters behind [`CommitCounts`].
+#[derive(Debug, Default)]
+pub(super) struct CommitCounters {
+    batches: AtomicU64,
+    failed: AtomicU64,
+    transactions: AtomicU64,
+}
+
+impl CommitCounters {
+    fn read(&self) -> CommitCounts {
+        CommitCounts {
+            batches: self.batches.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+            transactions: self.transactions.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Counts a transaction that is on the disk.
+    pub(super) fn count_transaction(&self) {
+        self.transactions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts batches by their outcomes.
+    pub(super) fn count(&self, outcomes: &[CommitOutcome]) {
+        let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
+        self.failed.fetch_add(failed as u64, Ordering::Relaxed);
+        self.batches.fetch_add((outcomes.len() - failed) as u64, Ordering::Relaxed);
+    }
+}
+
+/// Result of storing one batch.
+pub(super) type CommitOutcome = Result<(), StoreError>;
+
+impl Store {
+    /// Returns a handle to a writer that is running.
+    pub(super) fn new(
+        inbox: mpsc::Sender<WriterMessage>,
+        readers: SqlitePool,
+        counts: Arc<CommitCounters>,
+        news: watch::Sender<u64>,
+        lock: Option<File>,
+    ) -> Self {
+        let lock = Mutex::new(lock);
+        Self { shared: Arc::new(StoreShared { inbox, readers, counts, news, lock }) }
+    }
+
+    /// Writes `batch`. When this returns `Ok` the batch survives a crash of the process and a loss
+    /// of power; when it returns an error nothing of the batch was written.
+    ///
+    /// Batches take effect in the order in which their `commit` was first polled. Waits while too
+    /// many batches are queued. Dropping the future does not take a queued batch back.
+    ///
+    /// # Errors
+    /// An error of one of the operations ([`StoreOp`]), [`StoreError::Write`], or
+    /// [`StoreError::Closed`].
+    pub async fn commit(&self, batch: impl Into<WriteBatch>) -> Result<(), StoreError> {
+        let batch = batch.into();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (answer, outcome) = oneshot::channel();
+        let sent = self.shared.inbox.send(WriterMessage::Commit { batch, answer }).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        outcome.await.map_err(|_| StoreError::Closed)?.map_err(StoreError::while_writing)
+    }
+
+    /// Stores a value that nothing needs and reads it again, to find out if the store works.
+    ///
+    /// # Errors
+    /// The reason why the store does not work: no space left, for example.
+    pub async fn probe(&self) -> Result<(), StoreError> {
+        // A different value each time: an unchanged one is perhaps not written. Long enough to need
+        // space of its own.
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        let value = id.repeat(TRIED_BYTES / id.len());
+        let key = "readiness".to_owned();
+        self.commit(StoreOp::PutSetting { key: key.clone(), value: value.clone() }).await?;
+        // Another server instance of the same moment may have written since.
+        self.setting(&key).await?.map(drop).ok_or_else(|| StoreError::missing("setting", &key))
+    }
+
+    /// Returns the numbers of batches and transactions written since the store was opened.
+    pub fn counts(&self) -> CommitCounts {
+        self.shared.counts.read()
+    }
+
+    /// Returns a receiver that changes when there may be something new in the outbox.
+    pub fn outbox_changes(&self) -> watch::Receiver<u64> {
+        self.shared.news.subscribe()
+    }
+
+    /// Finishes queued batches, folds the write-ahead log into the database, and unlocks the
+    /// directory. Later commits and reads fail as [`StoreError::Closed`]; closing twice is fine.
+    pub async fn close(&self) {
+        let (answer, done) = oneshot::channel();
+        if self.shared.inbox.send(WriterMessage::Close { answer }).await.is_ok() {
+            // An error means that the writer has ended, which is what we wait for.
+            done.await.ok();
+        }
+        self.shared.readers.close().await;
+        let lock = self.shared.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(lock);
+    }
+
+    /// Returns the connections for reading.
+    pub(super) fn readers(&self) -> &SqlitePool {
+        &self.shared.readers
+    }
+}

@@ -1,0 +1,23 @@
+//! Settings that the server stores: a text under a key.
+
+use super::sqlite::statement_batch::StatementBatch;
+use super::{Store, StoreError};
+
+impl Store {
+    /// Returns one of the server's own values.
+    pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
+        Ok(query.fetch_optional(self.readers()).await?)
+    }
+}
+
+/// Stores a setting, or replaces the one under its key.
+pub(super) fn put(script: &mut StatementBatch<'_>, key: &str, value: &str) {
+    script
+        .run(
+            "INSERT INTO settings (key, value) VALUES ($1, $2)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        )
+        .bind(key)
+        .bind(value);
+}

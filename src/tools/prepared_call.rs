@@ -1,0 +1,107 @@
+//! What the halves of a tool hand to the approval step: a prepared call, its decision, its outcome.
+
+use crate::approvals::{HunkDraft, Preview, RequestResolution};
+use crate::document::Text;
+use crate::ids::DocumentId;
+use crate::rooms::command::DocumentSnapshot;
+
+use super::document::text_changes;
+use super::{RewrittenRange, ToolError, ToolOutcome, UnreadRanges, pipeline};
+
+/// Prepared effect of a call ([`Tool::prepare`](super::Tool::prepare)).
+#[derive(Debug)]
+pub enum PreparedCall {
+    /// No effect: this is the answer.
+    Answer(ToolAnswer),
+    /// Change of the document.
+    Propose(DocumentProposal),
+    /// Action outside of documents.
+    Act(ActionPreview),
+}
+
+/// Answer of a tool that changes nothing ([`PreparedCall::Answer`]).
+#[derive(Clone, Debug, Default)]
+pub struct ToolAnswer {
+    /// Result text for the model and for people.
+    pub text: String,
+    /// Additional text for the model only.
+    pub note: Option<String>,
+    /// Other documents whose words or titles are in the note.
+    pub of: Vec<DocumentId>,
+    /// Document, if the model was told how it reads now.
+    pub now: Option<DocumentSnapshot>,
+    /// Ranges of `now` that the model has not read.
+    pub unread: UnreadRanges,
+    /// Answer to the person.
+    pub response: Option<String>,
+}
+
+/// Prepared action outside of documents ([`PreparedCall::Act`]).
+#[derive(Debug)]
+pub struct ActionPreview {
+    /// Preview that people are shown.
+    pub preview: Preview,
+    /// Stamp of the file that the action would change, if it changes one.
+    pub touched: Option<String>,
+}
+
+/// Prepared change of the document ([`PreparedCall::Propose`]).
+#[derive(Debug)]
+pub struct DocumentProposal {
+    /// Changes, in positions of the base version.
+    pub hunks: Vec<HunkDraft>,
+    /// Text of the document with all changes.
+    pub text: Text,
+    /// Preview that people are shown besides the hunks.
+    pub preview: Preview,
+    /// Text for the model if people accept everything unchanged; `None` selects the report of the
+    /// review.
+    pub success_text: Option<String>,
+}
+
+impl DocumentProposal {
+    /// Returns the proposal that makes the document `base` read like `text`. People review each
+    /// difference.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Internal`] if the comparison fails.
+    pub async fn rewriting(base: &DocumentSnapshot, text: Text) -> Result<Self, ToolError> {
+        text_changes::propose(base, text, None, Vec::new()).await
+    }
+}
+
+/// Decision about a [`DocumentProposal`], and the document after it.
+#[derive(Debug)]
+pub struct ProposalResult {
+    /// Resolution of the request.
+    pub resolution: RequestResolution,
+    /// `true` if anything of the proposal is in the text.
+    pub applied: bool,
+    /// `true` if all of the proposal is in the text, in its own words.
+    pub as_proposed: bool,
+    /// Document after the decision.
+    pub now: DocumentSnapshot,
+    /// For a change of a range: its original position, and its present text if anything was
+    /// applied.
+    pub range: Option<RewrittenRange>,
+    /// The model's own explanation of the change.
+    pub explanation: Option<String>,
+    /// Text of the document if the proposal had been accepted unchanged; not known after a restart.
+    pub proposed: Option<Text>,
+}
+
+/// Call that is over, with its [`ToolOutcome`].
+#[derive(Debug, Default)]
+pub struct FinishedCall {
+    /// Outcome of the call.
+    pub outcome: ToolOutcome,
+    /// Document, if the model was told how it reads now.
+    pub now: Option<DocumentSnapshot>,
+    /// Another document, if the model was told how it reads now.
+    pub read: Option<(DocumentId, DocumentSnapshot)>,
+    /// Ranges of `now` or of the document in `read` that the model has not read.
+    pub unread: UnreadRanges,
+    /// Line for the audit log.
+    pub audit: Option<pipeline::audit::ActivityLine>,
+}

@@ -1,0 +1,275 @@
+//! Names on the wire: roles, statuses, kinds and reasons.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+#[cfg(test)]
+use ts_rs::TS;
+
+/// Role of a token, from most to least permissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// May do everything, tokens and server settings included.
+    Owner,
+    /// May write, ask the agent, and decide.
+    Editor,
+    /// May read and decide, but not write.
+    Reviewer,
+    /// May read.
+    Viewer,
+}
+
+/// Status of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum RequestStatus {
+    /// The model is still writing the change; nothing can be decided.
+    Streaming,
+    /// The request waits for people.
+    Pending,
+    /// Everything was accepted.
+    Approved,
+    /// Nothing was accepted.
+    Rejected,
+    /// Some changes were accepted, and some were not.
+    Partly,
+    /// Nobody decided in time.
+    Expired,
+    /// The request was withdrawn, or what it was about is gone.
+    Cancelled,
+    /// The request was approved, but the tool failed.
+    Failed,
+}
+
+/// Status of a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum HunkStatus {
+    /// The model is still writing it.
+    Streaming,
+    /// It waits for people.
+    Pending,
+    /// The words to replace were changed; it can be accepted with `force` and `seen`.
+    Conflict,
+    /// The words to replace are gone.
+    Obsolete,
+    /// The change is in the text.
+    Accepted,
+    /// The change was rejected.
+    Rejected,
+    /// Nobody decided in time.
+    Expired,
+}
+
+/// Decision on a whole request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum DecisionKind {
+    /// Accept all pending changes without conflict, or run the tool.
+    Approve,
+    /// Reject all open changes, or do not run the tool.
+    Reject,
+    /// Run the tool with another input.
+    Edit,
+    /// Answer the model instead of running the tool.
+    Respond,
+}
+
+/// Decision on one change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum HunkChoice {
+    /// Put the change into the text.
+    Accept,
+    /// Leave the text as it is.
+    Reject,
+}
+
+/// Policy that says who may decide a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionPolicy {
+    /// Any editor or reviewer.
+    Any,
+    /// Any editor or reviewer except the requester.
+    NotRequester,
+    /// Two different people.
+    Two,
+    /// An owner.
+    Owner,
+}
+
+/// Switch that says whether changes wait for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalSwitch {
+    /// Every change waits for a person.
+    On,
+    /// The server applies changes at once; they are logged and can be undone.
+    Off,
+}
+
+/// How the changes of a run are approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "camelCase")]
+pub enum PermissionMode {
+    /// People are asked, as the document's settings say.
+    Sdk,
+    /// Changes are applied at once; for owners, on servers that allow it.
+    BypassPermissions,
+    /// Nothing is changed before people have approved a plan.
+    ToolApproval,
+    /// The Claude CLI runs with this server's tools.
+    McpProxy,
+}
+
+/// Reason why nobody was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum UnaskedReason {
+    /// The run's permission mode was `bypassPermissions`.
+    Bypass,
+    /// Approvals were off.
+    ApprovalsOff,
+}
+
+/// Kind of a preview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum PreviewKind {
+    /// One text changes.
+    Diff,
+    /// One text changes in several steps.
+    MultiDiff,
+    /// A command would run.
+    Command,
+    /// Anything else: the input as JSON.
+    Generic,
+}
+
+/// Effect of a rule. The strictest matching rule wins: `deny`, `ask`, `allow`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum RuleEffect {
+    /// The call is refused, and nobody is asked.
+    Deny,
+    /// People are asked, whatever else was allowed.
+    Ask,
+    /// The call is approved in the name of the rule's maker.
+    Allow,
+}
+
+/// Scope of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum RuleScope {
+    /// The session that asked, as long as it lasts.
+    Session,
+    /// The document, for every session.
+    Document,
+    /// Work without a document, for every session.
+    Workspace,
+}
+
+/// Synchronisation status of a document's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum FileStatus {
+    /// The file has the text of `version`.
+    Saved,
+    /// The file is gone; it is created when somebody writes.
+    Missing,
+    /// The file cannot be read or written.
+    Failed,
+}
+
+/// Status of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum TokenStatus {
+    /// The token gives access.
+    Active,
+    /// The token's time is over.
+    Expired,
+    /// An owner revoked the token.
+    Revoked,
+}
+
+/// Reason why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum SessionEndCode {
+    /// An owner revoked the token.
+    TokenRevoked,
+    /// The token's time is over.
+    TokenExpired,
+}
+
+/// Kind of an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryAct {
+    /// A person typed it.
+    Typed,
+    /// Changes of a request were accepted.
+    Accepted,
+    /// Accepted changes were undone.
+    TakenBack,
+    /// An older text was restored.
+    Restored,
+}
+
+/// Origin of a passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum SpanKind {
+    /// A person typed it.
+    Person,
+    /// The agent proposed it, and it was accepted.
+    Ai,
+    /// The document was created with it.
+    Beginning,
+}
+
+/// Extent of a document update in `claudeResponse`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum UpdateType {
+    /// The document was not changed.
+    None,
+    /// The whole document.
+    Full,
+    /// The selected range.
+    Partial,
+}
+
+/// Status of a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum WebhookStatus {
+    /// Deliveries are accepted.
+    Active,
+    /// The receiver accepts nothing; delivery is tried again for a day.
+    Failing,
+    /// Nothing is sent.
+    Paused,
+}

@@ -1,0 +1,314 @@
+//! A desk of its own for each story: a data directory, a server, and the people who connect to it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::person::Person;
+use super::provider::Provider;
+use super::script::Script;
+use super::server::{Server, copydesk_command};
+
+/// The owner's token of every desk.
+pub const OWNER: &str = "owner-secret-of-the-stories";
+
+/// How long a file may take to follow its document on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What a token allows.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    Editor,
+    Reviewer,
+    Viewer,
+}
+
+impl Role {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Editor => "editor",
+            Self::Reviewer => "reviewer",
+            Self::Viewer => "viewer",
+        }
+    }
+}
+
+/// A server and its data directory.
+pub struct TestServer {
+    server: Server,
+    directory: TempDir,
+    flags: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+/// How a desk is to be started.
+#[derive(Default)]
+pub struct Plan {
+    model: Option<Model>,
+    flags: Vec<String>,
+    environment: Vec<(String, String)>,
+    files: Option<Vec<(String, String)>>,
+}
+
+enum Model {
+    File(PathBuf),
+    Script(Script),
+    Named(String),
+}
+
+impl Plan {
+    /// More flags of `copydesk serve`.
+    pub fn flags(mut self, flags: &[&str]) -> Self {
+        self.flags.extend(flags.iter().map(ToString::to_string));
+        self
+    }
+
+    /// A variable of its environment.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Plays a script.
+    pub fn script(mut self, script: Script) -> Self {
+        self.model = Some(Model::Script(script));
+        self
+    }
+
+    /// Plays a script of `fixtures/scripts`.
+    pub fn playing(mut self, name: &str) -> Self {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures/scripts")
+            .join(format!("{name}.json"));
+        assert!(file.is_file(), "there is no script {}", file.display());
+        self.model = Some(Model::File(file));
+        self
+    }
+
+    /// A workspace with these files.
+    pub fn workspace(mut self, files: &[(&str, &str)]) -> Self {
+        let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+        self.files = Some(files.iter().map(owned).collect());
+        self
+    }
+
+    /// Asks a provider of the Messages API that is played.
+    pub fn provider(self, provider: &Provider) -> Self {
+        let keyed = self.model("anthropic").variable("ANTHROPIC_API_KEY", "sk-story");
+        keyed.variable("ANTHROPIC_BASE_URL", &provider.url)
+    }
+
+    /// Another model, as `--model` names it.
+    pub fn model(mut self, name: &str) -> Self {
+        self.model = Some(Model::Named(name.to_owned()));
+        self
+    }
+
+    /// Starts the server.
+    pub fn start(self) -> TestServer {
+        let directory = tempfile::tempdir().expect("there is room for a data directory");
+        let model = match self.model {
+            Some(Model::File(file)) => format!("script:{}", file.display()),
+            Some(Model::Script(script)) => script.write(directory.path()),
+            Some(Model::Named(name)) => name,
+            None => Script::talking().write(directory.path()),
+        };
+        let mut flags = vec!["--model".to_owned(), model, "--token".to_owned(), OWNER.to_owned()];
+        flags.extend(self.flags);
+        if let Some(files) = self.files {
+            let folder = directory.path().join("workspace");
+            std::fs::create_dir(&folder).expect("there is room for a workspace");
+            for (name, text) in files {
+                std::fs::write(folder.join(name), text).expect("there is room for a file");
+            }
+            flags.extend(["--workspace".to_owned(), folder.display().to_string()]);
+        }
+        let server = Server::start(&directory.path().join("data"), &flags, &self.environment);
+        TestServer { server, directory, flags, environment: self.environment }
+    }
+}
+
+impl TestServer {
+    /// A desk that is not asked to do more than talk.
+    pub fn quiet() -> Self {
+        Plan::default().start()
+    }
+
+    /// A desk whose model plays `fixtures/scripts/NAME.json`.
+    pub fn playing(name: &str) -> Self {
+        Plan::default().playing(name).start()
+    }
+
+    /// A desk whose model plays this.
+    pub fn scripted(script: Script) -> Self {
+        Plan::default().script(script).start()
+    }
+
+    /// A desk that asks this provider.
+    pub fn behind(provider: &Provider) -> Self {
+        Plan::default().provider(provider).start()
+    }
+
+    /// To say more about it before it starts.
+    pub fn plan() -> Plan {
+        Plan::default()
+    }
+
+    /// Where it is: `http://127.0.0.1:PORT`.
+    pub fn url(&self) -> &str {
+        &self.server.url
+    }
+
+    /// `127.0.0.1:PORT`
+    pub fn address(&self) -> &str {
+        self.server.address()
+    }
+
+    /// The link that was printed.
+    pub fn link(&self) -> &str {
+        &self.server.link
+    }
+
+    /// The memory the server has now, in bytes.
+    pub fn memory(&self) -> usize {
+        self.server.memory()
+    }
+
+    /// The sockets the server has open.
+    pub fn open_sockets(&self) -> usize {
+        self.server.open_sockets()
+    }
+
+    /// What the server wrote to stderr.
+    pub fn complaints(&self) -> String {
+        self.server.complaints()
+    }
+
+    /// The data directory.
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// What a file of the workspace reads; `None`: it is not there.
+    pub fn file(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.directory.path().join("workspace").join(name)).ok()
+    }
+
+    /// The folder of the workspace.
+    pub fn folder(&self) -> PathBuf {
+        self.directory.path().join("workspace")
+    }
+
+    /// Waits until a file of the workspace reads like this.
+    pub fn file_comes_to_read(&self, name: &str, text: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.file(name).as_deref() != Some(text) {
+            assert!(Instant::now() < until, "{name} reads {:?}, not {text:?}", self.file(name));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Somebody else writes to a file of the workspace.
+    pub fn overwrites(&self, name: &str, text: &str) {
+        let path = self.directory.path().join("workspace").join(name);
+        std::fs::write(path, text).expect("there is room for a file");
+    }
+
+    /// A connected person with a token of their own.
+    pub fn person(&self, name: &str, role: Role) -> Person {
+        Person::arrive(self.url(), &self.token(name, role, &[]), name)
+    }
+
+    /// Shorthand: most people in the stories write.
+    pub fn editor(&self, name: &str) -> Person {
+        self.person(name, Role::Editor)
+    }
+
+    /// Somebody connected who may go to one document and nowhere else.
+    pub fn guest(&self, role: Role, document: &str) -> Person {
+        let token = self.token("Guest", role, &["--document", document]);
+        Person::arrive(self.url(), &token, "Guest")
+    }
+
+    /// The connected owner.
+    pub fn owner(&self) -> Person {
+        Person::arrive(self.url(), OWNER, "Owner")
+    }
+
+    /// A token, as `copydesk token` prints it.
+    pub fn token(&self, name: &str, role: Role, more: &[&str]) -> String {
+        let output = copydesk_command()
+            .args(["token", "--role", role.as_str(), "--name", name, "--data"])
+            .arg(self.data())
+            .args(more)
+            .output()
+            .expect("the binary is built");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "no token was issued: {complaint}");
+        String::from_utf8(output.stdout).expect("a token is text").trim().to_owned()
+    }
+
+    /// A socket that was not let in: its code and message.
+    pub fn refuses(&self, auth: &serde_json::Value) -> (String, String) {
+        Person::turned_away(self.url(), &json!({"auth": auth, "transports": ["websocket"]}))
+    }
+
+    /// A power cut, and the server is there again; people have to come back.
+    pub fn is_killed_and_restarted(&mut self) {
+        self.server.kill();
+        self.starts();
+    }
+
+    /// SIGTERM.
+    pub fn stops(&mut self) -> ExitStatus {
+        self.server.stop()
+    }
+
+    /// Starts on the same data, to die at a failpoint; nothing if it died before it could serve.
+    pub fn starts_to_die_at(&mut self, walk: &str) -> Option<()> {
+        let mut environment = self.environment.clone();
+        environment.push(("COPYDESK_FAILPOINTS".to_owned(), walk.to_owned()));
+        self.server = Server::try_start(&self.data(), &self.flags, &environment).ok()?;
+        Some(())
+    }
+
+    /// Waits until the server has died by itself.
+    pub fn dies(&mut self) {
+        let status = self.server.ends();
+        assert!(!status.success(), "it stopped in good order");
+    }
+
+    /// On the same data, without a flag from now on.
+    pub fn starts_without(&mut self, flag: &str) {
+        self.flags.retain(|known| known != flag);
+        self.starts();
+    }
+
+    /// On the same data, with an environment variable from now on.
+    pub fn starts_with(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self.starts();
+    }
+
+    /// On the same data, after it was killed or stopped.
+    pub fn starts(&mut self) {
+        self.server = Server::start(&self.data(), &self.flags, &self.environment);
+    }
+}
+
+impl Drop for TestServer {
+    /// Whatever happened at it: what a desk leaves behind holds together.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.server.kill();
+        let checked = copydesk_command().args(["check", "--data"]).arg(self.data()).output();
+        let checked = checked.expect("the binary is built");
+        let said = String::from_utf8_lossy(&checked.stdout);
+        assert!(checked.status.success(), "the data does not hold together:\n{said}");
+    }
+}

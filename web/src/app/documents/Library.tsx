@@ -1,0 +1,222 @@
+/** All documents: open, make, rename and delete them. */
+import { useEffect, useState } from 'react'
+import { InboxButton } from '../../workspace-inbox/InboxPanel.tsx'
+import { canWrite } from '../../editor/store.ts'
+import { useSession, wire } from '../../session/store.ts'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { timeAgo } from '../../ui/timeFormat.ts'
+import type { DocumentLine } from '../../wire/generated.ts'
+import {
+  createDocument,
+  deleteDocument,
+  loadLibrary,
+  renameDocument,
+  tooLong,
+  useLibrary,
+} from './library.ts'
+import { AccountButton } from '../AccountButton.tsx'
+import { OpenFile } from './OpenFile.tsx'
+import { documentPath, follow, navigate } from '../routes.ts'
+import { Share } from '../share/Share.tsx'
+
+const create = async () => {
+  const id = await createDocument()
+  if (id) navigate(documentPath(id))
+}
+
+export function Library() {
+  const { documents, problem } = useLibrary()
+  const { link, me } = useSession()
+  const [doomed, setDoomed] = useState<DocumentLine | null>(null)
+  const [renaming, setRenaming] = useState<DocumentLine | null>(null)
+  useEffect(() => {
+    document.title = 'Copydesk'
+    if (link === 'online') void loadLibrary()
+    const stops = [
+      wire.on('document:changed', () => void loadLibrary()),
+      wire.on('document:created', () => void loadLibrary()),
+    ]
+    return () => stops.forEach((stop) => stop())
+  }, [link])
+  const mayWrite = me !== null && canWrite(me.role)
+  return (
+    <div className="library">
+      <main>
+        <div className="library-head">
+          <h1>Documents</h1>
+          <div className="library-actions">
+            <InboxButton />
+            <Share documentId={null} />
+            <AccountButton />
+            <OpenFile />
+            {mayWrite && documents !== null && documents.length > 0 && (
+              <button type="button" className="button is-primary" onClick={() => void create()}>
+                <Icon name="plus" size={14} /> New document
+              </button>
+            )}
+          </div>
+        </div>
+        {link === 'offline' && (
+          <p className="warn-note" role="status">
+            The server cannot be reached. This list will come back with it.
+          </p>
+        )}
+        {problem && (
+          <p className="warn-note" role="alert">
+            {problem}
+          </p>
+        )}
+        {documents === null && !problem && <Skeleton />}
+        {documents?.length === 0 && <Welcome mayWrite={mayWrite} />}
+        <ul aria-label="Documents">
+          {documents?.map((line) => (
+            <Line key={line.id} line={line} onDelete={setDoomed} onRename={setRenaming} />
+          ))}
+        </ul>
+      </main>
+      {doomed && <DeleteDialog line={doomed} onClose={() => setDoomed(null)} />}
+      {renaming && <RenameDialog line={renaming} onClose={() => setRenaming(null)} />}
+    </div>
+  )
+}
+
+function Line({
+  line,
+  onDelete,
+  onRename,
+}: {
+  line: DocumentLine
+  onDelete: (line: DocumentLine) => void
+  onRename: (line: DocumentLine) => void
+}) {
+  const path = documentPath(line.id)
+  return (
+    <li className="document-line">
+      <a href={path} onClick={(event) => follow(event, path)}>
+        <span>{line.title || 'Untitled'}</span>
+        <span>
+          {line.path && 'File · '}Changed {timeAgo(line.updatedAt, Date.now())}
+        </span>
+      </a>
+      {canWrite(line.role) && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={`Rename ${line.title}`}
+          title="Rename"
+          onClick={() => onRename(line)}
+        >
+          <Icon name="pencil" />
+        </button>
+      )}
+      {line.role === 'owner' && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={`Delete ${line.title}`}
+          title="Delete"
+          onClick={() => onDelete(line)}
+        >
+          <Icon name="trash" />
+        </button>
+      )}
+    </li>
+  )
+}
+
+function Welcome({ mayWrite }: { mayWrite: boolean }) {
+  return (
+    <div className="welcome">
+      <h2>{mayWrite ? 'Begin with a blank page' : 'Nothing is shared with you yet'}</h2>
+      <p>
+        Write together, ask the AI for an edit, and look at every change before it lands. Nothing
+        changes your words until somebody accepts it.
+      </p>
+      {mayWrite && (
+        <button type="button" className="button is-primary" onClick={() => void create()}>
+          <Icon name="plus" size={14} /> New document
+        </button>
+      )}
+    </div>
+  )
+}
+
+function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: () => void }) {
+  const remove = () => {
+    void deleteDocument(line.id)
+    onClose()
+  }
+  const foot = (
+    <>
+      <button type="button" className="button is-danger" onClick={remove}>
+        Delete
+      </button>
+      <button type="button" className="button" onClick={onClose}>
+        Keep it
+      </button>
+    </>
+  )
+  return (
+    <Dialog title={`Delete “${line.title}”?`} onClose={onClose} foot={foot}>
+      <p>Its text and everything waiting for review go with it, for everybody.</p>
+    </Dialog>
+  )
+}
+
+function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: () => void }) {
+  const [title, setTitle] = useState(line.title)
+  const problem = tooLong(title.trim())
+  const save = async (event: { preventDefault(): void }) => {
+    event.preventDefault()
+    if (await renameDocument(line.id, title.trim())) {
+      onClose()
+      await loadLibrary()
+    }
+  }
+  return (
+    <Dialog title="Rename document" onClose={onClose}>
+      <form onSubmit={(event) => void save(event)}>
+        <label className="hidden-label" htmlFor="new-title">
+          Title
+        </label>
+        <input
+          id="new-title"
+          className="field"
+          autoFocus
+          value={title}
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem && 'title-problem'}
+          onInput={(event) => setTitle(event.currentTarget.value)}
+        />
+        {problem && (
+          <p id="title-problem" className="warn-note" style={{ marginTop: 8 }} role="alert">
+            {problem}
+          </p>
+        )}
+        <div className="dialog-foot">
+          <button
+            type="submit"
+            className="button is-primary"
+            disabled={title.trim() === '' || problem !== undefined}
+          >
+            Save
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+export function Skeleton() {
+  return (
+    <div className="skeleton" role="status" aria-label="Loading">
+      {[90, 96, 84, 92, 60].map((width) => (
+        <span key={width} style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  )
+}

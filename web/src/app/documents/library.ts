@@ -1,0 +1,65 @@
+/** The list of documents, and what can be done to it. */
+import { create } from 'zustand'
+import { wire } from '../../session/store.ts'
+import { toast } from '../../ui/toasts.ts'
+import { CallError } from '../../wire/socket.ts'
+import type { DocumentLine } from '../../wire/generated.ts'
+
+interface LibraryState {
+  documents: readonly DocumentLine[] | null
+  problem: string | null
+}
+export const useLibrary = create<LibraryState>()(() => ({ documents: null, problem: null }))
+
+export async function loadLibrary(): Promise<void> {
+  try {
+    const { documents } = await wire.call('document:list', {})
+    useLibrary.setState({
+      documents: documents.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt)),
+      problem: null,
+    })
+  } catch (error) {
+    if (error instanceof CallError && error.code !== 'offline')
+      useLibrary.setState({ problem: error.message })
+  }
+}
+
+export async function createDocument(): Promise<string | undefined> {
+  const made = await attempt(() => wire.call('document:create', {}))
+  return made?.document.id
+}
+
+/** Opens a file of the workspace; its document. */
+export async function openFile(path: string): Promise<string | undefined> {
+  const opened = await attempt(() => wire.call('document:open', { path }))
+  return opened?.document?.id
+}
+
+export async function renameDocument(documentId: string, title: string): Promise<boolean> {
+  return (await attempt(() => wire.call('document:rename', { documentId, title }))) !== undefined
+}
+
+/** The server keeps as many characters, and cuts nothing. */
+const LONGEST_TITLE = 200
+
+/** What is wrong with a title's length, if something is. */
+export function tooLong(title: string): string | undefined {
+  const count = [...title].length
+  return count > LONGEST_TITLE
+    ? `A title has at most ${LONGEST_TITLE} characters. This one has ${count}.`
+    : undefined
+}
+
+export async function deleteDocument(documentId: string): Promise<void> {
+  if (await attempt(() => wire.call('document:delete', { documentId }))) await loadLibrary()
+}
+
+async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call()
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    toast(error.message)
+    return undefined
+  }
+}

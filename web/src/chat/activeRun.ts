@@ -1,0 +1,20 @@
+/** The run of ours that the model is busy with, if any; one that waits for people is not. */
+import { isWaiting, useReview } from '../review/state/store.ts'
+import { useSession } from '../session/store.ts'
+import { type Run, useChat, working } from './store.ts'
+
+export function useActiveRun(): Run | undefined {
+  const session = useSession((state) => state.me?.sessionId)
+  const requests = useReview((state) => state.requests)
+  return useChat((chat) =>
+    working(
+      chat,
+      session,
+      new Set(
+        Object.values(requests)
+          .filter(isWaiting)
+          .map((request) => request.requestId),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,79 @@
+/** The editor's extensions, in one list. */
+import { collab } from '@codemirror/collab'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { EditorState, Prec, type Extension } from '@codemirror/state'
+import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
+import { frozen } from '../frozen/field.ts'
+import { toggleFrozen } from '../frozen/freeze.ts'
+import { freezeMenu } from '../frozen/menu.ts'
+import { authors } from '../history/authors.ts'
+import { caretField } from '../presence/carets.ts'
+import { clickToActivate, oneRowOfButtons } from '../review/changes/decorations.ts'
+import { review } from '../review/changes/reviewField.ts'
+import { reviewKeys } from '../review/changes/keyBindings.ts'
+import { strayLetters } from '../review/changes/keyboardFocus.ts'
+import { continueList, toggleMark } from './format.ts'
+import { markdown } from './markdown.ts'
+import { livePreview } from './livePreview.ts'
+import { wholeCharacters } from './sync/surrogates.ts'
+
+export interface EditorSetup {
+  text: string
+  version: number
+  clientID: string
+  writable: boolean
+  title: string
+  onUpdate: Extension
+}
+
+export function editorState({
+  text,
+  version,
+  clientID,
+  writable,
+  title,
+  onUpdate,
+}: EditorSetup): EditorState {
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      collab({ startVersion: version, clientID }),
+      review(),
+      frozen(),
+      freezeMenu(),
+      caretField,
+      authors,
+      wholeCharacters,
+      history(),
+      markdown(),
+      livePreview,
+      drawSelection(),
+      clickToActivate,
+      oneRowOfButtons,
+      EditorView.lineWrapping,
+      EditorState.readOnly.of(!writable),
+      EditorView.editable.of(writable),
+      EditorView.contentAttributes.of({
+        'aria-label': `Text of ${title}`,
+        'aria-multiline': 'true',
+        role: 'textbox',
+        spellcheck: 'true',
+        autocorrect: 'on',
+        autocapitalize: 'sentences',
+        ...(!writable && { 'aria-readonly': 'true', tabindex: '0' }),
+      }),
+      placeholder('Start writing, or ask for a first draft…'),
+      strayLetters,
+      Prec.high(keymap.of(reviewKeys)),
+      keymap.of([
+        { key: 'Mod-b', run: toggleMark('**') },
+        { key: 'Mod-i', run: toggleMark('*') },
+        { key: 'Mod-Shift-l', run: toggleFrozen },
+        { key: 'Enter', run: continueList },
+        ...historyKeymap,
+        ...defaultKeymap,
+      ]),
+      onUpdate,
+    ],
+  })
+}

@@ -1,0 +1,388 @@
+/** One open document: joins it, keeps text and pending changes in step with the server, sends what is typed, survives breaks. */
+import { getSyncedVersion, receiveUpdates, sendableUpdates } from '@codemirror/collab'
+import { type ChangeSet, Transaction } from '@codemirror/state'
+import { EditorView, type ViewUpdate } from '@codemirror/view'
+import { useChat, requested } from '../../chat/store.ts'
+import { DocumentPeers } from '../../presence/documentPeers.ts'
+import { setFrozen } from '../../frozen/field.ts'
+import { notifyIfObsolete } from '../../review/state/reopen.ts'
+import { forgetLastAccept } from '../../review/state/decide.ts'
+import { announceStreamingChange, endedAsRequest } from '../../review/changes/announcements.ts'
+import { reviewField, setHunks } from '../../review/changes/reviewField.ts'
+import {
+  applyRequest,
+  applyResolved,
+  applySnapshot,
+  hunksPut,
+  useReview,
+} from '../../review/state/store.ts'
+import { CallError, type Wire } from '../../wire/socket.ts'
+import type {
+  ToolApprovalRequest,
+  ToolApprovalResolved,
+  DocumentSettings,
+  DocumentUpdates,
+  Opened,
+  WholeDocument,
+} from '../../wire/generated.ts'
+import { setCurrent } from './currentDocument.ts'
+import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
+import { editorState } from '../extensions.ts'
+import { stash, unstash } from './stash.ts'
+import { canWrite, useDocument } from '../store.ts'
+import { OutOfStep, Synced, isOutOfStep } from './synced.ts'
+import { sendable, unsentWords, warnBeforeLeaving } from './unsent.ts'
+import { TextWatcher } from '../textWatcher.ts'
+
+/** A long time offline is sent in pieces that stay well below the server's message limit. */
+const PUSH_AT_MOST = 200
+const RETRY_MS = 1_000
+
+/** Answers to a push that do not get better by waiting. */
+const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'])
+
+export class LiveDocument {
+  readonly view = new EditorView()
+  synced: Synced | null = null
+  /** False while an answer to `document:open` or `document:resync` is awaited; events wait in `queue`. */
+  private joined = false
+  private joining = false
+  private queue: QueuedEvent[] = []
+  private pushing = false
+  private readonly peers: DocumentPeers
+  private readonly stops: (() => void)[]
+  private readonly watch = new TextWatcher(this.view)
+
+  constructor(
+    readonly id: string,
+    private readonly wire: Wire,
+  ) {
+    this.peers = new DocumentPeers(this, wire)
+    const ours =
+      <T extends { documentId?: string; document_id?: string | null }>(act: (payload: T) => void) =>
+      (payload: T) => {
+        if (payload.documentId === id || payload.document_id === id) act(payload)
+      }
+    this.stops = [
+      wire.on('sessionRegistered', () => void this.join()),
+      wire.onDisconnect(() => this.leave()),
+      wire.on(
+        'document:updates',
+        ours((updates) => this.take({ updates })),
+      ),
+      wire.on(
+        'tool_approval_request',
+        ours((request) => this.take({ request })),
+      ),
+      wire.on('tool_approval_update', (update) => this.take({ update })),
+      wire.on('tool_approval_resolved', (done) => this.take({ done })),
+      wire.on(
+        'document:changed',
+        ours(({ title, settings, version, deleted }) => {
+          if (title !== undefined) useDocument.setState({ title })
+          if (settings && version !== undefined) this.take({ settings, version })
+          if (deleted) this.gone()
+        }),
+      ),
+      wire.on(
+        'presence:peers',
+        ours(({ peers }) => this.peers.see(peers, this.synced)),
+      ),
+      wire.on(
+        'presence:update',
+        ours((moved) => this.peers.move(moved, this.synced)),
+      ),
+    ]
+    this.stops.push(warnBeforeLeaving(() => !this.settled))
+    setCurrent(this)
+    if (wire.connected) void this.join()
+  }
+
+  get version(): number {
+    return this.synced?.version ?? 0
+  }
+
+  inStep(): Synced | null {
+    return this.joined ? this.synced : null
+  }
+
+  get settled(): boolean {
+    return this.synced === null || sendableUpdates(this.view.state).length === 0
+  }
+
+  close(): void {
+    this.stops.forEach((stop) => stop())
+    this.peers.stop()
+    setCurrent(null)
+    this.watch.stop()
+    this.sendLastWords()
+    if (this.wire.connected)
+      void this.wire.call('document:close', { documentId: this.id }).catch(() => undefined)
+    this.view.destroy()
+  }
+
+  /** Opens, or catches up after a break; the server answers with everything in one message. */
+  async join(): Promise<void> {
+    if (this.joining) return
+    this.joining = true
+    this.joined = false
+    this.queue = []
+    try {
+      this.opened(
+        await this.wire.call('document:open', {
+          documentId: this.id,
+          ...(this.synced && { since: this.synced.version }),
+        }),
+      )
+    } catch (error) {
+      if (isOutOfStep(error)) await this.reload()
+      else this.cannotOpen(error)
+    } finally {
+      this.joining = false
+    }
+  }
+
+  /** What was typed in the last moment still goes out; where it cannot, it is kept for the next visit. */
+  private sendLastWords(): void {
+    if (this.settled) return
+    const keep = () => stash(localStorage, this.id, unsentWords(unsent))
+    const unsent = this.unconfirmed()
+    if (!this.joined) return keep()
+    this.wire
+      .call('document:push', {
+        documentId: this.id,
+        version: getSyncedVersion(this.view.state),
+        updates: sendable(this.view.state),
+      })
+      .catch(keep)
+  }
+
+  redraw(): void {
+    if (!this.synced) return
+    const unconfirmed = this.unconfirmed()
+    this.view.dispatch({
+      effects: [
+        setHunks.of(this.synced.project(unconfirmed)),
+        setFrozen.of(this.synced.projectFrozen(unconfirmed)),
+      ],
+    })
+  }
+
+  private opened(opened: Opened): void {
+    if (opened.document) this.load(opened.document, opened)
+    else
+      this.apply({
+        documentId: this.id,
+        from: opened.from ?? this.synced!.version,
+        updates: opened.updates ?? [],
+      })
+    const misfits = this.synced!.replace(
+      opened.requests,
+      opened.streaming.flatMap(({ hunks }) => hunks),
+    )
+    if (misfits.length > 0) console.warn('requests that do not fit this version', misfits)
+    if (opened.title !== undefined) useDocument.setState({ title: opened.title })
+    const settings = opened.document?.settings ?? opened.settings
+    if (settings) this.configure(settings)
+    useReview.setState((state) => applySnapshot(state, opened.requests, opened.streaming))
+    useChat.setState((chat) => opened.requests.reduce(requested, chat))
+    this.redraw()
+    useDocument.setState({ member: opened.member, file: opened.file ?? null })
+    this.peers.see(opened.peers, this.synced)
+    this.joined = true
+    this.queue
+      .splice(0)
+      .filter((message) => !isOlder(message, this.synced!.version))
+      .forEach((message) => this.take(message))
+    void this.push()
+  }
+
+  /** The ranges are of our version. */
+  private configure(settings: DocumentSettings): void {
+    this.synced!.frozen = settings.frozen
+    useDocument.setState({ settings })
+  }
+
+  /** A fresh copy. What was typed and never arrived is kept aside and offered back. */
+  private load(document: WholeDocument, { clientID, role }: Opened): void {
+    const lost = this.synced ? unsentWords(this.unconfirmed()) : unstash(localStorage, this.id)
+    this.synced = new Synced(document.text, document.version)
+    const { id, title, version, text } = document
+    this.view.setState(
+      editorState({
+        text,
+        version,
+        clientID,
+        title,
+        writable: canWrite(role),
+        onUpdate: EditorView.updateListener.of((update) => this.changed(update)),
+      }),
+    )
+    useDocument.setState(({ recovered }) => ({
+      id,
+      title,
+      role,
+      phase: 'open',
+      failure: null,
+      saved: 'saved',
+      recovered: [...recovered, ...lost],
+    }))
+    this.watch.read()
+  }
+
+  private take(message: QueuedEvent): void {
+    if (!this.joined) return void this.queue.push(message)
+    try {
+      if ('updates' in message) this.apply(message.updates)
+      else if ('request' in message) this.announce(message.request)
+      else if ('done' in message) this.resolve(message.done)
+      else if ('settings' in message) this.reconfigure(message)
+      else announceStreamingChange(this.view, message.update)
+    } catch (error) {
+      if (!isOutOfStep(error)) throw error
+      console.warn('out of step, loading anew:', error.message)
+      void this.reload()
+    }
+  }
+
+  /** One `receiveUpdates` for each update, all shown at once: words and changes never disagree on screen. */
+  private apply({ from, updates, hunks }: DocumentUpdates): void {
+    const synced = this.synced!
+    const known = synced.version - from
+    if (known < 0) return void this.join()
+    if (known > updates.length || (known > 0 && known === updates.length)) return
+    let state = this.view.state
+    const steps: Transaction[] = []
+    for (const update of updates.slice(known)) {
+      const step = receiveUpdates(state, [
+        { changes: synced.commit(update), clientID: update.clientID },
+      ])
+      steps.push(step)
+      state = step.state
+    }
+    if (hunks) {
+      synced.change(hunks)
+      useReview.setState((all) => hunksPut(all, hunks.put))
+    }
+    const unconfirmed = sendableUpdates(state).map((update) => update.changes)
+    steps.push(
+      state.update({
+        effects: [
+          setHunks.of(synced.project(unconfirmed)),
+          setFrozen.of(synced.projectFrozen(unconfirmed)),
+        ],
+      }),
+    )
+    this.view.dispatch(steps)
+    this.showSaved()
+  }
+
+  private announce(request: ToolApprovalRequest): void {
+    this.synced!.add(request)
+    endedAsRequest(this.view, request)
+    useReview.setState((state) => applyRequest(state, request))
+    useChat.setState((chat) => requested(chat, request))
+    this.redraw()
+  }
+
+  private reconfigure({ settings, version }: SettingsEvent): void {
+    if (version !== this.synced!.version)
+      throw new OutOfStep(`settings at version ${version}, we are at ${this.synced!.version}`)
+    this.configure(settings)
+    this.redraw()
+  }
+
+  private resolve(done: ToolApprovalResolved): void {
+    notifyIfObsolete(useReview.getState().requests[done.request_id], done)
+    useReview.setState((state) => applyResolved(state, done))
+    this.synced!.drop((hunk) => hunk.request_id === done.request_id)
+    this.redraw()
+  }
+
+  private changed(update: ViewUpdate): void {
+    this.watch.changed(update)
+    if (update.docChanged) {
+      if (
+        update.transactions.some(
+          (tr) => tr.docChanged && tr.annotation(Transaction.remote) !== true,
+        )
+      )
+        forgetLastAccept()
+      this.showSaved()
+      void this.push()
+    }
+    if (update.selectionSet || update.docChanged || update.focusChanged) this.peers.want()
+    const before = update.startState.field(reviewField, false)
+    if (update.state.field(reviewField, false) !== before) this.watch.hunks()
+  }
+
+  private async push(): Promise<void> {
+    if (this.pushing || !this.joined || this.synced === null) return
+    const version = getSyncedVersion(this.view.state)
+    const updates = sendable(this.view.state).slice(0, PUSH_AT_MOST)
+    if (updates.length === 0) return
+    this.pushing = true
+    try {
+      await this.wire.call('document:push', { documentId: this.id, version, updates })
+      this.peers.want()
+      if (this.synced.version === version)
+        throw new CallError({ code: 'timeout', message: 'Sent, but not heard back.' })
+    } catch (error) {
+      await this.pushFailed(error)
+    } finally {
+      this.pushing = false
+    }
+    void this.push()
+  }
+
+  private async pushFailed(error: unknown): Promise<void> {
+    const code = error instanceof CallError ? error.code : 'unknown'
+    if (code === 'offline') return
+    // The server will never take these words as they are: load its text and give the words back to the writer.
+    if (REFUSED.has(code)) return this.reload()
+    await new Promise((resume) => setTimeout(resume, RETRY_MS))
+    if (code === 'timeout' && this.wire.connected) await this.join()
+  }
+
+  private async reload(): Promise<void> {
+    this.joined = false
+    try {
+      this.opened(await this.wire.call('document:open', { documentId: this.id }))
+    } catch (error) {
+      this.cannotOpen(error)
+    }
+  }
+
+  private leave(): void {
+    this.joined = false
+    this.peers.leave(this.synced)
+    this.showSaved()
+  }
+
+  private gone(): void {
+    const lost = this.synced ? unsentWords(this.unconfirmed()) : []
+    useDocument.setState(({ recovered }) => ({ phase: 'gone', recovered: [...recovered, ...lost] }))
+  }
+
+  private cannotOpen(error: unknown): void {
+    if (!(error instanceof CallError)) throw error
+    if (error.code === 'offline') return
+    if (error.code === 'not_found') return this.gone()
+    if (this.synced === null)
+      return useDocument.setState({
+        phase: 'failed',
+        failure: { code: error.code, message: error.message },
+      })
+    setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
+  }
+
+  unconfirmed(): ChangeSet[] {
+    return sendableUpdates(this.view.state).map((update) => update.changes)
+  }
+
+  private showSaved(): void {
+    useDocument.setState({
+      saved: this.settled ? 'saved' : this.wire.connected ? 'saving' : 'apart',
+    })
+  }
+}

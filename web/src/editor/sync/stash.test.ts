@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { stash, stashed, unstash } from './stash.ts'
+
+function storage(): Storage {
+  const kept = new Map<string, string>()
+  return {
+    get length() {
+      return kept.size
+    },
+    key: (index: number) => [...kept.keys()][index] ?? null,
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+    removeItem: (key: string) => void kept.delete(key),
+  } as Storage
+}
+
+it('gives words back once, for their own document', () => {
+  const kept = storage()
+  stash(kept, 'a', ['one'])
+  stash(kept, 'a', ['two'])
+  stash(kept, 'b', [])
+  expect([unstash(kept, 'b'), unstash(kept, 'a'), unstash(kept, 'a')]).toEqual([
+    [],
+    ['one', 'two'],
+    [],
+  ])
+})
+
+it('is not upset by what it did not write', () => {
+  const kept = storage()
+  kept.setItem('copydesk:unsent:a', '{')
+  expect(unstash(kept, 'a')).toEqual([])
+})
+
+it('shows what waits, of all documents, and leaves it there', () => {
+  const kept = storage()
+  kept.setItem('copydesk:token', 'secret')
+  stash(kept, 'a', ['one'])
+  stash(kept, 'b', ['two', 'three'])
+  const all = [
+    { documentId: 'a', words: ['one'] },
+    { documentId: 'b', words: ['two', 'three'] },
+  ]
+  expect([stashed(kept), stashed(kept)]).toEqual([all, all])
+})

@@ -1,0 +1,84 @@
+/** Reads counts, headings and the selection off the text, not at every keystroke but when the writer pauses. */
+import type { EditorView, ViewUpdate } from '@codemirror/view'
+import { reviewField } from '../review/changes/reviewField.ts'
+import type { Hunk } from '../wire/generated.ts'
+import { useDocument } from './store.ts'
+import { countWords, outline } from './textStatistics.ts'
+
+const PAUSE_MS = 250
+/** How far the panel's quotations may lag behind the text: longer lists cost more to draw. */
+const MOVED_MS = 100
+const MOVED_MS_PER_HUNK = 2
+
+const NOTHING = { hunks: [], streaming: [], active: null }
+
+export class TextWatcher {
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private frame = 0
+  private moved: ReturnType<typeof setTimeout> | undefined
+
+  constructor(private readonly view: EditorView) {}
+
+  changed(update: ViewUpdate): void {
+    if (update.docChanged) {
+      this.timer ??= setTimeout(() => this.read(), PAUSE_MS)
+      this.hunks()
+    }
+    if (update.selectionSet || update.docChanged) {
+      const { from, to } = update.state.selection.main
+      const old = useDocument.getState().selection
+      if (old?.from === from && old.to === to) return
+      if (from !== to)
+        useDocument.setState({
+          selection: { from, to },
+          selectedWords: countWords(update.state.sliceDoc(from, to)),
+        })
+      else if (old) useDocument.setState({ selection: null, selectedWords: 0 })
+    }
+  }
+
+  /** The pending changes: at once if one came, went or changed its state; if they only moved with the words, when there is time. */
+  hunks(): void {
+    const { hunks, streaming, active } = this.view.state.field(reviewField, false) ?? NOTHING
+    const shown = useDocument.getState()
+    if (active !== shown.active || !alike(hunks, shown.hunks) || !alike(streaming, shown.streaming))
+      this.frame ||= requestAnimationFrame(() => this.show())
+    else if (hunks.length + streaming.length > 0)
+      this.moved ??= setTimeout(() => this.show(), MOVED_MS + hunks.length * MOVED_MS_PER_HUNK)
+  }
+
+  private show(): void {
+    cancelAnimationFrame(this.frame)
+    clearTimeout(this.moved)
+    this.frame = 0
+    this.moved = undefined
+    const { hunks, streaming, active } = this.view.state.field(reviewField, false) ?? NOTHING
+    useDocument.setState(({ revision }) => ({ hunks, streaming, active, revision: revision + 1 }))
+  }
+
+  read(): void {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    const text = this.view.state.doc.toString()
+    useDocument.setState(({ revision }) => ({
+      words: countWords(text),
+      headings: outline(text),
+      revision: revision + 1,
+    }))
+    this.hunks()
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+    clearTimeout(this.moved)
+    cancelAnimationFrame(this.frame)
+  }
+}
+
+/** The same changes in the same states, wherever they are. */
+function alike(a: readonly Hunk[], b: readonly Hunk[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((hunk, index) => hunk.id === b[index]!.id && hunk.status === b[index]!.status)
+  )
+}

@@ -1,0 +1,46 @@
+/** Reading a document's history, page by page. */
+import { useCallback, useEffect, useState } from 'react'
+import { wire } from '../session/store.ts'
+import { CallError } from '../wire/socket.ts'
+import type { HistoryLine } from '../wire/generated.ts'
+import { type Step, stepsOf } from './steps.ts'
+
+/** Updates that are asked for at a time: some hours of writing. */
+const PAGE = 500
+
+interface Read {
+  steps: readonly Step[]
+  isMore: boolean
+  problem: string | null
+  readMore: () => void
+}
+
+export function useHistory(documentId: string): Read {
+  const [lines, setLines] = useState<readonly HistoryLine[]>([])
+  const [isMore, setMore] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const read = useCallback(
+    async (before?: number) => {
+      try {
+        const { versions } = await wire.call('document:history', {
+          documentId,
+          limit: PAGE,
+          ...(before !== undefined && { before }),
+        })
+        setLines((known) => [...(before === undefined ? [] : known), ...versions])
+        setMore(versions.length === PAGE)
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error
+        setProblem(error.message)
+      }
+    },
+    [documentId],
+  )
+  useEffect(() => void read(), [read])
+  return {
+    steps: stepsOf(lines),
+    isMore,
+    problem,
+    readMore: () => void read(lines.at(-1)?.version),
+  }
+}

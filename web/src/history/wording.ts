@@ -1,0 +1,92 @@
+/** Who wrote something, in words; and who has how large a part in the text. Pure. */
+import { allowed } from '../rules/wording.ts'
+import type { ProvenanceSpan } from '../wire/generated.ts'
+
+/** Somebody who has a part in the text. */
+export interface Part {
+  key: string
+  /** As the legend calls it. */
+  name: string
+  /** How it is drawn: `ai`, `beginning`, or `0`, `1`, … for people. */
+  look: string
+  /** UTF-16 units. */
+  units: number
+}
+
+/** How many people are drawn differently; after that looks come again. */
+const LOOKS = 8
+
+/** What is the AI's is one part, whoever it was for: whose request it was is said at the caret. */
+export const keyOf = ({ kind, author }: ProvenanceSpan): string =>
+  kind === 'person' ? `person ${author.id}` : kind
+
+/** The largest part first; people's looks follow the order in which they come in the text, so that they stay while parts grow. */
+export function partsOf(spans: readonly ProvenanceSpan[]): Part[] {
+  const parts = new Map<string, Part>()
+  let people = 0
+  for (const span of spans) {
+    const key = keyOf(span)
+    const known = parts.get(key)
+    if (known) known.units += span.to - span.from
+    else
+      parts.set(key, {
+        key,
+        name: nameOf(span),
+        look: span.kind === 'person' ? String(people++ % LOOKS) : span.kind,
+        units: span.to - span.from,
+      })
+  }
+  return [...parts.values()].toSorted((a, b) => b.units - a.units)
+}
+
+function nameOf({ kind, author }: ProvenanceSpan): string {
+  switch (kind) {
+    case 'person':
+      return author.name
+    case 'ai':
+      return 'AI, let in by a person'
+    case 'beginning':
+      return 'There from the beginning'
+  }
+}
+
+/** "AI for Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and whose. */
+export function credit(span: ProvenanceSpan, now: number): string {
+  const when = moment(span.at, now)
+  switch (span.kind) {
+    case 'person':
+      return `${span.author.name} · ${when}`
+    case 'beginning':
+      return `There since ${span.author.name} created the document · ${when}`
+    case 'ai':
+      return [
+        `AI for ${span.author.name}`,
+        approval(span),
+        when,
+        ...(span.request ? [`request …${span.request.slice(-4)}`] : []),
+      ].join(' · ')
+  }
+}
+
+function approval({ approver, rule, edited }: ProvenanceSpan): string {
+  if (!approver) return 'applied without asking'
+  if (rule) return `accepted by ${rule.by.name}’s rule (${allowed(rule.tool, rule.remember)})`
+  return edited ? `edited and accepted by ${approver.name}` : `accepted by ${approver.name}`
+}
+
+/** "14:03", "3 Nov, 14:03", "3 Nov 2025, 14:03". */
+export function moment(at: string, now: number): string {
+  const then = new Date(at)
+  if (Number.isNaN(then.getTime())) return ''
+  const today = new Date(now)
+  const time = then.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  if (then.toDateString() === today.toDateString()) return time
+  const year = then.getFullYear() === today.getFullYear() ? {} : { year: 'numeric' as const }
+  return `${then.toLocaleDateString([], { day: 'numeric', month: 'short', ...year })}, ${time}`
+}
+
+/** "62 %", "< 1 %". */
+export function share(units: number, all: number): string {
+  const percent = (100 * units) / Math.max(1, all)
+  return percent < 1 ? '< 1 %' : `${Math.round(percent)} %`
+}

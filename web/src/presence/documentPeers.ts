@@ -1,0 +1,81 @@
+/** The people in an open document: where their carets are in our copy, and ours told to them. */
+import type { ChangeSet } from '@codemirror/state'
+import type { EditorView } from '@codemirror/view'
+import { useDocument } from '../editor/store.ts'
+import type { Synced } from '../editor/sync/synced.ts'
+import type { Peer, PresenceUpdate } from '../wire/generated.ts'
+import type { Wire } from '../wire/socket.ts'
+import { Debouncer } from './debouncer.ts'
+import { setCarets } from './carets.ts'
+import { PeerCarets, withColors } from './peerCarets.ts'
+
+const CARET_EVERY_MS = 60
+
+/** The document as its owner has it just now. */
+interface Host {
+  readonly id: string
+  readonly view: EditorView
+  readonly settled: boolean
+  /** The server's side; `null` while we are not in step with it. */
+  inStep(): Synced | null
+  unconfirmed(): readonly ChangeSet[]
+}
+
+export class DocumentPeers {
+  private readonly beat = new Debouncer(CARET_EVERY_MS, () => this.send())
+  private readonly others = new PeerCarets()
+
+  constructor(
+    private readonly host: Host,
+    private readonly wire: Wire,
+  ) {}
+
+  /** Who is here. */
+  see(all: readonly Peer[], synced: Synced | null): void {
+    const peers = withColors(all)
+    useDocument.setState({ peers })
+    this.others.see(peers)
+    this.draw(synced)
+  }
+
+  move(moved: PresenceUpdate, synced: Synced | null): void {
+    this.others.move(moved)
+    this.draw(synced)
+  }
+
+  /** We are on our own. */
+  leave(synced: Synced | null): void {
+    this.others.leave()
+    this.draw(synced)
+  }
+
+  /** Our caret may have moved. */
+  want(): void {
+    this.beat.want()
+  }
+
+  stop(): void {
+    this.beat.stop()
+  }
+
+  private draw(synced: Synced | null): void {
+    if (synced === null) return
+    const { view } = this.host
+    const carets = this.others.carets(
+      useDocument.getState().member,
+      synced,
+      this.host.unconfirmed(),
+      view.state.doc.length,
+    )
+    view.dispatch({ effects: setCarets.of(carets) })
+  }
+
+  /** Only when nothing is unacknowledged: until then our positions mean nothing to others. */
+  private send(): void {
+    const { id, view, settled } = this.host
+    const synced = this.host.inStep()
+    if (!synced || !settled || !view.hasFocus) return
+    const { anchor, head } = view.state.selection.main
+    this.wire.volatile('presence:update', { documentId: id, version: synced.version, anchor, head })
+  }
+}

@@ -1,0 +1,74 @@
+/** Where everybody else is, mapped into our copy of the text. Pure. */
+import type { ChangeDesc } from '@codemirror/state'
+import type { Synced } from '../editor/sync/synced.ts'
+import type { Peer, PeerCaret, PresenceUpdate } from '../wire/generated.ts'
+import type { Caret } from './carets.ts'
+
+/** One colour for each person and name: the server's, or a free one where two people of one account would look alike. */
+export function withColors(peers: readonly Peer[]): Peer[] {
+  const taken = new Map<string, number>()
+  return peers.map((peer) => {
+    const who = `${peer.user} ${peer.name}`
+    const used = new Set(taken.values())
+    const free = used.has(peer.color % COLOURS)
+      ? [0, 1, 2, 3].find((color) => !used.has(color))
+      : peer.color
+    const color = taken.get(who) ?? (free ?? peer.color) % COLOURS
+    taken.set(who, color)
+    return { ...peer, color }
+  })
+}
+
+const COLOURS = 4
+
+export class PeerCarets {
+  private peers: readonly Peer[] = []
+  private places = new Map<string, PeerCaret>()
+
+  see(peers: readonly Peer[]): void {
+    this.peers = peers
+    const here = new Set(peers.map((peer) => peer.id))
+    for (const id of this.places.keys()) if (!here.has(id)) this.places.delete(id)
+    for (const { id, caret } of peers) if (caret) this.places.set(id, caret)
+  }
+
+  move({ id, version, anchor, head }: PresenceUpdate): void {
+    this.places.set(id, { version, anchor, head })
+  }
+
+  leave(): void {
+    this.places.clear()
+  }
+
+  /** Everybody's caret but our own; nobody's whose place we cannot work out. */
+  carets(
+    ours: string,
+    synced: Synced,
+    unconfirmed: readonly ChangeDesc[],
+    length: number,
+  ): Caret[] {
+    return this.peers.flatMap((peer): Caret[] => {
+      const place = peer.id === ours ? undefined : this.places.get(peer.id)
+      const at = place && placed(place, synced, unconfirmed, length)
+      return at ? [{ id: peer.id, name: peer.name, color: peer.color, ...at }] : []
+    })
+  }
+}
+
+function placed(
+  { version, anchor, head }: PeerCaret,
+  synced: Synced,
+  unconfirmed: readonly ChangeDesc[],
+  length: number,
+): { anchor: number; head: number } | undefined {
+  const missed = synced.since(version)
+  const valid = (at: number) => Number.isInteger(at) && at >= 0
+  if (!missed || !valid(anchor) || !valid(head)) return undefined
+  const path = [...missed, ...unconfirmed]
+  const map = (at: number) =>
+    Math.min(
+      path.reduce((pos, changes) => changes.mapPos(Math.min(pos, changes.length), 1), at),
+      length,
+    )
+  return { anchor: map(anchor), head: map(head) }
+}

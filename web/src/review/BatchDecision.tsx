@@ -1,0 +1,119 @@
+/** Several suggestions at once: one decision, one message, each decided on its own. */
+import { useDocument } from '../editor/store.ts'
+import { useSession } from '../session/store.ts'
+import { Icon } from '../ui/icons.tsx'
+import { plural } from '../ui/timeFormat.ts'
+import type { ToolApprovalRequest } from '../wire/generated.ts'
+import { ALL, batchOf } from './state/batch.ts'
+import { decideBatch, useBusy } from './state/decide.ts'
+import { draftOf } from './state/drafts.ts'
+import { usePanel } from './state/panel.ts'
+import { ReasonForm, type Way } from './cards/ReasonForm.tsx'
+import { acceptanceOfAll, rejectionOfAll } from './state/responses.ts'
+import { useReview } from './state/store.ts'
+import { feedbackOnAcceptAll, feedbackOnRejectAll } from './wording/modelFeedback.ts'
+import { useReviewer } from './wording/permissions.ts'
+
+/** The names under which the panel remembers that words for all of them are being written. */
+const NOTE = draftOf(ALL, 'note')
+const REASON = draftOf(ALL, 'reason')
+
+export function BatchDecision() {
+  const requests = useReview((state) => state.requests)
+  const hunks = useDocument((state) => state.hunks)
+  const reasoning = usePanel((panel) => panel.reasoning)
+  const together = batchOf(requests, hunks, useReviewer())
+  if (together === null) return null
+  const { waiting, acceptable, ready, open } = together
+  const accept = `Accept all ${ready} ${inAll(acceptable)}`
+  const [first] = waiting
+  return (
+    <section className="card batch" aria-label="All suggestions">
+      {reasoning === NOTE && acceptable.length > 0 ? (
+        <ReasonForm keptAs={NOTE} ways={[acceptingAll(acceptable, accept)]} />
+      ) : reasoning === REASON && first ? (
+        <ReasonForm keptAs={REASON} ways={[rejectingAll(waiting, first, open)]} />
+      ) : (
+        <Choices waiting={waiting} acceptable={acceptable} accept={accept} open={open} />
+      )}
+    </section>
+  )
+}
+
+const inAll = (requests: readonly ToolApprovalRequest[]): string =>
+  `in ${plural(requests.length, 'suggestion')}`
+
+/** What the AI is told is shown for the first of them: each hears the same words. */
+function acceptingAll(requests: readonly ToolApprovalRequest[], label: string): Way {
+  return {
+    verdict: 'accept',
+    label,
+    draft: (words) => acceptanceOfAll(requests[0]!, words),
+    told: feedbackOnAcceptAll,
+    send: (words) => decideBatch(requests, (request) => acceptanceOfAll(request, words)),
+  }
+}
+
+function rejectingAll(
+  requests: readonly ToolApprovalRequest[],
+  first: ToolApprovalRequest,
+  open: number,
+): Way {
+  return {
+    verdict: 'reject',
+    label: `Reject all ${open} ${inAll(requests)}`,
+    draft: (words) => rejectionOfAll(first, words),
+    told: (words) => feedbackOnRejectAll(first, words),
+    send: (words) => decideBatch(requests, (request) => rejectionOfAll(request, words)),
+  }
+}
+
+interface ChoicesProps {
+  waiting: readonly ToolApprovalRequest[]
+  acceptable: readonly ToolApprovalRequest[]
+  accept: string
+  open: number
+}
+
+function Choices({ waiting, acceptable, accept, open }: ChoicesProps) {
+  const busy = useBusy((state) => state.ids.size > 0)
+  const offline = useSession((session) => session.link !== 'online')
+  const off = busy || offline
+  return (
+    <>
+      <p>{plural(waiting.length, 'suggestion')} wait for you.</p>
+      <div className="hunk-actions">
+        {acceptable.length > 0 && (
+          <>
+            <button
+              type="button"
+              className="button is-accept"
+              disabled={off}
+              onClick={() => void decideBatch(acceptable, (request) => acceptanceOfAll(request))}
+            >
+              {accept}
+            </button>
+            <button
+              type="button"
+              className="button is-quiet"
+              disabled={off}
+              aria-label={`${accept}, with a note`}
+              title="Accept with a note"
+              onClick={() => usePanel.setState({ reasoning: NOTE, editing: null })}
+            >
+              <Icon name="speech" size={14} />
+            </button>
+          </>
+        )}
+        <button
+          type="button"
+          className="button"
+          disabled={off}
+          onClick={() => usePanel.setState({ reasoning: REASON, editing: null })}
+        >
+          Reject all {open}…
+        </button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+/** Half-written edits, reasons and notes about what somebody else decided. */
+import { useEffect } from 'react'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { canWrite, useDocument } from '../editor/store.ts'
+import { ALL, batchOf } from './state/batch.ts'
+import { useBusy } from './state/decide.ts'
+import { orphaned, useDrafts } from './state/drafts.ts'
+import { outcomeSummary } from './wording/outcomeSummary.ts'
+import { isOpen } from './changes/hunk.ts'
+import { OrphanedDraftList } from './OrphanedDraftList.tsx'
+import { isWaiting, useReview } from './state/store.ts'
+import { useReviewer } from './wording/permissions.ts'
+
+export function OrphanedDrafts() {
+  useOrphans()
+  const writes = useDocument((state) => canWrite(state.role))
+  return <OrphanedDraftList onPutIn={writes ? putIn : undefined} />
+}
+
+/** As one's own typing: it needs nobody's approval. */
+function putIn(text: string): void {
+  const view = getCurrent()?.view
+  if (!view) return
+  view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true, userEvent: 'input' })
+  view.focus()
+}
+
+/** Once the screen shows something as decided, and not while our own decision about it is on its way. */
+function useOrphans(): void {
+  const hunks = useDocument((state) => state.hunks)
+  const phase = useDocument((state) => state.phase)
+  const reviewer = useReviewer()
+  const requests = useReview((state) => state.requests)
+  const busy = useBusy((state) => state.ids)
+  const { id: me, role } = reviewer
+  useEffect(() => {
+    if (phase !== 'open') return
+    const asked = Object.values(requests)
+    const all = asked.flatMap((request) => request.hunks)
+    const waiting = asked.filter(isWaiting).map((request) => request.request_id)
+    const together = batchOf(requests, hunks, { id: me, role }) ? [ALL] : []
+    const open = new Set(
+      [...hunks, ...all.filter((hunk) => isOpen(hunk.status))]
+        .map((hunk) => hunk.id)
+        .concat(waiting, together),
+    )
+    // What is sent about a request names its changes.
+    const sending = new Set([
+      ...busy,
+      ...all.filter((hunk) => busy.has(hunk.id)).map((hunk) => hunk.request_id),
+      ...(busy.size > 0 ? [ALL] : []),
+    ])
+    const became = (about: string) =>
+      all.find((hunk) => hunk.id === about) ??
+      (requests[about] && outcomeSummary(requests[about], me))
+    useDrafts.setState((drafts) => orphaned(drafts, open, sending, became))
+  }, [hunks, phase, requests, busy, me, role])
+}

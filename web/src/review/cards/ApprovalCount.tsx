@@ -1,0 +1,19 @@
+/** Whose yes a request needs, and how many it has: nothing where anybody who reviews decides alone. */
+import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { consentOf } from '../wording/permissions.ts'
+
+export function ApprovalCount({
+  request,
+}: {
+  request: Pick<ToolApprovalRequest, 'policies' | 'approvals'>
+}) {
+  return (
+    <>
+      {consentOf(request).map((words) => (
+        <span key={words} className="badge">
+          {words}
+        </span>
+      ))}
+    </>
+  )
+}

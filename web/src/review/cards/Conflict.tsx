@@ -1,0 +1,97 @@
+/** A person changed the very words the AI wanted to replace: three texts, four ways on. */
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { askAgain } from '../../chat/ask.ts'
+import { Icon } from '../../ui/icons.tsx'
+import type { Hunk } from '../../wire/generated.ts'
+import { acceptHunk, rejectHunk } from '../state/decide.ts'
+import { asItIs } from '../changes/reviewField.ts'
+import { baseText, currentText, proposedText } from '../changes/hunk.ts'
+import { usePanel } from '../state/panel.ts'
+
+interface Props {
+  hunk: Hunk
+  number: number
+  busy: boolean
+  /** Whether they may put in words of their own. */ types: boolean
+}
+
+export function Conflict({ hunk: shown, number, busy, types }: Props) {
+  const state = getCurrent()?.view.state
+  if (!state) return null
+  const { doc } = state
+  const hunk = asItIs(state, shown)
+  const inserting = hunk.parts.every((part) => part.base === '')
+  return (
+    <>
+      <p className="warn-note">
+        The text here changed after the AI read it. Nothing is replaced unless you say so.
+      </p>
+      <dl className="sides">
+        {!inserting && (
+          <div>
+            <dt>What the AI read</dt>
+            <dd>{baseText(hunk, doc)}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Yours, now</dt>
+          <dd>{currentText(hunk, doc) || '(nothing)'}</dd>
+        </div>
+        <div>
+          <dt>The AI’s</dt>
+          <dd>{proposedText(hunk, doc) || '(nothing)'}</dd>
+        </div>
+      </dl>
+      <div className="hunk-actions">
+        <button
+          type="button"
+          className="button"
+          disabled={busy}
+          aria-label={`Keep mine, change ${number}`}
+          onClick={() => void rejectHunk(hunk)}
+        >
+          Keep mine
+        </button>
+        <button
+          type="button"
+          className="button"
+          disabled={busy}
+          aria-label={`Use the AI’s, change ${number}`}
+          onClick={() => void acceptHunk(hunk, types ? { text: proposedText(hunk, doc) } : {})}
+        >
+          Use the AI’s
+        </button>
+        {types && (
+          <button
+            type="button"
+            className="button"
+            disabled={busy}
+            aria-label={`Edit change ${number}`}
+            onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}
+          >
+            Edit
+          </button>
+        )}
+        <button
+          type="button"
+          className="button"
+          disabled={busy}
+          aria-label={`Ask again about change ${number}`}
+          onClick={() => askAgain(hunk)}
+        >
+          Ask again
+        </button>
+        <button
+          type="button"
+          className="button is-quiet"
+          disabled={busy}
+          aria-label={`Keep mine, change ${number}, with a reason`}
+          title="Keep mine, with a reason"
+          onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}
+        >
+          <Icon name="speech" size={14} />
+        </button>
+      </div>
+    </>
+  )
+}

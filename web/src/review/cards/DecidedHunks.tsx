@@ -1,0 +1,70 @@
+/** Changes that were decided, one by one: what they were, who decided, and the way back. */
+import { canDecide, useDocument } from '../../editor/store.ts'
+import { useCapability, useSession } from '../../session/store.ts'
+import type { Hunk } from '../../wire/generated.ts'
+import { isRefused, proposeOneAgain, useUnplacedHunks } from '../state/reopen.ts'
+import { undo } from '../state/decide.ts'
+import { decidedHunkText, describeHunkOutcome } from '../wording/outcomeSummary.ts'
+import { Quotation } from './Quotation.tsx'
+
+interface Props {
+  label: string
+  hunks: readonly Hunk[]
+  open?: boolean
+}
+
+export function DecidedHunks({ label, hunks, open = false }: Props) {
+  if (hunks.length === 0) return null
+  // The way back of a single one is that of its suggestion.
+  const several = hunks.filter(isRefused).length > 1
+  return (
+    <details className="decided" open={open}>
+      <summary>{label}</summary>
+      <ol aria-label={label}>
+        {hunks.map((hunk) => (
+          <Row key={hunk.id} hunk={hunk} several={several} />
+        ))}
+      </ol>
+    </details>
+  )
+}
+
+function Row({ hunk, several }: { hunk: Hunk; several: boolean }) {
+  const me = useSession((session) => session.me?.user.id)
+  const mayDecide = canDecide(useDocument((state) => state.role))
+  const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
+  const canReopen = useCapability('reopen') && mayDecide && several && isRefused(hunk)
+  const offline = useSession((session) => session.link !== 'online')
+  const unplaced = useUnplacedHunks(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
+  return (
+    <li className="decided-row">
+      <p className="words">
+        <Quotation pieces={decidedHunkText(hunk)} />
+      </p>
+      <p className="fate">
+        <span>{describeHunkOutcome(hunk, me)}</span>
+        {unplaced && <span className="badge">No place for it in today’s text</span>}
+        {canUndo && (
+          <button
+            type="button"
+            className="link"
+            disabled={offline}
+            onClick={() => void undo(hunk.request_id, [hunk.id])}
+          >
+            Undo
+          </button>
+        )}
+        {canReopen && (
+          <button
+            type="button"
+            className="link"
+            disabled={offline}
+            onClick={() => void proposeOneAgain(hunk)}
+          >
+            Propose again
+          </button>
+        )}
+      </p>
+    </li>
+  )
+}

@@ -1,0 +1,68 @@
+/** The proposed words, to be changed before they are accepted. */
+import { useState } from 'react'
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { useFocusOnce } from '../../ui/useFocusOnce.ts'
+import type { Hunk } from '../../wire/generated.ts'
+import { acceptHunk, seen, useBusy } from '../state/decide.ts'
+import { draftOf, useDraft } from '../state/drafts.ts'
+import { asItIs } from '../changes/reviewField.ts'
+import { proposedText } from '../changes/hunk.ts'
+import { usePanel } from '../state/panel.ts'
+import { useReturnFocus } from '../changes/keyboardFocus.ts'
+import { acceptance } from '../state/responses.ts'
+import { ModelFeedback } from './ModelFeedback.tsx'
+
+export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
+  const [proposed] = useState(() => {
+    const state = getCurrent()?.view.state
+    return state
+      ? proposedText(asItIs(state, hunk), state.doc)
+      : hunk.parts.map((part) => part.insert).join('')
+  })
+  const [text = proposed, keep] = useDraft(draftOf(hunk.id, 'edit'))
+  const { leave, stay } = useReturnFocus()
+  const field = useFocusOnce<HTMLTextAreaElement>()
+  const busy = useBusy((state) => state.ids.has(hunk.id))
+  const write = (words: string) => keep(words === proposed ? null : words)
+  const close = () => {
+    leave()
+    keep(null)
+    usePanel.setState({ editing: null })
+  }
+  const send = () => {
+    // The change may be gone before the answer is here.
+    leave()
+    void acceptHunk(hunk, { text }).then((done) => (done ? close() : stay()))
+  }
+  return (
+    <div
+      className="hunk-edit reason"
+      onKeyDown={(event) => {
+        event.stopPropagation()
+        if (event.key === 'Escape') close()
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
+      }}
+    >
+      <textarea
+        className="field"
+        rows={Math.min(8, 1 + Math.ceil(text.length / 38))}
+        aria-label={`Text for change ${number}`}
+        ref={field}
+        value={text}
+        onInput={(event) => write(event.currentTarget.value)}
+      />
+      <ModelFeedback
+        response={acceptance(hunk, { text }, seen(hunk))}
+        otherwise="What was applied, with your words"
+      />
+      <div className="hunk-actions">
+        <button type="button" className="button is-accept" disabled={busy} onClick={send}>
+          Accept edited
+        </button>
+        <button type="button" className="button is-quiet" onClick={close}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,219 @@
+/** One request: what would change, row by row, and the decisions about all of it. */
+import { canDecide, useDocument } from '../../editor/store.ts'
+import { RememberOffer } from '../../rules/RememberOffer.tsx'
+import { useCapability, useSession } from '../../session/store.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { plural } from '../../ui/timeFormat.ts'
+import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { proposeAgain, isRefused } from '../state/reopen.ts'
+import { ApprovalCount } from './ApprovalCount.tsx'
+import { Countdown } from './Countdown.tsx'
+import { DecidedHunks } from './DecidedHunks.tsx'
+import { acceptAll, rejectAll } from '../state/decide.ts'
+import { draftOf } from '../state/drafts.ts'
+import { HunkRow } from './HunkRow.tsx'
+import { usePanel } from '../state/panel.ts'
+import { ReasonForm } from './ReasonForm.tsx'
+import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
+import { wordChange } from '../changes/snippet.ts'
+import { onlookers, reasonCannotDecide, useReviewer } from '../wording/permissions.ts'
+import { isWaitingHunk, tally, useReview } from '../state/store.ts'
+import { feedbackOnAcceptAll, feedbackOnRejectAll } from '../wording/modelFeedback.ts'
+
+export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
+  const { hunks: all, active } = useDocument()
+  const reviewer = useReviewer()
+  const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
+  const focus = useReview((state) => state.focus[request.request_id])
+  const me = useSession((session) => session.me?.user.id)
+  const held = reasonCannotDecide(request, reviewer)
+  const mayDecide = canDecide(reviewer.role) && held === null
+  const others = onlookers(focus ?? [], me)
+  const { open, total } = tally(request.hunks)
+  // What is being written needs the room.
+  const writing = usePanel(({ editing, reasoning }) =>
+    hunks.some(({ id }) => id === editing || id === reasoning),
+  )
+  const conflicts = hunks.filter((hunk) => hunk.status === 'conflict').length
+  return (
+    <div className="proposal">
+      {request.explanation && <p className="answer">{request.explanation}</p>}
+      {request.warnings.map((warning) => (
+        <p key={warning.code} className="warn-note">
+          {warning.text}
+        </p>
+      ))}
+      <div className="meta">
+        <span>
+          {open === total ? plural(total, 'change') : `${open} of ${plural(total, 'change')} left`}
+        </span>
+        {conflicts > 0 && (
+          <span className="badge">
+            {conflicts} {conflicts === 1 ? 'needs' : 'need'} a look
+          </span>
+        )}
+        <ApprovalCount request={request} />
+        <Words request={request} />
+      </div>
+      <div
+        className="progress"
+        role="progressbar"
+        aria-label="Reviewed"
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={total - open}
+      >
+        <span style={{ width: `${total === 0 ? 0 : (100 * (total - open)) / total}%` }} />
+      </div>
+      {hunks.length === 0 && request.diff_lines.length > 0 && (
+        <pre className="diff-lines">{request.diff_lines.join('\n')}</pre>
+      )}
+      <ol aria-label="Changes">
+        {hunks.map((hunk) => (
+          <HunkRow
+            key={hunk.id}
+            hunk={hunk}
+            number={all.indexOf(hunk) + 1}
+            total={all.length}
+            active={hunk.id === active}
+            mayDecide={mayDecide}
+            request={request}
+          />
+        ))}
+      </ol>
+      {held && <p className="fate">{held}</p>}
+      <AlreadyDecided request={request} mayDecide={mayDecide} />
+      <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
+        {mayDecide && (
+          <All request={request} ready={hunks.length - conflicts} open={hunks.length} />
+        )}
+        <Countdown request={request} others={others} mayDecide={mayDecide} />
+      </div>
+    </div>
+  )
+}
+
+/** Those that are no longer open, with who decided them; what lost its words can come back with them. */
+function AlreadyDecided({
+  request,
+  mayDecide,
+}: {
+  request: ToolApprovalRequest
+  mayDecide: boolean
+}) {
+  const canReopen = useCapability('reopen')
+  const decided = request.hunks.filter((hunk) => !isWaitingHunk(hunk))
+  return (
+    <>
+      <DecidedHunks label={`${decided.length} decided`} hunks={decided} />
+      {mayDecide && canReopen && decided.some(isRefused) && (
+        <button type="button" className="link" onClick={() => void proposeAgain(request)}>
+          Propose what was not accepted again
+        </button>
+      )}
+    </>
+  )
+}
+
+/** What is still to be decided. */
+function Words({ request }: { request: ToolApprovalRequest }) {
+  const sums = request.hunks.filter(isWaitingHunk).map(wordChange)
+  const plus = sums.reduce((sum, hunk) => sum + hunk.plus, 0)
+  const minus = sums.reduce((sum, hunk) => sum + hunk.minus, 0)
+  return (
+    <span className="plus">
+      <b>+{plus}</b> <i>−{minus}</i> words
+    </span>
+  )
+}
+
+/** The name under which the panel remembers that a note is being written. */
+const noteFor = (request: ToolApprovalRequest): string => `note:${request.request_id}`
+
+/** Conflicted changes stay open when the rest is accepted; rejecting takes them too. */
+function All({
+  request,
+  ready,
+  open,
+}: {
+  request: ToolApprovalRequest
+  ready: number
+  open: number
+}) {
+  const reasoning = usePanel((panel) => panel.reasoning)
+  const offline = useSession((session) => session.link !== 'online')
+  const accept = ready === 1 ? 'Accept 1 change' : `Accept all ${ready}`
+  if (reasoning === request.request_id) {
+    return (
+      <ReasonForm
+        keptAs={draftOf(request.request_id, 'reason')}
+        ways={[
+          {
+            verdict: 'reject',
+            label: `Reject all ${open}`,
+            draft: (words) => rejectionOfAll(request, words),
+            told: (words) => feedbackOnRejectAll(request, words),
+            send: (words) => rejectAll(request, words),
+          },
+        ]}
+      />
+    )
+  }
+  if (reasoning === noteFor(request)) {
+    return (
+      <ReasonForm
+        keptAs={draftOf(request.request_id, 'note')}
+        ways={[
+          {
+            verdict: 'accept',
+            label: accept,
+            draft: (words) => acceptanceOfAll(request, words),
+            told: feedbackOnAcceptAll,
+            send: (words) => acceptAll(request, words),
+          },
+        ]}
+      />
+    )
+  }
+  return (
+    <>
+      {ready > 0 && (
+        <button
+          type="button"
+          className="button is-accept"
+          disabled={offline}
+          onClick={() => void acceptAll(request)}
+        >
+          {accept}
+        </button>
+      )}
+      {ready > 0 && (
+        <button
+          type="button"
+          className="button is-quiet"
+          disabled={offline}
+          aria-label={`${accept} with a note`}
+          title="Accept with a note"
+          onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
+        >
+          <Icon name="speech" size={14} />
+        </button>
+      )}
+      <button
+        type="button"
+        className="button"
+        disabled={offline}
+        onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}
+      >
+        {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
+      </button>
+      {ready > 0 && ready === open && (
+        <RememberOffer
+          request={request}
+          accept={accept}
+          send={(wish) => acceptAll(request, '', wish)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,22 @@
+/** What goes and what comes, as marked words. */
+import { Fragment } from 'react'
+import type { Piece } from '../changes/snippet.ts'
+
+export function Quotation({ pieces }: { pieces: readonly Piece[] }) {
+  return (
+    <>
+      {pieces.map(({ kind, text }, index) => {
+        if (kind === 'same') return text
+        // A line may break between what goes and what comes, rather than within a word.
+        return kind === 'gone' ? (
+          <Fragment key={index}>
+            <del>{text}</del>
+            <wbr />
+          </Fragment>
+        ) : (
+          <ins key={index}>{text}</ins>
+        )
+      })}
+    </>
+  )
+}

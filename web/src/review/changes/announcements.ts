@@ -1,0 +1,25 @@
+/** A change that people have watched being written ends: that is said quietly, once. What grows on the screen is not read out. */
+import { EditorView } from '@codemirror/view'
+import { plural } from '../../ui/timeFormat.ts'
+import type { ToolApprovalRequest, ToolApprovalUpdate } from '../../wire/generated.ts'
+import { applyUpdate, useReview } from '../state/store.ts'
+
+/** Before the store knows of it. */
+export function endedAsRequest(view: EditorView, request: ToolApprovalRequest): void {
+  say(
+    view,
+    request.request_id,
+    `The AI has finished writing: ${plural(request.hunks.length, 'change')} to review.`,
+  )
+}
+
+/** A request changed, or what is not one yet. */
+export function announceStreamingChange(view: EditorView, update: ToolApprovalUpdate): void {
+  if (update.status !== 'streaming')
+    say(view, update.request_id, 'The AI stopped writing. Nothing of it is left to review.')
+  useReview.setState((state) => applyUpdate(state, update))
+}
+
+function say(view: EditorView, id: string, words: string): void {
+  if (id in useReview.getState().writing) view.dispatch({ effects: EditorView.announce.of(words) })
+}

@@ -1,0 +1,43 @@
+/** Which suggestions can be decided together. Pure. */
+import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
+import { isWaiting, type Requests, tally } from './store.ts'
+import { mayDecide, type Reviewer } from '../wording/permissions.ts'
+
+/** In the names of what is written about all of them. */
+export const ALL = 'all'
+
+export interface Batch {
+  waiting: readonly ToolApprovalRequest[]
+  /** Those of them with something that can be accepted now, and how many changes that is. */
+  acceptable: readonly ToolApprovalRequest[]
+  ready: number
+  /** How many changes are open. */
+  open: number
+}
+
+/** `null`: there are not several. */
+export function batchOf(
+  requests: Requests['requests'],
+  hunks: readonly Hunk[],
+  reviewer: Reviewer,
+): Batch | null {
+  const waiting = Object.values(requests).filter(
+    (request) =>
+      isWaiting(request) && tally(request.hunks).open > 0 && mayDecide(request, reviewer),
+  )
+  if (waiting.length < 2) return null
+  const ready = hunks.filter(
+    (hunk) =>
+      hunk.status === 'pending' &&
+      waiting.some((request) => request.request_id === hunk.request_id),
+  )
+  const acceptable = waiting.filter((request) =>
+    ready.some((hunk) => hunk.request_id === request.request_id),
+  )
+  return {
+    waiting,
+    acceptable,
+    ready: ready.length,
+    open: waiting.reduce((sum, request) => sum + tally(request.hunks).open, 0),
+  }
+}

@@ -1,0 +1,52 @@
+import { expect, it, vi } from 'vitest'
+import type { ToolApprovalRequest, HunkStatus, RequestStatus } from '../../wire/generated.ts'
+
+const answers: ((answer: unknown) => void)[] = []
+vi.mock('../../session/store.ts', () => ({
+  hasCapability: () => true,
+  wire: { call: () => new Promise((answer) => answers.push(answer)) },
+}))
+
+const { inBin, loadBin, loadMore, useBin } = await import('./bin.ts')
+
+const request = (request_id: string, status: RequestStatus, hunk: HunkStatus = 'rejected') =>
+  ({
+    request_id,
+    status,
+    hunks: [{ id: request_id, status: hunk }],
+  }) as unknown as ToolApprovalRequest
+const ids = (requests: readonly ToolApprovalRequest[]) =>
+  requests.map(({ request_id }) => request_id)
+const settle = () => new Promise((resume) => setTimeout(resume))
+
+it('shows what was just refused at the top, and not what waits again', () => {
+  const live = {
+    c: request('c', 'rejected'),
+    b: request('b', 'pending', 'pending'),
+    a: request('a', 'rejected'),
+  }
+  expect(ids(inBin([request('b', 'rejected'), request('a', 'rejected')], 'all', live))).toEqual([
+    'c',
+    'a',
+  ])
+})
+
+it('holds what was not accepted of a partly accepted request, and nothing of an accepted one', () => {
+  expect(
+    ids(inBin([request('b', 'partly'), request('a', 'partly', 'accepted')], 'all', {})),
+  ).toEqual(['b'])
+  expect(ids(inBin([], 'all', { x: request('x', 'approved', 'accepted') }))).toEqual([])
+})
+
+it('reads page by page, and an answer to an earlier filter changes nothing', async () => {
+  void loadBin('d', 'all')
+  void loadBin('d', 'expired')
+  answers[1]!({ requests: [request('b', 'expired', 'expired')], more: true })
+  answers[0]!({ requests: [request('z', 'rejected')], more: false })
+  await settle()
+  expect([ids(useBin.getState().requests), useBin.getState().more]).toEqual([['b'], true])
+  void loadMore()
+  answers[2]!({ requests: [request('a', 'expired', 'expired')], more: false })
+  await settle()
+  expect([ids(useBin.getState().requests), useBin.getState().more]).toEqual([['b', 'a'], false])
+})

@@ -1,0 +1,131 @@
+/** Half-written words: those that are to stand in place of a proposal, reasons, notes, answers. They are kept until they are sent or thrown away, whoever decides meanwhile. */
+import { useLayoutEffect, useReducer } from 'react'
+import { create, type StoreApi, type UseBoundStore } from 'zustand'
+import type { Hunk } from '../../wire/generated.ts'
+import { describeHunkOutcome } from '../wording/outcomeSummary.ts'
+
+export interface Orphan {
+  id: string
+  text: string
+  why: string
+}
+
+export interface Drafts {
+  /** By what they are for ({@link draftOf}), as far as something else than the proposal was written. */
+  written: Readonly<Record<string, string>>
+  /** Those that nothing is left to be done with: it was decided otherwise. */
+  orphans: readonly Orphan[]
+}
+
+export type DraftStore = UseBoundStore<StoreApi<Drafts>>
+
+export const NO_DRAFTS: Drafts = { written: {}, orphans: [] }
+const drafts = (): DraftStore => create<Drafts>()(() => NO_DRAFTS)
+/** Those about the open document. */
+export const useDrafts = drafts()
+/** Those about what belongs to no document; they outlast every page. */
+export const useInboxDrafts = drafts()
+
+/** What is being written: words in a text, why something is rejected, a note beside an approval, an answer instead of running a tool, a field of its input. */
+export type Kind = 'edit' | 'reason' | 'note' | 'answer' | 'input'
+
+/** The name of what is written about a change or a request; the words for a change go by its own. */
+export function draftOf(about: string, kind: Kind, field = ''): string {
+  return kind === 'edit' ? about : [about, kind, field].filter(Boolean).join(' ')
+}
+
+/** The change or request, and what was being done. */
+function subject(draft: string): { about: string; doing: string } {
+  const [about = '', kind = 'edit', ...field] = draft.split(' ')
+  return {
+    about,
+    doing: field.length > 0 ? `editing “${field.join(' ')}”` : (DOING[kind as Kind] ?? DOING.edit),
+  }
+}
+
+const DOING: Record<Kind, string> = {
+  edit: 'editing it',
+  input: 'editing it',
+  reason: 'writing why not',
+  note: 'writing a note',
+  answer: 'answering',
+}
+
+/** What is written for one thing, and how to remember it; `null`: nothing any more. */
+export function useDraft(
+  draft: string,
+  store: DraftStore = useDrafts,
+): readonly [string | undefined, (text: string | null) => void] {
+  const [, drawAgain] = useReducer((times: number) => times + 1, 0)
+  // Not zustand's own hook: under Preact that one listens from the next frame on, and what is typed and sent before it would be sent without its words.
+  useLayoutEffect(
+    () =>
+      store.subscribe((now, before) => {
+        if (now.written[draft] !== before.written[draft]) drawAgain()
+      }),
+    [draft, store],
+  )
+  return [store.getState().written[draft], (text) => writeDraft(draft, text, store)]
+}
+
+/** Remembers what is written; `null`: nothing any more. */
+export function writeDraft(
+  draft: string,
+  text: string | null,
+  store: DraftStore = useDrafts,
+): void {
+  store.setState(({ written }) => {
+    const others = Object.fromEntries(Object.entries(written).filter(([other]) => other !== draft))
+    return { written: text === null ? others : { ...others, [draft]: text } }
+  })
+}
+
+/** What became of a change or a request: itself, or in words. */
+type Fate = Hunk | string | undefined
+
+/** The changes and requests that can still be decided: drafts about others are offered back, with what became of those. Pure. */
+export function orphaned(
+  drafts: Drafts,
+  open: ReadonlySet<string>,
+  sending: ReadonlySet<string>,
+  find: (about: string) => Fate,
+): Drafts {
+  const isLost = (draft: string) =>
+    !open.has(subject(draft).about) && !sending.has(subject(draft).about)
+  const lost = Object.entries(drafts.written).filter(([draft]) => isLost(draft))
+  if (lost.length === 0) return drafts
+  const words = lost.filter(([, text]) => text.trim() !== '')
+  return {
+    written: Object.fromEntries(Object.entries(drafts.written).filter(([draft]) => !isLost(draft))),
+    orphans: [
+      ...drafts.orphans,
+      ...words.map(([draft, text]) => ({ id: draft, text, why: why(draft, find) })),
+    ],
+  }
+}
+
+function why(draft: string, find: (about: string) => Fate): string {
+  const { about, doing } = subject(draft)
+  const found = find(about)
+  const became = typeof found === 'object' ? describeHunkOutcome(found) : found
+  return became ? `${became}, while you were ${doing}.` : `Decided while you were ${doing}.`
+}
+
+export function forgetOrphan(id: string, store: DraftStore = useDrafts): void {
+  store.setState(({ orphans }) => ({ orphans: orphans.filter((orphan) => orphan.id !== id) }))
+}
+
+/** Everything that is half-written or was offered back, in the order it was written: for somebody who is about to lose sight of it. */
+export function halfWritten(stores: readonly DraftStore[] = [useDrafts, useInboxDrafts]): string[] {
+  const texts = stores
+    .map((store) => store.getState())
+    .flatMap(({ written, orphans }) => [
+      ...orphans.map(({ text }) => text),
+      ...Object.values(written),
+    ])
+  return texts.filter((text) => text.trim() !== '')
+}
+
+export function forgetDrafts(stores: readonly DraftStore[] = [useDrafts, useInboxDrafts]): void {
+  for (const store of stores) store.setState(NO_DRAFTS)
+}

@@ -1,0 +1,20 @@
+/** What is open in the panel: the sheet on a phone, the change being edited, the one being rejected with a reason. */
+import { create } from 'zustand'
+
+interface PanelState {
+  /** Only matters where the panel is a bottom sheet. */
+  open: boolean
+  /** What the panel shows. */
+  view: 'suggestions' | 'bin'
+  /** The change whose proposed text is being edited. */
+  editing: string | null
+  /** The change or request for which a reason is being written. */
+  reasoning: string | null
+}
+
+export const usePanel = create<PanelState>()(() => ({
+  open: false,
+  view: 'suggestions',
+  editing: null,
+  reasoning: null,
+}))

@@ -1,0 +1,63 @@
+/** What a decision sends. Pure: the same value is shown ("What the AI will be told") and sent. */
+import type {
+  ToolApprovalRequest,
+  ToolApprovalResponse,
+  Hunk,
+  HunkResponse,
+} from '../../wire/generated.ts'
+
+/** What happens to the changes of the same request that a decision does not name; missing: they stay open. */
+export type Rest = 'accept' | 'reject' | undefined
+
+/** What else a decision about one change can carry. */
+export interface DecisionExtras {
+  /** Why it is rejected, or a note that goes with an accept. */
+  words?: string
+  /** The text to put there instead of the proposed one. */
+  text?: string
+  rest?: Rest
+}
+
+/** The words a conflicted change would overwrite, as the person has them in view. */
+export type Seen = Pick<HunkResponse, 'force' | 'seen'>
+
+export function acceptance(
+  hunk: Hunk,
+  { words = '', text, rest }: DecisionExtras = {},
+  seen: Seen = {},
+): ToolApprovalResponse {
+  const response: HunkResponse = {
+    id: hunk.id,
+    decision: 'accept',
+    ...(text !== undefined && { text }),
+    ...seen,
+  }
+  return {
+    request_id: hunk.request_id,
+    approved: true,
+    hunks: [response],
+    ...(words && { note: words }),
+    ...(rest && { finish: rest }),
+  }
+}
+
+export function rejection(
+  hunk: Hunk,
+  { words = '', rest }: DecisionExtras = {},
+): ToolApprovalResponse {
+  return {
+    request_id: hunk.request_id,
+    approved: false,
+    hunks: [{ id: hunk.id, decision: 'reject' }],
+    ...(words && { feedback: words }),
+    ...(rest && { finish: rest }),
+  }
+}
+
+export function acceptanceOfAll(request: ToolApprovalRequest, note = ''): ToolApprovalResponse {
+  return { request_id: request.request_id, approved: true, ...(note && { note }) }
+}
+
+export function rejectionOfAll(request: ToolApprovalRequest, feedback = ''): ToolApprovalResponse {
+  return { request_id: request.request_id, approved: false, ...(feedback && { feedback }) }
+}

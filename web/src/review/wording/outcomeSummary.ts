@@ -1,0 +1,95 @@
+/** What became of a change, in words. Pure. */
+import { whoseRule } from '../../rules/wording.ts'
+import type { ToolApprovalRequest, Hunk, HunkDecided } from '../../wire/generated.ts'
+import { clockTime, plural } from '../../ui/timeFormat.ts'
+import { type Piece } from '../changes/snippet.ts'
+import { tally } from '../state/store.ts'
+
+const DONE: Partial<Record<Hunk['status'], string>> = {
+  accepted: 'Accepted',
+  rejected: 'Rejected',
+  expired: 'Expired before anybody decided',
+  obsolete: 'Its words are gone',
+}
+
+/** "Accepted by Bo, 14:02", "Accepted by your rule, 14:02"; nothing while it waits. `me` is who reads it. */
+export function describeHunkOutcome({ status, decided }: Hunk, me?: string): string {
+  const done = DONE[status]
+  if (!done) return ''
+  if (!decided || (status !== 'accepted' && status !== 'rejected')) return done
+  const edited = decided.text === undefined ? '' : ' with other words'
+  return `${done}${edited} by ${nameOf(decided, me)}, ${clockTime(decided.at)}`
+}
+
+/** Who decided: a person, or the rule that one had made before. */
+const nameOf = ({ by, rule }: HunkDecided, me: string | undefined): string =>
+  rule === undefined ? by.name : whoseRule(by, me)
+
+/** A decided change as it was, without the words around it: those may be others by now. */
+export function decidedHunkText({ parts, status, decided }: Hunk): Piece[] {
+  const own = status === 'accepted' ? decided?.text : undefined
+  const gone = (text: string): Piece => ({ kind: 'gone', text })
+  if (own !== undefined)
+    return [
+      gone(
+        parts
+          .map((part) => part.base)
+          .filter(Boolean)
+          .join(' … '),
+      ),
+      { kind: 'new' as const, text: own },
+    ].filter(({ text }) => text !== '')
+  return parts.flatMap((part, index): Piece[] => [
+    ...(index > 0 ? [{ kind: 'same' as const, text: ' … ' }] : []),
+    ...(part.base ? [gone(part.base)] : []),
+    ...(part.insert ? [{ kind: 'new' as const, text: part.insert }] : []),
+  ])
+}
+
+const ENDED: Partial<Record<ToolApprovalRequest['status'], string>> = {
+  approved: 'Accepted',
+  rejected: 'Rejected',
+  cancelled: 'Cancelled',
+  failed: 'Could not be applied',
+  expired: 'Expired before anybody decided',
+}
+
+/** "4 changes: 2 accepted, 1 rejected by Ana, Bo": how a request stands or ended, and who had a hand in it. */
+export function outcomeSummary(
+  { hunks, status, by, rule = null, unasked = null }: ToolApprovalRequest,
+  me?: string,
+): string {
+  const { accepted, rejected, expired, obsolete } = tally(hunks)
+  const counts = [
+    accepted && `${accepted} accepted`,
+    rejected && `${rejected} rejected`,
+    expired && `${expired} expired`,
+    obsolete && `${obsolete} gone with ${obsolete === 1 ? 'its' : 'their'} words`,
+  ]
+  const parts = counts.filter(Boolean)
+  const [only] = hunks
+  const what =
+    hunks.length === 1 && only
+      ? (DONE[only.status] ?? status)
+      : parts.length > 0
+        ? `${plural(hunks.length, 'change')}: ${parts.join(', ')}`
+        : (ENDED[status] ?? status)
+  // Nobody decided it, and why is said beside it.
+  if (unasked !== null) return what
+  // Whose rule it was is said beside it; its maker did not decide this.
+  const decisions = hunks.flatMap(({ decided }) =>
+    decided && !(decided.rule !== undefined && decided.rule === rule) ? [decided] : [],
+  )
+  const names =
+    decisions.length > 0 ? deciders(decisions, me) : by && rule === null ? [by.name] : []
+  return names.length > 0 ? `${what} by ${names.join(', ')}` : what
+}
+
+/** Everybody who decided, each once, in the order of the changes. */
+function deciders(decisions: readonly HunkDecided[], me: string | undefined): string[] {
+  return [
+    ...new Map(
+      decisions.map((decided) => [decided.by.id + nameOf(decided, me), nameOf(decided, me)]),
+    ).values(),
+  ]
+}

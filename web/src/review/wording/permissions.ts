@@ -1,0 +1,73 @@
+/** Who may decide a suggestion, by all policies that hold for it; the server has the last word. */
+import { canDecide, canWrite, useDocument } from '../../editor/store.ts'
+import { useSession } from '../../session/store.ts'
+import type { ToolApprovalRequest, Person, Role } from '../../wire/generated.ts'
+
+export interface Reviewer {
+  id: string | undefined
+  role: Role
+}
+
+/** Who we are in the open document. */
+export function useReviewer(): Reviewer {
+  const id = useSession((session) => session.me?.user.id)
+  const role = useDocument((state) => state.role)
+  return { id, role }
+}
+
+/** Who we are where there is no document. */
+export function useInboxReviewer(): Reviewer {
+  const me = useSession((session) => session.me)
+  return { id: me?.user.id, role: me?.role ?? 'viewer' }
+}
+
+/** Whether somebody may put in words of their own: an edit, another input, another plan. Who only reviews decides and does not type. */
+export const mayType = ({ role }: Reviewer): boolean => canWrite(role)
+
+/** What about a request says who may decide it. */
+type Matter = Pick<ToolApprovalRequest, 'policies' | 'author'> &
+  Partial<Pick<ToolApprovalRequest, 'document_id' | 'preview_type'>>
+
+/** Why somebody whose role would let them decide has to leave it to others; `null`: they need not. */
+export function reasonCannotDecide(
+  { policies, author, document_id, preview_type }: Matter,
+  { id, role }: Reviewer,
+): string | null {
+  if (!canDecide(role)) return null
+  if (preview_type === 'command' && role !== 'owner') return 'Only an owner decides about commands.'
+  if (policies.includes('owner') && role !== 'owner')
+    return `Only an owner decides this ${document_id === null ? 'request' : 'suggestion'}.`
+  if (policies.includes('not_requester') && author.id === id)
+    return 'You asked for this, so somebody else decides it.'
+  return null
+}
+
+const WHO_DECIDES: Record<string, string> = {
+  not_requester: 'Somebody else decides',
+  two: 'Two people decide',
+  owner: 'An owner decides',
+}
+
+/** Who may decide, where that is not anybody who reviews, and how many have said yes of those who must. */
+export function consentOf({
+  policies,
+  approvals,
+}: Pick<ToolApprovalRequest, 'policies' | 'approvals'>): string[] {
+  const who = policies
+    .filter((policy) => policy !== 'any')
+    .map((policy) => WHO_DECIDES[policy] ?? policy)
+  return approvals.need > 1 ? [...who, `${approvals.have} of ${approvals.need} approvals`] : who
+}
+
+/** The others who look, each once, in however many tabs they do. */
+export function onlookers(focus: readonly Person[], me: string | undefined): string[] {
+  const others = focus.filter((person) => person.id !== me)
+  return [...new Map(others.map(({ id, name }) => [id + name, name])).values()]
+}
+
+/** Whether somebody may have a request made again as their own: who could ask for it, and whose business it is. */
+export const mayAskAgain = (request: Matter, reviewer: Reviewer): boolean =>
+  canWrite(reviewer.role) && (request.author.id === reviewer.id || mayDecide(request, reviewer))
+
+export const mayDecide = (request: Matter, reviewer: Reviewer): boolean =>
+  canDecide(reviewer.role) && reasonCannotDecide(request, reviewer) === null

@@ -1,0 +1,41 @@
+/** A second step, on the safe side until somebody goes to the other. */
+import type { ReactNode } from 'react'
+import { useBusy } from '../review/state/decide.ts'
+import { useSession } from '../session/store.ts'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
+
+interface Props {
+  /** The request it is about. */
+  id: string
+  yes: string
+  /** What a yes means, for who cannot see what it stands below. */
+  name: string
+  onYes: () => void
+  onClose: () => void
+  children: ReactNode
+}
+
+export function ConfirmStep({ id, yes, name, onYes, onClose, children }: Props) {
+  const busy = useBusy(({ ids }) => ids.has(id))
+  const offline = useSession((session) => session.link !== 'online')
+  const safe = useFocusOnce<HTMLButtonElement>()
+  return (
+    <div className="desk-confirm">
+      {children}
+      <div className="hunk-actions">
+        <button
+          type="button"
+          className="button is-danger"
+          disabled={offline || busy}
+          aria-label={name}
+          onClick={onYes}
+        >
+          {yes}
+        </button>
+        <button ref={safe} type="button" className="button is-quiet" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,157 @@
+/** The input of a call, field by field, to be changed before it runs. */
+import { useState } from 'react'
+import { useBusy } from '../review/state/decide.ts'
+import { draftOf, useInboxDrafts, writeDraft } from '../review/state/drafts.ts'
+import { feedbackOnEdit } from '../review/wording/modelFeedback.ts'
+import { ModelFeedback } from '../review/cards/ModelFeedback.tsx'
+import { useSession } from '../session/store.ts'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
+import type { ToolApprovalRequest } from '../wire/generated.ts'
+import { decideRequest } from './state/decide.ts'
+import { type Field, fieldsOf, inputOf } from './state/visibleText.ts'
+
+/** Letters that fit on a line, about. */
+const COLUMNS = 64
+
+interface Props {
+  request: ToolApprovalRequest
+  scope: string
+  onClose: () => void
+}
+
+export function EditInput({ request, scope, onClose }: Props) {
+  const written = useInboxDrafts((drafts) => drafts.written)
+  // Switches hold no words that could be lost.
+  const [flipped, setFlipped] = useState<Readonly<Record<string, string>>>({})
+  const busy = useBusy(({ ids }) => ids.has(request.request_id))
+  const offline = useSession((session) => session.link !== 'online')
+  const proposed = fieldsOf(request.tool_input)
+  const nameOf = (field: Field) => draftOf(request.request_id, 'input', field.name)
+  const fields = proposed.map((field) => ({
+    ...field,
+    text: (field.kind === 'switch' ? flipped[field.name] : written[nameOf(field)]) ?? field.text,
+  }))
+  const input = parsed(fields)
+  const change = (field: Field, text: string) => {
+    if (field.kind === 'switch') setFlipped({ ...flipped, [field.name]: text })
+    else
+      writeDraft(
+        nameOf(field),
+        proposed.some((as) => as.name === field.name && as.text === text) ? null : text,
+        useInboxDrafts,
+      )
+  }
+  const forget = () => {
+    proposed.forEach((field) => writeDraft(nameOf(field), null, useInboxDrafts))
+    onClose()
+  }
+  const decision = { decision: 'edit' as const, updated_input: input }
+  const off = busy || offline || input === undefined
+  const send = () => {
+    if (!off) void decideRequest(request, decision).then((done) => done && forget())
+  }
+  return (
+    <form
+      className="desk-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+      onKeyDown={(event) => {
+        event.stopPropagation()
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
+        if (event.key !== 'Escape') return
+        // The desk stays open; the words are there when one comes back.
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      {fields.map((field, index) => (
+        <Line
+          key={field.name}
+          field={field}
+          first={index === 0}
+          onChange={(text) => change(field, text)}
+        />
+      ))}
+      {input === undefined ? (
+        <p className="warn-note" role="alert">
+          One of the fields is not valid JSON.
+        </p>
+      ) : (
+        <ModelFeedback
+          response={{ request_id: request.request_id, ...decision }}
+          otherwise={feedbackOnEdit(input)}
+        />
+      )}
+      <div className="hunk-actions">
+        <button
+          type="submit"
+          className="button is-accept"
+          disabled={off}
+          aria-label={`Run as edited: ${scope}`}
+        >
+          Run as edited
+        </button>
+        <button type="button" className="button is-quiet" onClick={forget}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** `undefined`: a field is not JSON. */
+function parsed(fields: readonly Field[]): unknown {
+  try {
+    return inputOf(fields)
+  } catch {
+    return undefined
+  }
+}
+
+function Line({
+  field: { name, kind, text },
+  first,
+  onChange,
+}: {
+  field: Field
+  first: boolean
+  onChange: (text: string) => void
+}) {
+  const flip = useFocusOnce<HTMLInputElement>(first)
+  const area = useFocusOnce<HTMLTextAreaElement>(first)
+  if (kind === 'switch') {
+    return (
+      <label className="desk-switch">
+        <input
+          type="checkbox"
+          ref={flip}
+          checked={text === 'true'}
+          onChange={(event) => onChange(String(event.currentTarget.checked))}
+        />{' '}
+        {name}
+      </label>
+    )
+  }
+  const rows = Math.min(
+    12,
+    text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0),
+  )
+  return (
+    <label className="desk-field">
+      <span>
+        {name || 'input'}
+        {kind === 'json' ? ' (JSON)' : ''}
+      </span>
+      <textarea
+        className="field"
+        rows={rows}
+        ref={area}
+        spellCheck={false}
+        value={text}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,144 @@
+/** The desk: everything that waits for a decision and belongs to no document. Reached from every page. */
+import { type RefObject, useEffect, useRef } from 'react'
+import { canDecide, canWrite } from '../editor/store.ts'
+import { useInboxDrafts } from '../review/state/drafts.ts'
+import { useFocusHeartbeat } from '../review/state/focusHeartbeat.ts'
+import { OrphanedDraftList } from '../review/OrphanedDraftList.tsx'
+import { mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
+import { useCapability, useSession } from '../session/store.ts'
+import { Dialog } from '../ui/Dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { plural } from '../ui/timeFormat.ts'
+import { InboxBin } from './InboxBin.tsx'
+import { InboxCard } from './InboxCard.tsx'
+import { InboxRules } from './InboxRules.tsx'
+import { PromptBox } from './PromptBox.tsx'
+import { focusCard, handleInboxKey } from './state/keyBindings.ts'
+import { useInboxOrphans } from './state/orphanedDrafts.ts'
+import { splitByWaiting, useInbox } from './state/store.ts'
+import { cardOf, useFocusedCard } from './useFocusedCard.ts'
+
+/** The way in, with how much waits. */
+export function InboxButton() {
+  const role = useSession((session) => session.me?.role)
+  const workspace = useCapability('workspace')
+  const { waiting, over } = splitByWaiting(useInbox((inbox) => inbox.requests))
+  if (!role || !canDecide(role) || (!workspace && waiting.length + over.length === 0)) return null
+  const words = waiting.length === 0 ? 'Desk' : `Desk: ${plural(waiting.length, 'request')} waiting`
+  return (
+    <button
+      type="button"
+      className="icon-button desk-button"
+      aria-label={words}
+      title={words}
+      aria-haspopup="dialog"
+      onClick={() => useInbox.setState({ open: true })}
+    >
+      <Icon name="tray" size={18} />
+      {waiting.length > 0 && (
+        <span className="desk-count" aria-hidden="true">
+          {waiting.length}
+        </span>
+      )}
+    </button>
+  )
+}
+
+export function InboxPanel() {
+  useInboxOrphans()
+  const open = useInbox((inbox) => inbox.open)
+  return open ? <Open /> : null
+}
+
+function Open() {
+  const { waiting } = splitByWaiting(useInbox((inbox) => inbox.requests))
+  const me = useSession((session) => session.me)
+  const reviewer = useInboxReviewer()
+  const workspace = useCapability('workspace')
+  const desk = useRef<HTMLDivElement>(null)
+  const at = useFocusedCard(
+    desk,
+    waiting.map(({ request_id }) => request_id),
+  )
+  const here = waiting.find(({ request_id }) => request_id === at)
+  useFocusHeartbeat(at, here !== undefined && mayDecide(here, reviewer))
+  useFocusKept(desk, at)
+  useWanted(desk)
+  useKeys(desk, (event, box) => handleInboxKey(event, box, waiting, at, reviewer))
+  return (
+    <Dialog title="Desk" className="desk-dialog" onClose={() => useInbox.setState({ open: false })}>
+      <div ref={desk}>
+        <div role="status" aria-live="polite">
+          {waiting.length === 0 ? (
+            <p className="desk-none">Nothing waits for a decision.</p>
+          ) : (
+            <p className="hidden-label">{plural(waiting.length, 'request')} waiting</p>
+          )}
+        </div>
+        <OrphanedDraftList store={useInboxDrafts} />
+        {waiting.length > 0 && (
+          <ul className="desk-cards" aria-label="Waiting">
+            {waiting.map((request) => (
+              <InboxCard
+                key={request.request_id}
+                request={request}
+                active={request.request_id === at}
+              />
+            ))}
+          </ul>
+        )}
+        {workspace && me !== null && canWrite(me.role) && <PromptBox />}
+        <InboxRules />
+        <InboxBin />
+      </div>
+    </Dialog>
+  )
+}
+
+/** From everywhere in the dialog, its head included. */
+function useKeys(
+  desk: RefObject<HTMLDivElement | null>,
+  act: (event: KeyboardEvent, box: HTMLElement) => void,
+): void {
+  const latest = useRef(act)
+  useEffect(() => {
+    latest.current = act
+  })
+  useEffect(() => {
+    const box = desk.current
+    const dialog = box?.closest('dialog')
+    if (!box || !dialog) return
+    const pressed = (event: KeyboardEvent) => latest.current(event, box)
+    dialog.addEventListener('keydown', pressed)
+    return () => dialog.removeEventListener('keydown', pressed)
+  }, [desk])
+}
+
+/** Goes to the card that is wanted, as soon as it is there. */
+function useWanted(desk: RefObject<HTMLDivElement | null>): void {
+  const wanted = useInbox((inbox) => inbox.wanted)
+  const requests = useInbox((inbox) => inbox.requests)
+  useEffect(() => {
+    if (wanted !== null && desk.current && focusCard(desk.current, wanted))
+      useInbox.setState({ wanted: null })
+  }, [desk, wanted, requests])
+  useEffect(() => () => useInbox.setState({ wanted: null }), [])
+}
+
+/** A card that is decided takes the keyboard's place with it: the next one gets it. */
+function useFocusKept(desk: RefObject<HTMLDivElement | null>, at: string | null): void {
+  const inside = useRef(false)
+  useEffect(() => {
+    const box = desk.current
+    if (
+      box &&
+      at !== null &&
+      inside.current &&
+      (document.activeElement === document.body || document.activeElement === box.closest('dialog'))
+    )
+      focusCard(box, at)
+  }, [desk, at])
+  useEffect(() => {
+    inside.current = cardOf(document.activeElement) !== null
+  })
+}

@@ -1,0 +1,150 @@
+/** What came of a request, in the words the AI was told; what was done about it since, and what can be done now. */
+import { documentPath, follow } from '../app/routes.ts'
+import { useBusy } from '../review/state/decide.ts'
+import { mayAskAgain, mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
+import { UndoReopenButtons } from '../review/cards/UndoReopenButtons.tsx'
+import type { ToolApprovalRequest } from '../wire/generated.ts'
+import { proposeAgain, undoFileAction } from './state/undo.ts'
+import { goTo } from './state/bin.ts'
+import { Diff, CallPreview } from './CallPreview.tsx'
+import { ConfirmStep } from './ConfirmStep.tsx'
+import { showInvisible } from './state/visibleText.ts'
+import { changedAt, type FileNow, useInbox } from './state/store.ts'
+import { againWords, overwriteQuestion, undoneWords } from './state/wording.ts'
+
+interface Props {
+  request: ToolApprovalRequest
+  /** What tells the card from the others. */ scope: string
+}
+
+export function ResolvedCard({ request, scope }: Props) {
+  return (
+    <>
+      {request.report && <p className="desk-report">{showInvisible(request.report)}</p>}
+      <Back request={request} scope={scope} />
+      <details className="desk-steps">
+        <summary>What it was about</summary>
+        <CallPreview request={request} />
+      </details>
+    </>
+  )
+}
+
+/** What it has to do with other requests, and who took back what it did. */
+export function AftermathNotes({ request, scope }: Props) {
+  const { again_of, again_as } = request.aftermath ?? {}
+  const earlier = useInbox(({ requests }) =>
+    again_of === undefined ? undefined : requests[again_of],
+  )
+  const later = useInbox(({ requests }) =>
+    again_as === undefined ? undefined : requests[again_as],
+  )
+  const undone = undoneWords(request, Date.now())
+  if (undone === null && again_of === undefined && again_as === undefined) return null
+  return (
+    <p className="fate desk-since">
+      {again_of !== undefined && (
+        <span>
+          {againWords(earlier)}
+          {earlier && (
+            <>
+              {' '}
+              <Show id={again_of} name={`Show what ${scope} was before`} />
+            </>
+          )}
+        </span>
+      )}
+      {undone !== null && <span className="badge is-plain">{undone}</span>}
+      {again_as !== undefined && (
+        <span>
+          Proposed again
+          {later && (
+            <>
+              {' '}
+              <Show id={again_as} name={`Show ${scope}, proposed again`} />
+            </>
+          )}
+        </span>
+      )}
+    </p>
+  )
+}
+
+function Show({ id, name }: { id: string; name: string }) {
+  return (
+    <button type="button" className="link" aria-label={name} onClick={() => goTo(id)}>
+      Show
+    </button>
+  )
+}
+
+function Back({ request, scope }: Props) {
+  const id = request.request_id
+  const reviewer = useInboxReviewer()
+  const busy = useBusy(({ ids }) => ids.has(id))
+  const now = useInbox(({ changed }) => changed[id])
+  const { can_undo = false, can_reopen = false } = request.aftermath ?? {}
+  const undoes = can_undo && mayDecide(request, reviewer)
+  if (undoes && now) return <Changed request={request} scope={scope} now={now} />
+  return (
+    <UndoReopenButtons
+      busy={busy}
+      again={
+        can_reopen && mayAskAgain(request, reviewer)
+          ? {
+              label: 'Propose again',
+              name: `Propose again: ${scope}`,
+              act: () => void proposeAgain(request),
+            }
+          : null
+      }
+      undo={
+        undoes
+          ? {
+              label: 'Undo',
+              name: `Undo ${scope}`,
+              title: 'Undo (U)',
+              act: () => void undoFileAction(request),
+            }
+          : null
+      }
+    />
+  )
+}
+
+/** Nobody's work is overwritten unseen. */
+function Changed({ request, scope, now }: Props & { now: FileNow }) {
+  const id = request.request_id
+  const close = () => {
+    changedAt(id, null)
+    goTo(id)
+  }
+  const leave = (event: Parameters<typeof follow>[0], path: string) => {
+    follow(event, path)
+    useInbox.setState({ open: false })
+  }
+  return (
+    <ConfirmStep
+      id={id}
+      yes="Undo anyway"
+      name={`Undo anyway: ${scope}`}
+      onYes={() => void undoFileAction(request, true)}
+      onClose={close}
+    >
+      <p className="warn-note" role="alert">
+        {overwriteQuestion(request, now)}
+      </p>
+      {now.diff_lines.length > 0 && <Diff lines={now.diff_lines} name="What was changed since" />}
+      {now.document_id !== null && (
+        <p>
+          <a
+            href={documentPath(now.document_id)}
+            onClick={(event) => leave(event, documentPath(now.document_id!))}
+          >
+            Open {showInvisible(now.file_path)}
+          </a>
+        </p>
+      )}
+    </ConfirmStep>
+  )
+}

@@ -1,0 +1,44 @@
+/** Decisions about requests that belong to no document. */
+import { explain, useBusy } from '../../review/state/decide.ts'
+import { wire } from '../../session/store.ts'
+import { toast } from '../../ui/toasts.ts'
+import { readRules } from './rules.ts'
+import { useInbox } from './store.ts'
+import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/generated.ts'
+
+/** Sends a decision about what is on the screen; whether it was taken. */
+export async function decideRequest(
+  request: ToolApprovalRequest,
+  response: Omit<ToolApprovalResponse, 'request_id'>,
+): Promise<boolean> {
+  const id = request.request_id
+  let taken = false
+  await once(id, async () => {
+    try {
+      const { status, approvals } = await wire.call('tool_approval_response', {
+        ...response,
+        request_id: id,
+        preview_hash: request.preview_hash,
+      })
+      taken = true
+      if (response.remember) void readRules()
+      if (status === 'approved') useInbox.setState({ approved: id })
+      if (status === 'pending')
+        toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
+    } catch (error) {
+      explain(error)
+    }
+  })
+  return taken
+}
+
+/** One thing at a time about a request: nothing is sent twice. */
+export async function once(id: string, act: () => Promise<void>): Promise<void> {
+  if (useBusy.getState().ids.has(id)) return
+  useBusy.setState(({ ids }) => ({ ids: new Set([...ids, id]) }))
+  try {
+    await act()
+  } finally {
+    useBusy.setState(({ ids }) => ({ ids: new Set([...ids].filter((other) => other !== id)) }))
+  }
+}

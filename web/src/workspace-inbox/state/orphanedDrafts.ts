@@ -1,0 +1,74 @@
+/** Half-written words about requests of the desk, once those are over: kept, and said so where somebody does not see it. */
+import { useEffect, useState } from 'react'
+import { useBusy } from '../../review/state/decide.ts'
+import { forgetDrafts, orphaned, useInboxDrafts } from '../../review/state/drafts.ts'
+import { applyRequest, isWaiting } from '../../review/state/store.ts'
+import { useSession, wire } from '../../session/store.ts'
+import { toast } from '../../ui/toasts.ts'
+import { CallError } from '../../wire/socket.ts'
+import { useInbox } from './store.ts'
+import { outcomeOf, scopeOf } from './wording.ts'
+
+/** Whose words are kept. */
+let whose: string | undefined
+
+/** Not while our own decision is on its way, nor before we were told what still waits. */
+export function useInboxOrphans(): void {
+  const requests = useInbox((inbox) => inbox.requests)
+  const busy = useBusy(({ ids }) => ids)
+  const me = useSession((session) => session.me?.user.id)
+  const told = useTold()
+  useEffect(() => {
+    if (me === undefined) return
+    // Somebody else has signed in here: these are not their words.
+    if (whose !== undefined && whose !== me) forgetDrafts([useInboxDrafts])
+    whose = me
+  }, [me])
+  useEffect(() => {
+    if (!told) return
+    const open = new Set(
+      Object.values(requests)
+        .filter(isWaiting)
+        .map(({ request_id }) => request_id),
+    )
+    const before = useInboxDrafts.getState()
+    const after = orphaned(before, open, busy, (id) => {
+      const request = requests[id]
+      return request && `${scopeOf(request)}: ${outcomeOf(request)}`
+    })
+    useInboxDrafts.setState(after)
+    if (after.orphans.length > before.orphans.length && !useInbox.getState().open) {
+      toast('Somebody was faster at the desk. Your words are kept there.', {
+        action: { label: 'Show', run: () => useInbox.setState({ open: true }) },
+        about: 'orphan',
+      })
+    }
+  }, [requests, busy, told])
+}
+
+/** Whether everything that waits has been told since we connected: a card that is not in it is gone. */
+function useTold(): boolean {
+  const online = useSession((session) => session.link === 'online')
+  const [told, setTold] = useState(false)
+  useEffect(() => {
+    if (!online) return
+    let here = true
+    wire.call('list_pending_approvals', {}).then(
+      ({ requests }) => {
+        if (!here) return
+        const ours = requests.filter((request) => request.document_id === null)
+        useInbox.setState((inbox) => ours.reduce(applyRequest, inbox))
+        setTold(true)
+      },
+      (error: unknown) => {
+        // Without the list, words stay where they are.
+        if (!(error instanceof CallError)) throw error
+      },
+    )
+    return () => {
+      here = false
+      setTold(false)
+    }
+  }, [online])
+  return told
+}
