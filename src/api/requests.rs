@@ -161,6 +161,7 @@ impl Caller {
         id: RequestId,
         decision: Decision,
     ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        // The room checks if this person may decide it.
         let room = self.room_of_request(&id, Action::Read).await?;
         let by = self.principal.clone();
         match self.api.agents.decide_in(&room, id.clone(), decision, by).await {

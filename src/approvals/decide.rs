@@ -67,7 +67,7 @@ impl ApprovalRequest {
         self.check_shown(decision)?;
         let edits = match &plan {
             DecisionPlan::Run(..) | DecisionPlan::Refuse => Vec::new(),
-            DecisionPlan::Hunks(hunk_plans) => self.edits(hunk_plans, text)?,
+            DecisionPlan::Hunks(plans) => self.edits(plans, text)?,
         };
         let requirement = match self.extent_of(&plan, &edits) {
             Some(extent) => {
@@ -81,8 +81,8 @@ impl ApprovalRequest {
         let mut outcome = match plan {
             DecisionPlan::Run(input, revised) => self.run(input, revised, requirement, &decided_by),
             DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &decided_by),
-            DecisionPlan::Hunks(hunk_plans) => {
-                self.take(hunk_plans, edits, text, requirement, &decided_by)?
+            DecisionPlan::Hunks(plans) => {
+                self.take(plans, edits, text, requirement, &decided_by)?
             }
         };
         self.update_required(requirements);
@@ -147,9 +147,8 @@ impl ApprovalRequest {
             DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.preview)),
             DecisionPlan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
             DecisionPlan::Refuse => None,
-            DecisionPlan::Hunks(hunk_plans) => {
-                let accepted =
-                    || hunk_plans.iter().filter(|hunk_plan| hunk_plan.choice == HunkChoice::Accept);
+            DecisionPlan::Hunks(plans) => {
+                let accepted = || plans.iter().filter(|plan| plan.choice == HunkChoice::Accept);
                 let with_text = |index| accepted().any(|it| it.index == index && it.text.is_some());
                 accepted().next().map(|_| self.extent_with(edits, with_text))
             }
@@ -247,7 +246,7 @@ impl ApprovalRequest {
         if named.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return invalid("a change is named twice");
         }
-        let mut hunk_plans = Vec::new();
+        let mut plans = Vec::new();
         let mut named = named.iter().peekable();
         for (index, hunk) in self.hunks.iter().enumerate() {
             let verdict = named.next_if(|(named, _)| *named == index).map(|(_, verdict)| *verdict);
@@ -270,10 +269,10 @@ impl ApprovalRequest {
             }
             // The model's own words are no edit, whoever sends them back.
             let text = text.filter(|text| !hunk.would_read(text, force));
-            hunk_plans.push(HunkPlan { index, choice, text, force, seen });
+            plans.push(HunkPlan { index, choice, text, force, seen });
         }
         match rest {
-            _ if !hunk_plans.is_empty() => Ok(hunk_plans),
+            _ if !plans.is_empty() => Ok(plans),
             Some(FinishRest::Accept) => {
                 // Every open hunk is in conflict.
                 let open = self.hunks.iter().filter(|h| h.status.is_open());
@@ -313,17 +312,17 @@ impl ApprovalRequest {
 
     /// Returns the edits that accepting makes, in order; or the hunks that cannot be accepted like
     /// this.
-    fn edits(&self, hunk_plans: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
+    fn edits(&self, plans: &[HunkPlan], text: &Text) -> Result<Vec<HunkEdit>, DecisionError> {
         let mut edits = Vec::new();
         let mut conflicts = Vec::new();
-        for hunk_plan in hunk_plans.iter().filter(|f| f.choice == HunkChoice::Accept) {
-            let hunk = &self.hunks[hunk_plan.index];
+        for plan in plans.iter().filter(|plan| plan.choice == HunkChoice::Accept) {
+            let hunk = &self.hunks[plan.index];
             let taken = AcceptKind {
-                text: hunk_plan.text.as_deref(),
-                force: hunk_plan.force,
-                seen: hunk_plan.seen.as_deref(),
+                text: plan.text.as_deref(),
+                force: plan.force,
+                seen: plan.seen.as_deref(),
             };
-            match hunk_edits(&self.hunks, hunk_plan.index, taken, text) {
+            match hunk_edits(&self.hunks, plan.index, taken, text) {
                 Some(found) => edits.extend(found),
                 None => conflicts.push(hunk.id.clone()),
             }
@@ -368,7 +367,7 @@ impl ApprovalRequest {
     /// Carries out a checked plan; votes that are not enough yet leave their hunks open.
     fn take(
         &mut self,
-        hunk_plans: Vec<HunkPlan>,
+        plans: Vec<HunkPlan>,
         mut edits: Vec<HunkEdit>,
         text: &Text,
         requirement: ApprovalRequirement,
@@ -377,16 +376,15 @@ impl ApprovalRequest {
         let policy = self.proposal.policy;
         let under = requirement.beyond(policy);
         let mut decided = Vec::new();
-        for hunk_plan in hunk_plans {
-            let hunk = &mut self.hunks[hunk_plan.index];
-            let forced_over =
-                hunk_plan.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
-            let status = match hunk_plan.choice {
+        for plan in plans {
+            let hunk = &mut self.hunks[plan.index];
+            let forced_over = plan.seen.clone().filter(|_| hunk.status == HunkStatus::Conflict);
+            let status = match plan.choice {
                 HunkChoice::Reject => HunkStatus::Rejected,
                 HunkChoice::Accept => {
-                    let vote = decided_by.vote(hunk_plan.text.clone(), forced_over.clone(), under);
+                    let vote = decided_by.vote(plan.text.clone(), forced_over.clone(), under);
                     if cast(&mut hunk.votes, &vote, policy) < requirement.need() {
-                        edits.retain(|e| e.index != hunk_plan.index);
+                        edits.retain(|e| e.index != plan.index);
                         continue;
                     }
                     HunkStatus::Accepted
@@ -397,7 +395,7 @@ impl ApprovalRequest {
             hunk.decided = Some(HunkDecision {
                 by: decided_by.by.clone(),
                 at_ms: decided_by.at_ms,
-                text: hunk_plan.text,
+                text: plan.text,
                 forced_over,
                 rule: decided_by.rule.clone(),
             });

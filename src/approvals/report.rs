@@ -168,8 +168,8 @@ impl ApprovalRequest {
 
     /// Counts hunks by outcome, as in `2 accepted, 1 rejected, 1 conflicted`.
     fn counts(&self) -> String {
-        let conflicted = self.hunks.iter().filter(|h| hunk_plan(h) == "conflicted").count();
-        let of = |name| self.hunks.iter().filter(|h| hunk_plan(h) == name).count();
+        let conflicted = self.hunks.iter().filter(|h| hunk_outcome(h) == "conflicted").count();
+        let of = |name| self.hunks.iter().filter(|h| hunk_outcome(h) == name).count();
         let counts = [
             (of("accepted"), "accepted"),
             (of("rejected"), "rejected"),
@@ -196,7 +196,8 @@ impl ApprovalRequest {
     /// Returns one line for each hunk if their outcomes differ; otherwise only the changes that
     /// were never shown.
     fn mixed_lines(&self) -> String {
-        let are_alike = self.hunks.windows(2).all(|two| hunk_plan(&two[0]) == hunk_plan(&two[1]));
+        let are_alike =
+            self.hunks.windows(2).all(|two| hunk_outcome(&two[0]) == hunk_outcome(&two[1]));
         if are_alike { self.returned_lines() } else { self.lines() }
     }
 
@@ -219,7 +220,7 @@ impl ApprovalRequest {
 
 /// Returns the outcome of a hunk in a few words. A conflict that nobody resolved counts as such,
 /// however the request ended.
-fn hunk_plan(hunk: &Hunk) -> &'static str {
+fn hunk_outcome(hunk: &Hunk) -> &'static str {
     let in_conflict = hunk.parts.iter().any(|p| p.conflict);
     match hunk.status {
         HunkStatus::Accepted => "accepted",
@@ -243,7 +244,7 @@ fn line(hunk: &Hunk) -> String {
                 quoted(text)
             )
         }
-        None => format!("- {}: {base} → {proposed}", hunk_plan(hunk)),
+        None => format!("- {}: {base} → {proposed}", hunk_outcome(hunk)),
     }
 }
 

@@ -50,19 +50,19 @@ const MANY_PEOPLE: usize = 1_024;
 pub struct MemoryAccounts(Arc<AccountsShared>);
 
 #[derive(Debug)]
-struct AccountsShared {
+pub(super) struct AccountsShared {
     /// Bytes that may be held in all accounts together.
-    ceiling: usize,
+    pub(super) ceiling: usize,
     held: AtomicUsize,
     /// Bytes of the buffers of all connections, which are counted apart: their clients make room.
-    kept: KeptBytes,
+    pub(super) kept: KeptBytes,
     people: Mutex<HashMap<UserId, Arc<PersonAccount>>>,
 }
 
 /// Account of the bytes held in memory for one person, over all of their connections.
 #[derive(Debug)]
 pub struct PersonAccount {
-    shared: Arc<AccountsShared>,
+    pub(super) shared: Arc<AccountsShared>,
     /// `true` if the person may only read, and so has nothing long to send.
     only_reads: AtomicBool,
     is_unknown: bool,
@@ -75,7 +75,9 @@ pub struct PersonAccount {
     /// Largest message since nothing waited to be sent, in bytes.
     largest: AtomicUsize,
     /// Time since which more waits to be sent than may wait for longer than a moment.
-    surge: Mutex<Option<Instant>>,
+    surge: LastingState,
+    /// Time since which the connections keep more than they may for longer than a moment.
+    pub(super) excess: LastingState,
     /// Pace of the messages of all clients.
     pace: Mutex<MessagePace>,
     sessions: Mutex<Vec<Weak<ClientSession>>>,
@@ -105,6 +107,10 @@ pub struct HeldBytes {
     purpose: HeldFor,
     bytes: usize,
 }
+
+/// State that holds now or not, and the time since which it does.
+#[derive(Debug, Default)]
+pub(super) struct LastingState(Mutex<Option<Instant>>);
 
 /// Refusal to hold more bytes in a [`PersonAccount`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -163,24 +169,31 @@ impl MemoryAccounts {
 
     /// Returns the connected client with the most unsent bytes.
     pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
-        let people = self.people();
+        let people = self.0.people();
         let largest = people.iter().filter_map(|person| person.largest_session());
         largest.max_by_key(|session| session.waiting_bytes())
     }
 
-    /// Ends clients that do not read, of people for whom too much waits for too long.
+    /// Ends clients of people for whom too much waits, or whose connections keep too much, for too
+    /// long.
     pub(super) fn end_surges(&self, now: Instant) {
-        for person in self.people() {
+        for person in self.0.people() {
             person.end_surge(now);
+            person.end_excess(now);
         }
     }
 
-    fn people(&self) -> Vec<Arc<PersonAccount>> {
-        lock(&self.0.people).values().cloned().collect()
+    /// Returns the account of the person with the most connections.
+    pub(super) fn most_connected(&self) -> Option<Arc<PersonAccount>> {
+        self.0.people().into_iter().max_by_key(|person| person.connection_count())
     }
 }
 
 impl AccountsShared {
+    pub(super) fn people(&self) -> Vec<Arc<PersonAccount>> {
+        lock(&self.people).values().cloned().collect()
+    }
+
     fn add(&self, bytes: usize) -> Result<(), NoRoom> {
         add_within(&self.held, bytes, self.ceiling).map_err(|AccountFull| NoRoom::Server)
     }
@@ -202,7 +215,8 @@ impl PersonAccount {
             outgoing: AtomicUsize::new(0),
             kept: KeptBytes::default(),
             largest: AtomicUsize::new(0),
-            surge: Mutex::default(),
+            surge: LastingState::default(),
+            excess: LastingState::default(),
             pace: Mutex::new(MessagePace::of_person()),
             sessions: Mutex::default(),
             connections: Mutex::default(),
@@ -319,14 +333,7 @@ impl PersonAccount {
     /// If more than [`OUTGOING_BYTES`] wait for longer than a moment, ends clients to which nothing
     /// was sent meanwhile, the slowest first.
     fn end_surge(&self, now: Instant) {
-        let mut surge = lock(&self.surge);
-        if !self.is_surging() {
-            *surge = None;
-            return;
-        }
-        let since = *surge.get_or_insert(now);
-        drop(surge);
-        if now.saturating_duration_since(since) < SURGE {
+        if self.surge.lasts(self.is_surging(), now).is_none_or(|time| time < SURGE) {
             return;
         }
         let stalled = |it: Arc<ClientSession>| Some((it.waits_since(now)?, it));
@@ -403,43 +410,37 @@ impl PersonAccount {
         Ok(())
     }
 
-    /// Ends the connections over which this person made the last HTTP request and that are idle.
-    pub(super) fn end_idle_connections(&self) {
-        let live: Vec<_> = lock(&self.connections).iter().filter_map(Weak::upgrade).collect();
-        for idle in live.iter().filter(|it| it.is_http_of(self) && !it.is_answering()) {
-            idle.end(EndReason::AccessEnded);
+    /// Returns the number of connections of this person: those for HTTP, and one for each client with
+    /// a WebSocket or with one on its way.
+    pub(super) fn connection_count(&self) -> usize {
+        let sockets = self.live_sessions().iter().map(|it| it.socket_count()).sum::<usize>();
+        sockets + self.http_connections().len()
+    }
+
+    /// Ends one connection of this person so that somebody else can connect: the oldest for HTTP
+    /// that is idle, or else the newest client.
+    pub(super) fn give_way(&self) {
+        let http = self.http_connections();
+        if let Some(idle) = http.iter().find(|it| !it.is_answering()) {
+            return idle.end(EndReason::TooManyOfPerson);
+        }
+        match self.live_sessions().last() {
+            Some(newest) => newest.end(EndReason::TooManyOfPerson),
+            None => http.iter().for_each(|it| it.end(EndReason::TooManyOfPerson)),
         }
     }
 
-    /// Counts bytes that the buffers of a connection keep in addition. Returns `true` if those of
-    /// all connections keep more than a quarter of the memory for connections.
-    pub(super) fn all_keep_too_much(&self, more: usize) -> bool {
-        self.shared.kept.add(more) > self.shared.ceiling / 4
+    /// Returns the connections over which this person made the last HTTP request, the first first.
+    fn http_connections(&self) -> Vec<Arc<ConnectionTransport>> {
+        let live: Vec<_> = lock(&self.connections).iter().filter_map(Weak::upgrade).collect();
+        live.into_iter().filter(|it| it.is_http_of(self)).collect()
     }
 
-    /// Removes the kept bytes of a connection that ends.
-    pub(super) fn keep_no_more(&self, bytes: usize) {
-        self.kept.remove(bytes);
-        self.shared.kept.remove(bytes);
-    }
-
-    /// Returns the other client of this person whose connection keeps the most, those with nothing
-    /// to send first.
-    pub(super) fn largest_keeper(&self, except: &ClientSession) -> Option<Arc<ClientSession>> {
-        let others = self.live_sessions().into_iter();
-        let others = others.filter(|it| !std::ptr::eq(Arc::as_ptr(it), except));
-        let keepers = others.filter(|it| it.kept.get() > 0);
-        keepers.max_by_key(|session| (session.waiting_bytes() == 0, session.kept.get()))
-    }
-
-    /// Returns the largest keeper of the person whose connections keep the most.
-    pub(super) fn largest_keeper_of_all(
-        &self,
-        except: &ClientSession,
-    ) -> Option<Arc<ClientSession>> {
-        let mut people: Vec<_> = lock(&self.shared.people).values().cloned().collect();
-        people.sort_by_key(|person| std::cmp::Reverse(person.kept.get()));
-        people.iter().find_map(|person| person.largest_keeper(except))
+    /// Ends the connections over which this person made the last HTTP request and that are idle.
+    pub(super) fn end_idle_connections(&self) {
+        for idle in self.http_connections().iter().filter(|it| !it.is_answering()) {
+            idle.end(EndReason::AccessEnded);
+        }
     }
 
     /// Returns the client of this person with the most unsent bytes.
@@ -447,9 +448,18 @@ impl PersonAccount {
         self.live_sessions().into_iter().max_by_key(|session| session.waiting_bytes())
     }
 
-    fn live_sessions(&self) -> Vec<Arc<ClientSession>> {
+    pub(super) fn live_sessions(&self) -> Vec<Arc<ClientSession>> {
         let live = |it: &Weak<ClientSession>| it.upgrade().filter(|it| !it.is_ended());
         lock(&self.sessions).iter().filter_map(live).collect()
+    }
+}
+
+impl LastingState {
+    /// Records if the state holds now; returns the time for which it does.
+    pub(super) fn lasts(&self, holds: bool, now: Instant) -> Option<Duration> {
+        let mut since = lock(&self.0);
+        *since = holds.then(|| since.unwrap_or(now));
+        since.map(|since| now.saturating_duration_since(since))
     }
 }
 

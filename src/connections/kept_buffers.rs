@@ -2,11 +2,18 @@
 //!
 //! The buffers of a WebSocket stay as long as its longest frame was. Of one person's connections
 //! that keep too much, and of the server's, the largest are ended, those with nothing to send
-//! first: their clients connect again and get what they missed, with short buffers.
+//! first: their clients connect again and get what they missed, with short buffers. Whoever is
+//! being sent a long message at that moment is given time to read it.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::EndReason;
+use super::account::{AccountsShared, PersonAccount};
 use super::session::ClientSession;
 
 /// Longest buffer, in bytes, that is not counted.
@@ -15,29 +22,34 @@ const SHORT_BUFFER_BYTES: u64 = 64 * 1024;
 const PERSON_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes that connections of a person who may only read keep, beyond those of the largest.
 const READER_BYTES: usize = 24 * 1024 * 1024;
+/// Bytes that connections of one person keep in addition for a moment, while they are sent long
+/// messages.
+const MOMENT_BYTES: usize = 48 * 1024 * 1024;
+/// Time for which connections of one person may keep more than they may for longer.
+const MOMENT: Duration = Duration::from_secs(10);
 
 /// Count of kept bytes: of one connection, one person or the server.
 #[derive(Debug, Default)]
 pub(super) struct KeptBytes(AtomicUsize);
 
 impl KeptBytes {
-    /// Counts more bytes; returns the sum.
-    pub(super) fn add(&self, bytes: usize) -> usize {
-        self.0.fetch_add(bytes, Ordering::Relaxed) + bytes
+    /// Counts more bytes.
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Counts bytes no more.
-    pub(super) fn remove(&self, bytes: usize) {
+    fn remove(&self, bytes: usize) {
         self.0.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Counts nothing any more; returns the bytes that were counted.
-    pub(super) fn take(&self) -> usize {
+    fn take(&self) -> usize {
         self.0.swap(0, Ordering::Relaxed)
     }
 
     /// Returns the number of bytes.
-    pub(super) fn get(&self) -> usize {
+    fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -60,21 +72,83 @@ impl KeptBuffer {
 }
 
 impl ClientSession {
-    /// Counts bytes that a buffer of its connection keeps in addition, and ends another client if
+    /// Counts bytes that a buffer of its connection keeps in addition, and ends other clients if
     /// its person's connections, or all connections, then keep too much.
     pub(super) fn keep(&self, more: usize) {
         let Some(person) = self.person() else { return };
-        let own = self.kept.add(more);
-        let limit = if person.only_reads() { READER_BYTES } else { PERSON_BYTES };
-        let is_full = person.all_keep_too_much(more);
-        let leaving = if person.kept.add(more).saturating_sub(own) > limit {
-            person.largest_keeper(self)
-        } else if is_full {
-            person.largest_keeper_of_all(self)
-        } else {
-            None
-        };
-        if let Some(keeper) = leaving {
+        person.shared.kept.add(more);
+        person.kept.add(more);
+        // Last: what its end takes back is then counted everywhere.
+        self.kept.add(more);
+        person.reduce_kept(Some(self), false);
+        person.shared.reduce_kept(self);
+    }
+
+    /// Counts the buffers of its connections no more.
+    pub(super) fn stop_keeping(&self) {
+        if let Some(person) = self.person() {
+            let bytes = self.kept.take();
+            person.kept.remove(bytes);
+            person.shared.kept.remove(bytes);
+        }
+    }
+}
+
+impl PersonAccount {
+    /// Ends clients if the connections keep too much for longer than a moment.
+    pub(super) fn end_excess(&self, now: Instant) {
+        let lasts = self.excess.lasts(self.kept_in_excess() > 0, now);
+        self.reduce_kept(None, lasts.is_some_and(|time| time >= MOMENT));
+    }
+
+    /// Ends clients until the connections keep no more than they may, those that keep most first,
+    /// and only such as have nothing to send. Others are ended too if that `is_late`, or if the
+    /// connections keep more than they may for a moment.
+    fn reduce_kept(&self, except: Option<&ClientSession>, is_late: bool) {
+        loop {
+            let excess = self.kept_in_excess();
+            let (true, Some((is_quiet, keeper))) = (excess > 0, self.largest_keeper(except)) else {
+                return;
+            };
+            if !is_quiet && !is_late && excess <= MOMENT_BYTES {
+                return;
+            }
+            keeper.end(EndReason::KeepsTooMuch);
+        }
+    }
+
+    /// Returns the bytes that the connections keep beyond what they may.
+    fn kept_in_excess(&self) -> usize {
+        let limit = if self.only_reads() { READER_BYTES } else { PERSON_BYTES };
+        let kept = self.kept.get();
+        if kept <= limit {
+            return 0;
+        }
+        let largest = self.live_sessions().iter().map(|it| it.kept.get()).max();
+        kept.saturating_sub(limit + largest.unwrap_or_default())
+    }
+
+    /// Returns the client whose connection keeps the most, those with nothing to send first, and
+    /// `true` if it is one of these.
+    fn largest_keeper(&self, except: Option<&ClientSession>) -> Option<(bool, Arc<ClientSession>)> {
+        let is_other = |it: &ClientSession| except.is_none_or(|except| !std::ptr::eq(it, except));
+        self.live_sessions()
+            .into_iter()
+            .filter(|it| it.kept.get() > 0 && is_other(it))
+            .map(|it| (it.waiting_bytes() == 0, it))
+            .max_by_key(|(is_quiet, it)| (*is_quiet, it.kept.get()))
+    }
+}
+
+impl AccountsShared {
+    /// Ends other clients until all connections together keep no more than they may, of the people
+    /// whose connections keep the most.
+    fn reduce_kept(&self, except: &ClientSession) {
+        while self.kept.get() > self.ceiling / 4 {
+            let mut people = self.people();
+            people.sort_by_key(|person| Reverse(person.kept.get()));
+            let keeper = people.iter().find_map(|person| person.largest_keeper(Some(except)));
+            let Some((_, keeper)) = keeper else { return };
             keeper.end(EndReason::KeepsTooMuch);
         }
     }
@@ -82,6 +156,7 @@ impl ClientSession {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::connections::{ConnectionLimits, ConnectionRegistry};
     use crate::permissions::{Principal, Role};
 
@@ -109,6 +184,48 @@ mod tests {
     fn a_shared_link_has_a_dozen_readers_of_a_long_document_and_no_end_of_buffers() {
         assert_eq!(left(1 << 30, &["ana"], 12), 12);
         assert_eq!(left(1 << 30, &["ana"], 60), 25);
+    }
+
+    #[test]
+    fn readers_who_are_being_sent_a_long_text_have_a_moment_to_read_it() {
+        let connections =
+            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
+        let readers: Vec<_> = (0..40)
+            .map(|number| {
+                let session = connections.websocket_client();
+                connections.admit(&session, number.to_string(), &viewer("ana")).unwrap();
+                session.queue(1 << 20).unwrap();
+                session
+            })
+            .collect();
+        let (left, now) = (|| readers.iter().filter(|it| !it.is_ended()).count(), Instant::now());
+        readers.iter().for_each(|it| it.keep(1 << 20));
+        let person = readers[0].person().unwrap();
+        person.end_excess(now);
+        assert_eq!(left(), 40);
+        // Those who have read it make room, the others when it takes too long.
+        readers[..5].iter().for_each(|it| it.message_sent());
+        person.end_excess(now + MOMENT / 2);
+        assert_eq!(left(), 35);
+        person.end_excess(now + MOMENT);
+        assert_eq!(left(), 25);
+    }
+
+    #[test]
+    fn not_even_for_a_moment_do_buffers_take_all_memory() {
+        let connections =
+            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
+        let readers: Vec<_> = (0..8)
+            .map(|number| {
+                let session = connections.websocket_client();
+                connections.admit(&session, number.to_string(), &viewer("ana")).unwrap();
+                session.queue(100).unwrap();
+                session.keep(16 << 20);
+                session
+            })
+            .collect();
+        let left = readers.iter().filter(|it| !it.is_ended()).count();
+        assert_eq!(left, 5, "72 MB beyond the largest");
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod unknown;
 pub use account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
-pub use session::{ClientSession, QueueOverflow};
+pub use session::{ClientSession, QueueOverflow, SwitchRefused};
 pub use stream::ObservedStream;
 pub use transport::{ConnectionAccess, ConnectionTransport, TooManyConnections};
 
@@ -63,7 +63,8 @@ pub enum EndReason {
     Flood,
     /// The token that the last request over this connection has shown is no longer valid.
     AccessEnded,
-    /// A newer connection of the same person needs the place, and this one is idle.
+    /// A newer connection needs the place: one of the same person, and this one is idle, or one of
+    /// somebody else, and this person has the most connections.
     TooManyOfPerson,
     /// A newer connection needs the place, and this one has not shown a token.
     TooManyUnknown,

@@ -53,7 +53,9 @@ struct RegistryState {
     /// Account of everybody who has not shown a token.
     unknown: Arc<PersonAccount>,
     began: Instant,
+    /// Largest number of connections.
     most: usize,
+    /// Largest number of connections that have not shown a token.
     most_unknown: usize,
     numbers: AtomicU64,
     transports: Mutex<TransportTable>,
@@ -200,7 +202,8 @@ impl ConnectionRegistry {
     /// Admits a client that has shown a token.
     ///
     /// # Errors
-    /// [`TooManySessions`] if the person has as many clients as one person may have.
+    /// [`TooManySessions`] if the person has as many clients as one person may have, or if there are
+    /// too many connections and this person has the most.
     pub fn admit(
         &self,
         session: &Arc<ClientSession>,
@@ -214,7 +217,8 @@ impl ConnectionRegistry {
         }
         self.name(session, name);
         session.become_known(person);
-        Ok(())
+        // It may have had to make room for itself.
+        if session.is_ended() { Err(TooManySessions) } else { Ok(()) }
     }
 
     /// Registers a client under the name of its engine.io session.
@@ -364,8 +368,18 @@ impl TransportPlace {
         self.registry.now_ms()
     }
 
+    /// Counts the connection as one that has shown a token. The person with the most of these gives
+    /// way if so many are open that nobody new could come.
     pub(super) fn become_known(&self) {
-        self.registry.transports().unknown.remove(self.number);
+        let mut transports = self.registry.transports();
+        transports.unknown.remove(self.number);
+        let known = transports.all.len().saturating_sub(transports.unknown.len());
+        drop(transports);
+        if known > self.registry.most - self.registry.most / 8
+            && let Some(person) = self.registry.accounts.most_connected()
+        {
+            person.give_way();
+        }
     }
 
     pub(super) fn become_unknown(&self) {
@@ -563,6 +577,33 @@ mod tests {
         assert!(clients[..11].iter().all(|(client, _)| client.is_ended()));
         assert!(clients[11..].iter().all(|(client, _)| !client.is_ended()));
         assert!(!honest.0.is_ended());
+    }
+
+    #[test]
+    fn people_with_many_connections_together_keep_nobody_out() {
+        let connections = connections(128);
+        let mut open = Vec::new();
+        let mut connect = |user: &'static str, number: usize| {
+            let transport = connections.accept(address(1));
+            let client = connections.websocket_client();
+            transport.carry(&client);
+            let admitted = connections.admit(&client, format!("{user}{number}"), &person(user));
+            open.push((user, transport, client));
+            // What has ended is closed.
+            open.retain(|(_, transport, _)| !transport.is_ended());
+            let of = |user| open.iter().filter(|(it, ..)| *it == user).count();
+            (admitted.is_ok(), of("eve"), of("mallory"), of("ana"))
+        };
+        for number in 0..48 {
+            connect("eve", number);
+            connect("mallory", number);
+        }
+        for number in 0..8 {
+            let (is_admitted, eve, mallory, ana) = connect("ana", number);
+            assert!(is_admitted && ana == number + 1);
+            assert_eq!(eve + mallory + ana, 84, "an eighth of 96 is left for others");
+            assert!(eve.abs_diff(mallory) <= 1, "{eve} and {mallory}");
+        }
     }
 
     #[test]

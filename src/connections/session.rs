@@ -54,6 +54,8 @@ pub struct ClientSession {
     pub(super) kept: KeptBytes,
     /// Connections that carry it now.
     transports: Mutex<Vec<Weak<ConnectionTransport>>>,
+    /// Connection that is to take the place of long polling, while it is open.
+    probe: Mutex<Weak<ConnectionTransport>>,
     /// Entry under its name in the registry.
     place: Mutex<Option<SessionPlace>>,
     /// Place among the clients that have not shown a token.
@@ -82,6 +84,11 @@ struct EarlyWrites {
     held: Option<HeldBytes>,
 }
 
+/// Refusal to switch a client to a WebSocket: it has one, or one is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this client has a WebSocket, or is switching to one")]
+pub struct SwitchRefused;
+
 /// Reason why [`ClientSession::queue`] refuses a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueOverflow {
@@ -109,6 +116,7 @@ impl ClientSession {
             cut: CancellationToken::new(),
             kept: KeptBytes::default(),
             transports: Mutex::default(),
+            probe: Mutex::default(),
             place: Mutex::default(),
             unknown: Mutex::new(unknown),
         })
@@ -148,6 +156,32 @@ impl ClientSession {
     /// Returns `true` while its transport is long polling.
     pub(super) fn is_polling(&self) -> bool {
         self.is_polling.load(Ordering::Relaxed)
+    }
+
+    /// Begins the switch from long polling to a WebSocket over this connection.
+    ///
+    /// # Errors
+    /// [`SwitchRefused`] if the client has a WebSocket, or if another one is on its way.
+    pub fn begin_switch(&self, transport: &Arc<ConnectionTransport>) -> Result<(), SwitchRefused> {
+        let mut probe = lock(&self.probe);
+        let is_other = |it: &Arc<_>| !Arc::ptr_eq(it, transport);
+        let other = probe.upgrade().filter(|it| is_other(it) && !it.is_ended());
+        if !self.is_polling() || other.is_some() {
+            return Err(SwitchRefused);
+        }
+        *probe = Arc::downgrade(transport);
+        Ok(())
+    }
+
+    /// Gives up the switch that was begun, because it was not agreed to.
+    pub fn give_up_switch(&self) {
+        *lock(&self.probe) = Weak::new();
+    }
+
+    /// Returns the number of WebSockets that it has, or that are on their way.
+    pub(super) fn socket_count(&self) -> usize {
+        let has_probe = lock(&self.probe).upgrade().is_some_and(|it| !it.is_ended());
+        usize::from(has_probe || !self.is_polling())
     }
 
     /// Records that its transport is a WebSocket from now on.
@@ -297,13 +331,6 @@ impl ClientSession {
     pub fn end_idle_connections(&self) {
         if let Some(person) = self.person() {
             person.end_idle_connections();
-        }
-    }
-
-    /// Counts the buffers of its connections no more.
-    fn stop_keeping(&self) {
-        if let Some(person) = self.person() {
-            person.keep_no_more(self.kept.take());
         }
     }
 
@@ -464,6 +491,28 @@ mod tests {
         drop((slower, clients));
         healthy.message_sent();
         assert_eq!(connections.accounts().held(), 0);
+    }
+
+    #[test]
+    fn a_client_switches_to_one_websocket_and_no_second_one_ends_it() {
+        let connections = connections();
+        let new = || connections.accept(std::net::Ipv4Addr::LOCALHOST.into());
+        let (first, second, session) = (new(), new(), connections.polling_client(&new()).0);
+        assert_eq!(session.begin_switch(&first), Ok(()));
+        first.carry(&session);
+        assert_eq!(
+            (session.begin_switch(&second), session.socket_count()),
+            (Err(SwitchRefused), 1)
+        );
+        first.end(EndReason::Closed);
+        assert_eq!((session.is_ended(), session.socket_count()), (false, 0));
+        assert_eq!(session.begin_switch(&second), Ok(()));
+        session.give_up_switch();
+        let third = new();
+        assert_eq!(session.begin_switch(&third), Ok(()));
+        third.carry(&session);
+        third.complete_probe();
+        assert_eq!(session.begin_switch(&new()), Err(SwitchRefused), "it has one");
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl DocumentReaders {
 }
 
 impl RoomRegistry {
-    /// Creates a registry without open rooms. Events of all rooms leave through `outlet`.
+    /// Creates a registry without open rooms. Events of all rooms leave through `sink`.
     pub fn new(
         store: Store,
         sink: Arc<dyn EventSink>,

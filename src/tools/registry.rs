@@ -291,10 +291,9 @@ impl ToolRegistry {
             ) => self.ask_inbox(tool, context, call, intent, cancel).await,
             (ToolEffect::Proposes, PreparedCall::Propose(proposal)) => {
                 self.check_proposal(tool, context, &proposal).await?;
-                let run_with_approval =
-                    self.approval_mode_for(tool, context, call, &proposal.hunks).await?;
+                let mode = self.approval_mode_for(tool, context, call, &proposal.hunks).await?;
                 let scope = tool.edited_range(context, &call.input);
-                let asking = &context.with_approval_mode(run_with_approval);
+                let asking = &context.with_approval_mode(mode);
                 let verdict = approval::ask(asking, call, scope, proposal, cancel).await?;
                 Ok(document_updates::report(context, &verdict))
             }

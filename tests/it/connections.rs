@@ -184,6 +184,36 @@ fn a_polling_client_whose_switch_to_a_websocket_is_refused_goes_on_polling() {
     polls_until(address, &path, "431[");
 }
 
+#[test]
+fn a_client_has_one_websocket_at_a_time() {
+    let copydesk = TestServer::quiet();
+    let (address, token) = (copydesk.address(), copydesk.token("Eve", Role::Viewer, &[]));
+    let path = begins_polling(address);
+    posts(address, &path, &format!("40{}", json!({"token": token})));
+    polls_until(address, &path, "sessionRegistered");
+    let switch = path.replace("=polling", "=websocket");
+    let (mut first, agreed) = RawClient::asks_to_switch(address, &switch);
+    assert!(agreed.starts_with("HTTP/1.1 101"), "{agreed}");
+    let before = copydesk.open_sockets();
+    let mut more: Vec<_> = (0..40).map(|_| RawClient::asks_to_switch(address, &switch)).collect();
+    assert!(
+        more.iter().all(|(_, refused)| refused.starts_with("HTTP/1.1 400")),
+        "a second is agreed to"
+    );
+    assert!(more.iter_mut().all(|(client, _)| client.ends_within(SOON)));
+    assert!(copydesk.open_sockets() <= before, "they are closed");
+    // The first goes on, and is not ended by one that comes later.
+    first.sends("2probe");
+    assert!(first.reads_until(|text| text == "3probe").is_some());
+    first.sends("5");
+    first.emits(1, "settings:get", &json!({}));
+    assert!(first.is_answered(1).is_some());
+    let (_, refused) = RawClient::asks_to_switch(address, &switch);
+    assert!(refused.starts_with("HTTP/1.1 400"), "{refused}");
+    first.emits(2, "settings:get", &json!({}));
+    assert!(first.is_answered(2).is_some(), "its client is ended by a second WebSocket");
+}
+
 fn polls_until(address: &str, path: &str, part: &str) {
     let until = Instant::now() + SOON;
     while !get(address, path).body.contains(part) {

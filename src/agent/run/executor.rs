@@ -101,9 +101,9 @@ struct RunExecutor<'a> {
     entries: Vec<TranscriptEntry>,
     /// Document as the model was last told of it.
     model_document: Option<DocumentSnapshot>,
-    /// Ranges of `known` that the model has not read.
+    /// Ranges of `model_document` that the model has not read.
     unread: UnreadRanges,
-    /// Selection in `known`.
+    /// Selection in `model_document`.
     selection: Option<(usize, usize)>,
     /// Document as the model knew it when it made the calls of this turn.
     base: Option<DocumentSnapshot>,
@@ -199,18 +199,18 @@ impl<'a> RunExecutor<'a> {
     async fn run_actions(&mut self) -> Result<RunEnd, RunFailure> {
         let said = transcript::of_run(&self.entries, &self.run.ask.run);
         let limits = self.shared.limits;
-        let (mut turn, effects) = match self.run.ask.outside() {
+        let (mut machine, actions) = match self.run.ask.outside() {
             Some(outside) => RunMachine::take_up_call(limits, &said, &outside.call),
             None => RunMachine::resume_from(limits, &said),
         };
-        let mut todo = VecDeque::from(effects);
-        while let Some(effect) = todo.pop_front() {
-            let event = match effect {
+        let mut pending = VecDeque::from(actions);
+        while let Some(action) = pending.pop_front() {
+            let input = match action {
                 RunAction::Keep(kept) => {
                     self.keep(kept, WriteBatch::new()).await?;
                     continue;
                 }
-                _ if self.cancel.is_cancelled() && !matches!(effect, RunAction::Finish(_)) => {
+                _ if self.cancel.is_cancelled() && !matches!(action, RunAction::Finish(_)) => {
                     RunInput::Cancelled { partial: String::new() }
                 }
                 RunAction::CallModel => self.call_model().await?,
@@ -218,7 +218,7 @@ impl<'a> RunExecutor<'a> {
                 RunAction::Finish(_) if self.is_given_up() => return Ok(RunEnd::cancelled()),
                 RunAction::Finish(end) => return Ok(end),
             };
-            todo.extend(turn.on(event));
+            pending.extend(machine.on(input));
         }
         Ok(RunEnd::error("internal", "The run stopped without an end"))
     }
@@ -275,7 +275,7 @@ impl<'a> RunExecutor<'a> {
         let news = self.told_with_the_prompt();
         let mut tools = self.shared.tools.occasions(self.scope());
         tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
-        let briefing = PromptContext {
+        let context = PromptContext {
             instructions: ask.instructions.as_deref(),
             document: self.model_document.as_ref(),
             most: self.most_shown,
@@ -288,7 +288,7 @@ impl<'a> RunExecutor<'a> {
             tools: &tools,
             tag: &self.tag,
         };
-        let (prompt, shown) = (briefing.blocks(), briefing.shown());
+        let (prompt, shown) = (context.blocks(), context.shown());
         if let (Some(model_document), Some((from, to))) = (&self.model_document, shown) {
             self.unread = UnreadRanges::all(model_document.text.len());
             self.unread.read(from, to);

@@ -110,15 +110,9 @@ async fn socket_io(
     // One that had to make room has left: nobody waits for its end.
     let session = session.filter(|it| it.person().is_some() || !it.is_ended());
     if is_websocket_request(request.uri()) {
-        if has_body(request.headers()) {
-            return Err(Problem::invalid("a request to switch protocols has no body"));
-        }
-        let session = session.unwrap_or_else(|| connections.websocket_client());
-        request.extensions_mut().insert(Arc::clone(&session));
-        let mut response = next.run(request).await;
-        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-            arrival.transport.carry(&session);
-        } else {
+        let switched = switch_to_websocket(connections, arrival, session, request, next).await;
+        let mut response = switched.unwrap_or_else(IntoResponse::into_response);
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             // The bytes that follow on this connection were to be frames.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
@@ -146,6 +140,32 @@ async fn socket_io(
     let carried = Arc::new(CarriedConnection::new(session, Arc::clone(arrival)));
     let counted = CountedBytes::Polled(carried);
     Ok(response.map(|body| Body::new(CountedBody { body, _arrival: None, counted })))
+}
+
+/// Asks for a WebSocket, for a polling client or a new one.
+async fn switch_to_websocket(
+    connections: &ConnectionRegistry,
+    arrival: &ConnectionArrival,
+    polling: Option<Arc<ClientSession>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if has_body(request.headers()) {
+        return Err(Problem::invalid("a request to switch protocols has no body"));
+    }
+    if let Some(polling) = &polling {
+        let begun = polling.begin_switch(&arrival.transport);
+        begun.map_err(|refused| Problem::invalid(refused.to_string()))?;
+    }
+    let session = polling.unwrap_or_else(|| connections.websocket_client());
+    request.extensions_mut().insert(Arc::clone(&session));
+    let response = next.run(request).await;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        arrival.transport.carry(&session);
+    } else {
+        session.give_up_switch();
+    }
+    Ok(response)
 }
 
 /// Ends the engine.io session of a polling client as the client would: by a packet.

@@ -24,16 +24,23 @@ impl RawClient {
 
     /// A WebSocket whose client has not shown a token.
     pub fn unknown(address: &str) -> Self {
+        let (client, answer) =
+            Self::asks_to_switch(address, "/socket.io/?EIO=4&transport=websocket");
+        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+        client
+    }
+
+    /// A client that has asked for a WebSocket, and the head of the answer.
+    pub fn asks_to_switch(address: &str, path: &str) -> (Self, String) {
         let mut client = Self::silent(address);
         let head = format!(
-            "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: {address}\r\n\
+            "GET {path} HTTP/1.1\r\nHost: {address}\r\n\
              Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
         client.sends_bytes(head.as_bytes());
         let answer = client.reads_head();
-        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
-        client
+        (client, answer)
     }
 
     /// A client that was let in with this token.
