@@ -27,9 +27,10 @@ use crate::transport::rest::transfer::is_websocket_request;
 const HEAD_BYTES: usize = 64 * 1024;
 /// Pause after a connection could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// Time without an acknowledgement after which the system ends a connection, in milliseconds.
+/// Time without an acknowledgement, or without room at the peer, after which the system ends a
+/// connection, in milliseconds: the longest stall that a slow reader is allowed.
 #[cfg(target_os = "linux")]
-const TCP_USER_TIMEOUT_MS: u32 = 30_000;
+const TCP_USER_TIMEOUT_MS: u32 = 60_000;
 
 /// Buffer of the system for what is sent over a connection, in bytes; the system doubles it. With a
 /// larger one, a reader that is slow looks like one that does not read: nothing can be written
