@@ -122,9 +122,9 @@ impl AgentRequest {
 /// Permission for owners to run with [`PermissionMode::BypassPermissions`] (`--allow-bypass`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassPolicy {
-    /// Nobody may.
+    /// Not allowed for anybody.
     Forbidden,
-    /// Owners may.
+    /// Allowed for owners.
     Allowed,
 }
 

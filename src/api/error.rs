@@ -17,7 +17,7 @@ use super::webhooks::{AddressError, SecretError};
 pub enum ErrorCode {
     /// The thing exists already.
     AlreadyExists,
-    /// Somebody decided or revoked it before.
+    /// The request was decided or revoked before.
     AlreadyResolved,
     /// Something of the same kind is under way.
     Busy,

@@ -18,7 +18,7 @@ use super::{ApiError, Application, Caller, ErrorDetails, ListPage};
 pub struct VersionList {
     /// Page of versions.
     pub page: ListPage<HistoryRecord>,
-    /// What is stored beside the updates of these versions.
+    /// Records stored beside the updates of these versions.
     pub placements: BTreeMap<Version, UpdatePlacements>,
     /// Names of the authors who hold tokens.
     pub names: HashMap<UserId, String>,

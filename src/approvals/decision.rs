@@ -207,7 +207,7 @@ pub enum DecisionError {
         /// Time of the expiry, in milliseconds since 1970.
         at_ms: u64,
     },
-    /// Somebody decided earlier.
+    /// An earlier decision stands.
     #[error("{}", already(*status, hunk.as_ref(), by.as_ref()))]
     AlreadyResolved {
         /// Status of the request.

@@ -54,7 +54,7 @@ pub enum HunkStatus {
     Streaming,
     /// The hunk waits for a decision.
     Pending,
-    /// Somebody changed the words to replace; accepting the hunk needs force.
+    /// The words to replace were changed; accepting the hunk needs force.
     Conflict,
     /// The words to replace are gone.
     Obsolete,
@@ -62,7 +62,7 @@ pub enum HunkStatus {
     Accepted,
     /// The hunk was rejected.
     Rejected,
-    /// Nobody decided in time.
+    /// No decision was made in time.
     Expired,
 }
 

@@ -45,16 +45,16 @@ pub struct DecisionRequirements<'a> {
     pub policies: &'a [ToolPolicy],
     /// Rules in force.
     pub rules: Vec<&'a ApprovalRule>,
-    /// What the inbox asks for besides, of a document that is a workspace file.
+    /// Further requirements of the inbox, of a document that is a workspace file.
     pub inbox: Option<FileRequirements<'a>>,
 }
 
-/// What the inbox asks for before a workspace file is changed.
+/// Requirements of the inbox before a workspace file is changed.
 #[derive(Clone, Copy, Debug)]
 pub struct FileRequirements<'a> {
     /// The file, from the workspace's top.
     pub path: &'a str,
-    /// Who may decide anything.
+    /// Policy for every decision.
     pub policy: DecisionPolicy,
     /// Stricter policies for some tools and sizes.
     pub policies: &'a [ToolPolicy],
@@ -100,7 +100,7 @@ impl FileRequirements<'_> {
     }
 }
 
-/// Whether one of the rules denies a matter.
+/// Returns `true` if one of the rules denies a matter.
 fn denies<'r>(mut rules: impl Iterator<Item = &'r ApprovalRule>, matter: &RuleSubject) -> bool {
     rules.any(|rule| rule.effect == RuleEffect::Deny && rule.stops(matter))
 }

@@ -29,7 +29,7 @@ pub enum RequestStatus {
     Rejected,
     /// Some hunks were accepted and some were not.
     Partly,
-    /// Nobody decided in time.
+    /// No decision was made in time.
     Expired,
     /// The request was taken back, or the text it was about is gone.
     Cancelled,

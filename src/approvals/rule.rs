@@ -51,7 +51,7 @@ pub const PLAN_TOOL: &str = "ExitPlanMode";
 /// the first stops the second.
 const SEVERAL_TIMES: (&str, &str) = ("Edit", "MultiEdit");
 
-/// Whether a rule or a policy that names one tool means a call of another.
+/// Returns `true` if a rule or a policy that names one tool means a call of another.
 pub(super) fn is_meant(named: &str, called: &str) -> bool {
     named == called || (named, called) == SEVERAL_TIMES
 }

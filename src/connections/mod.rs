@@ -40,7 +40,7 @@ pub enum EndReason {
     Closed,
     /// More waits to be sent than one connection or one person may leave unread.
     TooSlow,
-    /// This person's connections, or all of them, keep too much memory after long messages, and
+    /// Connections of one person, or all of them, keep too much memory after long messages, and
     /// this one keeps the most.
     KeepsTooMuch,
     /// The server holds as much as it may, and this connection holds the most.

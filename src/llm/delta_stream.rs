@@ -41,7 +41,7 @@ impl TryUsage {
 
 impl DeltaSink {
     /// Records the tokens that the answer of `model` has used so far, as the provider reports them.
-    /// They are sent as lost if the try fails.
+    /// If the try fails, the tokens are sent as lost.
     pub(super) fn uses(&self, model: &str, usage: TokenUsage) {
         self.used.set(model, usage);
     }

@@ -23,9 +23,10 @@ pub struct OpenFile<'a> {
     pub name: &'a Path,
 }
 
-/// Whether a process holds the file open for writing; `None`: that could not be found out in time.
+/// Returns `true` if a process holds the file open for writing; `None` if that could not be found
+/// out in time.
 ///
-/// Where there is no `/proc`, nobody is seen. Sees the processes that this one may look at: those
+/// Without `/proc`, no process is seen. Sees the processes that this one may look at: those
 /// of the same user, and all of them if it runs as root.
 pub fn is_open_for_writing(file: OpenFile<'_>) -> Option<bool> {
     let until = Instant::now() + LONGEST_SEARCH;

@@ -56,7 +56,7 @@ pub(super) struct RoomDeps {
     /// another document.
     loading_locks: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
     request_index: Mutex<RequestIndex>,
-    /// What the inbox asks for before a file is changed; `None`: nobody has needed it yet.
+    /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
     inbox: RwLock<Option<Arc<InboxPolicies>>>,
 }
 
@@ -380,7 +380,7 @@ impl RoomDeps {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the inbox asks for before a file is changed. Rooms of files [know](Self::know_inbox)
+    /// Requirements of the inbox before a file is changed. Rooms of files [know](Self::know_inbox)
     /// it.
     pub(super) fn inbox(&self) -> Arc<InboxPolicies> {
         self.inbox.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()

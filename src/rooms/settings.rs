@@ -198,7 +198,7 @@ impl OwnSettings {
 }
 
 impl DocumentSettings {
-    /// Whether something of it holds that `other` does not say already.
+    /// Returns `true` if it asks for something that `other` does not ask for.
     pub fn asks_for_more_than(&self, other: &Self) -> bool {
         let usual = ApprovalRequirement::from(other.policy);
         let is_news =

@@ -56,7 +56,7 @@ pub(crate) struct AppliedAt {
     pub(super) ms: u64,
     /// Settings of the server.
     pub(super) server: ServerSettings,
-    /// What the inbox asks for before a file is changed.
+    /// Requirements of the inbox before a file is changed.
     pub(super) inbox: Arc<InboxPolicies>,
 }
 

@@ -42,7 +42,7 @@ pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
     }
 }
 
-/// What the inbox asks for before a file is changed.
+/// Requirements of the inbox before a file is changed.
 #[derive(Debug, Default)]
 pub(crate) struct InboxPolicies {
     policy: DecisionPolicy,
@@ -59,7 +59,7 @@ impl InboxPolicies {
 }
 
 impl RoomState {
-    /// What is asked for here, as documents that are files are told it.
+    /// Requirements that hold here, as documents that are files are told them.
     pub(super) fn inbox_policies(&self) -> InboxPolicies {
         InboxPolicies {
             policy: self.own.policy.unwrap_or_default(),

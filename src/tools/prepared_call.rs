@@ -1,4 +1,4 @@
-//! What the halves of a tool hand to the approval step: a prepared call, its decision, its outcome.
+//! Values that a tool and the approval step exchange: a prepared call, its decision, its outcome.
 
 use crate::approvals::{HunkDraft, Preview, RequestResolution};
 use crate::document::Text;

@@ -28,7 +28,7 @@ pub(super) enum SendError {
     /// The receiver did not answer.
     #[error("the receiver does not answer")]
     Silent,
-    /// This server could not make the delivery.
+    /// The delivery could not be made by this server.
     #[error("{0}")]
     Unreadable(String),
 }

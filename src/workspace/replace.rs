@@ -78,7 +78,7 @@ pub(super) struct SetAside {
 enum FoundVersion {
     /// The content that was compared before.
     AsCompared,
-    /// That content, and more at its end.
+    /// The expected content, and more at its end.
     Longer(String),
     /// Any other content, or a file that cannot be read.
     Other,
@@ -316,8 +316,8 @@ impl FileReplacement<'_> {
         added.is_ok()
     }
 
-    /// Whether another program still has it open for writing after some time, or may have: the
-    /// search took too long.
+    /// Returns `true` if another program still has it open for writing after some time, or may
+    /// have it open: the search took too long.
     fn is_held(&self, name: &OsStr, file: (u64, u64), longest: Duration) -> bool {
         let until = Instant::now() + longest;
         while is_open_for_writing(name, file) {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum HunkReason {
-    /// Somebody changed the words to replace.
+    /// The words to replace were changed.
     WordsChanged,
-    /// Somebody removed the place of the insertion.
+    /// The place of the insertion was removed.
     PlaceRemoved,
     /// All words to replace were deleted.
     WordsDeleted,

@@ -8,7 +8,7 @@ use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, Tool
 /// Tool `respond_conversation_only`: answers the person in words.
 pub struct RespondConversationOnly;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

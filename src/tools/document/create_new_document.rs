@@ -19,7 +19,7 @@ use crate::tools::{
 /// Tool `create_new_document`.
 pub struct CreateNewDocument;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 // Models are to explain themselves; a call that does not is still understood.

@@ -28,7 +28,7 @@ const MOST_INSERTED: usize = CONTENT_LIMIT * 4;
 /// Tool `find_and_replace`.
 pub struct FindAndReplace;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 // Models are to explain themselves; a call that does not is still understood.
@@ -62,7 +62,7 @@ pub struct Input {
     explanation: String,
 }
 
-/// How a search text is meant.
+/// Meaning of a search text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SearchMode {
@@ -73,7 +73,7 @@ enum SearchMode {
     Regex,
 }
 
-/// Whether upper and lower case must agree.
+/// Case rule of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum CaseMode {

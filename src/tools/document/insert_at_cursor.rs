@@ -14,7 +14,7 @@ use crate::tools::{
 /// Tool `insert_at_cursor`.
 pub struct InsertAtCursor;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 // Models are to explain themselves; a call that does not is still understood.

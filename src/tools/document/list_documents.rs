@@ -14,7 +14,7 @@ const MAX_LISTED: usize = 200;
 /// Tool `list_documents`.
 pub struct ListDocuments;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

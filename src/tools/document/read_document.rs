@@ -17,7 +17,7 @@ const READ_LIMIT: usize = 50_000;
 /// Tool `read_document`.
 pub struct ReadDocument;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

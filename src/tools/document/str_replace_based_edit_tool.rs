@@ -33,7 +33,7 @@ const MAX_LISTED: usize = 200;
 /// Tool `str_replace_based_edit_tool`.
 pub struct StrReplaceBasedEditTool;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Input {
     /// Command to run.
@@ -56,7 +56,7 @@ pub struct Input {
     file_text: Option<String>,
 }
 
-/// What the tool can do.
+/// Command of the tool.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EditCommand {

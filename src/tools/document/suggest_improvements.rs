@@ -18,7 +18,7 @@ const QUOTE_CHARS: usize = 80;
 /// Tool `suggest_improvements`.
 pub struct SuggestImprovements;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 // Models are to explain themselves; a call that does not is still understood.

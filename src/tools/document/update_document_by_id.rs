@@ -14,7 +14,7 @@ use crate::tools::{
 /// Tool `update_document_by_id`.
 pub struct UpdateDocumentById;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 // Models are to explain themselves; a call that does not is still understood.

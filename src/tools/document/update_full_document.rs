@@ -13,7 +13,7 @@ use crate::tools::{
 /// Tool `update_full_document`.
 pub struct UpdateFullDocument;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 // Models are to explain themselves; a call that does not is still understood.

@@ -23,7 +23,7 @@ const LONGEST_MS: u64 = 600_000;
 /// Tool `Bash`.
 pub struct BashTool;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

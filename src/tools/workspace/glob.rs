@@ -13,7 +13,7 @@ use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, Tool
 /// Tool `Glob`.
 pub struct GlobTool;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

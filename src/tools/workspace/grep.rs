@@ -17,7 +17,7 @@ const NAMED: usize = 5;
 /// Tool `Grep`.
 pub struct GrepTool;
 
-/// What the model gives. Besides the names of this server it may use those of Claude Code's Grep,
+/// Input of the tool. Besides the names of this server it may use those of Claude Code's Grep,
 /// which models know.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,7 +63,7 @@ pub struct Input {
     offset: usize,
 }
 
-/// What is told of what was found.
+/// Form in which matches are reported.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum OutputMode {

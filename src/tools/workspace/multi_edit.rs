@@ -17,7 +17,7 @@ use crate::tools::{
 /// Tool `MultiEdit`.
 pub struct MultiEdit;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

@@ -20,7 +20,7 @@ const ANSWER_CHARS: usize = 100_000;
 /// Tool `Read`.
 pub struct ReadTool;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

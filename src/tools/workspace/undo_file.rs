@@ -69,11 +69,11 @@ impl FileChange {
 /// State of a file since a call wrote it ([`FileChange::compare`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSinceCall {
-    /// It reads as the call left it.
+    /// The file reads as the call left it.
     Nothing,
-    /// It reads as before the call.
+    /// The file reads as before the call.
     TakenBack,
-    /// It reads otherwise, or is gone.
+    /// The file reads otherwise, or is gone.
     Changed,
 }
 

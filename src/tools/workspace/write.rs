@@ -18,7 +18,7 @@ use crate::tools::{
 /// Tool `Write`.
 pub struct WriteTool;
 
-/// What the model gives.
+/// Input of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

@@ -254,7 +254,7 @@ pub struct AskClaudeCode {
     pub prompt: String,
     /// Identifier of the run, chosen by the client; missing: the server chooses one.
     pub request_id: Option<String>,
-    /// How the changes of the run are approved; missing: the server's default.
+    /// Approval mode of the run; missing: the server's default.
     #[serde(rename = "permission_mode")]
     pub permission_mode: Option<PermissionMode>,
     /// Model to use; missing: the server's default.
@@ -322,7 +322,7 @@ pub struct Run {
     /// `true`: the run continues the conversation; the tool approval protocol starts a new one.
     #[serde(rename = "continue")]
     pub keep_conversation: Option<bool>,
-    /// How the changes of the run are approved; missing: the server's default.
+    /// Approval mode of the run; missing: the server's default.
     pub permission_mode: Option<PermissionMode>,
     /// `false`: reading waits for a person too.
     pub auto_approve_safe: Option<bool>,

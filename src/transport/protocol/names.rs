@@ -35,7 +35,7 @@ pub enum RequestStatus {
     Rejected,
     /// Some changes were accepted, and some were not.
     Partly,
-    /// Nobody decided in time.
+    /// No decision was made in time.
     Expired,
     /// The request was withdrawn, or what it was about is gone.
     Cancelled,
@@ -50,7 +50,7 @@ pub enum RequestStatus {
 pub enum HunkStatus {
     /// The model is still writing it.
     Streaming,
-    /// It waits for people.
+    /// The request waits for people.
     Pending,
     /// The words to replace were changed; it can be accepted with `force` and `seen`.
     Conflict,
@@ -60,7 +60,7 @@ pub enum HunkStatus {
     Accepted,
     /// The change was rejected.
     Rejected,
-    /// Nobody decided in time.
+    /// No decision was made in time.
     Expired,
 }
 
@@ -116,7 +116,7 @@ pub enum ApprovalSwitch {
     Off,
 }
 
-/// How the changes of a run are approved.
+/// Approval mode of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase")]

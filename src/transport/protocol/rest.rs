@@ -255,18 +255,18 @@ pub struct DecisionResults {
 #[cfg_attr(test, derive(TS))]
 #[serde(untagged)]
 pub enum DecisionResult {
-    /// It was taken.
+    /// The decision was taken.
     Decided {
         /// `true`.
         #[cfg_attr(test, ts(type = "true"))]
         ok: bool,
         /// The request.
         request_id: String,
-        /// What became of it.
+        /// Outcome of the request.
         #[serde(flatten)]
         decided: Decided,
     },
-    /// It was refused.
+    /// The decision was refused.
     Refused {
         /// `false`.
         #[cfg_attr(test, ts(type = "false"))]
@@ -288,7 +288,7 @@ pub struct StartRun {
     pub session_id: Option<String>,
     /// Document and selection that the run is about; missing: work without a document.
     pub context: Option<AskContext>,
-    /// How the changes of the run are approved; missing: as in `/api/v1/me`.
+    /// Approval mode of the run; missing: as in `/api/v1/me`.
     #[serde(rename = "permission_mode")]
     pub permission_mode: Option<PermissionMode>,
     /// Model to use; missing: the server's default.

@@ -48,7 +48,7 @@ pub struct Rule {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub over: Option<usize>,
-    /// What it allows; with `deny` and `ask`: where it applies.
+    /// Matters that it allows; with `deny` and `ask`: those to which it applies.
     pub remember: Remember,
     /// Session whose request was approved, or in which an owner made the rule.
     pub session_id: String,

@@ -422,7 +422,7 @@ pub struct ToolApprovalRequest {
     pub approvals: Approvals,
     /// `true`: a single key must never approve it.
     pub default_to_no: bool,
-    /// How the call came in: `sdk`, `mcpProxy`, `messages_api`, …
+    /// Origin of the call: `sdk`, `mcpProxy`, `messages_api`, …
     pub source: String,
     /// Person who resolved the request.
     pub by: Option<Person>,

@@ -15,10 +15,10 @@ use crate::export::ExportFormat;
 use crate::ids::DocumentId;
 use crate::transport::rest::middleware::pagination::PathId;
 
-/// What stands behind the question mark.
+/// Query of the request.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ExportQuery {
-    /// What to make of it.
+    /// Format of the export.
     #[schemars(extend("enum" = ["md", "html", "docx", "criticmarkup", "json"]))]
     format: String,
 }

@@ -22,7 +22,7 @@ pub(crate) struct FileListQuery {
     /// At most this many, 1 to 200; 50 if missing.
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// What stands in the `next` of the page before.
+    /// Value of `next` of the page before.
     cursor: Option<String>,
 }
 

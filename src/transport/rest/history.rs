@@ -45,7 +45,7 @@ pub(crate) struct AuditQuery {
     /// At most this many, 1 to 500; 100 if missing.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u32>,
-    /// What stands in the `next` of the page before; wins over `before`.
+    /// Value of `next` of the page before; wins over `before`.
     cursor: Option<String>,
 }
 

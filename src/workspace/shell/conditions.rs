@@ -65,9 +65,9 @@ pub(super) struct ProgramRule {
 
 /// Names of the programs that a [`ProgramRule`] is about.
 pub(super) enum ProgramNames {
-    /// These names.
+    /// Exactly these names.
     Of(&'static [&'static str]),
-    /// These names, with or without a version: `python3.12` for `python`.
+    /// Exactly these names, with or without a version: `python3.12` for `python`.
     Versions(&'static [&'static str]),
     /// Every name with this beginning.
     Prefix(&'static str),

@@ -291,7 +291,7 @@ prompt: string,
  */
 requestId?: string, 
 /**
- * How the changes of the run are approved; missing: the server's default.
+ * Approval mode of the run; missing: the server's default.
  */
 permission_mode?: PermissionMode, 
 /**
@@ -363,7 +363,7 @@ prompt: string,
  */
 continue?: boolean, 
 /**
- * How the changes of the run are approved; missing: the server's default.
+ * Approval mode of the run; missing: the server's default.
  */
 permission_mode?: PermissionMode, 
 /**

@@ -54,7 +54,7 @@ pub(crate) struct ListPart {
     /// At most this many, 1 to 200; 50 if missing.
     #[schemars(range(min = 1, max = 200))]
     limit: Option<u32>,
-    /// What stands in the `next` of the page before.
+    /// Value of `next` of the page before.
     cursor: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn next(here: &Uri, last: &impl Serialize) -> String {
     format!("{}?{}", here.path(), query.join("&"))
 }
 
-/// How long to wait for an end.
+/// Longest time to wait for an end.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WaitQuery {
     /// Answer once it is over, or after so many seconds, 0 to 60; 0 if missing.
