@@ -15,7 +15,7 @@ use crate::failpoint;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::clock::WallClock;
-use crate::rooms::command::StreamingPreviewScope;
+use crate::rooms::event::StreamingPreviewScope;
 use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
 use crate::store::{QueryScope, RunRecord, Store, WriteBatch};
 use crate::tools::ToolRegistry;

@@ -9,7 +9,7 @@ use crate::document::Text;
 use crate::document::diff::{DiffLimits, HunkDraft, diff};
 use crate::failpoint;
 use crate::ids::{DocumentId, Version};
-use crate::rooms::file::{FileMerge, FileState, FileStatus, MergedChanges};
+use crate::rooms::file_state::{FileMerge, FileState, FileStatus, MergedChanges};
 use crate::rooms::{ExportSnapshot, RoomError, RoomHandle, text_at};
 use crate::store::{FileRecord, StoreOp};
 use crate::workspace::{ABSENT, FileMeta, TextFile, WorkspaceError, stamp};

@@ -21,13 +21,13 @@ use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, Version};
 use crate::store::StoreError;
 
 use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
-use super::registry::RoomDeps;
+use super::room_deps::RoomDeps;
 use super::room_status::RoomStatus;
 use super::state::{AppliedAt, RoomState};
 use super::{RoomError, RoomHandle};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::persistence::loading;
-use crate::rooms::state::{deadlines, proposals, text};
+use crate::rooms::state::{deadlines, proposals, requests, text};
 
 /// Number of commands that may wait; a sender waits when the inbox is full.
 const INBOX: usize = 1_024;
@@ -84,6 +84,12 @@ enum StoreQuery {
 }
 
 impl RoomActor {
+    /// Publishes the durable status to watchers.
+    pub(super) fn publish_status(&self) {
+        let now = RoomStatus { version: self.told, people: self.audience.len() };
+        self.room_status.send_if_modified(|room_status| std::mem::replace(room_status, now) != now);
+    }
+
     /// Loads the room of a document.
     pub(super) async fn load(
         shared: &Arc<RoomDeps>,
@@ -284,7 +290,7 @@ impl RoomActor {
             }
             RoomCommand::CatchUp(since, causes, reply) => {
                 let older = self.older(since, effects).await;
-                let missed = older.and_then(|older| proposals::missed(&self.state, since, older));
+                let missed = older.and_then(|older| requests::missed(&self.state, since, older));
                 let caught = self.catch_up(missed, causes).await;
                 effects.answer(reply, self.state.exists().and(caught));
             }

@@ -16,8 +16,8 @@ use crate::ids::{
 use crate::permissions::Principal;
 
 use super::RoomError;
-use super::event::{CaretPosition, PeerInfo, RunEvent};
-use super::file::{FileMerge, FileState, MergeOutcome};
+use super::event::{CaretPosition, PeerInfo, RunEvent, StreamingPreview, StreamingPreviewScope};
+use super::file_state::{FileMerge, FileState, MergeOutcome};
 use super::settings::{DocumentSettings, OwnSettings};
 
 /// Command to a room. Most carry a [`ReplySender`]; the others are not answered.
@@ -355,43 +355,6 @@ pub struct NewApprovalRequest {
     pub taken_up: bool,
     /// Ended request that a person proposes again with this one.
     pub again_of: Option<RequestId>,
-}
-
-/// Change that the model is still writing; see [`RoomCommand::ShowPreview`]. People see it; nobody
-/// can decide it, and it is not stored.
-#[derive(Clone, Debug)]
-pub struct StreamingPreview {
-    /// Identifier that its request will have.
-    pub id: RequestId,
-    /// Name of the tool.
-    pub tool: String,
-    /// Identifier of the call, as the model named it.
-    pub tool_use: ToolUseId,
-    /// Session that asked.
-    pub session: SessionId,
-    /// Run that asked.
-    pub run: RunId,
-    /// Person who asked.
-    pub author: Person,
-    /// New text so far.
-    pub text: String,
-    /// Number of complete paragraphs in `text`.
-    pub paragraphs: usize,
-    /// Version that the model read.
-    pub base_version: Version,
-    /// Text that the model read.
-    pub base: Text,
-    /// Hunks known so far, in positions of [`base_version`](StreamingPreview::base_version).
-    pub hunks: Vec<HunkDraft>,
-}
-
-/// Selection of streaming previews; see [`RoomCommand::EndPreviews`].
-#[derive(Clone, Debug)]
-pub enum StreamingPreviewScope {
-    /// The preview of this request.
-    One(RequestId),
-    /// All previews of a run.
-    OfRun(SessionId, RunId),
 }
 
 /// Mode that says whether a person must decide a [`NewApprovalRequest`].

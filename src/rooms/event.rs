@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::approvals::{ApprovalRequest, ApprovalRule, Hunk, HunkStatus};
-use crate::document::Update;
-use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, Version};
+use crate::approvals::{ApprovalRequest, ApprovalRule, Hunk, HunkDraft, HunkStatus, Person};
+use crate::document::{Text, Update};
+use crate::ids::{
+    ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version,
+};
 use crate::permissions::Principal;
 
-use super::command::StreamingPreview;
-use super::file::FileState;
+use super::file_state::FileState;
 use super::settings::{DocumentSettings, ServerSettings};
 
 /// Event of a room.
@@ -227,4 +228,41 @@ pub enum ResponseUpdate {
         /// Version of the document afterwards.
         version: Version,
     },
+}
+
+/// Change that the model is still writing; see [`RoomEvent::Sketched`]. People see it; nobody
+/// can decide it, and it is not stored.
+#[derive(Clone, Debug)]
+pub struct StreamingPreview {
+    /// Identifier that its request will have.
+    pub id: RequestId,
+    /// Name of the tool.
+    pub tool: String,
+    /// Identifier of the call, as the model named it.
+    pub tool_use: ToolUseId,
+    /// Session that asked.
+    pub session: SessionId,
+    /// Run that asked.
+    pub run: RunId,
+    /// Person who asked.
+    pub author: Person,
+    /// New text so far.
+    pub text: String,
+    /// Number of complete paragraphs in `text`.
+    pub paragraphs: usize,
+    /// Version that the model read.
+    pub base_version: Version,
+    /// Text that the model read.
+    pub base: Text,
+    /// Hunks known so far, in positions of [`base_version`](StreamingPreview::base_version).
+    pub hunks: Vec<HunkDraft>,
+}
+
+/// Selection of streaming previews; see [`RoomEvent::Unsketched`].
+#[derive(Clone, Debug)]
+pub enum StreamingPreviewScope {
+    /// The preview of this request.
+    One(RequestId),
+    /// All previews of a run.
+    OfRun(SessionId, RunId),
 }

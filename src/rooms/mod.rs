@@ -10,20 +10,25 @@ pub mod clock;
 pub mod command;
 pub mod event;
 pub mod file;
+pub mod file_state;
 pub mod persistence;
 pub mod settings;
 
 mod actor;
 mod create_from_request;
 mod event_sink;
+mod inbox_policies;
 mod registry;
 mod request_index;
+mod room_deps;
 mod room_status;
 #[cfg(feature = "rehearsal")]
 pub mod simulated_room;
 mod state;
 #[cfg(test)]
 mod tests;
+mod title;
+mod work_size;
 mod workspace_inbox;
 
 use crate::rooms::persistence::history;
@@ -45,11 +50,10 @@ use crate::store::{Store, StoreError};
 use command::{
     DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument, OriginRequests,
     ProposalOutcome, ProposeAgain, PushRequest, ReplySender, ResolvedRequest, RoomCommand,
-    SettingsChange, SnapshotWithUpdates, StreamingPreview, StreamingPreviewScope, UndoChange,
-    UndoFileChange, ViewerChange,
+    SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, ViewerChange,
 };
-use event::{CaretPosition, RunEvent};
-use file::{FileMerge, FileState, MergeOutcome};
+use event::{CaretPosition, RunEvent, StreamingPreview, StreamingPreviewScope};
+use file_state::{FileMerge, FileState, MergeOutcome};
 use settings::DocumentSettings;
 
 pub use create_from_request::NewDocumentFromRequest;
@@ -57,8 +61,9 @@ pub use event_sink::{EncodedEvent, EventSink};
 pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};
 pub use persistence::provenance::{author_spans, placements};
-pub use registry::{DocumentReaders, LONGEST_TITLE, NewDocument, RoomRegistry};
+pub use registry::{DocumentReaders, NewDocument, RoomRegistry};
 pub use room_status::{RoomStatus, WeakRoomHandle};
+pub use title::LONGEST_TITLE;
 pub use workspace_inbox::DESK;
 
 /// Error of a room that refuses a command.

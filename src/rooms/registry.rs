@@ -21,15 +21,14 @@ use super::clock::WallClock;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
 use super::request_index::RequestIndex;
+use super::room_deps::RoomDeps;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
 use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
 use crate::rooms::persistence::loading;
 use crate::rooms::state::RoomState;
 use crate::rooms::state::text::check_length;
-use crate::rooms::workspace_inbox::InboxPolicies;
+use crate::rooms::title::stored_title;
 
-/// Length of the longest title, in characters.
-pub const LONGEST_TITLE: usize = 200;
 /// Number of documents of a list that are read at a time.
 const LISTED: u32 = 200;
 /// Key under which the store has the settings that owners set.
@@ -38,30 +37,6 @@ const SETTINGS: &str = "settings";
 /// Registry of all rooms of this process. Cheap to clone.
 #[derive(Clone)]
 pub struct RoomRegistry(Arc<RoomDeps>);
-
-/// Dependencies that every room shares.
-pub(super) struct RoomDeps {
-    pub(super) store: Store,
-    pub(super) sink: Arc<dyn EventSink>,
-    pub(super) clock: WallClock,
-    pub(super) stopping: CancellationToken,
-    settings: RwLock<ServerSettings>,
-    /// Settings that the server was started with.
-    started_with: ServerSettings,
-    tasks: TaskTracker,
-    open: Mutex<HashMap<DocumentId, RoomHandle>>,
-    /// Receiver of a handle of each room that opens.
-    watcher: OnceLock<mpsc::UnboundedSender<WeakRoomHandle>>,
-    /// Locks by document: two people who open a document at once get one room, and nobody waits for
-    /// another document.
-    loading_locks: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
-    request_index: Mutex<RequestIndex>,
-    /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
-    inbox: RwLock<Option<Arc<InboxPolicies>>>,
-}
-
-/// Lock that is held while a document is loaded.
-type LoadingLock = tokio::sync::Mutex<()>;
 
 /// Document that is to be created; see [`RoomRegistry::create`].
 #[derive(Clone, Debug, Default)]
@@ -244,7 +219,7 @@ impl RoomRegistry {
         let now_ms = self.0.clock.now_ms();
         let record = DocumentRecord {
             id: id.clone(),
-            title: title(&new.title).unwrap_or_else(|| "Untitled".to_owned()),
+            title: stored_title(&new.title).unwrap_or_else(|| "Untitled".to_owned()),
             created_ms: now_ms,
             updated_ms: now_ms,
             version: Version(0),
@@ -372,73 +347,4 @@ impl RoomRegistry {
         }
         self.0.tasks.wait().await;
     }
-}
-
-impl RoomDeps {
-    /// Returns the server's settings.
-    pub(super) fn settings(&self) -> ServerSettings {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Requirements of the inbox before a file is changed. Rooms of files [know](Self::know_inbox)
-    /// it.
-    pub(super) fn inbox(&self) -> Arc<InboxPolicies> {
-        self.inbox.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
-    }
-
-    /// Takes over what the inbox asks for from now on.
-    pub(super) fn put_inbox(&self, inbox: &RoomState) {
-        let policies = Arc::new(inbox.inbox_policies());
-        *self.inbox.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
-    }
-
-    /// Looks up what the inbox asks for, unless that is known.
-    pub(super) async fn know_inbox(&self) -> Result<(), RoomError> {
-        let is_known = self.inbox.read().unwrap_or_else(PoisonError::into_inner).is_some();
-        if is_known {
-            return Ok(());
-        }
-        let found = match loading::load(&self.store, &workspace_inbox::id()).await {
-            Ok(inbox) => inbox.inbox_policies(),
-            Err(RoomError::NoDocument) => InboxPolicies::default(),
-            Err(error) => return Err(error),
-        };
-        let mut known = self.inbox.write().unwrap_or_else(PoisonError::into_inner);
-        known.get_or_insert_with(|| Arc::new(found));
-        Ok(())
-    }
-
-    fn put_settings(&self, settings: ServerSettings) {
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
-    }
-
-    /// Locks the open rooms: while this is locked, nobody gets a new handle to one.
-    pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Locks the index from requests to documents.
-    pub(super) fn request_index(&self) -> MutexGuard<'_, RequestIndex> {
-        self.request_index.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the room of a document, if it is open and its task is alive.
-    fn room(&self, document: &DocumentId) -> Option<RoomHandle> {
-        self.open().get(document).filter(|room| room.is_open()).cloned()
-    }
-
-    fn loading_lock(&self, document: &DocumentId) -> Arc<LoadingLock> {
-        let mut loading_locks = self.loading_locks.lock().unwrap_or_else(PoisonError::into_inner);
-        // Locks that nobody holds any more are removed.
-        loading_locks.retain(|_, loading_lock| Arc::strong_count(loading_lock) > 1);
-        Arc::clone(loading_locks.entry(document.clone()).or_default())
-    }
-}
-
-/// Returns a title as it is stored: trimmed, one line, of at most [`LONGEST_TITLE`] characters;
-/// `None` if nothing is left.
-pub(super) fn title(wanted: &str) -> Option<String> {
-    let title: String =
-        wanted.trim().chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
-    (!title.is_empty()).then_some(title)
 }

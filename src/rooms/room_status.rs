@@ -5,7 +5,6 @@ use tokio::sync::{mpsc, watch};
 use crate::ids::{DocumentId, SessionId, Version};
 
 use super::RoomHandle;
-use super::actor::RoomActor;
 use super::command::RoomCommand;
 
 /// Status of a room, after everything was stored and told; see [`RoomHandle::room_status()`].
@@ -62,13 +61,5 @@ impl WeakRoomHandle {
     /// Returns a receiver of the [`RoomStatus`] and its changes; ends with the room.
     pub fn room_status(&self) -> watch::Receiver<RoomStatus> {
         self.room_status.clone()
-    }
-}
-
-impl RoomActor {
-    /// Publishes the durable status to watchers.
-    pub(super) fn publish_status(&self) {
-        let now = RoomStatus { version: self.told, people: self.audience.len() };
-        self.room_status.send_if_modified(|room_status| std::mem::replace(room_status, now) != now);
     }
 }

@@ -9,6 +9,8 @@ use crate::approvals::{
 };
 use crate::document::{ChangeSet, InsertSide};
 
+/// Length of the longest name of a tool, in bytes.
+pub(crate) const LONGEST_TOOL: usize = 100;
 /// Number of characters of frozen words that are quoted.
 const QUOTE_CHARS: usize = 120;
 

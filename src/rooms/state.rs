@@ -9,10 +9,12 @@ pub(crate) mod admin;
 pub(crate) mod cross_room_notices;
 pub(crate) mod deadlines;
 pub(crate) mod decisions;
+pub(crate) mod dispatch;
 pub(crate) mod edits;
 pub(crate) mod file_undos;
 pub(crate) mod locked_ranges;
 pub(crate) mod presence;
+pub(crate) mod preview_pages;
 pub(crate) mod proposals;
 pub(crate) mod request_viewers;
 pub(crate) mod requests;
@@ -27,9 +29,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements};
+use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements, Hunk};
+use crate::document::provenance::UpdatePlacements;
 use crate::document::{Document, Update};
-use crate::ids::{ClientId, DocumentId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
+use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
 use crate::permissions::Principal;
 use crate::store::{AuditEntry, DocumentRecord, StoreOp};
 
@@ -38,14 +41,14 @@ use super::command::{
     DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender, RoomCommand,
 };
 use super::event::{CaretPosition, RoomEvent};
-use super::file::{self, FileState};
+use super::file_state::FileState;
+use super::inbox_policies::InboxPolicies;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
-use crate::rooms::actor::long_work::is_long_answer;
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::state::presence::RoomPresence;
+use crate::rooms::state::preview_pages::StreamingPreviews;
 use crate::rooms::state::request_viewers::RequestViewers;
-use crate::rooms::state::streaming_previews::StreamingPreviews;
-use crate::rooms::workspace_inbox::InboxPolicies;
+use crate::rooms::work_size::is_long_answer;
 
 /// Number of ended requests that are remembered, so that a late decision learns who was first.
 const REMEMBERED: usize = 64;
@@ -58,6 +61,25 @@ pub(crate) struct AppliedAt {
     pub(super) server: ServerSettings,
     /// Requirements of the inbox before a file is changed.
     pub(super) inbox: Arc<InboxPolicies>,
+}
+
+/// Author of a change of the text, and its cause.
+pub(crate) struct ChangeAuthor<'a> {
+    pub(crate) client: ClientId,
+    pub(crate) user: &'a UserId,
+    /// Request that the change comes from, which moves its own hunks.
+    pub(crate) origin: Option<&'a RequestId>,
+    /// Placements of the inserted words, if they are not simply the person's own.
+    pub(crate) placements: Option<UpdatePlacements>,
+}
+
+/// Hunks that change together with the text.
+#[derive(Default)]
+pub(crate) struct HunkChanges {
+    /// Hunks that are no longer open.
+    pub(crate) drop: Vec<HunkId>,
+    /// Hunks whose place or state changed otherwise than by being mapped through the update.
+    pub(crate) put: Vec<(RequestId, Hunk)>,
 }
 
 /// State of a room: a document, its requests and the people in it.
@@ -225,26 +247,6 @@ impl RoomState {
         }
     }
 
-    /// Lets a connection out.
-    pub(super) fn leave(&mut self, member: &MemberId, now: &AppliedAt, effects: &mut TurnEffects) {
-        effects.then(TurnEffect::Leave(member.clone()));
-        if self.presence.leave(member) {
-            effects.notify(RoomEvent::Peers(self.presence.peers().to_vec()));
-        }
-        deadlines::stop_viewing_all(self, member, now, effects);
-    }
-
-    /// Moves a connection's caret.
-    fn place(&mut self, member: &MemberId, caret: CaretPosition, effects: &mut TurnEffects) {
-        let version = self.version();
-        if self.presence.place(member, caret, version, self.document.text()) {
-            effects.then(TurnEffect::TellOthers(
-                member.clone(),
-                RoomEvent::Caret(member.clone(), caret),
-            ));
-        }
-    }
-
     /// Returns the document as it is.
     pub(super) fn reading(&self, now: &AppliedAt) -> DocumentSnapshot {
         DocumentSnapshot {
@@ -304,92 +306,6 @@ impl RoomState {
     /// Returns an open or remembered request.
     pub(super) fn request(&self, id: &RequestId) -> Option<&Arc<ApprovalRequest>> {
         self.open.get(id).or_else(|| self.ended.iter().find(|request| request.id() == id))
-    }
-
-    /// Applies a command that needs nothing more from the store.
-    pub(super) fn apply(
-        &mut self,
-        command: RoomCommand,
-        now: &AppliedAt,
-        effects: &mut TurnEffects,
-    ) {
-        let words_are_frozen = !self.own.frozen.is_empty();
-        // Carets and events of runs are frequent, and change no words.
-        let only_tells =
-            matches!(command, RoomCommand::Move(..) | RoomCommand::Say(_) | RoomCommand::Read(_));
-        self.apply_to_document(command, now, effects);
-        if words_are_frozen && !only_tells {
-            locked_ranges::update_lock_reasons(self, effects);
-        }
-    }
-
-    fn apply_to_document(
-        &mut self,
-        command: RoomCommand,
-        now: &AppliedAt,
-        effects: &mut TurnEffects,
-    ) {
-        match command {
-            RoomCommand::Leave(member) => self.leave(&member, now, effects),
-            RoomCommand::Move(member, caret) => self.place(&member, caret, effects),
-            RoomCommand::EndPreviews(scope) => streaming_previews::end(self, &scope, effects),
-            RoomCommand::TellFile(news) => file::notify(self, *news, effects),
-            RoomCommand::Merge(merge, reply) => {
-                let result = file::merge(self, *merge, now, effects);
-                effects.answer(reply, result);
-            }
-            RoomCommand::People(reply) => effects.answer(reply, Ok(self.presence.peers().to_vec())),
-            RoomCommand::Say(said) => effects.then(TurnEffect::Say(said)),
-            RoomCommand::Read(reply) => {
-                let reading = self.exists().map(|()| self.reading(now));
-                effects.answer(reply, reading);
-            }
-            RoomCommand::Requests(reply) => {
-                effects.answer(reply, Ok(self.open.values().cloned().collect()));
-            }
-            RoomCommand::Rules(reply) => {
-                let rules = self.exists().map(|()| self.rules.values().cloned().collect());
-                effects.answer(reply, rules);
-            }
-            RoomCommand::AddRule(new, by, reply) => {
-                let result = rules::add(self, *new, &by, now, effects);
-                effects.answer(reply, result);
-            }
-            RoomCommand::Revoke(rule, by, reply) => {
-                let result = rules::revoke(self, &rule, &by, now, effects);
-                effects.answer(reply, result);
-            }
-            RoomCommand::Push(push, reply) => {
-                let result = self.push(&push, crate::rooms::state::text::REBASING, now, effects);
-                effects.answer(reply, result);
-            }
-            RoomCommand::Rename(..)
-            | RoomCommand::Configure(..)
-            | RoomCommand::TellSettings(..)
-            | RoomCommand::Delete(..)
-            | RoomCommand::Replace(..)
-            | RoomCommand::Restore(..) => self.administer(command, now, effects),
-            RoomCommand::Decide(..)
-            | RoomCommand::Focus(..)
-            | RoomCommand::Extend(..)
-            | RoomCommand::Withdraw(..)
-            | RoomCommand::Undo(..)
-            | RoomCommand::RefreshPreview(..)
-            | RoomCommand::Begin(..)
-            | RoomCommand::Done(..)
-            | RoomCommand::BeginUndo(..)
-            | RoomCommand::EndUndo(..)
-            | RoomCommand::Repeated(..)
-            | RoomCommand::Reopen(..) => requests::apply(self, command, now, effects),
-            // The actor handles these, with what it fetched for them.
-            RoomCommand::Open(..)
-            | RoomCommand::Propose(..)
-            | RoomCommand::ShowPreview(..)
-            | RoomCommand::CatchUp(..)
-            | RoomCommand::Await(..)
-            | RoomCommand::Witness(..)
-            | RoomCommand::Recount => {}
-        }
     }
 
     /// Returns the person behind a connection in the document.

@@ -6,15 +6,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::approvals::{
-    ApprovalRequest, ApprovalRule, DecisionPolicy, FileRequirements, ToolPolicy, ToolReport,
-    UpdatedPreview,
-};
+use crate::approvals::{ApprovalRequest, ToolReport, UpdatedPreview};
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
 use crate::store::{DocumentRecord, StoreOp};
 
 use super::RoomError;
 use super::event::{RequestNews, RoomEvent};
+use super::inbox_policies::InboxPolicies;
 use super::state::{AppliedAt, RoomState};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::requests::{notify_news, open_request, place, record};
@@ -39,22 +37,6 @@ pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
         settings: json!({}),
         unlisted_owner: Some(SessionId::from(DESK)),
         deleted: false,
-    }
-}
-
-/// Requirements of the inbox before a file is changed.
-#[derive(Debug, Default)]
-pub(crate) struct InboxPolicies {
-    policy: DecisionPolicy,
-    policies: Vec<ToolPolicy>,
-    rules: Vec<Arc<ApprovalRule>>,
-}
-
-impl InboxPolicies {
-    /// The same, of the file at `path`.
-    pub(super) fn of<'a>(&'a self, path: &'a str) -> FileRequirements<'a> {
-        let Self { policy, policies, rules } = self;
-        FileRequirements { path, policy: *policy, policies, rules }
     }
 }
 

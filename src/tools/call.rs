@@ -6,11 +6,6 @@ use serde_json::{Map, Value};
 use crate::ids::{DocumentId, RequestId, Version};
 use crate::llm::messages_api::ContentBlock;
 
-use super::Tool as _;
-use crate::tools::document::str_replace_based_edit_tool::{
-    StrReplaceBasedEditTool, other_document,
-};
-
 /// Call of a tool, as the model made it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -23,27 +18,6 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// Returns the input as everyone in the conversation's document may see it. If the call is
-    /// about another document, only the fields that name the place remain: the words of a document
-    /// are shown only to people who may read it.
-    pub fn shown_input(&self) -> Value {
-        let mut input = self.input.clone();
-        let elsewhere = self.elsewhere().is_some();
-        if let Some(fields) = input.as_object_mut().filter(|_| elsewhere) {
-            fields.retain(|name, _| ["document_id", "path", "command", "range"].contains(&&**name));
-        }
-        input
-    }
-
-    /// Returns the document that the call names, if that is not the conversation's own. Every path
-    /// that is not the path of the conversation's own document counts as another document, however
-    /// it is written.
-    pub fn elsewhere(&self) -> Option<DocumentId> {
-        let named = self.input.get("document_id").map(|id| id.as_str().unwrap_or_default().into());
-        let target = || other_document(&self.input);
-        named.or_else(|| (self.name == StrReplaceBasedEditTool::NAME).then(target).flatten())
-    }
-
     /// Returns the call in a block of a message, if the block is one.
     pub fn of(block: &ContentBlock) -> Option<Self> {
         match block {

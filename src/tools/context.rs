@@ -1,21 +1,23 @@
 //! Context of a call.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::ids::{RequestId, RunId, SessionId};
+use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
 use crate::rooms::command::{ApprovalMode, DocumentSnapshot};
 use crate::rooms::{RoomHandle, RoomRegistry};
 use crate::workspace::Workspace;
 
-use super::document::read_document::ReadDocument;
-use super::pipeline::cross_document;
-use super::workspace::read::ReadTool;
-use super::{Tool as _, ToolEffect, ToolError, UnreadRanges, document_updates};
+use super::{ToolEffect, ToolError, UnreadRanges};
+
+/// Other documents that the model has read in this run, with the unread ranges of each. Kept in
+/// memory only: after a restart the model reads them again.
+pub type ReadDocuments = HashMap<DocumentId, (DocumentSnapshot, UnreadRanges)>;
 
 /// Context of a call: its room, the knowledge of the model, and the rights of the person who asked.
 #[derive(Clone, Debug)]
@@ -73,7 +75,7 @@ pub struct DocumentView {
     pub latest_unread: UnreadRanges,
     /// Other documents as the model has read them. `None` for an external call, whose caller keeps
     /// track of that itself.
-    pub others: Option<Arc<cross_document::ReadDocuments>>,
+    pub others: Option<Arc<ReadDocuments>>,
     /// Selection or caret of the person, in UTF-16 units of `base`.
     pub selection: Option<(usize, usize)>,
     /// Part of the document that a call may change, in UTF-16 units of `base`.
@@ -202,16 +204,6 @@ impl ToolContext {
         } else {
             &self.environment.workspace_inbox
         }
-    }
-
-    /// Returns the settings for notes about changes.
-    pub fn change_note(&self) -> document_updates::ChangeNote<'_> {
-        document_updates::ChangeNote { tag: &self.environment.tag, reads_with: self.reads_with() }
-    }
-
-    /// Returns the name of the tool that reads what the call is about.
-    pub fn reads_with(&self) -> &'static str {
-        if self.open_file.is_some() { ReadTool::NAME } else { ReadDocument::NAME }
     }
 
     /// Reads the document as it is at this moment.

@@ -11,13 +11,30 @@ use crate::document::utf16_len;
 use crate::ids::Version;
 use crate::rooms::command::DocumentSnapshot;
 
-use super::{DecidedChange, FinishedCall, ProposalResult, ToolContext, ToolOutcome, UnreadRanges};
+use super::document::read_document::ReadDocument;
+use super::workspace::read::ReadTool;
+use super::{
+    DecidedChange, FinishedCall, ProposalResult, Tool as _, ToolContext, ToolError, ToolOutcome,
+    UnreadRanges,
+};
 
 /// Maximum length of changed text in one note, in UTF-16 units.
 const NOTE_LIMIT: usize = 8_000;
 /// Time limit of a comparison of passages. The part that is not compared by then is told as one
 /// passage.
 const PATIENCE: Duration = Duration::from_millis(20);
+
+impl ToolContext {
+    /// Returns the settings for notes about changes.
+    pub fn change_note(&self) -> ChangeNote<'_> {
+        ChangeNote { tag: &self.environment.tag, reads_with: self.reads_with() }
+    }
+
+    /// Returns the name of the tool that reads what the call is about.
+    pub fn reads_with(&self) -> &'static str {
+        if self.open_file.is_some() { ReadTool::NAME } else { ReadDocument::NAME }
+    }
+}
 
 /// Returns text of a document, marked as data. `tag` is random, so that no text can contain the end
 /// of its own block.
@@ -305,6 +322,20 @@ pub fn reading(text: &str) -> DocumentSnapshot {
         settings,
         file: None,
     }
+}
+
+/// Returns the finished call for an error; nothing was done.
+pub(super) async fn refused(context: &ToolContext, error: &ToolError) -> FinishedCall {
+    let mut outcome = ToolOutcome::failed("", error.to_string());
+    outcome.about.insert("updateType".into(), "none".into());
+    if let ToolError::Denied(_) | ToolError::NoSuchDocument(_) = error {
+        // Names of the document agent protocol's `PreToolUse` hook.
+        outcome.about.insert("permissionDecision".into(), "deny".into());
+        outcome.about.insert("permissionDecisionReason".into(), error.to_string().into());
+    }
+    let mut finished = FinishedCall { outcome, ..FinishedCall::default() };
+    refresh(context, &mut finished).await;
+    finished
 }
 
 #[cfg(test)]

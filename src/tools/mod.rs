@@ -30,13 +30,14 @@ mod unread_ranges;
 pub use call::{DecidedChange, RewrittenRange, ToolCall, ToolOutcome};
 pub use context::{
     ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
-    PlanMode, SafeTools, ToolContext,
+    PlanMode, ReadDocuments, SafeTools, ToolContext,
 };
 pub use error::ToolError;
 pub use offers::ToolOffer;
 pub use partial_input::PartialInput;
 pub use prepared_call::{
-    ActionPreview, DocumentProposal, FinishedCall, PreparedCall, ProposalResult, ToolAnswer,
+    ActionPreview, ActivityLine, DocumentProposal, FinishedCall, PreparedCall, ProposalResult,
+    ToolAnswer,
 };
 pub use registry::ToolRegistry;
 pub use tool::{

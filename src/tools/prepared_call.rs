@@ -1,12 +1,13 @@
 //! Values that a tool and the approval step exchange: a prepared call, its decision, its outcome.
 
+use serde_json::Value;
+
 use crate::approvals::{HunkDraft, Preview, RequestResolution};
 use crate::document::Text;
 use crate::ids::DocumentId;
 use crate::rooms::command::DocumentSnapshot;
 
-use super::document::text_changes;
-use super::{RewrittenRange, ToolError, ToolOutcome, UnreadRanges, pipeline};
+use super::{RewrittenRange, ToolOutcome, UnreadRanges};
 
 /// Prepared effect of a call ([`Tool::prepare`](super::Tool::prepare)).
 #[derive(Debug)]
@@ -59,18 +60,6 @@ pub struct DocumentProposal {
     pub success_text: Option<String>,
 }
 
-impl DocumentProposal {
-    /// Returns the proposal that makes the document `base` read like `text`. People review each
-    /// difference.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Internal`] if the comparison fails.
-    pub async fn rewriting(base: &DocumentSnapshot, text: Text) -> Result<Self, ToolError> {
-        text_changes::propose(base, text, None, Vec::new()).await
-    }
-}
-
 /// Decision about a [`DocumentProposal`], and the document after it.
 #[derive(Debug)]
 pub struct ProposalResult {
@@ -103,5 +92,14 @@ pub struct FinishedCall {
     /// Ranges of `now` or of the document in `read` that the model has not read.
     pub unread: UnreadRanges,
     /// Line for the audit log.
-    pub audit: Option<pipeline::audit::ActivityLine>,
+    pub audit: Option<ActivityLine>,
+}
+
+/// Line for the audit log, stored in one transaction with the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActivityLine {
+    /// Name of the action, as `noun.verb`.
+    pub action: &'static str,
+    /// All other fields of the line.
+    pub detail: Value,
 }

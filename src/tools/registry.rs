@@ -137,13 +137,13 @@ impl ToolRegistry {
                 Err(error) => {
                     let refused = open_file::complete_outcome(
                         &context,
-                        refused(&context, &error).await,
+                        document_updates::refused(&context, &error).await,
                         None,
                     );
                     cross_document::redact(&context, refused)
                 }
             },
-            Err(error) => refused(context, &error).await,
+            Err(error) => document_updates::refused(context, &error).await,
         };
         self.run_post_hooks(context, call, finished)
     }
@@ -220,7 +220,7 @@ impl ToolRegistry {
                     self.execute_approved(tool, context, settled, AskerState::BeforeRestart, cancel)
                         .await
                 }
-                Err(error) => refused(context, &error).await,
+                Err(error) => document_updates::refused(context, &error).await,
             };
             return Some(self.run_post_hooks(context, call, finished));
         }
@@ -230,7 +230,7 @@ impl ToolRegistry {
         let scope = tool.edited_range(&entered, &call.input);
         let finished = match approval::resume(&entered, call, scope, cancel).await? {
             Ok(verdict) => document_updates::report(&entered, &verdict),
-            Err(error) => refused(&entered, &error).await,
+            Err(error) => document_updates::refused(&entered, &error).await,
         };
         Some(self.run_post_hooks(context, call, cross_document::redact(&entered, finished)))
     }
@@ -405,19 +405,6 @@ impl From<ToolAnswer> for FinishedCall {
         outcome.about.insert("updateType".into(), "none".into());
         Self { outcome, now, unread, ..Self::default() }
     }
-}
-
-pub(super) async fn refused(context: &ToolContext, error: &ToolError) -> FinishedCall {
-    let mut outcome = ToolOutcome::failed("", error.to_string());
-    outcome.about.insert("updateType".into(), "none".into());
-    if let ToolError::Denied(_) | ToolError::NoSuchDocument(_) = error {
-        // Names of the document agent protocol's `PreToolUse` hook.
-        outcome.about.insert("permissionDecision".into(), "deny".into());
-        outcome.about.insert("permissionDecisionReason".into(), error.to_string().into());
-    }
-    let mut finished = FinishedCall { outcome, ..FinishedCall::default() };
-    document_updates::refresh(context, &mut finished).await;
-    finished
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::document::diff::{DiffLimits, DraftPart, HunkDraft, PartialDraft, diff
 use crate::ids::RequestId;
 use crate::llm::AssistantMessage;
 use crate::rooms::RoomHandle;
-use crate::rooms::command::{StreamingPreview, StreamingPreviewScope};
+use crate::rooms::event::{StreamingPreview, StreamingPreviewScope};
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 use crate::tools::{
     CallIdentity, EditableRange, PartialInput, PlanMode, StreamedField, ToolCall, ToolContext,

@@ -14,14 +14,15 @@ use tokio_util::sync::CancellationToken;
 use crate::failpoint;
 use crate::ids::{RequestId, RunId};
 use crate::llm::messages_api::ContentBlock;
-use crate::rooms::command::{DocumentSnapshot, StreamingPreviewScope};
+use crate::rooms::command::DocumentSnapshot;
+use crate::rooms::event::StreamingPreviewScope;
 use crate::rooms::{RoomError, text_at};
 use crate::store::{AuditEntry, StoreOp, WriteBatch};
+use crate::tools::ActivityLine;
+use crate::tools::ReadDocuments;
 use crate::tools::ToolCall;
 use crate::tools::ToolScope;
 use crate::tools::UnreadRanges;
-use crate::tools::pipeline::audit::ActivityLine;
-use crate::tools::pipeline::cross_document::ReadDocuments;
 use crate::tools::pipeline::format::stamp_outcome;
 
 use super::run_events::RunEvents;

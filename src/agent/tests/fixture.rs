@@ -22,7 +22,8 @@ use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 use crate::llm::{AnswerDelta, AssistantMessage, FailedTryUsage, Model, ModelError, ModelRequest};
 use crate::permissions::{Principal, Role};
 use crate::rooms::clock::WallClock;
-use crate::rooms::command::{JoiningMember, OpenedDocument, PushRequest, StreamingPreview};
+use crate::rooms::command::{JoiningMember, OpenedDocument, PushRequest};
+use crate::rooms::event::StreamingPreview;
 use crate::rooms::event::{
     RequestNews, RequestUpdate, RoomEvent, RunEvent, RunEventKind, RunResponse,
 };

@@ -18,41 +18,10 @@ use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::OwnSettings;
 use crate::rooms::state::text::REBASING;
 use crate::rooms::state::{RoomState, SinceSnapshot};
+use crate::rooms::work_size::{
+    SHORT_BYTES, SHORT_HUNKS, SHORT_MOVES, SHORT_REBASING, SHORT_SECTIONS, SHORT_TEXT, is_long_answer,
+};
 use crate::rooms::{EventSink, RoomError};
-
-/// Largest cost of rebasing a push outside the pool: some 0.5 ms.
-const SHORT_REBASING: RebaseBudget = RebaseBudget { steps: 50_000 };
-/// Largest number of bytes of updates that are read and applied outside the pool.
-const SHORT_BYTES: usize = 64 * 1024;
-/// Largest number of sections of updates that are applied outside the pool, some 0.3 µs each.
-const SHORT_SECTIONS: usize = 2_000;
-/// Largest number of moves of positions (hunks, carets, frozen ranges) over updates outside the
-/// pool, some 50 ns each.
-const SHORT_MOVES: usize = 10_000;
-/// Largest number of hunks of requests that are decided, stored or told outside the pool, some 1 µs
-/// each.
-const SHORT_HUNKS: usize = 500;
-/// Largest number of UTF-16 units of a text that is copied or compared outside the pool.
-const SHORT_TEXT: usize = 128 * 1024;
-/// Largest number of updates that are followed outside the pool, some 5 µs each.
-const SHORT_UPDATES: usize = 100;
-
-/// `true` if following so many updates, with so many bytes in all, takes long.
-pub(crate) fn is_long_log(updates: usize, bytes: usize) -> bool {
-    updates > SHORT_UPDATES || bytes > SHORT_BYTES
-}
-
-/// `true` if encoding a text of so many UTF-16 units, with requests of so many hunks, takes long.
-pub(crate) fn is_long_answer(units: usize, hunks: usize) -> bool {
-    units > SHORT_TEXT || hunks > SHORT_HUNKS
-}
-
-/// `true` if mapping so many hunks over so many updates takes long.
-pub(crate) fn is_long_arrival(hunks: usize, missed: u64) -> bool {
-    hunks > SHORT_HUNKS
-        || missed > SHORT_UPDATES as u64
-        || hunks as u64 * missed > SHORT_MOVES as u64
-}
 
 /// `true` if an event takes long to encode.
 fn is_long_event(event: &RoomEvent) -> bool {

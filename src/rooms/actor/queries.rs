@@ -9,13 +9,14 @@ use crate::document::Update;
 use crate::ids::{ClientId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
 
-use super::long_work::is_long_arrival;
+use crate::rooms::event::StreamingPreview;
+use crate::rooms::work_size::is_long_arrival;
 use super::turn_effects::TurnEffects;
 use crate::rooms::RoomError;
 use crate::rooms::actor::RoomActor;
 use crate::rooms::command::{
     NewApprovalRequest, OriginRequests, PositionsOf, ProposalOutcome, ReplySender, ResolvedRequest,
-    RoomCommand, SettingsChange, SnapshotWithUpdates, StreamingPreview,
+    RoomCommand, SettingsChange, SnapshotWithUpdates,
 };
 use crate::rooms::persistence::{loading, restore};
 use crate::rooms::settings::DocumentSettings;

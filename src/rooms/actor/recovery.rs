@@ -10,7 +10,7 @@ use super::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::actor::RoomActor;
 use crate::rooms::event::{DocumentChange, RoomEvent, RunEvent};
 use crate::rooms::persistence::loading;
-use crate::rooms::state::{deadlines, proposals, streaming_previews};
+use crate::rooms::state::{deadlines, proposals, requests, streaming_previews};
 use crate::rooms::{EncodedEvent, RoomError};
 
 impl RoomActor {
@@ -82,7 +82,7 @@ impl RoomActor {
         let (from, newest) = (self.told, self.state.version());
         if from != newest {
             let missed = loading::older(&self.shared.store, &self.state, from).await;
-            let missed = missed.and_then(|older| proposals::missed(&self.state, from, older));
+            let missed = missed.and_then(|older| requests::missed(&self.state, from, older));
             // If the updates cannot be told, the next one shows people a gap, and they load the
             // document again.
             let updates = missed.unwrap_or_default();

@@ -15,11 +15,11 @@ use crate::permissions::Principal;
 use crate::store::{LogPiece, PERMANENT_BYTES, PERMANENT_UPDATES, StartingText, Store, StoreOp};
 
 use super::loading::PIECE;
-use crate::rooms::actor::long_work::{is_long_answer, is_long_log};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{RoomCommand, TextRestore};
-use crate::rooms::state::text::{ChangeAuthor, HunkChanges, PUSH_LIMITS};
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::text::PUSH_LIMITS;
+use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::work_size::{is_long_answer, is_long_log};
 use crate::rooms::{RoomError, RoomHandle};
 
 /// Distance of two snapshots of a room at most.

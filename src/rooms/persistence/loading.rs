@@ -14,8 +14,8 @@ use crate::store::{LogPiece, QueryScope, StartingText, Store};
 
 use super::history;
 use super::restore::{self, RestoringState};
-use crate::rooms::actor::long_work::{is_long_answer, is_long_log};
 use crate::rooms::state::RoomState;
+use crate::rooms::work_size::{is_long_answer, is_long_log};
 use crate::rooms::{RoomError, workspace_inbox};
 
 /// Number of updates that a client or a proposal may be behind and still be brought up to date by

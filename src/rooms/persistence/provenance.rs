@@ -18,7 +18,7 @@ use crate::store::{Store, StoreError, StoreOp, UpdateRecord};
 use super::loading::PIECE;
 use super::restore;
 use crate::rooms::RoomError;
-use crate::rooms::actor::long_work::is_long_log;
+use crate::rooms::work_size::is_long_log;
 
 /// Number of followed updates from which on the result is stored.
 const WORTH_KEEPING: u64 = 500;

@@ -11,24 +11,22 @@ use crate::ids::{ClientId, Version};
 use crate::permissions::Principal;
 use crate::store::StoreOp;
 
-use super::text::{ChangeAuthor, HunkChanges, check_length};
+use super::text::check_length;
 use super::{decisions, locked_ranges, requests};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
 use crate::rooms::persistence::history;
-use crate::rooms::registry::{LONGEST_TITLE, title};
 use crate::rooms::settings;
-use crate::rooms::settings::DocumentSettings;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::settings::{DocumentSettings, LONGEST_TOOL};
+use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::title::{LONGEST_TITLE, stored_title};
 
 /// Largest number of frozen ranges of a document.
 const MOST_FROZEN: usize = 1_000;
 /// Largest number of policies for tools and sizes of a document.
 const MOST_POLICIES: usize = 50;
-/// Length of the longest name of a tool, in bytes.
-pub(crate) const LONGEST_TOOL: usize = 100;
 
 impl RoomState {
     /// Applies a command about the document as such.
@@ -79,7 +77,7 @@ impl RoomState {
     ) -> Result<(), RoomError> {
         self.exists()?;
         let fits = wanted.trim().chars().count() <= LONGEST_TITLE;
-        let title = title(wanted)
+        let title = stored_title(wanted)
             .filter(|_| fits)
             .ok_or_else(|| RoomError::Invalid("a title has 1 to 200 characters".to_owned()))?;
         self.record.title.clone_from(&title);

@@ -16,12 +16,12 @@ use crate::store::{DecisionRecord, StoreOp};
 use super::requests::{
     move_scope, notify, notify_hunks, open_request, place, placements, put, record, writer,
 };
-use super::text::{ChangeAuthor, HunkChanges, check_length};
+use super::text::check_length;
 use super::{locked_ranges, rules, streaming_previews};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::settings::frozen_by;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 
 /// Takes a decision as a whole, or refuses it with the reason.
 pub(crate) fn decide(

@@ -7,10 +7,9 @@ use crate::approvals::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkRea
 use crate::ids::HunkId;
 
 use super::requests::{notify_hunks, place, put, record};
-use super::text::HunkChanges;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::settings::frozen_by;
-use crate::rooms::state::RoomState;
+use crate::rooms::state::{HunkChanges, RoomState};
 
 fn is_frozen(state: &RoomState, hunk: &Hunk) -> bool {
     let touches = |(from, to)| frozen_by(&state.own.frozen, (from, to)).is_some();

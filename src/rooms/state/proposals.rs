@@ -2,28 +2,25 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::approvals::{
     ApprovalRequest, ApprovalRequirement, ArrivedHunks, Decision, DecisionOutcome,
     DecisionRequirements, Hunk, PeopleAsked, Person, PreviewKind, ProposedCall, RequestTimes,
     RequestVerdict, UnaskedReason,
 };
 use crate::document::{ChangeSet, Update};
-use crate::ids::Version;
+use crate::failpoint;
 use crate::permissions::{Action, Principal, Role};
 
 use super::rules::OwnerRuling;
-use super::{decisions, requests, rules};
+use super::{decisions, requests, rules, streaming_previews};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome};
+use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::{ApprovalSwitch, DocumentSettings, frozen_by, frozen_words};
 use crate::rooms::state::{AppliedAt, RoomState};
-
-/// Largest number of open requests of a document.
-pub(crate) const MOST_OPEN: usize = 128;
-/// Largest number of open requests of one person in a document, so that nobody blocks a document,
-/// or the workspace inbox, for the others.
-pub(crate) const MOST_OPEN_EACH: usize = 64;
 
 /// Holds a change, mapped from the version it was made on to the newest. `older` holds the updates
 /// between that version and the log at hand; `None` if they are no longer available. `people` hold
@@ -43,7 +40,7 @@ pub(crate) fn propose(
         return Ok(proposed(state, Arc::clone(known), now));
     }
     check_room(state, &new.requester)?;
-    let missed = missed(state, new.base_version, older)?;
+    let missed = requests::missed(state, new.base_version, older)?;
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let has_hunks = !new.hunks.is_empty();
@@ -80,7 +77,7 @@ pub(crate) fn propose(
         return apply_at_once(state, request, why, now, effects);
     }
     let request = Arc::new(request);
-    requests::announce(state, &request, now, effects);
+    announce(state, &request, now, effects);
     let request = match (ruled, approval_mode) {
         (OwnerRuling::Ask, _) | (_, ApprovalMode::People) => request,
         (OwnerRuling::Open | OwnerRuling::Deny(_), ApprovalMode::Ask | ApprovalMode::Bypass) => {
@@ -93,11 +90,11 @@ pub(crate) fn propose(
 /// Refuses if the document, or this person, has as many open requests as allowed.
 fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError> {
     let of = |request: &&Arc<ApprovalRequest>| request.proposal.requester.user == requester.user;
-    if state.open.values().filter(of).count() >= MOST_OPEN_EACH {
-        return Err(RoomError::TooManyRequests { limit: MOST_OPEN_EACH });
+    if state.open.values().filter(of).count() >= requests::MOST_OPEN_EACH {
+        return Err(RoomError::TooManyRequests { limit: requests::MOST_OPEN_EACH });
     }
-    if state.open.len() >= MOST_OPEN {
-        return Err(RoomError::TooManyRequests { limit: MOST_OPEN });
+    if state.open.len() >= requests::MOST_OPEN {
+        return Err(RoomError::TooManyRequests { limit: requests::MOST_OPEN });
     }
     Ok(())
 }
@@ -110,20 +107,22 @@ fn proposed(state: &RoomState, request: Arc<ApprovalRequest>, now: &AppliedAt) -
     }
 }
 
-/// Returns the updates since the version that the tool read.
-pub(crate) fn missed(
-    state: &RoomState,
-    base: Version,
-    older: Option<Vec<Arc<Update>>>,
-) -> Result<Vec<Arc<Update>>, RoomError> {
-    if base > state.version() {
-        return Err(RoomError::Ahead { asked: base, newest: state.version() });
-    }
-    let older = older.ok_or(RoomError::Resync)?;
-    let start = state.document.tail_start().max(base);
-    let newer = state.document.since(start).ok_or(RoomError::Resync)?;
-    let missed: Vec<_> = older.into_iter().chain(newer.map(Arc::new)).collect();
-    if base.plus(missed.len()) == state.version() { Ok(missed) } else { Err(RoomError::Resync) }
+/// Stores a new request, and announces it to everyone, once and complete.
+fn announce(
+    state: &mut RoomState,
+    request: &Arc<ApprovalRequest>,
+    now: &AppliedAt,
+    effects: &mut TurnEffects,
+) {
+    let proposal = &request.proposal;
+    let detail = json!({ "tool": proposal.tool, "hunks": request.hunks.len() });
+    let actor = proposal.requester.user.as_str();
+    effects.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
+    effects.keep(requests::record(state, request));
+    state.open.insert(request.id().clone(), Arc::clone(request));
+    effects.notify(RoomEvent::Requested(Arc::clone(request)));
+    streaming_previews::become_request(state, request.id(), effects);
+    failpoint::pass("room.proposed");
 }
 
 enum ArrivalOutcome {
@@ -226,7 +225,7 @@ fn apply_at_once(
     approved.proposal.policy = ApprovalRequirement::default();
     let checked = check_at_once(state, &mut approved, &decision, &by, now);
     let request = Arc::new(request);
-    requests::announce(state, &request, now, effects);
+    announce(state, &request, now, effects);
     let outcome = match checked {
         Ok(outcome) => outcome,
         Err(error) => {

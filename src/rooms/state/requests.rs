@@ -2,101 +2,24 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
-
 use crate::approvals::{ApprovalRequest, DecisionError, DecisionOutcome, Hunk, PeopleAsked};
 use crate::document::provenance::{ServerAct, UpdatePlacements};
-use crate::document::{ChangeSet, InsertSide, Text};
-use crate::failpoint;
-use crate::ids::{ClientId, HunkId, RequestId, RuleId};
+use crate::document::{ChangeSet, InsertSide, Text, Update};
+use crate::ids::{ClientId, HunkId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
 use crate::store::{RequestRecord, StoreOp};
 
-use super::text::HunkChanges;
-use super::{deadlines, decisions, file_undos, streaming_previews, undo};
+use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
-use crate::rooms::command::{ResolvedRequest, RoomCommand};
+use crate::rooms::command::ResolvedRequest;
 use crate::rooms::event::{RequestNews, RequestUpdate, RoomEvent};
-use crate::rooms::state::{AppliedAt, RoomState};
-use crate::rooms::{RoomError, workspace_inbox};
+use crate::rooms::state::{AppliedAt, HunkChanges, RoomState};
 
-/// Applies a command about an existing request.
-pub(crate) fn apply(
-    state: &mut RoomState,
-    command: RoomCommand,
-    now: &AppliedAt,
-    effects: &mut TurnEffects,
-) {
-    match command {
-        RoomCommand::Decide(id, decision, by, reply) => {
-            let result = decisions::decide(state, &id, &decision, &by, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Withdraw(id, by, reply) => {
-            let result = decisions::withdraw(state, &id, by.as_ref(), now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Focus(id, member, focus, reply) => {
-            let result = deadlines::look(state, &id, &member, focus, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Extend(id, by, reply) => {
-            let result = deadlines::extend(state, &id, &by, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Undo(wish, by, reply) => {
-            let result = undo::undo(state, &wish, &by, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Reopen(wish, by, reply) => {
-            let result = undo::reopen(state, &wish, &by, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::RefreshPreview(id, fresh, reply) => {
-            let result = workspace_inbox::refresh_preview(state, &id, *fresh, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Begin(id, reply) => {
-            let result = workspace_inbox::begin(state, &id, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Done(id, report, reply) => {
-            let result = workspace_inbox::done(state, &id, report, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::BeginUndo(undoing, by, reply) => {
-            let result = file_undos::begin(state, *undoing, &by, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::EndUndo(id, reversed, reply) => {
-            let result = file_undos::end(state, &id, &reversed, now, effects);
-            effects.answer(reply, result);
-        }
-        RoomCommand::Repeated(id, again, by, reply) => {
-            let result = file_undos::repeated(state, &id, again, &by, now, effects);
-            effects.answer(reply, result);
-        }
-        _ => {}
-    }
-}
-
-/// Stores a new request, and announces it to everyone, once and complete.
-pub(crate) fn announce(
-    state: &mut RoomState,
-    request: &Arc<ApprovalRequest>,
-    now: &AppliedAt,
-    effects: &mut TurnEffects,
-) {
-    let proposal = &request.proposal;
-    let detail = json!({ "tool": proposal.tool, "hunks": request.hunks.len() });
-    let actor = proposal.requester.user.as_str();
-    effects.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
-    effects.keep(record(state, request));
-    state.open.insert(request.id().clone(), Arc::clone(request));
-    effects.notify(RoomEvent::Requested(Arc::clone(request)));
-    streaming_previews::become_request(state, request.id(), effects);
-    failpoint::pass("room.proposed");
-}
+/// Largest number of open requests of a document.
+pub(crate) const MOST_OPEN: usize = 128;
+/// Largest number of open requests of one person in a document, so that nobody blocks a document,
+/// or the workspace inbox, for the others.
+pub(crate) const MOST_OPEN_EACH: usize = 64;
 
 /// Returns the operation that stores a request.
 pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
@@ -260,4 +183,20 @@ fn why_not_open(state: &RoomState, id: &RequestId) -> RoomError {
         at_ms: closed.map(|closed| closed.at_ms),
     }
     .into()
+}
+
+/// Returns the updates since the version that the tool read.
+pub(crate) fn missed(
+    state: &RoomState,
+    base: Version,
+    older: Option<Vec<Arc<Update>>>,
+) -> Result<Vec<Arc<Update>>, RoomError> {
+    if base > state.version() {
+        return Err(RoomError::Ahead { asked: base, newest: state.version() });
+    }
+    let older = older.ok_or(RoomError::Resync)?;
+    let start = state.document.tail_start().max(base);
+    let newer = state.document.since(start).ok_or(RoomError::Resync)?;
+    let missed: Vec<_> = older.into_iter().chain(newer.map(Arc::new)).collect();
+    if base.plus(missed.len()) == state.version() { Ok(missed) } else { Err(RoomError::Resync) }
 }

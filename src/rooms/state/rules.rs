@@ -13,12 +13,12 @@ use crate::ids::{RuleId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::store::{RuleRecord, StoreOp};
 
-use super::admin::LONGEST_TOOL;
 use super::decisions;
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::NewRule;
 use crate::rooms::event::RoomEvent;
+use crate::rooms::settings::LONGEST_TOOL;
 use crate::rooms::state::{AppliedAt, RoomState};
 
 /// Largest number of rules in force in a document.

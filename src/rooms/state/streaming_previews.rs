@@ -5,63 +5,23 @@
 //! the same rules. When the model is done, the request takes their place; if there will be none,
 //! people are told that the previews ended.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::approvals::{ArrivedHunks, CommittedUpdate, Hunk, HunkStatus};
-use crate::document::{ChangeSet, Text, Update};
+use crate::approvals::{ArrivedHunks, Hunk, HunkStatus};
+use crate::document::Update;
 use crate::ids::{HunkId, RequestId};
 
-use super::proposals;
+use super::preview_pages::PreviewPage;
+use super::requests::{MOST_OPEN_EACH, missed};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
-use crate::rooms::command::{StreamingPreview, StreamingPreviewScope};
-use crate::rooms::event::RoomEvent;
+use crate::rooms::event::{RoomEvent, StreamingPreview, StreamingPreviewScope};
 use crate::rooms::state::RoomState;
 
 /// Largest number of streaming previews of a document; no more than the requests one person may
 /// have open.
-const MOST_SHOWN: usize = proposals::MOST_OPEN_EACH;
-
-/// Streaming previews of a document, by the identifier their requests will have.
-#[derive(Default)]
-pub(crate) struct StreamingPreviews(BTreeMap<RequestId, PreviewPage>);
-
-struct PreviewPage {
-    streaming_preview: Arc<StreamingPreview>,
-    /// Hunks, in positions of the newest version.
-    hunks: Vec<Hunk>,
-}
-
-impl StreamingPreviews {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the number of hunks in all previews.
-    pub(crate) fn hunk_count(&self) -> usize {
-        self.0.values().map(|page| page.hunks.len()).sum()
-    }
-
-    /// Moves every hunk over one update that led to the text `after`.
-    pub(crate) fn follow(&mut self, change: &ChangeSet, after: &Text) {
-        if self.0.is_empty() {
-            return;
-        }
-        let update = CommittedUpdate::new(change, after);
-        for hunk in self.0.values_mut().flat_map(|page| &mut page.hunks) {
-            hunk.rebase_over(&update);
-        }
-    }
-
-    /// Returns the previews that a connection is shown when it joins.
-    pub(crate) fn shown(&self) -> Vec<(Arc<StreamingPreview>, Vec<Hunk>)> {
-        self.0
-            .values()
-            .map(|page| (Arc::clone(&page.streaming_preview), page.hunks.clone()))
-            .collect()
-    }
-}
+const MOST_SHOWN: usize = MOST_OPEN_EACH;
 
 /// Shows what the model has written so far. `older` holds the updates between the version it read
 /// and the log at hand.
@@ -77,8 +37,8 @@ pub(crate) fn show(
     if state.request(&id).is_some() || !known && state.streaming_previews.0.len() >= MOST_SHOWN {
         return Ok(());
     }
-    let missed = proposals::missed(state, streaming_preview.base_version, older)?;
-    let hunks = hunks(&streaming_preview, &missed)?;
+    let updates = missed(state, streaming_preview.base_version, older)?;
+    let hunks = hunks(&streaming_preview, &updates)?;
     let streaming_preview = Arc::new(streaming_preview);
     let page =
         PreviewPage { streaming_preview: Arc::clone(&streaming_preview), hunks: hunks.clone() };

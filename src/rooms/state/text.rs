@@ -18,7 +18,7 @@ use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::PushRequest;
 use crate::rooms::event::RoomEvent;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 
 /// Length of the longest text of a document, in UTF-16 code units.
 const LONGEST_TEXT: usize = 8 * 1024 * 1024;
@@ -40,25 +40,6 @@ pub(crate) const REBASING: RebaseBudget = RebaseBudget { steps: 10_000_000 };
 const SNAPSHOT_UPDATES: usize = 2_000;
 /// Bytes of updates after which a snapshot is stored, so that loading replays few.
 const SNAPSHOT_BYTES: usize = 8 * 1024 * 1024;
-
-/// Author of a change of the text, and its cause.
-pub(crate) struct ChangeAuthor<'a> {
-    pub(crate) client: ClientId,
-    pub(crate) user: &'a UserId,
-    /// Request that the change comes from, which moves its own hunks.
-    pub(crate) origin: Option<&'a RequestId>,
-    /// Placements of the inserted words, if they are not simply the person's own.
-    pub(crate) placements: Option<UpdatePlacements>,
-}
-
-/// Hunks that change together with the text.
-#[derive(Default)]
-pub(crate) struct HunkChanges {
-    /// Hunks that are no longer open.
-    pub(crate) drop: Vec<HunkId>,
-    /// Hunks whose place or state changed otherwise than by being mapped through the update.
-    pub(crate) put: Vec<(RequestId, Hunk)>,
-}
 
 /// Hunks of each request whose status changed because of updates.
 type TouchedHunks = BTreeMap<RequestId, Vec<HunkId>>;

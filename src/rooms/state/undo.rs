@@ -13,14 +13,13 @@ use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::permissions::Principal;
 
-use super::proposals::MOST_OPEN;
+use super::requests::MOST_OPEN;
 use super::requests::{move_scope, notify, notify_hunks, place, placements, put, record, writer};
-use super::text::{ChangeAuthor, HunkChanges};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ProposeAgain, UndoChange};
 use crate::rooms::event::RoomEvent;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 
 /// Undoes accepted hunks by one update; they are open again.
 pub(crate) fn undo(

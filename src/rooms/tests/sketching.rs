@@ -4,8 +4,9 @@ use super::fixture::{RoomFixture, new_request, streaming_preview};
 use super::{member, who};
 use crate::approvals::{Decision, HunkStatus, RequestVerdict};
 use crate::ids::{RequestId, Version};
-use crate::rooms::command::{ApprovalMode, StreamingPreviewScope};
+use crate::rooms::command::ApprovalMode;
 use crate::rooms::event::RoomEvent;
+use crate::rooms::event::StreamingPreviewScope;
 
 const OLD: &str = "Teh cat.\n\nIt sat.\n\nThe end.\n";
 const NEW: &str = "The cat.\n\nIt slept.\n\nThe end.\n";

@@ -28,6 +28,18 @@ pub struct ReplacedRange {
     pub new: String,
 }
 
+impl DocumentProposal {
+    /// Returns the proposal that makes the document `base` read like `text`. People review each
+    /// difference.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Internal`] if the comparison fails.
+    pub async fn rewriting(base: &DocumentSnapshot, text: Text) -> Result<Self, ToolError> {
+        propose(base, text, None, Vec::new()).await
+    }
+}
+
 /// Returns the changes that turn the document `base` into `text`. Runs on a blocking thread,
 /// because a comparison of long texts takes milliseconds.
 pub async fn propose(

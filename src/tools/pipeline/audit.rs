@@ -1,22 +1,13 @@
 //! Hook that logs every call and makes its line for the audit log.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::tools::FinishedCall;
+use crate::tools::{ActivityLine, FinishedCall};
 
 use super::CompletedCall;
 
 /// Maximum length of a result in the audit log, in characters.
 const RESULT_LIMIT: usize = 500;
-
-/// Line for the audit log, stored in one transaction with the result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ActivityLine {
-    /// Name of the action, as `noun.verb`.
-    pub action: &'static str,
-    /// All other fields of the line.
-    pub detail: Value,
-}
 
 /// Logs the call and attaches its [`ActivityLine`].
 pub fn log(activity: &CompletedCall<'_>, finished: &mut FinishedCall) {

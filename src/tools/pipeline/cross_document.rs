@@ -5,24 +5,43 @@
 //! decide the request. The people of the asking document are told the title and the status of the
 //! call, never its words: they may not be allowed to read them.
 
-use std::collections::HashMap;
-
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::approvals::RequestStatus;
 use crate::ids::DocumentId;
 use crate::permissions::Action;
-use crate::rooms::command::DocumentSnapshot;
 use crate::rooms::event::{RunEvent, RunEventKind};
 
+use crate::tools::document::str_replace_based_edit_tool::{
+    StrReplaceBasedEditTool, other_document,
+};
 use crate::tools::{
-    DocumentView, EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError,
-    UnreadRanges,
+    DocumentView, EditableRange, FinishedCall, Tool as _, ToolCall, ToolContext, ToolEffect,
+    ToolError,
 };
 
-/// Other documents that the model has read in this run, with the unread ranges of each. Kept in
-/// memory only: after a restart the model reads them again.
-pub type ReadDocuments = HashMap<DocumentId, (DocumentSnapshot, UnreadRanges)>;
+impl ToolCall {
+    /// Returns the input as everyone in the conversation's document may see it. If the call is
+    /// about another document, only the fields that name the place remain: the words of a document
+    /// are shown only to people who may read it.
+    pub fn shown_input(&self) -> Value {
+        let mut input = self.input.clone();
+        let elsewhere = self.elsewhere().is_some();
+        if let Some(fields) = input.as_object_mut().filter(|_| elsewhere) {
+            fields.retain(|name, _| ["document_id", "path", "command", "range"].contains(&&**name));
+        }
+        input
+    }
+
+    /// Returns the document that the call names, if that is not the conversation's own. Every path
+    /// that is not the path of the conversation's own document counts as another document, however
+    /// it is written.
+    pub fn elsewhere(&self) -> Option<DocumentId> {
+        let named = self.input.get("document_id").map(|id| id.as_str().unwrap_or_default().into());
+        let target = || other_document(&self.input);
+        named.or_else(|| (self.name == StrReplaceBasedEditTool::NAME).then(target).flatten())
+    }
+}
 
 /// Returns the context of the call in the room of the document it names, or `None` if that is the
 /// conversation's own.

@@ -17,6 +17,7 @@ pub mod inbox_approval;
 pub(crate) mod invisible_chars;
 pub(crate) mod lookup;
 pub(crate) mod open_file;
+mod opened_files;
 pub(crate) mod rule_targets;
 pub mod unread;
 pub mod validate;

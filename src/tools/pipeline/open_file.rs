@@ -13,70 +13,15 @@ use crate::rooms::RoomHandle;
 use crate::rooms::command::ApprovalMode;
 use crate::rooms::event::{RunEvent, RunEventKind};
 
-use super::cross_document::ReadDocuments;
 use super::{file_warnings, inbox_approval};
 use crate::tools::document::text_changes;
 use crate::tools::document_updates;
 use crate::tools::dyn_tool::DynTool;
 use crate::tools::pipeline::approval;
-use crate::tools::registry::refused;
 use crate::tools::{
-    DocumentProposal, DocumentView, FinishedCall, PreparedCall, ProposalResult, ToolCall,
-    ToolContext, ToolEffect, ToolError, ToolRegistry, UnreadRanges,
+    DocumentProposal, DocumentView, FinishedCall, PreparedCall, ProposalResult, ReadDocuments,
+    ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges,
 };
-
-impl ToolRegistry {
-    /// Returns the path of the file that a call names, with the registry of files that may be
-    /// documents.
-    pub(crate) fn named_file(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        input: &Value,
-    ) -> Option<(&FileSync, String)> {
-        let files = self.files.as_ref().filter(|_| context.environment.workspace.is_some())?;
-        Some((files, tool.target(input).file()?))
-    }
-
-    /// Fails if an action approved in the workspace inbox would change a file that is open as a
-    /// document by now. The people of the document would not be asked, and its frozen passages
-    /// would not be checked.
-    pub(crate) async fn check_not_open(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        input: &Value,
-    ) -> Result<(), ToolError> {
-        let Some((files, path)) = self.named_file(tool, context, input) else { return Ok(()) };
-        if tool.spec().effect != ToolEffect::Acts || files.open_room(&path).await.is_none() {
-            return Ok(());
-        }
-        Err(ToolError::Failed(format!(
-            "{path} is open as a document now; nothing was written. Propose it again there"
-        )))
-    }
-
-    /// Resumes a call that may have become a request in the room of its file.
-    pub(crate) async fn resume_in_file_room(
-        &self,
-        tool: &dyn DynTool,
-        context: &ToolContext,
-        call: &ToolCall,
-        cancel: &CancellationToken,
-    ) -> Option<FinishedCall> {
-        let (files, path) = self.named_file(tool, context, &call.input)?;
-        let room = context.environment.rooms.open(&files.document_of(&path)?).await.ok()?;
-        let entered = enter(context, files, &path, room, tool.spec().effect).await.ok()?;
-        Some(match approval::resume(&entered, call, None, cancel).await? {
-            Ok(verdict) => complete_outcome(
-                &entered,
-                document_updates::report(&entered, &verdict),
-                Some((&verdict, None)),
-            ),
-            Err(error) => complete_outcome(&entered, refused(&entered, &error).await, None),
-        })
-    }
-}
 
 /// Returns the context of the call in the room of the file it names.
 pub(crate) async fn enter(

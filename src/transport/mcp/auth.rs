@@ -23,7 +23,7 @@ use crate::transport::body_guard::{BodyEnd, BodyGuard};
 use super::early_headers::{self, is_stream};
 use super::read_versions::ReadingProgram;
 use super::sessions::{SessionUse, SessionsFull};
-use super::{LONGEST_MESSAGE, McpShared};
+use super::shared_state::{LONGEST_MESSAGE, McpShared};
 
 /// Header with a session of the protocol.
 const SESSION: &str = "mcp-session-id";

@@ -7,6 +7,7 @@
 //! workspace inbox ([`calling`]); nothing is decided or executed here.
 
 mod auth;
+mod caller;
 mod calling;
 mod changes;
 mod early_headers;
@@ -17,6 +18,7 @@ mod read_versions;
 mod resources;
 mod result_text;
 mod sessions;
+mod shared_state;
 mod tools;
 
 use std::sync::Arc;
@@ -26,43 +28,18 @@ use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-
-use crate::api::Application;
 
 use auth::McpAuth;
 use handler::McpHandler;
 use read_versions::ReadVersions;
 use sessions::McpSessions;
+use shared_state::{LONGEST_MESSAGE, McpShared};
 
 pub use changes::DocumentChanges;
+pub use shared_state::McpState;
 
 /// Time without messages after which a session is closed: longer than people take to decide.
 const IDLE: Duration = Duration::from_hours(24);
-
-/// Maximum length of a client's message, in bytes.
-const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
-
-/// Shared state of the MCP transport, given to [`router`].
-#[derive(Clone)]
-pub struct McpState {
-    /// Operations of the application.
-    pub api: Application,
-    /// Notifications of changed documents.
-    pub changes: DocumentChanges,
-    /// Tracker of the tasks that watch tokens and document changes.
-    pub tasks: TaskTracker,
-    /// Token that ends all sessions.
-    pub stop: CancellationToken,
-}
-
-/// State shared by all sessions.
-struct McpShared {
-    app: McpState,
-    tools: Vec<tools::ListedTool>,
-    sessions: McpSessions,
-    reads: ReadVersions,
-}
 
 /// Returns the configuration of the library below.
 fn transport(stop: &CancellationToken) -> (LocalSessionManager, StreamableHttpServerConfig) {

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::ids::{DocumentId, Version};
 
-use super::McpShared;
-use super::handler::McpCaller;
+use super::caller::McpCaller;
 use super::resources;
+use super::shared_state::McpShared;
 
 /// Name, title and instruction of each prompt.
 const PROMPTS: [(&str, &str, &str); 5] = [

@@ -12,8 +12,8 @@ use crate::permissions::Action;
 use crate::rooms::RoomHandle;
 use crate::rooms::command::DocumentSnapshot;
 
-use super::McpShared;
-use super::handler::McpCaller;
+use super::caller::McpCaller;
+use super::shared_state::McpShared;
 
 const BEGIN: &str = "copydesk://documents/";
 const KIND: &str = "text/markdown";

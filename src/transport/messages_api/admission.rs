@@ -14,7 +14,7 @@ use crate::permissions::{Action, Principal};
 use crate::transport::body_guard::BodyGuard;
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::{CheckedRequest, RequestPurpose};
-use crate::transport::rest::HttpState;
+use crate::transport::rest::http_state::HttpState;
 use crate::transport::rest::middleware::auth_session::AuthSession;
 use crate::transport::rest::middleware::body::is_json;
 use crate::transport::rest::middleware::body_quota::HeldBody;

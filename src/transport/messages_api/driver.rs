@@ -26,7 +26,7 @@ use crate::transport::messages_api::server_tool_loop::{
     LoopEnd, LoopStep, PausedLoop, ServerToolLoop, unfold,
 };
 use crate::transport::messages_api::sse_encoder::SseEncoder;
-use crate::transport::rest::HttpState;
+use crate::transport::rest::http_state::HttpState;
 
 use super::admission::AdmittedRequest;
 use super::conversations::{ConversationLifetime, Conversations};

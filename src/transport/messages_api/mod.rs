@@ -30,7 +30,7 @@ use crate::llm;
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::{CheckedRequest, RequestPurpose};
 
-use crate::transport::rest::HttpState;
+use crate::transport::rest::http_state::HttpState;
 use admission::{RequestName, come_in};
 pub use conversations::Conversations;
 use driver::AnswerWork;

@@ -22,7 +22,7 @@ use crate::tools::{ToolCall, ToolScope};
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::CheckedRequest;
 use crate::transport::protocol::client::{ServerTool, UseServerTools};
-use crate::transport::rest::HttpState;
+use crate::transport::rest::http_state::HttpState;
 use crate::transport::rest::middleware::body;
 use crate::transport::rest::problem::Problem;
 

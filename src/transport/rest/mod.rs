@@ -1,6 +1,7 @@
 //! HTTP transport: the REST API, health routes and the editor, behind the checks of every request.
 
 pub mod assets;
+pub mod http_state;
 pub mod middleware;
 pub mod problem;
 pub mod transfer;
@@ -27,6 +28,7 @@ use crate::api::Application;
 use crate::permissions::Action;
 
 pub use crate::transport::messages_api::Conversations;
+pub use http_state::HttpState;
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
 pub use middleware::body_quota::BodyQuota;
 use problem::Problem;
@@ -36,17 +38,6 @@ const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum body that may hold the text of a document, in bytes: the longest text as JSON, and some
 /// more.
 const TEXT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
-
-/// Shared state of the HTTP handlers, given to [`router`].
-#[derive(Clone)]
-pub struct HttpState {
-    /// Operations of the application.
-    pub api: Application,
-    /// Conversations of the Messages API.
-    pub conversations: Conversations,
-    /// Memory quota of request bodies.
-    pub reading: BodyQuota,
-}
 
 /// Builds the router with all routes.
 pub fn router(app: HttpState) -> Router {

@@ -2,7 +2,7 @@
 
 use crate::approvals::ReturnedHunk;
 use crate::ids::DocumentId;
-use crate::rooms::file::{FileState, FileStatus, MergedChanges};
+use crate::rooms::file_state::{FileState, FileStatus, MergedChanges};
 use crate::transport::protocol::{files, names};
 
 /// Returns the entry of a file that can be opened, with its document if there is one.

@@ -7,7 +7,8 @@ use crate::approvals::ApprovalRequest;
 use crate::ids::RequestId;
 use crate::transport::protocol::{history, server};
 
-use super::{audit_line, history_line, request};
+use super::past::{audit_line, history_line};
+use super::request;
 
 /// Size of a page of requests, in bytes, after which it ends early: a request holds the texts it is
 /// about.

@@ -36,7 +36,6 @@ pub use asked::{
 pub use errors::error_details;
 pub use files::file_line;
 pub use lists::{audit_lines, created, request_page, versions};
-use past::{audit_line, history_line};
 pub use past::{differences, provenance};
 pub use people::{issued, reached_at, session_ended, token_list};
 pub use request::{decision, decision_error, request, resolved, seen};

@@ -10,7 +10,7 @@ use crate::approvals::{
     ProposedCall, RequestStatus, TouchedSince,
 };
 use crate::ids::{DocumentId, HunkId, RequestId};
-use crate::rooms::command::StreamingPreview;
+use crate::rooms::event::StreamingPreview;
 use crate::rooms::event::{RequestNews, RequestUpdate};
 
 use super::super::client::SeenWords;

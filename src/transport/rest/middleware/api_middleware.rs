@@ -21,7 +21,7 @@ use crate::api::Caller;
 use crate::ids::UserId;
 use crate::permissions::{Action, Principal};
 use crate::transport::body_guard::BodyGuard;
-use crate::transport::rest::HttpState;
+use crate::transport::rest::http_state::HttpState;
 use crate::transport::rest::problem::Problem;
 
 /// Sustained requests of one person per second.

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, header};
 use crate::api::Caller;
 use crate::auth::AccessGuard;
 use crate::connections::{ConnectionAccess, RequestOwner};
-use crate::transport::rest::HttpState;
+use crate::transport::rest::http_state::HttpState;
 use crate::transport::rest::problem::Problem;
 
 /// Seconds after which a person with too many connections may try again.

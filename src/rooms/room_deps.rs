@@ -1,0 +1,104 @@
+//! Dependencies that all rooms and their registry share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::ids::DocumentId;
+use crate::store::Store;
+
+use super::clock::WallClock;
+use super::inbox_policies::InboxPolicies;
+use super::persistence::loading;
+use super::request_index::RequestIndex;
+use super::settings::ServerSettings;
+use super::state::RoomState;
+use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
+
+/// Dependencies that every room shares.
+pub(super) struct RoomDeps {
+    pub(super) store: Store,
+    pub(super) sink: Arc<dyn EventSink>,
+    pub(super) clock: WallClock,
+    pub(super) stopping: CancellationToken,
+    pub(super) settings: RwLock<ServerSettings>,
+    /// Settings that the server was started with.
+    pub(super) started_with: ServerSettings,
+    pub(super) tasks: TaskTracker,
+    pub(super) open: Mutex<HashMap<DocumentId, RoomHandle>>,
+    /// Receiver of a handle of each room that opens.
+    pub(super) watcher: OnceLock<mpsc::UnboundedSender<WeakRoomHandle>>,
+    /// Locks by document: two people who open a document at once get one room, and nobody waits for
+    /// another document.
+    pub(super) loading_locks: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
+    pub(super) request_index: Mutex<RequestIndex>,
+    /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
+    pub(super) inbox: RwLock<Option<Arc<InboxPolicies>>>,
+}
+
+/// Lock that is held while a document is loaded.
+type LoadingLock = tokio::sync::Mutex<()>;
+
+impl RoomDeps {
+    /// Returns the server's settings.
+    pub(super) fn settings(&self) -> ServerSettings {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Requirements of the inbox before a file is changed. Rooms of files [know](Self::know_inbox)
+    /// it.
+    pub(super) fn inbox(&self) -> Arc<InboxPolicies> {
+        self.inbox.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+
+    /// Takes over what the inbox asks for from now on.
+    pub(super) fn put_inbox(&self, inbox: &RoomState) {
+        let policies = Arc::new(inbox.inbox_policies());
+        *self.inbox.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
+    }
+
+    /// Looks up what the inbox asks for, unless that is known.
+    pub(super) async fn know_inbox(&self) -> Result<(), RoomError> {
+        let is_known = self.inbox.read().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_known {
+            return Ok(());
+        }
+        let found = match loading::load(&self.store, &workspace_inbox::id()).await {
+            Ok(inbox) => inbox.inbox_policies(),
+            Err(RoomError::NoDocument) => InboxPolicies::default(),
+            Err(error) => return Err(error),
+        };
+        let mut known = self.inbox.write().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| Arc::new(found));
+        Ok(())
+    }
+
+    pub(super) fn put_settings(&self, settings: ServerSettings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Locks the open rooms: while this is locked, nobody gets a new handle to one.
+    pub(super) fn open(&self) -> MutexGuard<'_, HashMap<DocumentId, RoomHandle>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the index from requests to documents.
+    pub(super) fn request_index(&self) -> MutexGuard<'_, RequestIndex> {
+        self.request_index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the room of a document, if it is open and its task is alive.
+    pub(super) fn room(&self, document: &DocumentId) -> Option<RoomHandle> {
+        self.open().get(document).filter(|room| room.is_open()).cloned()
+    }
+
+    pub(super) fn loading_lock(&self, document: &DocumentId) -> Arc<LoadingLock> {
+        let mut loading_locks = self.loading_locks.lock().unwrap_or_else(PoisonError::into_inner);
+        // Locks that nobody holds any more are removed.
+        loading_locks.retain(|_, loading_lock| Arc::strong_count(loading_lock) > 1);
+        Arc::clone(loading_locks.entry(document.clone()).or_default())
+    }
+}

@@ -1,0 +1,181 @@
+//! Dispatch of commands to the functions that apply them. Pure.
+
+use crate::ids::MemberId;
+
+use super::text::REBASING;
+use super::{
+    deadlines, decisions, file_undos, locked_ranges, requests, rules, streaming_previews, undo,
+};
+use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::command::RoomCommand;
+use crate::rooms::event::{CaretPosition, RoomEvent};
+use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::{file, workspace_inbox};
+
+impl RoomState {
+    /// Applies a command that needs nothing more from the store.
+    pub(crate) fn apply(
+        &mut self,
+        command: RoomCommand,
+        now: &AppliedAt,
+        effects: &mut TurnEffects,
+    ) {
+        let words_are_frozen = !self.own.frozen.is_empty();
+        // Carets and events of runs are frequent, and change no words.
+        let only_tells =
+            matches!(command, RoomCommand::Move(..) | RoomCommand::Say(_) | RoomCommand::Read(_));
+        self.apply_to_document(command, now, effects);
+        if words_are_frozen && !only_tells {
+            locked_ranges::update_lock_reasons(self, effects);
+        }
+    }
+
+    fn apply_to_document(
+        &mut self,
+        command: RoomCommand,
+        now: &AppliedAt,
+        effects: &mut TurnEffects,
+    ) {
+        match command {
+            RoomCommand::Leave(member) => self.leave(&member, now, effects),
+            RoomCommand::Move(member, caret) => self.place(&member, caret, effects),
+            RoomCommand::EndPreviews(scope) => streaming_previews::end(self, &scope, effects),
+            RoomCommand::TellFile(news) => file::notify(self, *news, effects),
+            RoomCommand::Merge(merge, reply) => {
+                let result = file::merge(self, *merge, now, effects);
+                effects.answer(reply, result);
+            }
+            RoomCommand::People(reply) => effects.answer(reply, Ok(self.presence.peers().to_vec())),
+            RoomCommand::Say(said) => effects.then(TurnEffect::Say(said)),
+            RoomCommand::Read(reply) => {
+                let reading = self.exists().map(|()| self.reading(now));
+                effects.answer(reply, reading);
+            }
+            RoomCommand::Requests(reply) => {
+                effects.answer(reply, Ok(self.open.values().cloned().collect()));
+            }
+            RoomCommand::Rules(reply) => {
+                let rules = self.exists().map(|()| self.rules.values().cloned().collect());
+                effects.answer(reply, rules);
+            }
+            RoomCommand::AddRule(new, by, reply) => {
+                let result = rules::add(self, *new, &by, now, effects);
+                effects.answer(reply, result);
+            }
+            RoomCommand::Revoke(rule, by, reply) => {
+                let result = rules::revoke(self, &rule, &by, now, effects);
+                effects.answer(reply, result);
+            }
+            RoomCommand::Push(push, reply) => {
+                let result = self.push(&push, REBASING, now, effects);
+                effects.answer(reply, result);
+            }
+            RoomCommand::Rename(..)
+            | RoomCommand::Configure(..)
+            | RoomCommand::TellSettings(..)
+            | RoomCommand::Delete(..)
+            | RoomCommand::Replace(..)
+            | RoomCommand::Restore(..) => self.administer(command, now, effects),
+            RoomCommand::Decide(..)
+            | RoomCommand::Focus(..)
+            | RoomCommand::Extend(..)
+            | RoomCommand::Withdraw(..)
+            | RoomCommand::Undo(..)
+            | RoomCommand::RefreshPreview(..)
+            | RoomCommand::Begin(..)
+            | RoomCommand::Done(..)
+            | RoomCommand::BeginUndo(..)
+            | RoomCommand::EndUndo(..)
+            | RoomCommand::Repeated(..)
+            | RoomCommand::Reopen(..) => apply_to_request(self, command, now, effects),
+            // The actor handles these, with what it fetched for them.
+            RoomCommand::Open(..)
+            | RoomCommand::Propose(..)
+            | RoomCommand::ShowPreview(..)
+            | RoomCommand::CatchUp(..)
+            | RoomCommand::Await(..)
+            | RoomCommand::Witness(..)
+            | RoomCommand::Recount => {}
+        }
+    }
+
+    /// Lets a connection out.
+    pub(crate) fn leave(&mut self, member: &MemberId, now: &AppliedAt, effects: &mut TurnEffects) {
+        effects.then(TurnEffect::Leave(member.clone()));
+        if self.presence.leave(member) {
+            effects.notify(RoomEvent::Peers(self.presence.peers().to_vec()));
+        }
+        deadlines::stop_viewing_all(self, member, now, effects);
+    }
+
+    /// Moves a connection's caret.
+    fn place(&mut self, member: &MemberId, caret: CaretPosition, effects: &mut TurnEffects) {
+        let version = self.version();
+        if self.presence.place(member, caret, version, self.document.text()) {
+            effects.then(TurnEffect::TellOthers(
+                member.clone(),
+                RoomEvent::Caret(member.clone(), caret),
+            ));
+        }
+    }
+}
+
+/// Applies a command about an existing request.
+fn apply_to_request(
+    state: &mut RoomState,
+    command: RoomCommand,
+    now: &AppliedAt,
+    effects: &mut TurnEffects,
+) {
+    match command {
+        RoomCommand::Decide(id, decision, by, reply) => {
+            let result = decisions::decide(state, &id, &decision, &by, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Withdraw(id, by, reply) => {
+            let result = decisions::withdraw(state, &id, by.as_ref(), now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Focus(id, member, focus, reply) => {
+            let result = deadlines::look(state, &id, &member, focus, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Extend(id, by, reply) => {
+            let result = deadlines::extend(state, &id, &by, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Undo(wish, by, reply) => {
+            let result = undo::undo(state, &wish, &by, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Reopen(wish, by, reply) => {
+            let result = undo::reopen(state, &wish, &by, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::RefreshPreview(id, fresh, reply) => {
+            let result = workspace_inbox::refresh_preview(state, &id, *fresh, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Begin(id, reply) => {
+            let result = workspace_inbox::begin(state, &id, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Done(id, report, reply) => {
+            let result = workspace_inbox::done(state, &id, report, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::BeginUndo(undoing, by, reply) => {
+            let result = file_undos::begin(state, *undoing, &by, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::EndUndo(id, reversed, reply) => {
+            let result = file_undos::end(state, &id, &reversed, now, effects);
+            effects.answer(reply, result);
+        }
+        RoomCommand::Repeated(id, again, by, reply) => {
+            let result = file_undos::repeated(state, &id, again, &by, now, effects);
+            effects.answer(reply, result);
+        }
+        _ => {}
+    }
+}
