@@ -32,7 +32,9 @@ use serde_json::Value;
 use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements, Hunk};
 use crate::document::provenance::UpdatePlacements;
 use crate::document::{Document, Update};
-use crate::ids::{ClientId, DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
+use crate::ids::{
+    ClientId, DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, UserId, Version,
+};
 use crate::permissions::Principal;
 use crate::store::{AuditEntry, DocumentRecord, StoreOp};
 

@@ -19,7 +19,8 @@ use crate::rooms::settings::OwnSettings;
 use crate::rooms::state::text::REBASING;
 use crate::rooms::state::{RoomState, SinceSnapshot};
 use crate::rooms::work_size::{
-    SHORT_BYTES, SHORT_HUNKS, SHORT_MOVES, SHORT_REBASING, SHORT_SECTIONS, SHORT_TEXT, is_long_answer,
+    SHORT_BYTES, SHORT_HUNKS, SHORT_MOVES, SHORT_REBASING, SHORT_SECTIONS, SHORT_TEXT,
+    is_long_answer,
 };
 use crate::rooms::{EventSink, RoomError};
 

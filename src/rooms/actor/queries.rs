@@ -9,8 +9,6 @@ use crate::document::Update;
 use crate::ids::{ClientId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
 
-use crate::rooms::event::StreamingPreview;
-use crate::rooms::work_size::is_long_arrival;
 use super::turn_effects::TurnEffects;
 use crate::rooms::RoomError;
 use crate::rooms::actor::RoomActor;
@@ -18,10 +16,12 @@ use crate::rooms::command::{
     NewApprovalRequest, OriginRequests, PositionsOf, ProposalOutcome, ReplySender, ResolvedRequest,
     RoomCommand, SettingsChange, SnapshotWithUpdates,
 };
+use crate::rooms::event::StreamingPreview;
 use crate::rooms::persistence::{loading, restore};
 use crate::rooms::settings::DocumentSettings;
 use crate::rooms::state::RoomState;
 use crate::rooms::state::{proposals, requests, rules, streaming_previews, votes};
+use crate::rooms::work_size::is_long_arrival;
 
 /// Number of requests that are named as the causes of missed updates.
 const MOST_CAUSES: usize = 64;
