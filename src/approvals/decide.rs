@@ -8,7 +8,8 @@ use super::policy::cast;
 use super::{
     ApprovalRequest, ApprovalRequirement, ChangeExtent, Decision, DecisionError, DecisionOutcome,
     DecisionRemark, DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
-    HunkVerdict, PeopleAsked, Person, PreviewKind, RequestStatus, RequestVerdict, UpdatedPreview,
+    HunkVerdict, InvalidDecisionReason, NotAllowedReason, PeopleAsked, Person, PreviewKind,
+    RequestStatus, RequestVerdict, UpdatedPreview,
 };
 use crate::approvals::hunks::apply::{
     AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order,
@@ -111,10 +112,10 @@ impl ApprovalRequest {
         let document = proposal.document.as_ref();
         let refuse = |reason| Err(DecisionError::NotAllowed { reason });
         if proposal.preview.kind == PreviewKind::Command && !who.may(Action::Command, document) {
-            return refuse("only an owner may approve commands");
+            return refuse(NotAllowedReason::CommandNeedsOwner);
         }
         if !proposal.policy.admits(who, &proposal.requester.user, document) {
-            return refuse("you may not decide this request");
+            return refuse(NotAllowedReason::NotEligible);
         }
         Ok(())
     }
@@ -135,7 +136,7 @@ impl ApprovalRequest {
         let types =
             matches!(decision.verdict, RequestVerdict::Edit { .. }) || named.iter().any(is_own);
         if types && !who.may(Action::Write, self.proposal.document.as_ref()) {
-            let reason = "to put in words of your own takes the right to write; accept, reject or answer instead";
+            let reason = NotAllowedReason::OwnWordsNeedWrite;
             return Err(DecisionError::NotAllowed { reason });
         }
         Ok(())
@@ -200,7 +201,7 @@ impl ApprovalRequest {
     ) -> Result<DecisionPlan, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if self.status == RequestStatus::Streaming {
-            return invalid("the model is still writing this");
+            return invalid(InvalidDecisionReason::StillWriting);
         }
         if let Some(wish) = &decision.remember {
             self.check_wish(wish, decision)?;
@@ -208,7 +209,7 @@ impl ApprovalRequest {
         if self.hunks.is_empty() {
             return match &decision.verdict {
                 _ if decision.hunks.is_some() || decision.finish.is_some() => {
-                    invalid("this request has no single changes to decide")
+                    invalid(InvalidDecisionReason::NoChangesToDecide)
                 }
                 RequestVerdict::Approve => Ok(DecisionPlan::Run(None, None)),
                 RequestVerdict::Edit { input } => {
@@ -219,13 +220,13 @@ impl ApprovalRequest {
         }
         let rest = match (&decision.verdict, &decision.hunks) {
             (RequestVerdict::Edit { .. }, _) => {
-                return invalid("edit the text of single changes instead");
+                return invalid(InvalidDecisionReason::EditSingleChanges);
             }
             (RequestVerdict::Respond { .. }, Some(_)) => {
-                return invalid("an answer is for the whole request");
+                return invalid(InvalidDecisionReason::AnswerForWholeRequest);
             }
             (RequestVerdict::Reject, None) if decision.finish == Some(FinishRest::Accept) => {
-                return invalid("reject, or finish by accepting: not both");
+                return invalid(InvalidDecisionReason::RejectAndAccept);
             }
             (RequestVerdict::Approve, None) => Some(decision.finish.unwrap_or(FinishRest::Accept)),
             (RequestVerdict::Reject | RequestVerdict::Respond { .. }, None) => {
@@ -244,7 +245,7 @@ impl ApprovalRequest {
     ) -> Result<Vec<HunkPlan>, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if named.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return invalid("a change is named twice");
+            return invalid(InvalidDecisionReason::NamedTwice);
         }
         let mut plans = Vec::new();
         let mut named = named.iter().peekable();
@@ -262,10 +263,10 @@ impl ApprovalRequest {
             let seen = verdict.and_then(|v| v.seen.clone());
             let force = verdict.is_some_and(|v| v.force);
             if choice == HunkChoice::Reject && text.is_some() {
-                return invalid("a rejected change has no text");
+                return invalid(InvalidDecisionReason::TextOfRejection);
             }
             if force && seen.is_none() {
-                return invalid("force needs the text you have seen");
+                return invalid(InvalidDecisionReason::ForceWithoutSeen);
             }
             // The model's own words are no edit, whoever sends them back.
             let text = text.filter(|text| !hunk.would_read(text, force));
@@ -278,7 +279,7 @@ impl ApprovalRequest {
                 let open = self.hunks.iter().filter(|h| h.status.is_open());
                 Err(DecisionError::Conflicted { hunks: open.map(|h| h.id.clone()).collect() })
             }
-            Some(FinishRest::Reject) | None => invalid("this decides nothing"),
+            Some(FinishRest::Reject) | None => invalid(InvalidDecisionReason::DecidesNothing),
         }
     }
 
@@ -305,8 +306,7 @@ impl ApprovalRequest {
         if makes_one || preview.file_path == self.proposal.preview.file_path {
             return Ok(());
         }
-        let reason = "another file stands there, and nobody was shown what this would overwrite; reject it and say \
-                      which file to change instead";
+        let reason = InvalidDecisionReason::OtherFileExists;
         Err(DecisionError::InvalidDecision { reason })
     }
 

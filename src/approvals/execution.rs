@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, Preview, RequestStatus,
-    ToolReport,
+    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, InvalidDecisionReason,
+    Preview, RequestStatus, ToolReport,
 };
 use crate::permissions::Principal;
 
@@ -80,7 +80,9 @@ impl ApprovalRequest {
     /// before.
     pub fn begin(&mut self, now_ms: u64) -> Result<(), DecisionError> {
         if self.status != RequestStatus::Approved || self.execution.is_some() {
-            return Err(DecisionError::InvalidDecision { reason: "this call cannot begin" });
+            return Err(DecisionError::InvalidDecision {
+                reason: InvalidDecisionReason::CannotBegin,
+            });
         }
         self.execution = Some(ExecutionState::Begun { at_ms: now_ms });
         Ok(())

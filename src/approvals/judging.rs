@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::preview::changed_units;
 use super::{
     ApprovalRequest, ApprovalRequirement, ApprovalRule, DecisionError, DecisionPolicy, HunkStatus,
-    Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
+    NotAllowedReason, Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
 };
 use crate::approvals::hunks::apply::HunkEdit;
 use crate::document::utf16_len;
@@ -198,7 +198,7 @@ impl ApprovalRequest {
                 || requirements.denies(&self.matter(extent))
         };
         if is_denied(&proposed) || is_denied(extent) {
-            return Err(DecisionError::NotAllowed { reason: DENIED });
+            return Err(DecisionError::NotAllowed { reason: NotAllowedReason::DeniedByRule });
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl ApprovalRequest {
         requirements: &DecisionRequirements,
     ) -> Result<(), DecisionError> {
         if requirements.denies(&self.matter(extent)) {
-            return Err(DecisionError::NotAllowed { reason: DENIED });
+            return Err(DecisionError::NotAllowed { reason: NotAllowedReason::DeniedByRule });
         }
         Ok(())
     }
@@ -233,9 +233,9 @@ impl ApprovalRequest {
             Ok(requirement_of)
         } else {
             let reason = if takes.admits(who, &"".into(), self.proposal.document.as_ref()) {
-                "as it would be applied this is so large that somebody else than whoever asked must decide it"
+                NotAllowedReason::SizeNeedsOther
             } else {
-                "as it would be applied this is so large that only an owner may decide it"
+                NotAllowedReason::SizeNeedsOwner
             };
             Err(DecisionError::NotAllowed { reason })
         }
@@ -263,8 +263,6 @@ impl ApprovalRequest {
         self.proposal.policy.with(self.required)
     }
 }
-
-const DENIED: &str = "a rule denies this; an owner can revoke the rule";
 
 /// Returns the size of replacing `old` by `new`, in UTF-16 units; for a person's own words, without
 /// the common start and end.

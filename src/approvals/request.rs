@@ -38,6 +38,23 @@ pub enum RequestStatus {
 }
 
 impl RequestStatus {
+    /// All statuses.
+    const ALL: [Self; 8] = [
+        Self::Streaming,
+        Self::Pending,
+        Self::Approved,
+        Self::Rejected,
+        Self::Partly,
+        Self::Expired,
+        Self::Cancelled,
+        Self::Failed,
+    ];
+
+    /// Returns the status with this name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+
     /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -12,8 +12,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalRequest, Decision, DecisionError, DecisionOutcome, HunkStatus, PathPattern, Person,
-    Preview, PreviewKind, RequestStatus, RequestVerdict,
+    ApprovalRequest, Decision, DecisionError, DecisionOutcome, HunkStatus, InvalidDecisionReason,
+    PathPattern, Person, Preview, PreviewKind, RequestStatus, RequestVerdict,
 };
 use crate::approvals::hunks::apply::DecidedBy;
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
@@ -268,29 +268,29 @@ impl ApprovalRequest {
     ) -> Result<(), DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if decision.rejects() {
-            return invalid("a rule is made with an approval, never with a rejection");
+            return invalid(InvalidDecisionReason::RuleOfRejection);
         }
         if self.proposal.preview.kind == PreviewKind::Command {
-            return invalid("commands are asked about every time");
+            return invalid(InvalidDecisionReason::RuleForCommand);
         }
         if self.proposal.tool == PLAN_TOOL {
-            return invalid("plans are asked about every time");
+            return invalid(InvalidDecisionReason::RuleForPlan);
         }
         if wish.scope != RuleScope::Session && self.proposal.document.is_none() {
-            return invalid("this request is about no document; a rule can be for the session");
+            return invalid(InvalidDecisionReason::RuleWithoutDocument);
         }
         if wish.path.is_some() && self.proposal.document.is_some() {
-            return invalid("a path pattern is for tools that change files");
+            return invalid(InvalidDecisionReason::PatternForDocument);
         }
         if wish.max_units == Some(0) {
-            return invalid("a rule that allows nothing is none");
+            return invalid(InvalidDecisionReason::EmptyRule);
         }
         let edited = decision.revised.as_ref().map(|fresh| fresh.preview.file_path.as_deref());
         let covers = |file: Option<&str>| {
             wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)))
         };
         if matches!(decision.verdict, RequestVerdict::Edit { .. }) && !edited.is_none_or(covers) {
-            return invalid("the path of the rule does not match the file that you approve");
+            return invalid(InvalidDecisionReason::PatternMismatch);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, ExecutionState, HunkStatus,
-    Person, PreviewKind, RequestStatus,
+    InvalidDecisionReason, NotAllowedReason, Person, PreviewKind, RequestStatus,
 };
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
@@ -65,29 +65,33 @@ impl ApprovalRequest {
     /// Returns the file that the call changed, if nobody has undone that.
     ///
     /// # Errors
-    /// Reason, for people, why there is nothing to undo.
-    pub fn written(&self) -> Result<WrittenFile<'_>, &'static str> {
+    /// Reason why there is nothing to undo.
+    pub fn written(&self) -> Result<WrittenFile<'_>, InvalidDecisionReason> {
         let preview = &self.proposal.preview;
         match (&self.execution, &self.reversal) {
-            (_, Some(FileUndo { done_ms: Some(_), .. })) => return Err("it was undone already"),
-            (_, Some(_)) => return Err("it is being undone"),
+            (_, Some(FileUndo { done_ms: Some(_), .. })) => {
+                return Err(InvalidDecisionReason::AlreadyUndone);
+            }
+            (_, Some(_)) => return Err(InvalidDecisionReason::BeingUndone),
             (Some(ExecutionState::Done { report, .. }), None) if !report.is_error => {}
-            (Some(ExecutionState::Begun { .. }), None) => return Err("it is not over yet"),
-            _ => return Err("nothing was done, so there is nothing to undo"),
+            (Some(ExecutionState::Begun { .. }), None) => {
+                return Err(InvalidDecisionReason::StillRunning);
+            }
+            _ => return Err(InvalidDecisionReason::NothingDone),
         }
         if preview.kind == PreviewKind::Command {
-            return Err("a command cannot be undone: nobody knows all that it changed");
+            return Err(InvalidDecisionReason::UndoOfCommand);
         }
         let Some(touched) = &self.proposal.touched else {
-            return Err("this changed no file; a document that was made can be deleted");
+            return Err(InvalidDecisionReason::MadeDocument);
         };
         let (Some(path), Some(after)) = (&preview.file_path, &preview.new_content) else {
-            return Err("this changed no file");
+            return Err(InvalidDecisionReason::NoFileChanged);
         };
         let was_made = preview.data["is_new_file"] == true;
         let before = preview.original_content.as_deref().filter(|_| !was_made);
         if before.is_none() && !was_made {
-            return Err("what the file read before is not known");
+            return Err(InvalidDecisionReason::FormerTextUnknown);
         }
         Ok(WrittenFile { path, before, after, touched })
     }
@@ -176,27 +180,27 @@ impl ApprovalRequest {
     pub fn check_repeatable(&self, who: &Principal) -> Result<(), DecisionError> {
         let document = self.proposal.document.as_ref();
         if !who.may(Action::Ask, document) || !self.concerns(who) {
-            let reason = "only who may ask for it themselves can propose it again";
+            let reason = NotAllowedReason::ReopenNeedsAsk;
             return Err(DecisionError::NotAllowed { reason });
         }
         self.repeatable().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
 
-    fn repeatable(&self) -> Result<(), &'static str> {
+    fn repeatable(&self) -> Result<(), InvalidDecisionReason> {
         match self.proposal.preview.kind {
             PreviewKind::Diff | PreviewKind::MultiDiff | PreviewKind::Command => {}
             PreviewKind::Generic => {
-                return Err("this cannot be proposed again: the run that wanted it is over");
+                return Err(InvalidDecisionReason::RunOver);
             }
         }
         match self.status {
-            RequestStatus::Streaming | RequestStatus::Pending => Err("it still waits for people"),
+            RequestStatus::Streaming | RequestStatus::Pending => {
+                Err(InvalidDecisionReason::StillWaiting)
+            }
             RequestStatus::Approved if self.undone().is_none() => {
-                Err("it was done; it can be proposed again once it is undone")
+                Err(InvalidDecisionReason::NotUndone)
             }
-            _ if self.again_as.is_some() => {
-                Err("it was proposed again already; the newer request can be")
-            }
+            _ if self.again_as.is_some() => Err(InvalidDecisionReason::AlreadyReopened),
             RequestStatus::Approved
             | RequestStatus::Rejected
             | RequestStatus::Partly

@@ -134,7 +134,7 @@ impl RoomCommand {
             | Self::Undo(UndoChange { request, .. }, ..)
             | Self::Reopen(ProposeAgain { request, .. }, ..) => Some(request),
             Self::BeginUndo(undoing, ..) => Some(&undoing.request),
-            Self::Propose(new, ..) if new.taken_up => Some(&new.id),
+            Self::Propose(new, ..) if new.after_restart => Some(&new.id),
             Self::Open(..)
             | Self::Leave(..)
             | Self::Push(..)
@@ -352,7 +352,7 @@ pub struct NewApprovalRequest {
     /// does not give up.
     pub deadline_ms: Option<u64>,
     /// `true` if an earlier process may have proposed the request; the store is asked first then.
-    pub taken_up: bool,
+    pub after_restart: bool,
     /// Ended request that a person proposes again with this one.
     pub again_of: Option<RequestId>,
 }

@@ -53,7 +53,7 @@ pub struct CallIdentity {
     /// Origin of the call, as the request's `source` on the wire.
     pub source: &'static str,
     /// `true` if the call may have been made before a restart.
-    pub taken_up: bool,
+    pub after_restart: bool,
     /// Earlier request that a person proposes again with the call.
     pub again_of: Option<RequestId>,
 }

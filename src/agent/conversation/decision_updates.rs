@@ -65,7 +65,7 @@ pub fn told(
     let is_news = if let Some(stood) = known.stood {
         stood != stands
     } else {
-        let status = newest.map_or(now.status, |it| it.status).as_str();
+        let status = newest.map_or(now.status, |it| it.status);
         let last_ms = newest.map_or(0, last_ms).max(last_ms(now));
         // Nobody could undo it before the model was told.
         now.undone().is_some() || status != known.first.status || last_ms > known.told_ms
@@ -102,7 +102,7 @@ fn worded(
     let what = known.first.what.unwrap_or(&now.proposal.tool);
     // The explanation is the model's own words; a line of it must not look like one of the report.
     let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
-    let head = format!("- {id} ({what}) was {status}");
+    let head = format!("- {id} ({what}) was {}", status.as_str());
     if let Some(newest) = newest {
         let (again, is) = (newest.id(), newest.status.as_str());
         let line = format!("{head}, and a person proposed it again as {again}, which is {is} now");
@@ -115,9 +115,10 @@ fn worded(
             "{head}, and people have undone it since: {file} reads as before (undone by {by})"
         );
     }
-    let line = match now.status.as_str() {
-        same if same == status => format!("{head}, and people have decided it anew"),
-        other => format!("{head} and is {other} now"),
+    let line = if now.status == status {
+        format!("{head}, and people have decided it anew")
+    } else {
+        format!("{head} and is {} now", now.status.as_str())
     };
     with_details(line, now, known.told_ms)
 }

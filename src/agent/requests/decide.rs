@@ -129,7 +129,7 @@ impl AgentService {
                 requester: by.clone(),
                 prompt: proposal.prompt.as_str().into(),
                 source: "",
-                taken_up: false,
+                after_restart: false,
                 again_of: None,
             },
             view: DocumentView::default(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals::{ApprovalRequest, DecisionError};
+use crate::approvals::{ApprovalRequest, DecisionError, InvalidDecisionReason};
 use crate::ids::{HunkId, RequestId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::command::ProposeAgain;
@@ -66,7 +66,7 @@ impl AgentService {
             return Ok(ReopenOutcome::Same(room.reopen(wish, by).await?));
         }
         if wish.hunks.is_some() {
-            let reason = "this request has no single changes to propose again";
+            let reason = InvalidDecisionReason::NoChangesToReopen;
             return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
         }
         // Two people at once are served one after the other.
@@ -76,7 +76,7 @@ impl AgentService {
         // A crash may have come between the newer request and its record here.
         let open = room.requests().await?;
         if open.iter().any(|request| request.proposal.again_of.as_ref() == Some(old.id())) {
-            let reason = "it was proposed again already, and waits for people";
+            let reason = InvalidDecisionReason::ReopenedAndWaiting;
             return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
         }
         let session = match session {

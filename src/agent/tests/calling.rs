@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approvals::{Decision, RequestStatus, RequestVerdict};
 use crate::ids::{DocumentId, RequestId, Version};
 use crate::permissions::{Principal, Role};
-use crate::rooms::event::RunEventKind;
+use crate::rooms::event::{AgentEventSubtype, RunEventKind};
 use crate::tools::{ApprovalWait, ToolCall};
 
 use super::fixture::{TestAgent, owner};
@@ -431,7 +431,9 @@ async fn what_a_run_says_of_a_call_names_its_caller() {
     over(&mut ongoing).await;
     assert_eq!(stage.result().await, "success");
     let prompt = stage.said.iter().find_map(|said| match &said.saying {
-        RunEventKind::Agent("user", "prompt", content) => Some(content.clone()),
+        RunEventKind::Agent(it) if it.subtype == AgentEventSubtype::Prompt => {
+            Some(it.content.clone())
+        }
         _ => None,
     });
     assert_eq!(prompt.unwrap()["text"], "coder calls");

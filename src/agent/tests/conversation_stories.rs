@@ -6,7 +6,7 @@ use crate::approvals::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
 use crate::ids::Version;
 use crate::llm::ModelError;
 use crate::rooms::command::SettingsChange;
-use crate::rooms::event::{ResponseUpdate, RunEventKind, RunResponse};
+use crate::rooms::event::{AgentEventSubtype, ResponseUpdate, RunEventKind, RunResponse};
 use crate::rooms::settings::OwnSettings;
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 
@@ -217,7 +217,7 @@ async fn an_invalid_range_is_denied_in_seed_5s_words() {
 
 fn results(stage: &TestAgent) -> impl Iterator<Item = &serde_json::Value> {
     stage.said.iter().filter_map(|said| match &said.saying {
-        RunEventKind::Agent(_, "tool_result", content) => Some(content),
+        RunEventKind::Agent(it) if it.subtype == AgentEventSubtype::ToolResult => Some(&it.content),
         _ => None,
     })
 }

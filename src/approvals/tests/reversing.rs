@@ -27,9 +27,9 @@ fn begin(fixture: &mut ReviewFixture, who: &Principal) -> Result<(), DecisionErr
     fixture.request.begin_reversal(who, found, 5, &DecisionRequirements::default())
 }
 
-fn reason(refused: Result<(), DecisionError>) -> &'static str {
+fn reason(refused: Result<(), DecisionError>) -> String {
     match refused {
-        Err(DecisionError::InvalidDecision { reason }) => reason,
+        Err(DecisionError::InvalidDecision { reason }) => reason.to_string(),
         other => panic!("{other:?}"),
     }
 }

@@ -158,7 +158,7 @@ fn arrive(
         source,
         approval_mode: _,
         deadline_ms,
-        taken_up: _,
+        after_restart: _,
         again_of,
     } = new;
     let arrival = ArrivedHunks::map(&id, hunks, &base, missed)

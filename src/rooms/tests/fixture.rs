@@ -306,7 +306,7 @@ pub(super) fn new_request(
         source: "sdk".into(),
         approval_mode,
         deadline_ms: None,
-        taken_up: true,
+        after_restart: true,
         again_of: None,
     }
 }

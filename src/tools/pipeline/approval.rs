@@ -53,7 +53,7 @@ pub async fn ask(
         source: context.call.source.to_owned(),
         approval_mode: context.approval.mode,
         deadline_ms: context.approval.deadline_ms,
-        taken_up: context.call.taken_up,
+        after_restart: context.call.after_restart,
         again_of: context.call.again_of.clone(),
     };
     failpoint::pass("tools.proposing");

@@ -13,7 +13,7 @@ use crate::approvals::RequestStatus;
 use crate::ids::DocumentId;
 use crate::permissions::Action;
 use crate::rooms::command::DocumentSnapshot;
-use crate::rooms::event::{RunEvent, RunEventKind};
+use crate::rooms::event::{AgentObject, RunEvent, RunEventKind};
 
 use crate::tools::{
     DocumentView, EditableRange, FinishedCall, ToolCall, ToolContext, ToolEffect, ToolError,
@@ -113,7 +113,7 @@ pub(crate) async fn notify_asking_document(context: &ToolContext, call: &ToolCal
         run: context.call.run.clone(),
         document: is_shared.then(|| asking.document().clone()),
         at_ms: context.environment.clock.now_ms(),
-        saying: RunEventKind::Agent("system", "waiting", details),
+        saying: RunEventKind::Agent(AgentObject::waiting(details)),
     };
     asking.publish(event).await;
 }
@@ -131,9 +131,9 @@ pub(crate) fn redact(context: &ToolContext, mut finished: FinishedCall) -> Finis
     let title = finished.now.as_ref().or(context.view.base.as_ref()).map_or("?", |it| &it.title);
     let outcome = &mut finished.outcome;
     let became = match outcome.change.take() {
-        Some(change) => change.status,
-        None if outcome.is_error => "not possible".to_owned(),
-        None => "read".to_owned(),
+        Some(change) => change.status.as_str(),
+        None if outcome.is_error => "not possible",
+        None => "read",
     };
     let report = std::mem::replace(&mut outcome.text, format!("“{title}” ({id}): {became}."));
     outcome.note = Some(match outcome.note.take() {

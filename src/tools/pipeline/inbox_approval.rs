@@ -81,7 +81,7 @@ pub async fn ask(
             context.approval.mode
         },
         deadline_ms: context.approval.deadline_ms,
-        taken_up: context.call.taken_up,
+        after_restart: context.call.after_restart,
         again_of: context.call.again_of.clone(),
     };
     match room.propose(request).await? {

@@ -43,7 +43,7 @@ impl World {
             source: "sdk".into(),
             approval_mode,
             deadline_ms: None,
-            taken_up: true,
+            after_restart: true,
             again_of: None,
         };
         self.calls.push(Call { new, state: CallState::Waiting, deniable: false });

@@ -16,6 +16,7 @@ use crate::rooms::event::{RequestNews, RequestUpdate};
 use super::super::client::SeenWords;
 use super::super::names::{DecisionKind, DecisionPolicy, UnaskedReason};
 use super::super::server;
+use super::names::hunk_reason_code;
 use super::{principal, time};
 
 /// Returns a complete request.
@@ -178,6 +179,7 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         parts: parts.iter().map(part).collect(),
         status: (*status).into(),
         reason: reason.clone().map(String::from),
+        reason_code: reason.as_ref().and_then(hunk_reason_code),
         explanation: explanation.clone(),
         decided: decided.as_ref().map(self::decided),
     }
@@ -356,6 +358,22 @@ pub fn seen(seen: Vec<SeenWords>) -> BTreeMap<HunkId, String> {
     seen.into_iter().map(|SeenWords { id, stands }| (HunkId::from(id), stands)).collect()
 }
 
+/// Returns the reason of a refused decision, where its code has several.
+pub(super) fn reason_code(error: &DecisionError) -> Option<String> {
+    let reason = match error {
+        DecisionError::NotAllowed { reason } => json!(reason),
+        DecisionError::InvalidDecision { reason } => json!(reason),
+        DecisionError::NotFound { .. }
+        | DecisionError::Expired { .. }
+        | DecisionError::AlreadyResolved { .. }
+        | DecisionError::StalePreview { .. }
+        | DecisionError::Conflicted { .. }
+        | DecisionError::Touched { .. }
+        | DecisionError::FileChanged { .. } => return None,
+    };
+    reason.as_str().map(str::to_owned)
+}
+
 /// Returns the error of a refused decision.
 pub fn decision_error(error: &DecisionError) -> server::WireError {
     let details = match error {
@@ -387,5 +405,10 @@ pub fn decision_error(error: &DecisionError) -> server::WireError {
             }))
         }
     };
-    server::WireError { code: error.code().to_owned(), message: error.to_string(), details }
+    server::WireError {
+        code: error.code().to_owned(),
+        message: error.to_string(),
+        reason_code: reason_code(error),
+        details,
+    }
 }
