@@ -111,7 +111,9 @@ impl ApprovalRequest {
         let proposal = &self.proposal;
         let document = proposal.document.as_ref();
         let refuse = |reason| Err(DecisionError::NotAllowed { reason });
-        if proposal.preview.kind == PreviewKind::Command && !who.may(Action::Command, document) {
+        if proposal.action.preview.kind == PreviewKind::Command
+            && !who.may(Action::Command, document)
+        {
             return refuse(NotAllowedReason::CommandNeedsOwner);
         }
         if !proposal.policy.admits(who, &proposal.requester.user, document) {
@@ -145,7 +147,7 @@ impl ApprovalRequest {
     /// Returns the extent of what the plan applies; `None`: it accepts nothing.
     fn extent_of(&self, plan: &DecisionPlan, edits: &[HunkEdit]) -> Option<ChangeExtent> {
         match plan {
-            DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.preview)),
+            DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.action.preview)),
             DecisionPlan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
             DecisionPlan::Refuse => None,
             DecisionPlan::Hunks(plans) => {
@@ -158,7 +160,7 @@ impl ApprovalRequest {
 
     fn check_open(&self, named: &[NamedHunk], now_ms: u64) -> Result<(), DecisionError> {
         if !self.status.is_open() {
-            let closed = self.closed.as_ref();
+            let closed = self.decisions.closed.as_ref();
             let at_ms = closed.map(|c| c.at_ms);
             return Err(if self.ran_out_of_time(named) {
                 DecisionError::Expired { at_ms: at_ms.unwrap_or(now_ms) }
@@ -303,7 +305,7 @@ impl ApprovalRequest {
             return Ok(());
         };
         let makes_one = preview.data["is_new_file"] == true;
-        if makes_one || preview.file_path == self.proposal.preview.file_path {
+        if makes_one || preview.file_path == self.proposal.action.preview.file_path {
             return Ok(());
         }
         let reason = InvalidDecisionReason::OtherFileExists;
@@ -347,11 +349,11 @@ impl ApprovalRequest {
         let stands = revised.as_ref().and_then(|fresh| fresh.touched.clone());
         let text = input.as_ref().map(Value::to_string);
         let vote = decided_by.vote(text, stands, requirement.beyond(policy));
-        let have = cast(&mut self.votes, &vote, policy);
+        let have = cast(&mut self.decisions.votes, &vote, policy);
         if have < requirement.need() {
             return self.outcome();
         }
-        self.edited_input = input;
+        self.decisions.edited_input = input;
         if let Some(fresh) = revised {
             self.take_over(fresh);
         }
@@ -360,7 +362,7 @@ impl ApprovalRequest {
 
     fn close(&mut self, status: RequestStatus, decided_by: &DecidedBy) -> DecisionOutcome {
         self.status = status;
-        self.closed = Some(decided_by.closed());
+        self.decisions.closed = Some(decided_by.closed());
         DecisionOutcome { resolved: Some(status), ..self.outcome() }
     }
 
@@ -421,7 +423,7 @@ impl ApprovalRequest {
 
     fn remark(&mut self, decision: &Decision, decided_by: &DecidedBy) {
         if decision.feedback.is_some() || decision.note.is_some() {
-            self.remarks.push(DecisionRemark {
+            self.decisions.remarks.push(DecisionRemark {
                 by: decided_by.by.clone(),
                 at_ms: decided_by.at_ms,
                 feedback: decision.feedback.clone(),
@@ -429,7 +431,7 @@ impl ApprovalRequest {
             });
         }
         if let RequestVerdict::Respond { message } = &decision.verdict {
-            self.answer = Some(message.clone());
+            self.decisions.answer = Some(message.clone());
         }
     }
 }

@@ -48,8 +48,9 @@ pub use preview::{Preview, PreviewKind, PreviewStep, PreviewWarning, changed_uni
 pub use refusal_reason::{InvalidDecisionReason, NotAllowedReason};
 pub use report::ToolReport;
 pub use request::{
-    ApprovalRequest, ClosedBy, DecisionRemark, ProposedCall, RequestResolution, RequestStatus,
-    RequestTimes, UnaskedReason,
+    ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
+    RequestAftermath, RequestDecisions, RequestResolution, RequestStatus, RequestTimes,
+    UnaskedReason,
 };
 pub use rule::{
     ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,

@@ -15,6 +15,11 @@ macro_rules! refusal_reasons {
                 $variant,
             )+
         }
+
+        impl $name {
+            /// All reasons.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+        }
     )+};
 }
 
@@ -75,5 +80,23 @@ refusal_reasons! {
         DeniedByRule = "a rule denies this; an owner can revoke the rule",
         SizeNeedsOther = "as it would be applied this is so large that somebody else than whoever asked must decide it",
         SizeNeedsOwner = "as it would be applied this is so large that only an owner may decide it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_reason_is_documented_with_its_sentence() {
+        let page = include_str!("../../docs/api/socketio.md");
+        let reasons = InvalidDecisionReason::ALL.iter().map(|it| (json!(it), it.to_string()));
+        let refusals = NotAllowedReason::ALL.iter().map(|it| (json!(it), it.to_string()));
+        for (code, sentence) in reasons.chain(refusals) {
+            let code = code.as_str().unwrap_or_default();
+            assert!(page.contains(&format!("| `{code}` | {sentence} |")), "{code}");
+        }
     }
 }

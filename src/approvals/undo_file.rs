@@ -67,8 +67,8 @@ impl ApprovalRequest {
     /// # Errors
     /// Reason why there is nothing to undo.
     pub fn written(&self) -> Result<WrittenFile<'_>, InvalidDecisionReason> {
-        let preview = &self.proposal.preview;
-        match (&self.execution, &self.reversal) {
+        let preview = &self.proposal.action.preview;
+        match (&self.aftermath.execution, &self.aftermath.reversal) {
             (_, Some(FileUndo { done_ms: Some(_), .. })) => {
                 return Err(InvalidDecisionReason::AlreadyUndone);
             }
@@ -82,7 +82,7 @@ impl ApprovalRequest {
         if preview.kind == PreviewKind::Command {
             return Err(InvalidDecisionReason::UndoOfCommand);
         }
-        let Some(touched) = &self.proposal.touched else {
+        let Some(touched) = &self.proposal.action.touched else {
             return Err(InvalidDecisionReason::MadeDocument);
         };
         let (Some(path), Some(after)) = (&preview.file_path, &preview.new_content) else {
@@ -119,38 +119,40 @@ impl ApprovalRequest {
         requirements: &DecisionRequirements,
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
-        let file = self.proposal.preview.file_path.clone();
+        let file = self.proposal.action.preview.file_path.clone();
         let extent = ChangeExtent { units: Some(units), file };
         if forced {
             self.check_not_denied(&extent, requirements)?;
         }
         self.requirement_for(&extent, who, requirements)?;
         let by = Person::from(who);
-        self.reversal = Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
+        self.aftermath.reversal =
+            Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())
     }
 
     /// Records the end of the undo; an undo that did nothing can be tried again. Returns `false` if
     /// no undo was under way.
     pub fn end_reversal(&mut self, reversed: &FileUndoOutcome, now_ms: u64) -> bool {
-        let Some(reversal) = self.reversal.as_mut().filter(|it| it.done_ms.is_none()) else {
+        let Some(reversal) = self.aftermath.reversal.as_mut().filter(|it| it.done_ms.is_none())
+        else {
             return false;
         };
         match reversed {
             FileUndoOutcome::Done => reversal.done_ms = Some(now_ms),
-            FileUndoOutcome::Not(_) => self.reversal = None,
+            FileUndoOutcome::Not(_) => self.aftermath.reversal = None,
         }
         true
     }
 
     /// Returns the undo, once it is done.
     pub fn undone(&self) -> Option<&FileUndo> {
-        self.reversal.as_ref().filter(|reversal| reversal.done_ms.is_some())
+        self.aftermath.reversal.as_ref().filter(|reversal| reversal.done_ms.is_some())
     }
 
     /// Returns `true` while an undo is under way and its outcome is not recorded.
     pub fn is_being_undone(&self) -> bool {
-        self.reversal.as_ref().is_some_and(|reversal| reversal.done_ms.is_none())
+        self.aftermath.reversal.as_ref().is_some_and(|reversal| reversal.done_ms.is_none())
     }
 
     /// Returns `true` if anything could be undone now, as far as the request itself can tell.
@@ -187,7 +189,7 @@ impl ApprovalRequest {
     }
 
     fn repeatable(&self) -> Result<(), InvalidDecisionReason> {
-        match self.proposal.preview.kind {
+        match self.proposal.action.preview.kind {
             PreviewKind::Diff | PreviewKind::MultiDiff | PreviewKind::Command => {}
             PreviewKind::Generic => {
                 return Err(InvalidDecisionReason::RunOver);
@@ -200,7 +202,7 @@ impl ApprovalRequest {
             RequestStatus::Approved if self.undone().is_none() => {
                 Err(InvalidDecisionReason::NotUndone)
             }
-            _ if self.again_as.is_some() => Err(InvalidDecisionReason::AlreadyReopened),
+            _ if self.aftermath.again_as.is_some() => Err(InvalidDecisionReason::AlreadyReopened),
             RequestStatus::Approved
             | RequestStatus::Rejected
             | RequestStatus::Partly
@@ -212,6 +214,6 @@ impl ApprovalRequest {
 
     /// Records the request with which a person proposed this one again.
     pub fn repeated_as(&mut self, again: RequestId) {
-        self.again_as = Some(again);
+        self.aftermath.again_as = Some(again);
     }
 }

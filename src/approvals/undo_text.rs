@@ -122,8 +122,8 @@ impl ApprovalRequest {
             return;
         }
         self.status = RequestStatus::Pending;
-        self.closed = None;
-        self.answer = None;
+        self.decisions.closed = None;
+        self.decisions.answer = None;
         // No caller waits for it, so it does not expire.
         self.clock.expires_ms = None;
         self.clock.deadline_ms = None;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::approvals::CallOrigin;
 use crate::ids::{RequestId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
@@ -15,7 +16,7 @@ use crate::workspace::Workspace;
 use super::document::read_document::ReadDocument;
 use super::pipeline::cross_document;
 use super::workspace::read::ReadTool;
-use super::{Tool as _, ToolEffect, ToolError, UnreadRanges, document_updates};
+use super::{Tool as _, ToolCall, ToolEffect, ToolError, UnreadRanges, document_updates};
 
 /// Context of a call: its room, the knowledge of the model, and the rights of the person who asked.
 #[derive(Clone, Debug)]
@@ -56,6 +57,20 @@ pub struct CallIdentity {
     pub after_restart: bool,
     /// Earlier request that a person proposes again with the call.
     pub again_of: Option<RequestId>,
+}
+
+impl CallIdentity {
+    /// Returns the origin of `call`, for its request.
+    pub fn origin(&self, call: &ToolCall) -> CallOrigin {
+        CallOrigin {
+            id: self.request.clone(),
+            tool: call.name.clone(),
+            input: call.input.clone(),
+            tool_use: call.id.as_str().into(),
+            session: self.session.clone(),
+            run: self.run.clone(),
+        }
+    }
 }
 
 /// Documents as the model knows them, and the part of one that it may change.

@@ -104,11 +104,14 @@ impl AgentDeps {
 /// would have been executed.
 fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallRequest {
     let proposal = &old.proposal;
-    let input = old.edited_input.clone().unwrap_or_else(|| proposal.input.clone());
-    let call =
-        ToolCall { id: format!("again_{}", proposal.id), name: proposal.tool.clone(), input };
-    let prompt = match proposal.prompt.trim() {
-        "" => format!("{} again", proposal.tool),
+    let input = old.decisions.edited_input.clone().unwrap_or_else(|| proposal.origin.input.clone());
+    let call = ToolCall {
+        id: format!("again_{}", proposal.origin.id),
+        name: proposal.origin.tool.clone(),
+        input,
+    };
+    let prompt = match proposal.action.prompt.trim() {
+        "" => format!("{} again", proposal.origin.tool),
         prompt => prompt.to_owned(),
     };
     CallRequest {
@@ -121,7 +124,7 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
             source: CallSource::Desk,
             base: None,
             deadline_ms: None,
-            again_of: Some(proposal.id.clone()),
+            again_of: Some(proposal.origin.id.clone()),
         },
         key: None,
     }

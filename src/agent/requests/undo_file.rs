@@ -125,11 +125,11 @@ impl AgentDeps {
         request: &ApprovalRequest,
     ) -> Result<FileUndoOutcome, ToolError> {
         let mut done = request.clone();
-        done.reversal = None;
+        done.aftermath.reversal = None;
         let change = done.written().ok().as_ref().and_then(FileChange::of);
         let change = change.ok_or_else(|| ToolError::Failed("no file was changed".into()))?;
         let now = self.tools.current_file(&change.path).await?;
-        let found = request.reversal.as_ref().map(|reversal| reversal.found.as_str());
+        let found = request.aftermath.reversal.as_ref().map(|reversal| reversal.found.as_str());
         Ok(if change.compare(&now) == FileSinceCall::TakenBack {
             FileUndoOutcome::Done
         } else if found == Some(now.stamp.as_str()) {

@@ -554,7 +554,7 @@ mod tests {
     #[test]
     fn a_call_that_was_not_made_and_an_answer_without_words_are_no_success() {
         let told = |event: RunInput, turn: &mut RunMachine| match turn.on(event).pop() {
-            Some(RunAction::Finish(end)) => end.code,
+            Some(RunAction::Finish(end)) => end.reason,
             other => panic!("no end: {other:?}"),
         };
         let of = |content: Vec<ContentBlock>, calls_left_out| match answer(0, StopReason::EndTurn) {
@@ -565,9 +565,12 @@ mod tests {
         };
         let words = || vec![ContentBlock::text("I tighten it.")];
         assert_eq!(told(of(words(), 0), &mut began()), None);
-        assert_eq!(told(of(words(), 1), &mut began()), Some("model_incomplete"));
-        assert_eq!(told(of(vec![ContentBlock::text(" ")], 0), &mut began()), Some("model_silent"));
-        assert_eq!(told(of(Vec::new(), 0), &mut began()), Some("model_silent"));
+        assert_eq!(told(of(words(), 1), &mut began()), Some(RunEndReason::ModelIncomplete));
+        assert_eq!(
+            told(of(vec![ContentBlock::text(" ")], 0), &mut began()),
+            Some(RunEndReason::ModelSilent)
+        );
+        assert_eq!(told(of(Vec::new(), 0), &mut began()), Some(RunEndReason::ModelSilent));
 
         let silent_call = |outcome: ToolOutcome| {
             let mut turn = began();
@@ -577,7 +580,11 @@ mod tests {
             turn.on(RunInput::Ran(outcome));
             told(of(Vec::new(), 0), &mut turn)
         };
-        assert_eq!(silent_call(ToolOutcome::default()), Some("model_silent"), "it has only read");
+        assert_eq!(
+            silent_call(ToolOutcome::default()),
+            Some(RunEndReason::ModelSilent),
+            "it has only read"
+        );
         let said = ToolOutcome { said: Some("Hello.".into()), ..ToolOutcome::default() };
         assert_eq!(silent_call(said), None);
     }
@@ -598,7 +605,7 @@ mod tests {
         assert_eq!(turn.on(answer(1, StopReason::PauseTurn)).last(), Some(&RunAction::CallModel));
         let effects = turn.on(answer(0, StopReason::EndTurn));
         let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
-        assert_eq!(end.code, Some("model_incomplete"));
+        assert_eq!(end.reason, Some(RunEndReason::ModelIncomplete));
         // The call is made again.
         let mut turn = began();
         turn.on(answer(1, StopReason::PauseTurn));
@@ -666,7 +673,7 @@ mod tests {
 
     #[test]
     fn what_people_have_read_is_kept_when_the_model_fails() {
-        let end = RunEnd::error("model_error", "gone");
+        let end = RunEnd::error(RunEndReason::Model("model_error".to_owned()), "gone");
         let effects = began().on(RunInput::Failed { partial: "Half".into(), end: end.clone() });
         let content = vec![ContentBlock::text("Half")];
         let kind = EntryKind::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };

@@ -66,7 +66,10 @@ async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
     let request = stage.request().await;
     assert_eq!(*request.id(), waiting);
     let proposal = &request.proposal;
-    assert_eq!((proposal.source.as_str(), proposal.tool_use.as_str()), ("mcp", "toolu_7"));
+    assert_eq!(
+        (proposal.action.source.as_str(), proposal.origin.tool_use.as_str()),
+        ("mcp", "toolu_7")
+    );
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(waiting.clone(), approve, owner()).await.unwrap();
@@ -193,7 +196,7 @@ async fn a_file_is_written_once_it_is_approved() {
     let mut ongoing = stage.calls_at_inbox(write("Hello.")).await;
     assert_eq!(stage.file("a.txt"), None);
     let settled = stage.settles(RequestVerdict::Approve).await;
-    assert_eq!(settled.proposal.source, "mcp");
+    assert_eq!(settled.proposal.action.source, "mcp");
     let called = over(&mut ongoing).await;
     assert_eq!(called.outcome.text, "Wrote 6 characters to a.txt");
     assert_eq!(stage.file("a.txt").as_deref(), Some("Hello."));

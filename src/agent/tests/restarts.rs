@@ -220,9 +220,8 @@ async fn what_was_said_can_be_read_again_as_it_was_shown() {
     let shown: Vec<_> = kept
         .iter()
         .flat_map(crate::agent::conversation::transcript::TranscriptEntry::shown)
-        .map(|it| (it.0, it.1, it.2))
         .collect();
     assert_eq!(shown, live);
-    let decision = &shown[2].2;
+    let decision = &shown[2].content;
     assert_eq!((&decision["status"], &decision["is_error"]), (&json!("rejected"), &json!(true)));
 }

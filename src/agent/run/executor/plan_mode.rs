@@ -91,7 +91,9 @@ impl RunExecutor<'_> {
     ) -> Result<Option<ApprovalRequest>, RunFailure> {
         let mut newest: Option<ApprovalRequest> = None;
         for _ in 0..NEWS_LIMIT {
-            let Some(again) = newest.as_ref().unwrap_or(request).again_as.clone() else { break };
+            let Some(again) = newest.as_ref().unwrap_or(request).aftermath.again_as.clone() else {
+                break;
+            };
             let Some(found) = self.standing(&again).await? else { break };
             newest = Some(found);
         }
