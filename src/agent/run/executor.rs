@@ -1,6 +1,7 @@
 //! Executor of one run: performs the actions of the state machine, waits for their results, and
 //! stores everything before it is relied on.
 
+mod failure;
 mod model_request;
 mod plan_mode;
 mod selection_tracking;
@@ -25,6 +26,7 @@ use crate::tools::pipeline::audit::ActivityLine;
 use crate::tools::pipeline::cross_document::ReadDocuments;
 use crate::tools::pipeline::format::stamp_outcome;
 
+use self::failure::RunFailure;
 use super::end_reason::RunEndReason;
 use super::run_events::RunEvents;
 use super::run_record::{self, Run};
@@ -47,46 +49,6 @@ pub async fn execute_run(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
         executor.run_actions().await
     };
     worked.await.unwrap_or_else(|failure: RunFailure| failure.into())
-}
-
-/// Reason why a run cannot continue.
-#[derive(Debug, thiserror::Error)]
-enum RunFailure {
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error("The selected text is no longer in the document")]
-    Selection,
-    #[error("There is no model {0} any more")]
-    Model(String),
-    #[error("The person who asked may no longer ask here")]
-    NotAllowed,
-}
-
-impl From<RoomError> for RunFailure {
-    fn from(error: RoomError) -> Self {
-        Self::Ask(error.into())
-    }
-}
-
-impl From<serde_json::Error> for RunFailure {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Ask(AskError::Unwritable(error))
-    }
-}
-
-impl From<RunFailure> for RunEnd {
-    fn from(failure: RunFailure) -> Self {
-        let reason = match &failure {
-            RunFailure::Selection => RunEndReason::InvalidSelection,
-            RunFailure::Model(_) => RunEndReason::UnknownModel,
-            RunFailure::NotAllowed => RunEndReason::NotAllowed,
-            RunFailure::Ask(AskError::Room(RoomError::NoDocument)) => RunEndReason::NotFound,
-            RunFailure::Ask(AskError::Room(_)) => RunEndReason::DocumentUnavailable,
-            RunFailure::Ask(AskError::Store(_)) => RunEndReason::StoreFailed,
-            RunFailure::Ask(_) => RunEndReason::Internal,
-        };
-        Self::error(reason, failure.to_string())
-    }
 }
 
 /// Minimum number of UTF-16 units of a document that are shown, even if the question is too long

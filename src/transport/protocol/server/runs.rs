@@ -34,8 +34,10 @@ pub struct AgentEvent {
     /// `user`, `assistant`, `result`, or `system` with `waiting`: a call waits in the document of
     /// its file.
     #[serde(rename = "type")]
+    #[cfg_attr(test, ts(type = "AgentEventType | (string & {})"))]
     pub kind: AgentEventType,
     /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
+    #[cfg_attr(test, ts(type = "AgentEventSubtype | (string & {})"))]
     pub subtype: AgentEventSubtype,
     /// Content as in the tool approval protocol. A `result` also has `model`, `usage` (tokens, as
     /// in the Messages API) and `cost_usd`, where they are known, `notice` if people should know
