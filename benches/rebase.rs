@@ -6,8 +6,9 @@
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]
 
 use copydesk::approvals::{
-    ApprovalRequest, ArrivedHunks, CommittedUpdate, Decision, DecisionPolicy, DecisionRequirements,
-    HunkChoice, HunkVerdict, Person, Preview, ProposedCall, RequestTimes, RequestVerdict,
+    ApprovalRequest, ArrivedHunks, CallOrigin, CommittedUpdate, Decision, DecisionPolicy,
+    DecisionRequirements, HunkChoice, HunkVerdict, Person, Preview, ProposedAction, ProposedCall,
+    RequestTimes, RequestVerdict,
 };
 use copydesk::document::diff::DraftPart;
 use copydesk::document::{ChangeSet, Text, TextEdit};
@@ -100,21 +101,25 @@ fn request(count: usize, text: &Text) -> ApprovalRequest {
     let id = "req_1".into();
     let arrival = ArrivedHunks::map(&id, drafts, text, []).expect("the drafts fit the text");
     let proposal = ProposedCall {
-        id,
-        tool: "update_full_document".into(),
-        input: serde_json::Value::Null,
-        tool_use: "toolu_1".into(),
-        session: "ses_1".into(),
-        run: "run_1".into(),
+        origin: CallOrigin {
+            id,
+            tool: "update_full_document".into(),
+            input: serde_json::Value::Null,
+            tool_use: "toolu_1".into(),
+            session: "ses_1".into(),
+            run: "run_1".into(),
+        },
+        action: ProposedAction {
+            prompt: String::new(),
+            base_version: Version(0),
+            scope: None,
+            explanation: String::new(),
+            preview: Preview::generic(),
+            touched: None,
+            source: String::new(),
+        },
         document: None,
         requester: Person { user: "ann".into(), name: "Ann".into() },
-        prompt: String::new(),
-        base_version: Version(0),
-        scope: None,
-        explanation: String::new(),
-        preview: Preview::generic(),
-        touched: None,
-        source: String::new(),
         policy: DecisionPolicy::Any.into(),
         again_of: None,
     };

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use copydesk::agent::{
     AgentRequest, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
-    PermissionMode, SafeTools,
+    PermissionMode, RunEndKind, SafeTools,
 };
 use copydesk::approvals::{Decision, RequestVerdict};
 use copydesk::auth::{Authenticator, TokenSecret};
@@ -22,7 +22,7 @@ use copydesk::ids::{DocumentId, MemberId, RunId, SessionId};
 use copydesk::llm::scripted::{ModelScript, ScriptedModel};
 use copydesk::rooms::clock::WallClock;
 use copydesk::rooms::command::JoiningMember;
-use copydesk::rooms::event::{RoomEvent, RunEventKind};
+use copydesk::rooms::event::{AgentEventSubtype, RoomEvent, RunEventKind};
 use copydesk::rooms::settings::{ApprovalSwitch, ServerSettings};
 use copydesk::rooms::{EncodedEvent, EventSink, NewDocument, RoomHandle, RoomRegistry};
 use copydesk::store::Store;
@@ -153,8 +153,11 @@ async fn decide(
                 room.decide(request.id().clone(), decision, Authenticator::owner()).await?;
             }
             RoomEvent::Said(event) => {
-                if let RunEventKind::Agent("result", subtype, _) = &event.saying {
-                    anyhow::ensure!(*subtype == "success", "the run ended with {subtype}");
+                if let RunEventKind::Agent(object) = &event.saying
+                    && let AgentEventSubtype::Ended(kind) = object.subtype
+                {
+                    let is_success = kind == RunEndKind::Success;
+                    anyhow::ensure!(is_success, "the run ended with {}", kind.as_str());
                     return Ok(());
                 }
             }

@@ -24,6 +24,7 @@ use crate::rooms::RoomError;
 use crate::store::StoreError;
 
 pub use crate::rooms::settings::PermissionMode;
+pub use crate::store::{RunEndKind, RunState};
 pub use crate::tools::SafeTools;
 pub use conversation::fork::ConversationFork;
 pub use conversation::history::HistoryPage;

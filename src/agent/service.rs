@@ -15,9 +15,9 @@ use crate::failpoint;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::clock::WallClock;
-use crate::rooms::event::StreamingPreviewScope;
+use crate::rooms::event::{AgentObject, StreamingPreviewScope};
 use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
-use crate::store::{QueryScope, RunRecord, Store, WriteBatch};
+use crate::store::{QueryScope, RunEndKind, RunRecord, RunState, Store, WriteBatch};
 use crate::tools::ToolRegistry;
 
 use super::models::{self, ChosenModel, ModelCatalog};
@@ -26,13 +26,14 @@ use super::{AgentRequest, AskError, AskKind, BypassPolicy, SelectedRange, StopFi
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::conversation::response::response;
 use crate::agent::conversation::shown_documents::ShownDocuments;
-use crate::agent::conversation::transcript::{AgentObject, EntryKind, TranscriptEntry};
+use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::external_calls::call::called;
 use crate::agent::external_calls::waiters::CallWaiters;
+use crate::agent::run::end_reason::RunEndReason;
 use crate::agent::run::executor;
 use crate::agent::run::run_events::RunEvents;
 use crate::agent::run::run_record;
-use crate::agent::run::run_record::{Run, RunState};
+use crate::agent::run::run_record::Run;
 use crate::agent::run::selection::locate;
 use crate::agent::run::state_machine::{RunEnd, RunLimits};
 
@@ -216,7 +217,7 @@ impl AgentService {
         self.settle_undos().await?;
         let mut records = self.shared.store.unfinished_runs().await?;
         // Runs that have begun go first, so that no other run comes between their entries.
-        records.sort_by_key(|record| record.state == run_record::QUEUED);
+        records.sort_by_key(|record| record.state == RunState::Queued);
         let mut count = 0;
         for record in records {
             match Run::read(record) {
@@ -315,7 +316,7 @@ impl AgentDeps {
     async fn run(&self, job: &mut QueuedRun) -> RunEnd {
         // A run that panics must not end the session's other runs, and still owes its answer.
         let end = AssertUnwindSafe(executor::execute_run(self, job)).catch_unwind().await;
-        end.unwrap_or_else(|_| RunEnd::error("internal", "The run failed unexpectedly"))
+        end.unwrap_or_else(|_| RunEnd::error(RunEndReason::Internal, "The run failed unexpectedly"))
     }
 
     /// Ends a run: stores the end first, then tells everyone, exactly once.
@@ -325,16 +326,16 @@ impl AgentDeps {
             session: ask.session.clone(),
             run: ask.run.clone(),
             at_ms: self.clock.now_ms(),
-            kept: EntryKind::End {
-                subtype: end.kind.as_str().to_owned(),
+            kind: EntryKind::End {
+                subtype: end.kind,
                 message: end.message.clone(),
-                code: end.code.map(str::to_owned),
+                code: end.reason.clone(),
                 spent: run.spent.clone(),
             },
         };
         let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
         let mut said = self.said_by(&run, texts).await.unwrap_or_default();
-        if let Err(error) = self.keep_end(&run, &entry, &said).await {
+        if let Err(error) = self.keep_end(&run, end.kind, &entry, &said).await {
             tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
         }
         failpoint::pass("agent.ended");
@@ -360,11 +361,11 @@ impl AgentDeps {
     async fn keep_end(
         &self,
         run: &Run,
+        kind: RunEndKind,
         entry: &TranscriptEntry,
         said: &[TranscriptEntry],
     ) -> Result<(), AskError> {
-        let mut batch =
-            WriteBatch::from(run.put(RunState::Finished(run_state(entry), entry.at_ms))?);
+        let mut batch = WriteBatch::from(run.put_ended(kind, entry.at_ms)?);
         if !said.is_empty() {
             batch.push(run_record::append(run.ask.document.as_ref(), entry)?);
         }
@@ -381,7 +382,9 @@ impl AgentDeps {
         let (session, name) = (run.ask.session.clone(), run.ask.run.clone());
         run_events.room.end_previews(StreamingPreviewScope::OfRun(session, name)).await;
         let now = run_events.room.read().await.ok();
-        run_events.show(AgentObject::result(end.kind.as_str(), &end.message, &run.spent)).await;
+        run_events
+            .show(AgentObject::result(end.kind, &end.message, end.reason.as_ref(), &run.spent))
+            .await;
         match &run.ask.kind {
             AskKind::Ask => run_events.respond(response(said, now.as_ref())).await,
             AskKind::Run | AskKind::Call(_) => {}
@@ -485,15 +488,5 @@ impl AgentDeps {
     pub(super) fn queues(&self) -> MutexGuard<'_, RunQueues> {
         // The queues are consistent between any two statements.
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn run_state(entry: &TranscriptEntry) -> &str {
-    match &entry.kept {
-        EntryKind::End { subtype, .. } => subtype,
-        EntryKind::Cleared { .. }
-        | EntryKind::Prompt { .. }
-        | EntryKind::Answer { .. }
-        | EntryKind::Results { .. } => "running",
     }
 }

@@ -8,7 +8,8 @@ use super::policy::cast;
 use super::{
     ApprovalRequest, ApprovalRequirement, ChangeExtent, Decision, DecisionError, DecisionOutcome,
     DecisionRemark, DecisionRequirements, FinishRest, Hunk, HunkChoice, HunkDecision, HunkStatus,
-    HunkVerdict, PeopleAsked, Person, PreviewKind, RequestStatus, RequestVerdict, UpdatedPreview,
+    HunkVerdict, InvalidDecisionReason, NotAllowedReason, PeopleAsked, Person, PreviewKind,
+    RequestStatus, RequestVerdict, UpdatedPreview,
 };
 use crate::approvals::hunks::apply::{
     AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order,
@@ -110,11 +111,13 @@ impl ApprovalRequest {
         let proposal = &self.proposal;
         let document = proposal.document.as_ref();
         let refuse = |reason| Err(DecisionError::NotAllowed { reason });
-        if proposal.preview.kind == PreviewKind::Command && !who.may(Action::Command, document) {
-            return refuse("only an owner may approve commands");
+        if proposal.action.preview.kind == PreviewKind::Command
+            && !who.may(Action::Command, document)
+        {
+            return refuse(NotAllowedReason::CommandNeedsOwner);
         }
         if !proposal.policy.admits(who, &proposal.requester.user, document) {
-            return refuse("you may not decide this request");
+            return refuse(NotAllowedReason::NotEligible);
         }
         Ok(())
     }
@@ -135,7 +138,7 @@ impl ApprovalRequest {
         let types =
             matches!(decision.verdict, RequestVerdict::Edit { .. }) || named.iter().any(is_own);
         if types && !who.may(Action::Write, self.proposal.document.as_ref()) {
-            let reason = "to put in words of your own takes the right to write; accept, reject or answer instead";
+            let reason = NotAllowedReason::OwnWordsNeedWrite;
             return Err(DecisionError::NotAllowed { reason });
         }
         Ok(())
@@ -144,7 +147,7 @@ impl ApprovalRequest {
     /// Returns the extent of what the plan applies; `None`: it accepts nothing.
     fn extent_of(&self, plan: &DecisionPlan, edits: &[HunkEdit]) -> Option<ChangeExtent> {
         match plan {
-            DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.preview)),
+            DecisionPlan::Run(None, _) => Some(ChangeExtent::from(&self.proposal.action.preview)),
             DecisionPlan::Run(Some(_), revised) => Some(self.revised_extent(revised.as_ref())),
             DecisionPlan::Refuse => None,
             DecisionPlan::Hunks(plans) => {
@@ -157,7 +160,7 @@ impl ApprovalRequest {
 
     fn check_open(&self, named: &[NamedHunk], now_ms: u64) -> Result<(), DecisionError> {
         if !self.status.is_open() {
-            let closed = self.closed.as_ref();
+            let closed = self.decisions.closed.as_ref();
             let at_ms = closed.map(|c| c.at_ms);
             return Err(if self.ran_out_of_time(named) {
                 DecisionError::Expired { at_ms: at_ms.unwrap_or(now_ms) }
@@ -200,7 +203,7 @@ impl ApprovalRequest {
     ) -> Result<DecisionPlan, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if self.status == RequestStatus::Streaming {
-            return invalid("the model is still writing this");
+            return invalid(InvalidDecisionReason::StillWriting);
         }
         if let Some(wish) = &decision.remember {
             self.check_wish(wish, decision)?;
@@ -208,7 +211,7 @@ impl ApprovalRequest {
         if self.hunks.is_empty() {
             return match &decision.verdict {
                 _ if decision.hunks.is_some() || decision.finish.is_some() => {
-                    invalid("this request has no single changes to decide")
+                    invalid(InvalidDecisionReason::NoChangesToDecide)
                 }
                 RequestVerdict::Approve => Ok(DecisionPlan::Run(None, None)),
                 RequestVerdict::Edit { input } => {
@@ -219,13 +222,13 @@ impl ApprovalRequest {
         }
         let rest = match (&decision.verdict, &decision.hunks) {
             (RequestVerdict::Edit { .. }, _) => {
-                return invalid("edit the text of single changes instead");
+                return invalid(InvalidDecisionReason::EditSingleChanges);
             }
             (RequestVerdict::Respond { .. }, Some(_)) => {
-                return invalid("an answer is for the whole request");
+                return invalid(InvalidDecisionReason::AnswerForWholeRequest);
             }
             (RequestVerdict::Reject, None) if decision.finish == Some(FinishRest::Accept) => {
-                return invalid("reject, or finish by accepting: not both");
+                return invalid(InvalidDecisionReason::RejectAndAccept);
             }
             (RequestVerdict::Approve, None) => Some(decision.finish.unwrap_or(FinishRest::Accept)),
             (RequestVerdict::Reject | RequestVerdict::Respond { .. }, None) => {
@@ -244,7 +247,7 @@ impl ApprovalRequest {
     ) -> Result<Vec<HunkPlan>, DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if named.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return invalid("a change is named twice");
+            return invalid(InvalidDecisionReason::NamedTwice);
         }
         let mut plans = Vec::new();
         let mut named = named.iter().peekable();
@@ -262,10 +265,10 @@ impl ApprovalRequest {
             let seen = verdict.and_then(|v| v.seen.clone());
             let force = verdict.is_some_and(|v| v.force);
             if choice == HunkChoice::Reject && text.is_some() {
-                return invalid("a rejected change has no text");
+                return invalid(InvalidDecisionReason::TextOfRejection);
             }
             if force && seen.is_none() {
-                return invalid("force needs the text you have seen");
+                return invalid(InvalidDecisionReason::ForceWithoutSeen);
             }
             // The model's own words are no edit, whoever sends them back.
             let text = text.filter(|text| !hunk.would_read(text, force));
@@ -278,7 +281,7 @@ impl ApprovalRequest {
                 let open = self.hunks.iter().filter(|h| h.status.is_open());
                 Err(DecisionError::Conflicted { hunks: open.map(|h| h.id.clone()).collect() })
             }
-            Some(FinishRest::Reject) | None => invalid("this decides nothing"),
+            Some(FinishRest::Reject) | None => invalid(InvalidDecisionReason::DecidesNothing),
         }
     }
 
@@ -302,11 +305,10 @@ impl ApprovalRequest {
             return Ok(());
         };
         let makes_one = preview.data["is_new_file"] == true;
-        if makes_one || preview.file_path == self.proposal.preview.file_path {
+        if makes_one || preview.file_path == self.proposal.action.preview.file_path {
             return Ok(());
         }
-        let reason = "another file stands there, and nobody was shown what this would overwrite; reject it and say \
-                      which file to change instead";
+        let reason = InvalidDecisionReason::OtherFileExists;
         Err(DecisionError::InvalidDecision { reason })
     }
 
@@ -347,11 +349,11 @@ impl ApprovalRequest {
         let stands = revised.as_ref().and_then(|fresh| fresh.touched.clone());
         let text = input.as_ref().map(Value::to_string);
         let vote = decided_by.vote(text, stands, requirement.beyond(policy));
-        let have = cast(&mut self.votes, &vote, policy);
+        let have = cast(&mut self.decisions.votes, &vote, policy);
         if have < requirement.need() {
             return self.outcome();
         }
-        self.edited_input = input;
+        self.decisions.edited_input = input;
         if let Some(fresh) = revised {
             self.take_over(fresh);
         }
@@ -360,7 +362,7 @@ impl ApprovalRequest {
 
     fn close(&mut self, status: RequestStatus, decided_by: &DecidedBy) -> DecisionOutcome {
         self.status = status;
-        self.closed = Some(decided_by.closed());
+        self.decisions.closed = Some(decided_by.closed());
         DecisionOutcome { resolved: Some(status), ..self.outcome() }
     }
 
@@ -421,7 +423,7 @@ impl ApprovalRequest {
 
     fn remark(&mut self, decision: &Decision, decided_by: &DecidedBy) {
         if decision.feedback.is_some() || decision.note.is_some() {
-            self.remarks.push(DecisionRemark {
+            self.decisions.remarks.push(DecisionRemark {
                 by: decided_by.by.clone(),
                 at_ms: decided_by.at_ms,
                 feedback: decision.feedback.clone(),
@@ -429,7 +431,7 @@ impl ApprovalRequest {
             });
         }
         if let RequestVerdict::Respond { message } = &decision.verdict {
-            self.answer = Some(message.clone());
+            self.decisions.answer = Some(message.clone());
         }
     }
 }

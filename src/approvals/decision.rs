@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApprovalRule, HunkStatus, Person, RememberWish, RequestStatus, UpdatedPreview, VoteCount,
+    ApprovalRule, HunkStatus, InvalidDecisionReason, NotAllowedReason, Person, RememberWish,
+    RequestStatus, UpdatedPreview, VoteCount,
 };
 use crate::document::ChangeSet;
 use crate::document::provenance::WordPlacement;
@@ -198,8 +199,8 @@ pub enum DecisionError {
     /// The person may not decide this request.
     #[error("{reason}")]
     NotAllowed {
-        /// Reason, for people.
-        reason: &'static str,
+        /// Reason of the refusal.
+        reason: NotAllowedReason,
     },
     /// The request expired before anybody decided.
     #[error("the request expired; nothing was changed")]
@@ -222,8 +223,8 @@ pub enum DecisionError {
     /// The decision does not fit this request.
     #[error("{reason}")]
     InvalidDecision {
-        /// Reason, for people.
-        reason: &'static str,
+        /// Reason of the refusal.
+        reason: InvalidDecisionReason,
     },
     /// The preview the person saw is not the current one.
     #[error("the preview has changed; look at it again")]

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, Preview, RequestStatus,
-    ToolReport,
+    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, InvalidDecisionReason,
+    Preview, RequestStatus, ToolReport,
 };
 use crate::permissions::Principal;
 
@@ -54,11 +54,11 @@ impl ApprovalRequest {
         fresh: UpdatedPreview,
         requirements: &DecisionRequirements,
     ) -> bool {
-        if !self.status.is_open() || self.proposal.touched == fresh.touched {
+        if !self.status.is_open() || self.proposal.action.touched == fresh.touched {
             return false;
         }
         self.take_over(fresh);
-        self.votes.clear();
+        self.decisions.votes.clear();
         self.update_required(requirements);
         true
     }
@@ -67,9 +67,9 @@ impl ApprovalRequest {
     pub(super) fn take_over(&mut self, fresh: UpdatedPreview) {
         let UpdatedPreview { preview, touched } = fresh;
         let extent =
-            self.announced_for.is_none().then(|| ChangeExtent::from(&self.proposal.preview));
-        let before = std::mem::replace(&mut self.proposal.touched, touched);
-        self.proposal.preview = preview;
+            self.announced_for.is_none().then(|| ChangeExtent::from(&self.proposal.action.preview));
+        let before = std::mem::replace(&mut self.proposal.action.touched, touched);
+        self.proposal.action.preview = preview;
         self.announced_for.get_or_insert(AnnouncedPreview { touched: before, extent });
     }
 
@@ -79,24 +79,26 @@ impl ApprovalRequest {
     /// [`DecisionError::InvalidDecision`] if the request is not approved, or the call has begun
     /// before.
     pub fn begin(&mut self, now_ms: u64) -> Result<(), DecisionError> {
-        if self.status != RequestStatus::Approved || self.execution.is_some() {
-            return Err(DecisionError::InvalidDecision { reason: "this call cannot begin" });
+        if self.status != RequestStatus::Approved || self.aftermath.execution.is_some() {
+            return Err(DecisionError::InvalidDecision {
+                reason: InvalidDecisionReason::CannotBegin,
+            });
         }
-        self.execution = Some(ExecutionState::Begun { at_ms: now_ms });
+        self.aftermath.execution = Some(ExecutionState::Begun { at_ms: now_ms });
         Ok(())
     }
 
     /// Ends the approved call; if the call failed, the request becomes failed. Returns `false` if
     /// it was not approved or had ended before.
     pub fn done(&mut self, report: ToolReport, now_ms: u64) -> bool {
-        let is_over = matches!(self.execution, Some(ExecutionState::Done { .. }));
+        let is_over = matches!(self.aftermath.execution, Some(ExecutionState::Done { .. }));
         if self.status != RequestStatus::Approved || is_over {
             return false;
         }
         if report.is_error {
             self.fail();
         }
-        self.execution = Some(ExecutionState::Done { at_ms: now_ms, report });
+        self.aftermath.execution = Some(ExecutionState::Done { at_ms: now_ms, report });
         true
     }
 

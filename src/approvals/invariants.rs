@@ -10,7 +10,7 @@ impl ApprovalRequest {
     fn announced_hash(&self) -> String {
         let Some(announced) = &self.announced_for else { return self.preview_hash() };
         let mut then = self.clone();
-        then.proposal.touched.clone_from(&announced.touched);
+        then.proposal.action.touched.clone_from(&announced.touched);
         then.preview_hash()
     }
 
@@ -21,8 +21,8 @@ impl ApprovalRequest {
         if self.announced_hash() != self.announced && self.status != RequestStatus::Streaming {
             found.push("its preview_hash does not recompute from what was shown".to_owned());
         }
-        if self.status.is_open() == self.closed.is_some() {
-            found.push(match &self.closed {
+        if self.status.is_open() == self.decisions.closed.is_some() {
+            found.push(match &self.decisions.closed {
                 Some(_) => format!("it is {} and was closed all the same", self.status.as_str()),
                 None => format!("it is {} and nothing says when it ended", self.status.as_str()),
             });
@@ -51,16 +51,17 @@ impl ApprovalRequest {
     }
 
     fn reversal_against_execution(&self) -> Option<&'static str> {
-        self.reversal.as_ref()?;
+        self.aftermath.reversal.as_ref()?;
         let is_done = matches!(
-            &self.execution,
+            &self.aftermath.execution,
             Some(ExecutionState::Done { report, .. }) if !report.is_error
         );
         if self.status != RequestStatus::Approved || !is_done {
             return Some("it was undone, and nothing says that it was done");
         }
-        (self.proposal.touched.is_none() || self.proposal.preview.new_content.is_none())
-            .then_some("it was undone, and changed no file")
+        (self.proposal.action.touched.is_none()
+            || self.proposal.action.preview.new_content.is_none())
+        .then_some("it was undone, and changed no file")
     }
 
     fn status_against_hunks(&self) -> Option<String> {

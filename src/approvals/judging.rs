@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::preview::changed_units;
 use super::{
     ApprovalRequest, ApprovalRequirement, ApprovalRule, DecisionError, DecisionPolicy, HunkStatus,
-    Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
+    NotAllowedReason, Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
 };
 use crate::approvals::hunks::apply::HunkEdit;
 use crate::document::utf16_len;
@@ -110,7 +110,7 @@ impl ApprovalRequest {
     pub fn matter<'a>(&'a self, extent: &'a ChangeExtent) -> RuleSubject<'a> {
         let document = self.proposal.document.as_ref();
         let file = extent.file.as_deref().filter(|_| document.is_none());
-        RuleSubject { tool: &self.proposal.tool, document, file, units: extent.units }
+        RuleSubject { tool: &self.proposal.origin.tool, document, file, units: extent.units }
     }
 
     /// Returns the extent of the whole request as it was proposed, regardless of decisions and
@@ -119,9 +119,10 @@ impl ApprovalRequest {
         let first = self.announced_for.as_ref().and_then(|announced| announced.extent.clone());
         match first.filter(|_| self.hunks.is_empty()) {
             Some(first) => first,
-            None => {
-                ChangeExtent { units: self.units(), file: self.proposal.preview.file_path.clone() }
-            }
+            None => ChangeExtent {
+                units: self.units(),
+                file: self.proposal.action.preview.file_path.clone(),
+            },
         }
     }
 
@@ -129,7 +130,7 @@ impl ApprovalRequest {
     /// and open hunks as they are proposed.
     fn standing_extent(&self) -> ChangeExtent {
         if self.hunks.is_empty() {
-            return ChangeExtent::from(&self.proposal.preview);
+            return ChangeExtent::from(&self.proposal.action.preview);
         }
         let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
         let parts = open.flat_map(|hunk| &hunk.parts);
@@ -160,13 +161,13 @@ impl ApprovalRequest {
 
     /// Returns the extent of an edited call; its size is unknown if there is no new preview.
     pub(super) fn revised_extent(&self, revised: Option<&UpdatedPreview>) -> ChangeExtent {
-        let preview = &self.proposal.preview;
+        let preview = &self.proposal.action.preview;
         let unknown = || ChangeExtent { units: None, file: preview.file_path.clone() };
         revised.map_or_else(unknown, |fresh| ChangeExtent::from(&fresh.preview))
     }
 
     fn of_units(&self, units: usize) -> ChangeExtent {
-        ChangeExtent { units: Some(units), file: self.proposal.preview.file_path.clone() }
+        ChangeExtent { units: Some(units), file: self.proposal.action.preview.file_path.clone() }
     }
 
     /// Returns the size of the accepted hunks when they were applied, in UTF-16 units.
@@ -198,7 +199,7 @@ impl ApprovalRequest {
                 || requirements.denies(&self.matter(extent))
         };
         if is_denied(&proposed) || is_denied(extent) {
-            return Err(DecisionError::NotAllowed { reason: DENIED });
+            return Err(DecisionError::NotAllowed { reason: NotAllowedReason::DeniedByRule });
         }
         Ok(())
     }
@@ -210,7 +211,7 @@ impl ApprovalRequest {
         requirements: &DecisionRequirements,
     ) -> Result<(), DecisionError> {
         if requirements.denies(&self.matter(extent)) {
-            return Err(DecisionError::NotAllowed { reason: DENIED });
+            return Err(DecisionError::NotAllowed { reason: NotAllowedReason::DeniedByRule });
         }
         Ok(())
     }
@@ -233,9 +234,9 @@ impl ApprovalRequest {
             Ok(requirement_of)
         } else {
             let reason = if takes.admits(who, &"".into(), self.proposal.document.as_ref()) {
-                "as it would be applied this is so large that somebody else than whoever asked must decide it"
+                NotAllowedReason::SizeNeedsOther
             } else {
-                "as it would be applied this is so large that only an owner may decide it"
+                NotAllowedReason::SizeNeedsOwner
             };
             Err(DecisionError::NotAllowed { reason })
         }
@@ -255,16 +256,14 @@ impl ApprovalRequest {
     /// Updates the requirement for accepting everything that is open, after a part of the request
     /// was decided or changed.
     pub fn update_required(&mut self, requirements: &DecisionRequirements) {
-        (_, self.required) = self.judge(requirements);
+        (_, self.decisions.required) = self.judge(requirements);
     }
 
     /// Returns the requirement for accepting everything that is open, as of now.
     pub fn requires(&self) -> ApprovalRequirement {
-        self.proposal.policy.with(self.required)
+        self.proposal.policy.with(self.decisions.required)
     }
 }
-
-const DENIED: &str = "a rule denies this; an owner can revoke the rule";
 
 /// Returns the size of replacing `old` by `new`, in UTF-16 units; for a person's own words, without
 /// the common start and end.

@@ -18,6 +18,7 @@ mod path_pattern;
 mod person;
 mod policy;
 mod preview;
+mod refusal_reason;
 mod reopen;
 mod report;
 mod request;
@@ -44,10 +45,12 @@ pub use path_pattern::{ExcludedPaths, PathPattern};
 pub use person::Person;
 pub use policy::{ApprovalRequirement, DecisionPolicy, ToolPolicy, Vote, VoteCount};
 pub use preview::{Preview, PreviewKind, PreviewStep, PreviewWarning, changed_units, diff_lines};
+pub use refusal_reason::{InvalidDecisionReason, NotAllowedReason};
 pub use report::ToolReport;
 pub use request::{
-    ApprovalRequest, ClosedBy, DecisionRemark, ProposedCall, RequestResolution, RequestStatus,
-    RequestTimes, UnaskedReason,
+    ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
+    RequestAftermath, RequestDecisions, RequestResolution, RequestStatus, RequestTimes,
+    UnaskedReason,
 };
 pub use rule::{
     ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,

@@ -268,7 +268,7 @@ impl ApprovalRequest {
     fn open_votes(&self) -> impl Iterator<Item = &Vote> {
         let on_hunks =
             self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
-        self.votes.iter().chain(on_hunks)
+        self.decisions.votes.iter().chain(on_hunks)
     }
 
     /// Returns the people who voted, where one vote is not enough; a person may be listed more than
@@ -294,7 +294,7 @@ impl ApprovalRequest {
 
     /// Replaces the requirement by that of the current settings.
     pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
-        (self.proposal.policy, self.required) = self.judge(requirements);
+        (self.proposal.policy, self.decisions.required) = self.judge(requirements);
     }
 
     /// Changes the requirement to that of other policies. Votes that are enough under the new
@@ -304,7 +304,7 @@ impl ApprovalRequest {
         self.set_policy(requirements);
         let policy = self.proposal.policy;
         let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
-        for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.votes]) {
+        for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.decisions.votes]) {
             let (have, under) = agreeing(votes);
             if have >= policy.with(under).need() {
                 votes.clear();
@@ -316,7 +316,7 @@ impl ApprovalRequest {
     /// that was already made stays.
     pub fn remove_votes_except(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
         let lost = self.lost_voters(people);
-        self.votes.retain(|vote| !lost.contains(&vote.by.user));
+        self.decisions.votes.retain(|vote| !lost.contains(&vote.by.user));
         for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
             hunk.votes.retain(|vote| !lost.contains(&vote.by.user));
         }

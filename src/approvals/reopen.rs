@@ -5,7 +5,7 @@
 //! deleted and have come back, by undo or by pasting, is searched by its own words and by the words
 //! around it.
 
-use super::{ApprovalRequest, DecisionError, Hunk, HunkStatus};
+use super::{ApprovalRequest, DecisionError, Hunk, HunkStatus, InvalidDecisionReason};
 use crate::document::{Text, utf16_len};
 use crate::ids::HunkId;
 use crate::permissions::Principal;
@@ -35,10 +35,10 @@ impl ApprovalRequest {
         self.check_allowed(who)?;
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if only.is_some() && !wanted.iter().all(|&index| is_refused(&self.hunks[index])) {
-            return invalid("this change is open, or was accepted");
+            return invalid(InvalidDecisionReason::OpenOrAccepted);
         }
         if !wanted.iter().any(|&index| is_refused(&self.hunks[index])) {
-            return invalid("there is nothing to propose again");
+            return invalid(InvalidDecisionReason::NothingToReopen);
         }
         let words = text.to_string();
         let mut again = Vec::new();
@@ -49,7 +49,7 @@ impl ApprovalRequest {
             }
         }
         if again.is_empty() {
-            return invalid("the words it would change are no longer in the text");
+            return invalid(InvalidDecisionReason::WordsGone);
         }
         self.open_again();
         Ok(again)

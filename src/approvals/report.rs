@@ -29,10 +29,10 @@ impl ApprovalRequest {
     /// see [`Self::report_result`].
     pub fn report(&self) -> ToolReport {
         let refused = |text: String| ToolReport { text, is_error: true };
-        if let Some(answer) = &self.answer {
+        if let Some(answer) = &self.decisions.answer {
             return ToolReport { text: self.answered(answer), is_error: false };
         }
-        if let Some(ExecutionState::Done { report, .. }) = &self.execution {
+        if let Some(ExecutionState::Done { report, .. }) = &self.aftermath.execution {
             let mut report = self.report_result(report);
             report.text.push_str(&self.undone_line());
             return report;
@@ -60,7 +60,8 @@ impl ApprovalRequest {
 
     /// Returns a line saying that people have undone what the call did, if they have.
     fn undone_line(&self) -> String {
-        let (Some(undone), Some(path)) = (self.undone(), &self.proposal.preview.file_path) else {
+        let (Some(undone), Some(path)) = (self.undone(), &self.proposal.action.preview.file_path)
+        else {
             return String::new();
         };
         format!("\n{} has undone this since: {path} is as it was before.", undone.by.name)
@@ -70,7 +71,7 @@ impl ApprovalRequest {
     /// edited the call.
     pub fn report_result(&self, result: &ToolReport) -> ToolReport {
         let mut text = String::new();
-        if let Some(input) = &self.edited_input {
+        if let Some(input) = &self.decisions.edited_input {
             text = edit_note(input);
             text.push('\n');
         }
@@ -115,8 +116,9 @@ impl ApprovalRequest {
 
     fn rejection(&self) -> String {
         let feedback: Vec<&str> =
-            self.remarks.iter().filter_map(|r| r.feedback.as_deref()).collect();
-        let notes: Vec<&str> = self.remarks.iter().filter_map(|r| r.note.as_deref()).collect();
+            self.decisions.remarks.iter().filter_map(|r| r.feedback.as_deref()).collect();
+        let notes: Vec<&str> =
+            self.decisions.remarks.iter().filter_map(|r| r.note.as_deref()).collect();
         match (feedback.is_empty(), notes.is_empty()) {
             (true, true) => "User rejected the operation".to_owned(),
             (true, false) => format!("User rejected: {}", notes.join("\n")),
@@ -128,7 +130,8 @@ impl ApprovalRequest {
     }
 
     fn timeout(&self) -> String {
-        let end_ms = self.closed.as_ref().map_or(self.clock.created_ms, |closed| closed.at_ms);
+        let end_ms =
+            self.decisions.closed.as_ref().map_or(self.clock.created_ms, |closed| closed.at_ms);
         let ends = self.clock.ends_ms().unwrap_or(end_ms).min(end_ms);
         let seconds = ends.saturating_sub(self.clock.created_ms).div_ceil(1000);
         format!(
@@ -137,7 +140,7 @@ impl ApprovalRequest {
     }
 
     fn cancellation(&self) -> String {
-        match self.closed.as_ref().and_then(|closed| closed.by.as_ref()) {
+        match self.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()) {
             Some(_) => "The request was withdrawn; the tool was not executed.".to_owned(),
             None if self.hunks.iter().all(Hunk::is_already_there) && !self.hunks.is_empty() => {
                 "Nothing was applied: the text already reads as you proposed.".to_owned()
@@ -207,7 +210,7 @@ impl ApprovalRequest {
     }
 
     fn push_remarks(&self, text: &mut String) {
-        for remark in &self.remarks {
+        for remark in &self.decisions.remarks {
             for (name, words) in [("feedback", &remark.feedback), ("note", &remark.note)] {
                 if let Some(words) = words {
                     // Writing to a string cannot fail.

@@ -38,6 +38,23 @@ pub enum RequestStatus {
 }
 
 impl RequestStatus {
+    /// All statuses.
+    const ALL: [Self; 8] = [
+        Self::Streaming,
+        Self::Pending,
+        Self::Approved,
+        Self::Rejected,
+        Self::Partly,
+        Self::Expired,
+        Self::Cancelled,
+        Self::Failed,
+    ];
+
+    /// Returns the status with this name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+
     /// Returns the name used on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,9 +83,9 @@ impl RequestStatus {
     }
 }
 
-/// A proposed tool call, with the person, run and session that asked for it.
+/// Tool call that needs approval, with the session and the run that made it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ProposedCall {
+pub struct CallOrigin {
     /// Id of the request, made before the call is sent so that a restart finds the request again.
     pub id: RequestId,
     /// Name of the tool.
@@ -81,16 +98,18 @@ pub struct ProposedCall {
     pub session: SessionId,
     /// Run that asked.
     pub run: RunId,
-    /// Document that the call would change.
-    pub document: Option<DocumentId>,
-    /// Person who asked.
-    pub requester: Person,
+}
+
+/// Action that a call proposes: what it would change, and what people are shown of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProposedAction {
     /// Question that the person typed.
     #[serde(default)]
     pub prompt: String,
     /// Version of the document that the tool read.
     pub base_version: Version,
-    /// Range that the tool was asked to change, in UTF-16 positions of `base_version`.
+    /// Range that the tool was asked to change, in UTF-16 positions of `base_version`; `partial`
+    /// answers give the text that stands there afterwards.
     #[serde(default)]
     pub scope: Option<(usize, usize)>,
     /// Explanation that the model gives for the call.
@@ -104,6 +123,21 @@ pub struct ProposedCall {
     /// Transport or protocol the call came through.
     #[serde(default)]
     pub source: String,
+}
+
+/// A proposed tool call, with the person who asked for it and the requirement that decides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProposedCall {
+    /// Call and the run that made it.
+    #[serde(flatten)]
+    pub origin: CallOrigin,
+    /// Document that the call would change.
+    pub document: Option<DocumentId>,
+    /// Person who asked.
+    pub requester: Person,
+    /// Action that the call proposes.
+    #[serde(flatten)]
+    pub action: ProposedAction,
     /// Requirement that decides who may approve.
     #[serde(default)]
     pub policy: ApprovalRequirement,
@@ -240,27 +274,9 @@ pub struct RequestResolution {
     pub report: ToolReport,
 }
 
-/// One gated tool call that waits for people.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ApprovalRequest {
-    /// Tool call that the request is about.
-    #[serde(flatten)]
-    pub proposal: ProposedCall,
-    /// Current status.
-    pub status: RequestStatus,
-    /// Version of the document that the positions of the hunks refer to.
-    pub version: Version,
-    /// Changes, in the order of the text; empty for tools that change no document.
-    #[serde(default)]
-    pub hunks: Vec<Hunk>,
-    /// Changes that were never shown because people had changed the words before the changes
-    /// arrived.
-    #[serde(default)]
-    pub returned: Vec<ReturnedHunk>,
-    /// Times when the request was made and when it ends.
-    pub clock: RequestTimes,
-    /// Hash of the preview that was announced; a decision without a hash refers to that preview.
-    pub announced: String,
+/// Decisions of people about an [`ApprovalRequest`], and the end they led to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestDecisions {
     /// Input that a person put in place of the model's.
     #[serde(default)]
     pub edited_input: Option<Value>,
@@ -284,9 +300,11 @@ pub struct ApprovalRequest {
     /// End of the request, once it has ended.
     #[serde(default)]
     pub closed: Option<ClosedBy>,
-    /// Details of the announced preview, if the effect of the call has changed since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub announced_for: Option<AnnouncedPreview>,
+}
+
+/// Events after the decision about an [`ApprovalRequest`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestAftermath {
     /// State of the approved call, for a tool that acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ExecutionState>,
@@ -296,6 +314,38 @@ pub struct ApprovalRequest {
     /// Request with which a person proposed this one again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_as: Option<RequestId>,
+}
+
+/// One gated tool call that waits for people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalRequest {
+    /// Tool call that the request is about.
+    #[serde(flatten)]
+    pub proposal: ProposedCall,
+    /// Current status.
+    pub status: RequestStatus,
+    /// Version of the document that the positions of the hunks refer to.
+    pub version: Version,
+    /// Changes, in the order of the text; empty for tools that change no document.
+    #[serde(default)]
+    pub hunks: Vec<Hunk>,
+    /// Changes that were never shown because people had changed the words before the changes
+    /// arrived.
+    #[serde(default)]
+    pub returned: Vec<ReturnedHunk>,
+    /// Times when the request was made and when it ends.
+    pub clock: RequestTimes,
+    /// Hash of the preview that was announced; a decision without a hash refers to that preview.
+    pub announced: String,
+    /// Decisions so far, and the end they led to.
+    #[serde(flatten)]
+    pub decisions: RequestDecisions,
+    /// Details of the announced preview, if the effect of the call has changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announced_for: Option<AnnouncedPreview>,
+    /// Events after the decision.
+    #[serde(flatten)]
+    pub aftermath: RequestAftermath,
 }
 
 impl ApprovalRequest {
@@ -315,17 +365,9 @@ impl ApprovalRequest {
             returned: arrival.returned,
             clock,
             announced: String::new(),
-            edited_input: None,
-            answer: None,
-            remarks: Vec::new(),
-            votes: Vec::new(),
-            required: ApprovalRequirement::default(),
-            wishes: Vec::new(),
-            closed: None,
+            decisions: RequestDecisions::default(),
             announced_for: None,
-            execution: None,
-            reversal: None,
-            again_as: None,
+            aftermath: RequestAftermath::default(),
         };
         request.announced = request.preview_hash();
         request
@@ -333,7 +375,7 @@ impl ApprovalRequest {
 
     /// Returns the id of the request.
     pub fn id(&self) -> &RequestId {
-        &self.proposal.id
+        &self.proposal.origin.id
     }
 
     /// Returns the hunk with this id.
@@ -354,7 +396,7 @@ impl ApprovalRequest {
     /// as proposed, regardless of decisions since. `None`: unknown.
     pub fn units(&self) -> Option<usize> {
         if self.hunks.is_empty() {
-            return self.proposal.preview.units();
+            return self.proposal.action.preview.units();
         }
         let parts = self.hunks.iter().flat_map(|hunk| &hunk.parts);
         Some(parts.map(|part| utf16_len(&part.base) + utf16_len(&part.insert)).sum())
@@ -368,8 +410,11 @@ impl ApprovalRequest {
             return VoteCount { have: need, need };
         }
         let open = self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.votes));
-        let votes =
-            if self.hunks.is_empty() { vec![agreeing(&self.votes)] } else { open.collect() };
+        let votes = if self.hunks.is_empty() {
+            vec![agreeing(&self.decisions.votes)]
+        } else {
+            open.collect()
+        };
         let need = votes.iter().map(|(_, under)| under.need()).fold(need, u32::max);
         let have = votes.iter().map(|(count, _)| *count).min().unwrap_or(need);
         VoteCount { have: have.min(need), need }
@@ -434,7 +479,7 @@ impl ApprovalRequest {
         }
         let some_accepted = self.hunks.iter().any(|h| h.status == HunkStatus::Accepted);
         self.status = if some_accepted { RequestStatus::Partly } else { status };
-        self.closed = Some(ClosedBy::by(by, now_ms));
+        self.decisions.closed = Some(ClosedBy::by(by, now_ms));
         ended
     }
 
@@ -458,7 +503,7 @@ impl ApprovalRequest {
             RequestStatus::Cancelled
         };
         self.status = status;
-        self.closed = Some(closed);
+        self.decisions.closed = Some(closed);
         Some(status)
     }
 
@@ -470,7 +515,11 @@ impl ApprovalRequest {
         Some(RequestResolution {
             request: self.id().clone(),
             status: self.status,
-            input: self.edited_input.clone().unwrap_or_else(|| self.proposal.input.clone()),
+            input: self
+                .decisions
+                .edited_input
+                .clone()
+                .unwrap_or_else(|| self.proposal.origin.input.clone()),
             version: self.version,
             report: self.report(),
         })

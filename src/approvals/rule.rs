@@ -12,8 +12,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalRequest, Decision, DecisionError, DecisionOutcome, HunkStatus, PathPattern, Person,
-    Preview, PreviewKind, RequestStatus, RequestVerdict,
+    ApprovalRequest, Decision, DecisionError, DecisionOutcome, HunkStatus, InvalidDecisionReason,
+    PathPattern, Person, Preview, PreviewKind, RequestStatus, RequestVerdict,
 };
 use crate::approvals::hunks::apply::DecidedBy;
 use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
@@ -145,12 +145,13 @@ impl ApprovalRule {
         let RememberWish { id: _, scope, path, max_units } = &self.remember;
         let proposal = &request.proposal;
         let fits = |max: usize| request.units().is_some_and(|units| units <= max);
-        let file = proposal.preview.file_path.as_deref().filter(|_| proposal.document.is_none());
+        let file =
+            proposal.action.preview.file_path.as_deref().filter(|_| proposal.document.is_none());
         self.ended.is_none()
             && self.effect == RuleEffect::Allow
-            && self.tool == proposal.tool
+            && self.tool == proposal.origin.tool
             && self.document == proposal.document
-            && (*scope != RuleScope::Session || self.session == proposal.session)
+            && (*scope != RuleScope::Session || self.session == proposal.origin.session)
             && max_units.is_none_or(fits)
             && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.covers(file)))
             && !request.is_always_asked_about()
@@ -229,7 +230,7 @@ pub fn ruling<'r>(
 impl ApprovalRequest {
     /// Returns `true` if people must be asked whatever they have approved before.
     fn is_always_asked_about(&self) -> bool {
-        let Preview { kind, warnings, .. } = &self.proposal.preview;
+        let Preview { kind, warnings, .. } = &self.proposal.action.preview;
         self.status != RequestStatus::Pending
             || *kind == PreviewKind::Command
             || !warnings.is_empty()
@@ -268,29 +269,29 @@ impl ApprovalRequest {
     ) -> Result<(), DecisionError> {
         let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
         if decision.rejects() {
-            return invalid("a rule is made with an approval, never with a rejection");
+            return invalid(InvalidDecisionReason::RuleOfRejection);
         }
-        if self.proposal.preview.kind == PreviewKind::Command {
-            return invalid("commands are asked about every time");
+        if self.proposal.action.preview.kind == PreviewKind::Command {
+            return invalid(InvalidDecisionReason::RuleForCommand);
         }
-        if self.proposal.tool == PLAN_TOOL {
-            return invalid("plans are asked about every time");
+        if self.proposal.origin.tool == PLAN_TOOL {
+            return invalid(InvalidDecisionReason::RuleForPlan);
         }
         if wish.scope != RuleScope::Session && self.proposal.document.is_none() {
-            return invalid("this request is about no document; a rule can be for the session");
+            return invalid(InvalidDecisionReason::RuleWithoutDocument);
         }
         if wish.path.is_some() && self.proposal.document.is_some() {
-            return invalid("a path pattern is for tools that change files");
+            return invalid(InvalidDecisionReason::PatternForDocument);
         }
         if wish.max_units == Some(0) {
-            return invalid("a rule that allows nothing is none");
+            return invalid(InvalidDecisionReason::EmptyRule);
         }
         let edited = decision.revised.as_ref().map(|fresh| fresh.preview.file_path.as_deref());
         let covers = |file: Option<&str>| {
             wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)))
         };
         if matches!(decision.verdict, RequestVerdict::Edit { .. }) && !edited.is_none_or(covers) {
-            return invalid("the path of the rule does not match the file that you approve");
+            return invalid(InvalidDecisionReason::PatternMismatch);
         }
         Ok(())
     }
@@ -299,8 +300,8 @@ impl ApprovalRequest {
     /// wishes of people who voted for it. A wish whose vote was not enough stays with the request.
     pub fn granted(&mut self, outcome: &DecisionOutcome) -> Vec<ApprovalRule> {
         if let Some(rule) = &outcome.rule {
-            self.wishes.retain(|wish| wish.by.user != rule.by.user);
-            self.wishes.push(rule.clone());
+            self.decisions.wishes.retain(|wish| wish.by.user != rule.by.user);
+            self.decisions.wishes.push(rule.clone());
         }
         let accepted = self.hunks.iter().filter(|hunk| {
             hunk.status == HunkStatus::Accepted && outcome.decided.contains(&hunk.id)
@@ -312,13 +313,14 @@ impl ApprovalRequest {
             makers.extend(agree.map(|vote| vote.by.user.clone()));
         }
         if outcome.resolved == Some(RequestStatus::Approved) && self.hunks.is_empty() {
-            let input = self.edited_input.as_ref().map(ToString::to_string);
-            let agree = self.votes.iter().filter(|vote| vote.text == input);
+            let input = self.decisions.edited_input.as_ref().map(ToString::to_string);
+            let agree = self.decisions.votes.iter().filter(|vote| vote.text == input);
             makers.extend(agree.map(|vote| vote.by.user.clone()));
         }
         let is_made = |wish: &ApprovalRule| makers.contains(&wish.by.user);
-        let (made, waiting) = std::mem::take(&mut self.wishes).into_iter().partition(is_made);
-        self.wishes = waiting;
+        let (made, waiting) =
+            std::mem::take(&mut self.decisions.wishes).into_iter().partition(is_made);
+        self.decisions.wishes = waiting;
         made
     }
 
@@ -328,8 +330,8 @@ impl ApprovalRequest {
             remember: wish,
             effect: RuleEffect::Allow,
             over: None,
-            tool: self.proposal.tool.clone(),
-            session: self.proposal.session.clone(),
+            tool: self.proposal.origin.tool.clone(),
+            session: self.proposal.origin.session.clone(),
             document: self.proposal.document.clone(),
             request: Some(self.id().clone()),
             by: moment.by.clone(),

@@ -44,21 +44,25 @@ fn bob() -> Principal {
 
 fn proposal(tool: &str, input: serde_json::Value, preview: Preview) -> ProposedCall {
     ProposedCall {
-        id: "req_1".into(),
-        tool: tool.to_owned(),
-        input,
-        tool_use: "toolu_1".into(),
-        session: "ses_1".into(),
-        run: "run_1".into(),
+        origin: CallOrigin {
+            id: "req_1".into(),
+            tool: tool.to_owned(),
+            input,
+            tool_use: "toolu_1".into(),
+            session: "ses_1".into(),
+            run: "run_1".into(),
+        },
+        action: ProposedAction {
+            prompt: "fix it".to_owned(),
+            base_version: Version(0),
+            scope: None,
+            explanation: String::new(),
+            preview,
+            touched: None,
+            source: "sdk".to_owned(),
+        },
         document: Some("doc_1".into()),
         requester: Person::from(&ann()),
-        prompt: "fix it".to_owned(),
-        base_version: Version(0),
-        scope: None,
-        explanation: String::new(),
-        preview,
-        touched: None,
-        source: "sdk".to_owned(),
         policy: ApprovalRequirement::default(),
         again_of: None,
     }
@@ -74,7 +78,7 @@ impl ReviewFixture {
         let text = Text::new(old);
         let proposal =
             proposal("update_full_document", json!({ "new_content": new }), Preview::generic());
-        let arrival = ArrivedHunks::map(&proposal.id, drafts(old, new), &text, []).unwrap();
+        let arrival = ArrivedHunks::map(&proposal.origin.id, drafts(old, new), &text, []).unwrap();
         let clock = RequestTimes::start(START_MS, 300_000);
         let request = ApprovalRequest::open(proposal, arrival, Version(0), clock);
         Self { text, request, now_ms: START_MS + 1 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, ExecutionState, HunkStatus,
-    Person, PreviewKind, RequestStatus,
+    InvalidDecisionReason, NotAllowedReason, Person, PreviewKind, RequestStatus,
 };
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
@@ -65,29 +65,33 @@ impl ApprovalRequest {
     /// Returns the file that the call changed, if nobody has undone that.
     ///
     /// # Errors
-    /// Reason, for people, why there is nothing to undo.
-    pub fn written(&self) -> Result<WrittenFile<'_>, &'static str> {
-        let preview = &self.proposal.preview;
-        match (&self.execution, &self.reversal) {
-            (_, Some(FileUndo { done_ms: Some(_), .. })) => return Err("it was undone already"),
-            (_, Some(_)) => return Err("it is being undone"),
+    /// Reason why there is nothing to undo.
+    pub fn written(&self) -> Result<WrittenFile<'_>, InvalidDecisionReason> {
+        let preview = &self.proposal.action.preview;
+        match (&self.aftermath.execution, &self.aftermath.reversal) {
+            (_, Some(FileUndo { done_ms: Some(_), .. })) => {
+                return Err(InvalidDecisionReason::AlreadyUndone);
+            }
+            (_, Some(_)) => return Err(InvalidDecisionReason::BeingUndone),
             (Some(ExecutionState::Done { report, .. }), None) if !report.is_error => {}
-            (Some(ExecutionState::Begun { .. }), None) => return Err("it is not over yet"),
-            _ => return Err("nothing was done, so there is nothing to undo"),
+            (Some(ExecutionState::Begun { .. }), None) => {
+                return Err(InvalidDecisionReason::StillRunning);
+            }
+            _ => return Err(InvalidDecisionReason::NothingDone),
         }
         if preview.kind == PreviewKind::Command {
-            return Err("a command cannot be undone: nobody knows all that it changed");
+            return Err(InvalidDecisionReason::UndoOfCommand);
         }
-        let Some(touched) = &self.proposal.touched else {
-            return Err("this changed no file; a document that was made can be deleted");
+        let Some(touched) = &self.proposal.action.touched else {
+            return Err(InvalidDecisionReason::MadeDocument);
         };
         let (Some(path), Some(after)) = (&preview.file_path, &preview.new_content) else {
-            return Err("this changed no file");
+            return Err(InvalidDecisionReason::NoFileChanged);
         };
         let was_made = preview.data["is_new_file"] == true;
         let before = preview.original_content.as_deref().filter(|_| !was_made);
         if before.is_none() && !was_made {
-            return Err("what the file read before is not known");
+            return Err(InvalidDecisionReason::FormerTextUnknown);
         }
         Ok(WrittenFile { path, before, after, touched })
     }
@@ -115,38 +119,40 @@ impl ApprovalRequest {
         requirements: &DecisionRequirements,
     ) -> Result<(), DecisionError> {
         self.reversible(who)?;
-        let file = self.proposal.preview.file_path.clone();
+        let file = self.proposal.action.preview.file_path.clone();
         let extent = ChangeExtent { units: Some(units), file };
         if forced {
             self.check_not_denied(&extent, requirements)?;
         }
         self.requirement_for(&extent, who, requirements)?;
         let by = Person::from(who);
-        self.reversal = Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
+        self.aftermath.reversal =
+            Some(FileUndo { by, at_ms: now_ms, forced, found: stamp, done_ms: None });
         Ok(())
     }
 
     /// Records the end of the undo; an undo that did nothing can be tried again. Returns `false` if
     /// no undo was under way.
     pub fn end_reversal(&mut self, reversed: &FileUndoOutcome, now_ms: u64) -> bool {
-        let Some(reversal) = self.reversal.as_mut().filter(|it| it.done_ms.is_none()) else {
+        let Some(reversal) = self.aftermath.reversal.as_mut().filter(|it| it.done_ms.is_none())
+        else {
             return false;
         };
         match reversed {
             FileUndoOutcome::Done => reversal.done_ms = Some(now_ms),
-            FileUndoOutcome::Not(_) => self.reversal = None,
+            FileUndoOutcome::Not(_) => self.aftermath.reversal = None,
         }
         true
     }
 
     /// Returns the undo, once it is done.
     pub fn undone(&self) -> Option<&FileUndo> {
-        self.reversal.as_ref().filter(|reversal| reversal.done_ms.is_some())
+        self.aftermath.reversal.as_ref().filter(|reversal| reversal.done_ms.is_some())
     }
 
     /// Returns `true` while an undo is under way and its outcome is not recorded.
     pub fn is_being_undone(&self) -> bool {
-        self.reversal.as_ref().is_some_and(|reversal| reversal.done_ms.is_none())
+        self.aftermath.reversal.as_ref().is_some_and(|reversal| reversal.done_ms.is_none())
     }
 
     /// Returns `true` if anything could be undone now, as far as the request itself can tell.
@@ -176,27 +182,27 @@ impl ApprovalRequest {
     pub fn check_repeatable(&self, who: &Principal) -> Result<(), DecisionError> {
         let document = self.proposal.document.as_ref();
         if !who.may(Action::Ask, document) || !self.concerns(who) {
-            let reason = "only who may ask for it themselves can propose it again";
+            let reason = NotAllowedReason::ReopenNeedsAsk;
             return Err(DecisionError::NotAllowed { reason });
         }
         self.repeatable().map_err(|reason| DecisionError::InvalidDecision { reason })
     }
 
-    fn repeatable(&self) -> Result<(), &'static str> {
-        match self.proposal.preview.kind {
+    fn repeatable(&self) -> Result<(), InvalidDecisionReason> {
+        match self.proposal.action.preview.kind {
             PreviewKind::Diff | PreviewKind::MultiDiff | PreviewKind::Command => {}
             PreviewKind::Generic => {
-                return Err("this cannot be proposed again: the run that wanted it is over");
+                return Err(InvalidDecisionReason::RunOver);
             }
         }
         match self.status {
-            RequestStatus::Streaming | RequestStatus::Pending => Err("it still waits for people"),
+            RequestStatus::Streaming | RequestStatus::Pending => {
+                Err(InvalidDecisionReason::StillWaiting)
+            }
             RequestStatus::Approved if self.undone().is_none() => {
-                Err("it was done; it can be proposed again once it is undone")
+                Err(InvalidDecisionReason::NotUndone)
             }
-            _ if self.again_as.is_some() => {
-                Err("it was proposed again already; the newer request can be")
-            }
+            _ if self.aftermath.again_as.is_some() => Err(InvalidDecisionReason::AlreadyReopened),
             RequestStatus::Approved
             | RequestStatus::Rejected
             | RequestStatus::Partly
@@ -208,6 +214,6 @@ impl ApprovalRequest {
 
     /// Records the request with which a person proposed this one again.
     pub fn repeated_as(&mut self, again: RequestId) {
-        self.again_as = Some(again);
+        self.aftermath.again_as = Some(again);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     ApprovalRequest, ClosedBy, DecisionError, DecisionOutcome, DecisionRequirements, Hunk,
-    HunkPart, HunkStatus, PeopleAsked, Person, RequestStatus, TouchedSince,
+    HunkPart, HunkStatus, InvalidDecisionReason, PeopleAsked, Person, RequestStatus, TouchedSince,
 };
 use crate::approvals::hunks::apply::{AppliedHunks, HunkEdit, in_order};
 use crate::document::provenance::PlacementOrigin;
@@ -66,7 +66,8 @@ impl ApprovalRequest {
         let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
         let mut after = text.clone();
         if let Some(change) = &changes {
-            let misfit = DecisionError::InvalidDecision { reason: "it does not fit the text" };
+            let misfit =
+                DecisionError::InvalidDecision { reason: InvalidDecisionReason::DoesNotFit };
             change.apply(&mut after).map_err(|_| misfit)?;
         }
         for &index in &indices {
@@ -121,8 +122,8 @@ impl ApprovalRequest {
             return;
         }
         self.status = RequestStatus::Pending;
-        self.closed = None;
-        self.answer = None;
+        self.decisions.closed = None;
+        self.decisions.answer = None;
         // No caller waits for it, so it does not expire.
         self.clock.expires_ms = None;
         self.clock.deadline_ms = None;
@@ -135,7 +136,9 @@ impl ApprovalRequest {
             let all: Vec<usize> =
                 (0..self.hunks.len()).filter(|&i| is_accepted(&self.hunks[i])).collect();
             return if all.is_empty() {
-                Err(DecisionError::InvalidDecision { reason: "nothing was accepted" })
+                Err(DecisionError::InvalidDecision {
+                    reason: InvalidDecisionReason::NothingAccepted,
+                })
             } else {
                 Ok(all)
             };
@@ -146,7 +149,7 @@ impl ApprovalRequest {
             let index = index.ok_or_else(|| DecisionError::NotFound { hunk: id.clone() })?;
             if !is_accepted(&self.hunks[index]) || indices.contains(&index) {
                 return Err(DecisionError::InvalidDecision {
-                    reason: "this change is not accepted",
+                    reason: InvalidDecisionReason::NotAccepted,
                 });
             }
             indices.push(index);
@@ -167,7 +170,7 @@ impl TouchedPolicy<'_> {
 }
 
 fn no_place() -> DecisionError {
-    DecisionError::InvalidDecision { reason: "it does not fit the text" }
+    DecisionError::InvalidDecision { reason: InvalidDecisionReason::DoesNotFit }
 }
 
 /// Returns the edits that undo a hunk; `None`: it has no place in the text.

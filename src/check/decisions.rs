@@ -132,7 +132,7 @@ impl AuditLines {
     /// Returns the contradiction between the log and the request about who ended it and when, if
     /// there is one.
     fn wrong_end(&self, request: &ApprovalRequest) -> Option<String> {
-        let closed = request.closed.as_ref()?;
+        let closed = request.decisions.closed.as_ref()?;
         let lines = self.of(request.id().as_str());
         if let Some(by) = &closed.by {
             let is_same = |line: &AuditRecord| {
@@ -222,13 +222,14 @@ fn wrong_remarks(request: &ApprovalRequest, taken: &[DecisionLine<'_>]) -> Vec<S
             && taken.decision.feedback == remark.feedback
             && taken.decision.note == remark.note
     };
-    let made_up = request.remarks.iter().filter(|it| !taken.iter().any(|line| is_same(line, it)));
+    let made_up =
+        request.decisions.remarks.iter().filter(|it| !taken.iter().any(|line| is_same(line, it)));
     let made_up =
         made_up.map(|it| format!("no audit line has what {} is said to have remarked", it.by.user));
     let remarked =
         |it: &&DecisionLine<'_>| it.decision.feedback.is_some() || it.decision.note.is_some();
     let lost = taken.iter().filter(remarked);
-    let lost = lost.filter(|line| !request.remarks.iter().any(|it| is_same(line, it)));
+    let lost = lost.filter(|line| !request.decisions.remarks.iter().any(|it| is_same(line, it)));
     made_up.chain(lost.map(|it| format!("{} has a remark that is gone", place(it.line)))).collect()
 }
 

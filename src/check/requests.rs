@@ -165,7 +165,7 @@ struct AfterEnd {
 impl AfterEnd {
     /// Returns the actions after the end; `None` if there cannot be any.
     fn of(request: &ApprovalRequest) -> Option<Self> {
-        let others = request.proposal.again_of.iter().chain(&request.again_as).cloned();
+        let others = request.proposal.again_of.iter().chain(&request.aftermath.again_as).cloned();
         let aftermath = Self {
             id: request.id().clone(),
             is_desks: request.proposal.document.is_none(),
@@ -173,7 +173,7 @@ impl AfterEnd {
             is_being_undone: request.is_being_undone(),
             others: others.collect(),
         };
-        let is_any = request.reversal.is_some() || !aftermath.others.is_empty();
+        let is_any = request.aftermath.reversal.is_some() || !aftermath.others.is_empty();
         (is_any || aftermath.is_desks).then_some(aftermath)
     }
 }
@@ -228,10 +228,10 @@ fn one(
 fn columns(record: &RequestRecord, request: &ApprovalRequest) -> [(&'static str, bool); 7] {
     let proposal = &request.proposal;
     [
-        ("id", record.id == proposal.id),
+        ("id", record.id == proposal.origin.id),
         ("document", record.document == proposal.document),
-        ("session", record.session == proposal.session),
-        ("run", record.run == proposal.run),
+        ("session", record.session == proposal.origin.session),
+        ("run", record.run == proposal.origin.run),
         ("status", record.status == request.status.as_str()),
         ("openness", record.open == request.status.is_open()),
         ("time of expiry", record.expires_ms == request.clock.expires_ms),

@@ -77,7 +77,7 @@ impl AnnotatedText {
         for request in requests.iter().filter(|request| request.status.is_open()) {
             let signature = Arc::new(ChangeSignature::of(request));
             // The request's explanation is given once, with its first change.
-            let mut unsaid = Some(request.proposal.explanation.as_str());
+            let mut unsaid = Some(request.proposal.action.explanation.as_str());
             for hunk in &request.hunks {
                 if !matches!(hunk.status, HunkStatus::Pending | HunkStatus::Conflict) {
                     continue;

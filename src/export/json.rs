@@ -179,13 +179,13 @@ fn ruled(rule: &ApprovalRule) -> JsonRuleRef<'_> {
 fn asked(request: &Arc<ApprovalRequest>) -> JsonRequest<'_> {
     let proposal = &request.proposal;
     JsonRequest {
-        request_id: proposal.id.as_str(),
-        tool_name: &proposal.tool,
+        request_id: proposal.origin.id.as_str(),
+        tool_name: &proposal.origin.tool,
         status: request.status.as_str(),
         author: author(&proposal.requester),
-        explanation: &proposal.explanation,
-        prompt: &proposal.prompt,
-        base_version: proposal.base_version.0,
+        explanation: &proposal.action.explanation,
+        prompt: &proposal.action.prompt,
+        base_version: proposal.action.base_version.0,
         created_at: time(request.clock.created_ms),
         expires_at: request.clock.ends_ms().map(time),
         preview_hash: request.preview_hash(),

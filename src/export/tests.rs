@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::*;
 use crate::approvals::{
-    AiCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, HunkStatus, Person, Preview,
-    ProposedCall, RememberWish, RequestStatus, RequestTimes, RuleEffect, RuleScope, SpanAuthor,
+    AiCredit, ApprovalRequirement, ApprovalRule, ArrivedHunks, CallOrigin, HunkStatus, Person,
+    Preview, ProposedAction, ProposedCall, RememberWish, RequestStatus, RequestTimes, RuleEffect,
+    RuleScope, SpanAuthor,
 };
 use crate::document::diff::{DiffLimits, diff};
 use crate::document::utf16_len;
@@ -24,21 +25,25 @@ pub(super) fn request(number: u32, who: &str, old: &str, new: &str) -> ApprovalR
     let arrival =
         ArrivedHunks::map(&id, diff(old, new, &DiffLimits::default()), &text, []).unwrap();
     let proposal = ProposedCall {
-        id,
-        tool: "update_full_document".to_owned(),
-        input: json!({ "new_content": new }),
-        tool_use: "toolu_1".into(),
-        session: "ses_1".into(),
-        run: "run_1".into(),
+        origin: CallOrigin {
+            id,
+            tool: "update_full_document".to_owned(),
+            input: json!({ "new_content": new }),
+            tool_use: "toolu_1".into(),
+            session: "ses_1".into(),
+            run: "run_1".into(),
+        },
+        action: ProposedAction {
+            prompt: "Fix it".to_owned(),
+            base_version: Version(7),
+            scope: None,
+            explanation: format!("{who} asked."),
+            preview: Preview::generic(),
+            touched: None,
+            source: "sdk".to_owned(),
+        },
         document: Some("doc_lamp".into()),
         requester: Person { user: UserId::from(who.to_lowercase()), name: who.to_owned() },
-        prompt: "Fix it".to_owned(),
-        base_version: Version(7),
-        scope: None,
-        explanation: format!("{who} asked."),
-        preview: Preview::generic(),
-        touched: None,
-        source: "sdk".to_owned(),
         policy: ApprovalRequirement::default(),
         again_of: None,
     };

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::approvals::{
-    ApprovalRequest, ApprovalRule, Decision, FileUndoOutcome, FoundFile, Hunk, HunkDraft, Person,
-    Preview, RememberWish, RequestResolution, RuleEffect, ToolReport, UpdatedPreview,
+    ApprovalRequest, ApprovalRule, CallOrigin, Decision, FileUndoOutcome, FoundFile, Hunk,
+    HunkDraft, Person, ProposedAction, RememberWish, RequestResolution, RuleEffect, ToolReport,
+    UpdatedPreview,
 };
 use crate::document::{Text, TextEdit, Update};
 use crate::ids::{
@@ -134,7 +135,7 @@ impl RoomCommand {
             | Self::Undo(UndoChange { request, .. }, ..)
             | Self::Reopen(ProposeAgain { request, .. }, ..) => Some(request),
             Self::BeginUndo(undoing, ..) => Some(&undoing.request),
-            Self::Propose(new, ..) if new.taken_up => Some(&new.id),
+            Self::Propose(new, ..) if new.after_restart => Some(&new.origin.id),
             Self::Open(..)
             | Self::Leave(..)
             | Self::Push(..)
@@ -313,46 +314,23 @@ pub struct SettingsChange {
 /// Change that a tool proposes; see [`RoomCommand::Propose`].
 #[derive(Clone, Debug)]
 pub struct NewApprovalRequest {
-    /// Identifier, made before the request is sent, so that a restart can find the request again.
-    pub id: RequestId,
-    /// Name of the tool.
-    pub tool: String,
-    /// Input of the tool, as the model gave it.
-    pub input: serde_json::Value,
-    /// Identifier of the call, as the model named it.
-    pub tool_use: ToolUseId,
-    /// Session that asked.
-    pub session: SessionId,
-    /// Run that asked.
-    pub run: RunId,
+    /// Call and the run that made it.
+    pub origin: CallOrigin,
     /// Person who asked.
     pub requester: Principal,
-    /// Prompt that the person typed.
-    pub prompt: String,
-    /// Version that the tool read.
-    pub base_version: Version,
+    /// Action that the call proposes.
+    pub action: ProposedAction,
     /// Text that the tool read.
     pub base: Text,
-    /// Hunks of the change, in positions of [`base_version`](NewApprovalRequest::base_version).
+    /// Hunks of the change, in positions of [`ProposedAction::base_version`].
     pub hunks: Vec<HunkDraft>,
-    /// Original range, in positions of `base_version`; `partial` answers give the text that stands
-    /// there afterwards.
-    pub scope: Option<(usize, usize)>,
-    /// Explanation by the model.
-    pub explanation: String,
-    /// Preview that people are shown besides the hunks.
-    pub preview: Preview,
-    /// SHA-256 of the content of the file that the call would change, if there is one.
-    pub touched: Option<String>,
-    /// Transport through which the call came.
-    pub source: String,
     /// Mode that says whether a person must decide.
     pub approval_mode: ApprovalMode,
     /// Time at which an outside caller gives up, in milliseconds since 1970; `None`: the caller
     /// does not give up.
     pub deadline_ms: Option<u64>,
     /// `true` if an earlier process may have proposed the request; the store is asked first then.
-    pub taken_up: bool,
+    pub after_restart: bool,
     /// Ended request that a person proposes again with this one.
     pub again_of: Option<RequestId>,
 }

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::approvals::{ApprovalRequest, ApprovalRule, Hunk, HunkDraft, HunkStatus, Person};
+use crate::approvals::{
+    ApprovalRequest, ApprovalRule, Hunk, HunkDraft, HunkStatus, Person, RequestStatus,
+};
 use crate::document::{Text, Update};
 use crate::ids::{
     ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version,
 };
 use crate::permissions::Principal;
+use crate::store::RunEndKind;
 
 use super::file_state::FileState;
 use super::settings::{DocumentSettings, ServerSettings};
@@ -183,13 +186,86 @@ pub enum RunEventKind {
     StreamChunk(String),
     /// End of the model's answer.
     StreamEnd,
-    /// Agent event object: type, subtype, content.
-    Agent(&'static str, &'static str, Value),
+    /// Agent event object.
+    Agent(AgentObject),
     /// Answer to `askClaudeCode`, exactly once for each.
     Response(RunResponse),
     /// End of the run, after all its events have been told. Not sent to clients; the event sink
     /// notes with it that the end was delivered.
     Over,
+}
+
+/// Agent event object, as sent live and by `transcript:get`; see [`RunEventKind::Agent`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentObject {
+    /// Type of the event.
+    pub kind: AgentEventType,
+    /// Subtype of the event.
+    pub subtype: AgentEventSubtype,
+    /// Content of the event.
+    pub content: Value,
+}
+
+impl AgentObject {
+    /// Creates an event.
+    pub fn new(kind: AgentEventType, subtype: AgentEventSubtype, content: Value) -> Self {
+        Self { kind, subtype, content }
+    }
+
+    /// Returns the event of a call that waits in another document.
+    pub fn waiting(content: Value) -> Self {
+        Self::new(AgentEventType::System, AgentEventSubtype::Waiting, content)
+    }
+}
+
+/// Type of an [`AgentObject`]: its speaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentEventType {
+    /// A person, or the tool that people decided about.
+    User,
+    /// The model.
+    Assistant,
+    /// The end of the run.
+    Result,
+    /// The server.
+    System,
+}
+
+/// Subtype of an [`AgentObject`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentEventSubtype {
+    /// Prompt of a person.
+    Prompt,
+    /// Beginning of a new conversation.
+    Clear,
+    /// Complete text block.
+    Text,
+    /// Piece of a text block that is still being written.
+    TextDelta,
+    /// Call of a tool.
+    ToolUse,
+    /// Outcome of a call.
+    ToolResult,
+    /// Call that waits in another document.
+    Waiting,
+    /// End of the run.
+    Ended(RunEndKind),
+}
+
+impl AgentEventSubtype {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Clear => "clear",
+            Self::Text => "text",
+            Self::TextDelta => "text_delta",
+            Self::ToolUse => "tool_use",
+            Self::ToolResult => "tool_result",
+            Self::Waiting => "waiting",
+            Self::Ended(kind) => kind.as_str(),
+        }
+    }
 }
 
 /// Answer to `askClaudeCode`; see [`RunEventKind::Response`].
@@ -199,10 +275,45 @@ pub struct RunResponse {
     pub message: String,
     /// Change of the text.
     pub update: ResponseUpdate,
-    /// Every document change of the run, in order: request, status, kind, version afterwards.
-    pub updates: Vec<(RequestId, String, &'static str, Version)>,
+    /// Every document change of the run, in order.
+    pub updates: Vec<DecidedUpdate>,
     /// Code and message of the error, if there is no answer.
     pub error: Option<(String, String)>,
+}
+
+/// Change of a document in a [`RunResponse`] that people decided about.
+#[derive(Clone, Debug)]
+pub struct DecidedUpdate {
+    /// Request of the change.
+    pub request: RequestId,
+    /// Final status of the request.
+    pub status: RequestStatus,
+    /// Extent of the change.
+    pub extent: UpdateExtent,
+    /// Version of the document afterwards.
+    pub version: Version,
+}
+
+/// Extent of a document update, in the words of the document agent protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateExtent {
+    /// No change of the document.
+    None,
+    /// Change of the whole document.
+    Full,
+    /// Change of a range.
+    Partial,
+}
+
+impl UpdateExtent {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Full => "full",
+            Self::Partial => "partial",
+        }
+    }
 }
 
 /// Change of the text by a [`RunResponse`].

@@ -165,6 +165,6 @@ pub(super) fn retell(
 }
 
 fn audit(state: &RoomState, request: &ApprovalRequest, action: &str, now: &AppliedAt) -> StoreOp {
-    let detail = json!({ "tool": request.proposal.tool, "status": request.status.as_str() });
+    let detail = json!({ "tool": request.proposal.origin.tool, "status": request.status.as_str() });
     state.audit(action, "server", Some(request.id()), detail, now)
 }

@@ -325,7 +325,7 @@ fn put_run(script: &mut StatementBatch<'_>, record: &RunRecord) {
     .bind(record.session.as_str())
     .bind(record.document.as_ref().map(DocumentId::as_str))
     .bind(record.user.as_str())
-    .bind(&record.state)
+    .bind(record.state.as_str())
     .bind(record.body.to_string())
     .bind(int(record.created_ms))
     .bind(record.finished_ms.map(int));

@@ -46,7 +46,7 @@ pub use queries::transcripts::{MEASURED, TranscriptSince, fitting};
 pub use records::{
     AnswerRecord, AuditEntry, AuditRecord, CLEAR, DecisionRecord, DocumentRecord, EntrySize,
     FileRecord, HistoryRecord, IdempotencyRecord, LoadedDocument, MessageRecord, PAST,
-    RequestRecord, RuleRecord, RunRecord, SessionRecord, StartingText, TokenRecord,
-    TranscriptCursor, UpdateRecord,
+    RequestRecord, RuleRecord, RunEndKind, RunRecord, RunState, SessionRecord, StartingText,
+    TokenRecord, TranscriptCursor, UpdateRecord,
 };
 pub use webhook_records::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};

@@ -209,14 +209,96 @@ pub struct RunRecord {
     pub document: Option<DocumentId>,
     /// Person who asked.
     pub user: UserId,
-    /// `queued`, `running`, or the way it ended.
-    pub state: String,
+    /// State of the run.
+    pub state: RunState,
     /// Data the agent needs to continue after a restart.
     pub body: Value,
     /// Time at which it was asked for.
     pub created_ms: u64,
     /// Time at which it ended; `None`: it is taken up again after a restart.
     pub finished_ms: Option<u64>,
+}
+
+/// State of a run. A run that has not ended is resumed after a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// The run waits for its turn.
+    Queued,
+    /// The run has begun.
+    Running,
+    /// The run has ended.
+    Ended(RunEndKind),
+}
+
+impl RunState {
+    /// Returns the name in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Ended(kind) => kind.as_str(),
+        }
+    }
+}
+
+impl From<&str> for RunState {
+    /// Reads a stored name.
+    fn from(name: &str) -> Self {
+        match name {
+            "queued" => Self::Queued,
+            "running" => Self::Running,
+            kind => Self::Ended(kind.into()),
+        }
+    }
+}
+
+/// Kind of a run's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", from = "String")]
+pub enum RunEndKind {
+    /// The model finished its answer.
+    Success,
+    /// Something failed.
+    Error,
+    /// A person stopped the run.
+    Cancelled,
+    /// The model's answer was longer than allowed.
+    MaxTokens,
+    /// The model declined to answer.
+    Refusal,
+    /// The run reached a limit.
+    Limit,
+}
+
+impl RunEndKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] =
+        [Self::Success, Self::Error, Self::Cancelled, Self::MaxTokens, Self::Refusal, Self::Limit];
+
+    /// Returns the name in the store and on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Cancelled => "cancelled",
+            Self::MaxTokens => "max_tokens",
+            Self::Refusal => "refusal",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+impl From<&str> for RunEndKind {
+    /// Reads a stored name; an unknown one counts as an error.
+    fn from(name: &str) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Error)
+    }
+}
+
+impl From<String> for RunEndKind {
+    fn from(name: String) -> Self {
+        name.as_str().into()
+    }
 }
 
 impl RunRecord {

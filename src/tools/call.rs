@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::approvals::RequestStatus;
 use crate::ids::{DocumentId, RequestId, Version};
 use crate::llm::messages_api::ContentBlock;
+use crate::rooms::event::UpdateExtent;
 
 /// Call of a tool, as the model made it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,6 +77,11 @@ impl ToolOutcome {
         let (tool_use_id, text) = (tool_use_id.into(), text.into());
         Self { tool_use_id, text, is_error: true, ..Self::default() }
     }
+
+    /// Returns the status of the request that people were asked about, if there was one.
+    pub fn status(&self) -> Option<RequestStatus> {
+        RequestStatus::from_name(self.about.get("status")?.as_str()?)
+    }
 }
 
 /// Change of the document that people decided about.
@@ -82,8 +89,8 @@ impl ToolOutcome {
 pub struct DecidedChange {
     /// Request of the change.
     pub request: RequestId,
-    /// Final status of the request, in its wire name.
-    pub status: String,
+    /// Final status of the request.
+    pub status: RequestStatus,
     /// `true` if anything of the change was applied.
     pub applied: bool,
     /// Version of the document afterwards.
@@ -104,8 +111,8 @@ pub struct RewrittenRange {
 }
 
 impl DecidedChange {
-    /// Returns the document agent protocol's `updateType`: `partial` for a range, otherwise `full`.
-    pub fn kind(&self) -> &'static str {
-        if self.range.is_some() { "partial" } else { "full" }
+    /// Returns the document agent protocol's `updateType`.
+    pub fn extent(&self) -> UpdateExtent {
+        if self.range.is_some() { UpdateExtent::Partial } else { UpdateExtent::Full }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::approvals::CallOrigin;
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
@@ -13,7 +14,7 @@ use crate::rooms::command::{ApprovalMode, DocumentSnapshot};
 use crate::rooms::{RoomHandle, RoomRegistry};
 use crate::workspace::Workspace;
 
-use super::{ToolEffect, ToolError, UnreadRanges};
+use super::{ToolCall, ToolEffect, ToolError, UnreadRanges};
 
 /// Other documents that the model has read in this run, with the unread ranges of each. Kept in
 /// memory only: after a restart the model reads them again.
@@ -55,9 +56,23 @@ pub struct CallIdentity {
     /// Origin of the call, as the request's `source` on the wire.
     pub source: &'static str,
     /// `true` if the call may have been made before a restart.
-    pub taken_up: bool,
+    pub after_restart: bool,
     /// Earlier request that a person proposes again with the call.
     pub again_of: Option<RequestId>,
+}
+
+impl CallIdentity {
+    /// Returns the origin of `call`, for its request.
+    pub fn origin(&self, call: &ToolCall) -> CallOrigin {
+        CallOrigin {
+            id: self.request.clone(),
+            tool: call.name.clone(),
+            input: call.input.clone(),
+            tool_use: call.id.as_str().into(),
+            session: self.session.clone(),
+            run: self.run.clone(),
+        }
+    }
 }
 
 /// Documents as the model knows them, and the part of one that it may change.

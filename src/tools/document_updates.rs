@@ -10,6 +10,7 @@ use crate::document::diff::{ChangedPassage, DiffLimits, common_ends, passages};
 use crate::document::utf16_len;
 use crate::ids::Version;
 use crate::rooms::command::DocumentSnapshot;
+use crate::rooms::event::UpdateExtent;
 
 use super::document::read_document::ReadDocument;
 use super::workspace::read::ReadTool;
@@ -58,7 +59,7 @@ pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
         news(shown, &context.view.latest_unread, now, proposed.as_deref(), context.change_note());
     let change = DecidedChange {
         request: resolution.request.clone(),
-        status: resolution.status.as_str().to_owned(),
+        status: resolution.status,
         applied: *applied,
         version: resolution.version,
         range: range.clone(),
@@ -70,8 +71,8 @@ pub fn report(context: &ToolContext, verdict: &ProposalResult) -> FinishedCall {
         explanation: explanation.clone(),
         ..ToolOutcome::default()
     };
-    let kind = if *applied { change.kind() } else { "none" };
-    outcome.about.insert("updateType".into(), json!(kind));
+    let extent = if *applied { change.extent() } else { UpdateExtent::None };
+    outcome.about.insert("updateType".into(), json!(extent.as_str()));
     outcome.about.insert("request_id".into(), json!(change.request));
     outcome.about.insert("status".into(), json!(change.status));
     if let Some(range) = range.as_ref().filter(|_| *applied) {

@@ -100,7 +100,8 @@ fn body(delivery: &WebhookDelivery) -> Result<String, SendError> {
         _ => ("tool_approval_resolved", serde_json::to_value(convert::resolved(&request))),
     };
     let data = data.map_err(unreadable)?;
-    let at_ms = request.closed.as_ref().map_or(request.clock.created_ms, |closed| closed.at_ms);
+    let at_ms =
+        request.decisions.closed.as_ref().map_or(request.clock.created_ms, |closed| closed.at_ms);
     Ok(json!({"type": kind, "timestamp": convert::time(at_ms), "data": data}).to_string())
 }
 

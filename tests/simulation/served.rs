@@ -100,7 +100,7 @@ impl Desk {
 
     /// A call of an agent arrives.
     pub fn propose(&mut self, new: NewApprovalRequest, reply: ReplySender<ProposalOutcome>) {
-        let since = new.base_version;
+        let since = new.action.base_version;
         self.under_the_law(|copydesk| {
             copydesk.take_with(RoomCommand::Propose(Box::new(new), reply), since);
         });

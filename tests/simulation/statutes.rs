@@ -80,22 +80,22 @@ impl Statutes {
 
     /// Whether people must be told no about a request.
     pub fn denies(&self, request: &ApprovalRequest) -> bool {
-        self.strictest(&request.proposal.tool, units(request)) == Some(RuleEffect::Deny)
+        self.strictest(&request.proposal.origin.tool, units(request)) == Some(RuleEffect::Deny)
     }
 
     /// Whether people must be told no about so much of a request.
     pub fn denies_units(&self, request: &ApprovalRequest, units: usize) -> bool {
-        self.strictest(&request.proposal.tool, units) == Some(RuleEffect::Deny)
+        self.strictest(&request.proposal.origin.tool, units) == Some(RuleEffect::Deny)
     }
 
     /// Whether people must be asked about a request.
     pub fn asks(&self, request: &ApprovalRequest) -> bool {
-        self.strictest(&request.proposal.tool, units(request)) == Some(RuleEffect::Ask)
+        self.strictest(&request.proposal.origin.tool, units(request)) == Some(RuleEffect::Ask)
     }
 
     /// Holds a request that has just been made to the rules: `request` is what became of it at once.
     pub fn judge(&self, request: &ApprovalRequest, gate: ApprovalMode) -> Held {
-        let (tool, units) = (request.proposal.tool.as_str(), units(request));
+        let (tool, units) = (request.proposal.origin.tool.as_str(), units(request));
         let strictest = self.strictest(tool, units);
         let how = || format!("{strictest:?} by {:?} of {units} units: {request:?}", self.now);
         must(DeniedIsNotDone, strictest != Some(RuleEffect::Deny), how)?;

@@ -65,7 +65,7 @@ pub fn told(
     let is_news = if let Some(stood) = known.stood {
         stood != stands
     } else {
-        let status = newest.map_or(now.status, |it| it.status).as_str();
+        let status = newest.map_or(now.status, |it| it.status);
         let last_ms = newest.map_or(0, last_ms).max(last_ms(now));
         // Nobody could undo it before the model was told.
         now.undone().is_some() || status != known.first.status || last_ms > known.told_ms
@@ -78,18 +78,19 @@ pub fn told(
 fn decision_state(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> String {
     let hunks: Vec<_> =
         now.hunks.iter().filter_map(|h| Some((&h.id, h.decided.as_ref()?.at_ms))).collect();
-    let closed = now.closed.as_ref().map(|closed| closed.at_ms);
+    let closed = now.decisions.closed.as_ref().map(|closed| closed.at_ms);
     let undone = now.undone().and_then(|undone| undone.done_ms);
     let newest = newest.map(|it| (it.id(), decision_state(it, None)));
-    json!([now.status.as_str(), closed, hunks, now.remarks.len(), undone, newest]).to_string()
+    json!([now.status.as_str(), closed, hunks, now.decisions.remarks.len(), undone, newest])
+        .to_string()
 }
 
 /// Returns the time of the latest decision or remark, in milliseconds since 1970.
 fn last_ms(now: &ApprovalRequest) -> u64 {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref()).map(|it| it.at_ms);
-    let ends = now.closed.iter().map(|closed| closed.at_ms);
+    let ends = now.decisions.closed.iter().map(|closed| closed.at_ms);
     let undone = now.undone().and_then(|undone| undone.done_ms);
-    let remarks = now.remarks.iter().map(|remark| remark.at_ms);
+    let remarks = now.decisions.remarks.iter().map(|remark| remark.at_ms);
     hunks.chain(ends).chain(undone).chain(remarks).max().unwrap_or_default()
 }
 
@@ -99,25 +100,26 @@ fn worded(
     newest: Option<&ApprovalRequest>,
 ) -> String {
     let (id, status) = (now.id(), known.first.status);
-    let what = known.first.what.unwrap_or(&now.proposal.tool);
+    let what = known.first.what.unwrap_or(&now.proposal.origin.tool);
     // The explanation is the model's own words; a line of it must not look like one of the report.
     let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
-    let head = format!("- {id} ({what}) was {status}");
+    let head = format!("- {id} ({what}) was {}", status.as_str());
     if let Some(newest) = newest {
         let (again, is) = (newest.id(), newest.status.as_str());
         let line = format!("{head}, and a person proposed it again as {again}, which is {is} now");
         return with_details(line, newest, known.told_ms);
     }
     if let Some(undone) = now.undone() {
-        let file = now.proposal.preview.file_path.as_deref().unwrap_or("the file");
+        let file = now.proposal.action.preview.file_path.as_deref().unwrap_or("the file");
         let by = &undone.by.name;
         return format!(
             "{head}, and people have undone it since: {file} reads as before (undone by {by})"
         );
     }
-    let line = match now.status.as_str() {
-        same if same == status => format!("{head}, and people have decided it anew"),
-        other => format!("{head} and is {other} now"),
+    let line = if now.status == status {
+        format!("{head}, and people have decided it anew")
+    } else {
+        format!("{head} and is {} now", now.status.as_str())
     };
     with_details(line, now, known.told_ms)
 }
@@ -129,7 +131,7 @@ fn with_details(mut line: String, now: &ApprovalRequest, since_ms: u64) -> Strin
         line.extend([", by ", &names.join(" and ")]);
     }
     let mut now = now.clone();
-    now.remarks.retain(|remark| remark.at_ms > since_ms);
+    now.decisions.remarks.retain(|remark| remark.at_ms > since_ms);
     let report = now.report().text.replace('\n', "\n  ");
     format!("{line}:\n  {report}")
 }
@@ -138,7 +140,8 @@ fn with_details(mut line: String, now: &ApprovalRequest, since_ms: u64) -> Strin
 fn deciders(now: &ApprovalRequest, since_ms: u64) -> Vec<&str> {
     let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref());
     let hunks = hunks.map(|HunkDecision { by, at_ms, .. }| (by, *at_ms));
-    let closed = now.closed.iter().filter_map(|closed| Some((closed.by.as_ref()?, closed.at_ms)));
+    let closed =
+        now.decisions.closed.iter().filter_map(|closed| Some((closed.by.as_ref()?, closed.at_ms)));
     let mut names: Vec<&str> = Vec::new();
     for (Person { name, .. }, at_ms) in hunks.chain(closed) {
         if at_ms > since_ms && !names.contains(&name.as_str()) {

@@ -11,12 +11,14 @@ use tokio::time::sleep;
 
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
-use crate::rooms::event::{RunEvent, RunEventKind};
-use crate::store::{AuditEntry, MessageRecord, RunRecord, StoreOp, TranscriptCursor, WriteBatch};
+use crate::rooms::event::{AgentObject, RunEvent, RunEventKind};
+use crate::store::{
+    AuditEntry, MessageRecord, RunRecord, RunState, StoreOp, TranscriptCursor, WriteBatch,
+};
 
 use super::history::ResultTexts;
 use super::response::{end, how_it_ended};
-use super::transcript::{AgentObject, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use super::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::run::run_events::RunEvents;
 use crate::agent::run::run_record;
 use crate::agent::run::run_record::Run;
@@ -132,9 +134,9 @@ impl AgentService {
     pub async fn unheard(&self, session: &SessionId) -> Result<Vec<RunEvent>, AskError> {
         let mut unheard = Vec::new();
         for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
-            let (state, at_ms) = (record.state.clone(), record.finished_ms.unwrap_or_default());
+            let (state, at_ms) = (record.state, record.finished_ms.unwrap_or_default());
             match Run::read(record) {
-                Ok(run) => unheard.extend(self.shared.end_of(&run, &state, at_ms).await?),
+                Ok(run) => unheard.extend(self.shared.end_of(&run, state, at_ms).await?),
                 Err(error) => {
                     tracing::error!(%error, "a stored run cannot be read; nobody is told of its end");
                 }
@@ -158,9 +160,9 @@ impl AgentDeps {
         };
         let at_ms = self.clock.now_ms();
         let run = from.as_ref().map(|(_, run)| run.clone());
-        let kept = EntryKind::Cleared { name: by.name.clone(), from: run };
+        let kind = EntryKind::Cleared { name: by.name.clone(), from: run };
         let entry =
-            TranscriptEntry { session: session.clone(), run: RunId::generate(), at_ms, kept };
+            TranscriptEntry { session: session.clone(), run: RunId::generate(), at_ms, kind };
         let mut batch = WriteBatch::from(run_record::append(document.as_ref(), &entry)?);
         batch.extend(past.ops().iter().cloned());
         batch.push(StoreOp::Audit(AuditEntry {
@@ -182,7 +184,12 @@ impl AgentDeps {
     }
 
     /// Returns the events at the end of a run that is over.
-    async fn end_of(&self, run: &Run, state: &str, at_ms: u64) -> Result<Vec<RunEvent>, AskError> {
+    async fn end_of(
+        &self,
+        run: &Run,
+        state: RunState,
+        at_ms: u64,
+    ) -> Result<Vec<RunEvent>, AskError> {
         let ask = &run.ask;
         let (session, document) = (&ask.session, ask.document.as_ref());
         let said = self.said_in(session, document, &ask.run, ResultTexts::LeftOut).await?;
@@ -190,9 +197,9 @@ impl AgentDeps {
             Ok(room) => room.read().await.ok(),
             Err(_) => None,
         };
-        let (subtype, message) = end(&said, state);
-        let AgentObject(kind, subtype, content) = AgentObject::result(subtype, message, &run.spent);
-        let mut sayings = vec![RunEventKind::Agent(kind, subtype, content)];
+        let (kind, message, reason) = end(&said, state);
+        let result = AgentObject::result(kind, message, reason.as_ref(), &run.spent);
+        let mut sayings = vec![RunEventKind::Agent(result)];
         if ask.kind == AskKind::Ask {
             sayings.push(RunEventKind::Response(how_it_ended(&said, state, now.as_ref())));
         }

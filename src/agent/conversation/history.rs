@@ -4,12 +4,13 @@ use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Action;
 use crate::rooms::RoomHandle;
 use crate::store::{
-    EntrySize, MEASURED, MessageRecord, RunRecord, TranscriptCursor, TranscriptSince, fitting,
+    EntrySize, MEASURED, MessageRecord, RunRecord, RunState, TranscriptCursor, TranscriptSince,
+    fitting,
 };
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::run::run_record;
-use crate::agent::run::run_record::{QUEUED, Run};
+use crate::agent::run::run_record::Run;
 use crate::agent::service::{AgentDeps, AgentService};
 use crate::agent::{AgentRequest, AskError};
 
@@ -116,7 +117,7 @@ impl AgentDeps {
         let mut entries: Vec<TranscriptEntry> =
             earlier.into_iter().map(|(_, entry)| entry).collect();
         // Older entries are never sent: the messages begin with a prompt.
-        entries.retain(|entry| matches!(entry.kept, EntryKind::Results { .. }));
+        entries.retain(|entry| matches!(entry.kind, EntryKind::Results { .. }));
         let newest = self.at(session, document, &places(newest)).await?;
         entries.extend(newest.into_iter().map(|(_, entry)| entry));
         let own = self.said_by(run, ResultTexts::Kept).await?;
@@ -160,7 +161,7 @@ impl AgentDeps {
     ) -> Result<Vec<TranscriptEntry>, AskError> {
         let (ask, key) = (&run.ask, RunRecord::key(&run.ask.session, &run.ask.run));
         match self.store.run(&key).await? {
-            Some(record) if record.state != QUEUED => {
+            Some(record) if record.state != RunState::Queued => {
                 self.said_in(&ask.session, ask.document.as_ref(), &ask.run, texts).await
             }
             _ => Ok(Vec::new()),
@@ -186,7 +187,7 @@ impl AgentDeps {
             if texts == ResultTexts::LeftOut {
                 own.iter_mut().for_each(transcript::leave_out_texts);
             }
-            let is_all = own.first().is_some_and(|it| matches!(it.kept, EntryKind::Prompt { .. }));
+            let is_all = own.first().is_some_and(|it| matches!(it.kind, EntryKind::Prompt { .. }));
             found.splice(0..0, own);
             if is_all {
                 break;
@@ -212,11 +213,11 @@ impl AgentDeps {
             let Some((first, _)) = piece.first() else { break };
             before = Some(first.seq);
             for (_, entry) in piece.into_iter().rev() {
-                if is_begun && (size > bytes || matches!(entry.kept, EntryKind::Cleared { .. })) {
+                if is_begun && (size > bytes || matches!(entry.kind, EntryKind::Cleared { .. })) {
                     break 'looking;
                 }
                 let is_own = entry.run == *run;
-                is_begun |= is_own && matches!(entry.kept, EntryKind::Prompt { .. });
+                is_begun |= is_own && matches!(entry.kind, EntryKind::Prompt { .. });
                 if is_own || !found.is_empty() {
                     size += transcript::size(&entry);
                     found.push(entry);
@@ -312,7 +313,7 @@ mod tests {
                 ..ToolOutcome::default()
             };
             let text = "?".repeat(asked);
-            let kept = [
+            let kinds = [
                 EntryKind::Prompt {
                     name: "Ada".into(),
                     text,
@@ -321,13 +322,13 @@ mod tests {
                 },
                 EntryKind::Results { answers: vec![outcome] },
             ];
-            for kept in kept {
+            for kind in kinds {
                 let run = RunId::from(format!("long_{number}"));
                 let entry = TranscriptEntry {
                     session: stage.session.clone(),
                     run,
                     at_ms: number as u64,
-                    kept,
+                    kind,
                 };
                 let append = run_record::append(Some(stage.room.document()), &entry).unwrap();
                 stage.store.commit(WriteBatch::from(append)).await.unwrap();
@@ -362,7 +363,7 @@ mod tests {
             let page = stage.agents.said_before(&stage.session, of, before.as_ref()).await.unwrap();
             let bytes: usize = page.entries.iter().map(transcript::size).sum();
             assert!(bytes as u64 <= PAGE, "{bytes}");
-            assert!(matches!(page.entries[0].kept, EntryKind::Prompt { .. }));
+            assert!(matches!(page.entries[0].kind, EntryKind::Prompt { .. }));
             told.splice(0..0, page.entries);
             before = page.before;
             if before.is_none() {

@@ -1,5 +1,6 @@
 //! Conversation of a run: transcript, history, prompt, and the removal of old parts.
 
+mod agent_objects;
 pub(crate) mod decision_updates;
 pub(crate) mod fork;
 pub(crate) mod history;

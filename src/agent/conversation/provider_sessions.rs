@@ -37,7 +37,7 @@ impl Run {
     pub fn thread_now(&self, entries: &[TranscriptEntry]) -> Option<llm::ModelThread> {
         let ProviderSession { id, from } = self.thread.clone()?;
         let answered = |entry: &TranscriptEntry| {
-            entry.run == self.ask.run && matches!(entry.kept, EntryKind::Answer { .. })
+            entry.run == self.ask.run && matches!(entry.kind, EntryKind::Answer { .. })
         };
         Some(llm::ModelThread { id, from, begun: entries.iter().any(answered) })
     }
@@ -79,7 +79,7 @@ pub async fn choose(
 /// may be missing.
 fn previous<'a>(before: &'a [TranscriptEntry], run: &RunId) -> Option<&'a RunId> {
     let is_call =
-        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { source: Some(_), .. });
+        |entry: &&TranscriptEntry| matches!(entry.kind, EntryKind::Prompt { source: Some(_), .. });
     let calls: Vec<&RunId> = before.iter().filter(is_call).map(|entry| &entry.run).collect();
     before
         .iter()

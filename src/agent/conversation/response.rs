@@ -1,10 +1,12 @@
 //! Answer to `askClaudeCode`, computed from the transcript of its run. Pure.
 
 use crate::rooms::command::DocumentSnapshot;
-use crate::rooms::event::{ResponseUpdate, RunResponse};
+use crate::rooms::event::{DecidedUpdate, ResponseUpdate, RunResponse};
+use crate::store::{RunEndKind, RunState};
 use crate::tools::{DecidedChange, ToolCall, ToolOutcome};
 
 use super::transcript::{EntryKind, TranscriptEntry};
+use crate::agent::run::end_reason::RunEndReason;
 
 /// Returns the answer of a run that is over; `now` is its document.
 pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> RunResponse {
@@ -23,11 +25,16 @@ pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> 
         update: update(&changes, now),
         updates: changes
             .iter()
-            .map(|it| (it.request.clone(), it.status.clone(), it.kind(), it.version))
+            .map(|it| DecidedUpdate {
+                request: it.request.clone(),
+                status: it.status,
+                extent: it.extent(),
+                version: it.version,
+            })
             .collect(),
-        error: entries.iter().find_map(|entry| match &entry.kept {
+        error: entries.iter().find_map(|entry| match &entry.kind {
             EntryKind::End { code: Some(code), message, .. } => {
-                Some((code.clone(), message.clone()))
+                Some((code.as_str().to_owned(), message.clone()))
             }
             EntryKind::End { code: None, .. }
             | EntryKind::Cleared { .. }
@@ -38,29 +45,42 @@ pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> 
     }
 }
 
-/// Returns the subtype and the sentence of the `result` of a run that is over. A run that never
-/// began has no entries; its `state` is then all that is known.
-pub fn end<'a>(entries: &'a [TranscriptEntry], state: &'a str) -> (&'a str, &'a str) {
-    let told = entries.iter().find_map(|entry| match &entry.kept {
-        EntryKind::End { subtype, message, .. } => Some((subtype.as_str(), message.as_str())),
+/// Returns the kind, the sentence and the reason of the `result` of a run that is over. A run that
+/// never began has no entries; its `state` is then all that is known.
+pub fn end(
+    entries: &[TranscriptEntry],
+    state: RunState,
+) -> (RunEndKind, &str, Option<RunEndReason>) {
+    let told = entries.iter().find_map(|entry| match &entry.kind {
+        EntryKind::End { subtype, message, code, .. } => {
+            Some((*subtype, message.as_str(), code.clone()))
+        }
         EntryKind::Prompt { .. }
         | EntryKind::Answer { .. }
         | EntryKind::Cleared { .. }
         | EntryKind::Results { .. } => None,
     });
-    told.unwrap_or((state, "The run ended before it began"))
+    told.unwrap_or_else(|| {
+        let kind = match state {
+            RunState::Ended(kind) => kind,
+            RunState::Queued | RunState::Running => RunEndKind::Error,
+        };
+        let reason = (kind != RunEndKind::Success).then_some(RunEndReason::Kind(kind));
+        (kind, "The run ended before it began", reason)
+    })
 }
 
 /// Returns the answer of a run that is over, also of one that never began.
 pub fn how_it_ended(
     entries: &[TranscriptEntry],
-    state: &str,
+    state: RunState,
     now: Option<&DocumentSnapshot>,
 ) -> RunResponse {
-    let (subtype, message) = end(entries, state);
     let mut response = response(entries, now);
-    if entries.is_empty() && subtype != "success" {
-        response.error = Some((subtype.to_owned(), message.to_owned()));
+    if entries.is_empty()
+        && let (_, message, Some(reason)) = end(entries, state)
+    {
+        response.error = Some((reason.into(), message.to_owned()));
     }
     response
 }
@@ -70,7 +90,7 @@ pub fn how_it_ended(
 fn spoken(entries: &[TranscriptEntry]) -> Vec<String> {
     let mut words = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        let EntryKind::Answer { content, .. } = &entry.kept else { continue };
+        let EntryKind::Answer { content, .. } = &entry.kind else { continue };
         let mut outcomes = entries.get(index + 1).into_iter().flat_map(outcomes_of);
         for block in content {
             if let Some(text) = block.as_text() {
@@ -84,7 +104,7 @@ fn spoken(entries: &[TranscriptEntry]) -> Vec<String> {
 }
 
 fn outcomes_of(entry: &TranscriptEntry) -> impl Iterator<Item = &ToolOutcome> {
-    match &entry.kept {
+    match &entry.kind {
         EntryKind::Results { answers } => answers.as_slice(),
         EntryKind::Cleared { .. }
         | EntryKind::Prompt { .. }

@@ -4,15 +4,18 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::approvals::RequestStatus;
 use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::llm::messages_api::{ChatMessage, ContentBlock, MessageRole, StopReason};
-use crate::store::CLEAR;
+use crate::rooms::event::AgentObject;
+use crate::store::{CLEAR, RunEndKind};
 use crate::tools::{ToolCall, ToolOutcome};
 
 use super::decision_updates::DecisionUpdates;
 use crate::agent::external_calls::call::CallSource;
+use crate::agent::run::end_reason::RunEndReason;
 use crate::agent::run::usage::UsageTotals;
 
 /// Entry of a transcript.
@@ -25,7 +28,7 @@ pub struct TranscriptEntry {
     /// Time of the entry, in milliseconds since 1970.
     pub at_ms: u64,
     /// Content of the entry.
-    pub kept: EntryKind,
+    pub kind: EntryKind,
 }
 
 /// Content of a [`TranscriptEntry`].
@@ -67,12 +70,12 @@ pub enum EntryKind {
     },
     /// End of the run; the model is not sent this entry.
     End {
-        /// Subtype of the `result`.
-        subtype: String,
+        /// Kind of the end: the subtype of the `result`.
+        subtype: RunEndKind,
         /// Sentence for people.
         message: String,
         /// Code of the reason why there is no proper answer.
-        code: Option<String>,
+        code: Option<RunEndReason>,
         /// Usage of the run.
         #[serde(default)]
         spent: UsageTotals,
@@ -104,7 +107,7 @@ pub fn of_run(entries: &[TranscriptEntry], run: &RunId) -> Vec<TranscriptEntry> 
 /// model was told, and the model's explanation.
 pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote<'_>> {
     let outcomes = entries.iter().rev().flat_map(|entry| {
-        let answers = match &entry.kept {
+        let answers = match &entry.kind {
             EntryKind::Results { answers } => answers.as_slice(),
             EntryKind::Cleared { .. }
             | EntryKind::Prompt { .. }
@@ -116,8 +119,8 @@ pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote
     outcomes.filter_map(|(kept_ms, outcome)| {
         let about = |name: &str| outcome.about.get(name).and_then(Value::as_str);
         let (request, status) = match &outcome.change {
-            Some(change) => (change.request.clone(), change.status.as_str()),
-            None => (RequestId::from(about("request_id")?), about("status")?),
+            Some(change) => (change.request.clone(), change.status),
+            None => (RequestId::from(about("request_id")?), outcome.status()?),
         };
         // Other calls of the same answer may have waited for people long after this one was
         // answered.
@@ -131,8 +134,8 @@ pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote
 pub struct DecisionNote<'e> {
     /// Id of the request.
     pub request: RequestId,
-    /// Status at that time, in its wire name.
-    pub status: &'e str,
+    /// Status at that time.
+    pub status: RequestStatus,
     /// Explanation of the model, if it gave one.
     pub what: Option<&'e str>,
     /// Time of the outcome, in milliseconds since 1970.
@@ -146,7 +149,7 @@ fn stamped_ms(stamp: &str) -> Option<u64> {
 
 /// Returns `true` if people have approved a plan in these entries.
 pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a TranscriptEntry>) -> bool {
-    entries.any(|entry| match &entry.kept {
+    entries.any(|entry| match &entry.kind {
         EntryKind::Results { answers } => answers.iter().any(|answer| answer.plan.is_some()),
         EntryKind::Cleared { .. }
         | EntryKind::Prompt { .. }
@@ -166,7 +169,7 @@ pub fn messages(
     let mut messages: Vec<ChatMessage> = Vec::new();
     let mut open: Vec<ToolCall> = Vec::new();
     let is_call =
-        |entry: &&TranscriptEntry| matches!(entry.kept, EntryKind::Prompt { source: Some(_), .. });
+        |entry: &&TranscriptEntry| matches!(entry.kind, EntryKind::Prompt { source: Some(_), .. });
     // Providers ask to leave out a declined turn with its question: a model that reads it continues
     // to decline (platform.claude.com, "Handle streaming refusals").
     let is_untold =
@@ -175,7 +178,7 @@ pub fn messages(
     // run.
     let untold: Vec<&RunId> = entries.iter().filter(is_untold).map(|entry| &entry.run).collect();
     for entry in entries.iter().filter(|entry| !untold.contains(&&entry.run)) {
-        match &entry.kept {
+        match &entry.kind {
             EntryKind::Prompt { text, news, .. } => {
                 answer_open_calls(&mut messages, &mut open);
                 let content = if entry.run == *run {
@@ -219,7 +222,7 @@ const KEPT_APART: &str =
 /// Returns the other documents that earlier runs read, wrote or listed, each once.
 pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentId> {
     let earlier = entries.iter().filter(|entry| entry.run != *run);
-    let named = earlier.flat_map(|entry| match &entry.kept {
+    let named = earlier.flat_map(|entry| match &entry.kind {
         EntryKind::Results { answers } => answers.iter().flat_map(told_of).collect(),
         EntryKind::Answer { content, .. } => {
             content.iter().filter_map(ToolCall::of).filter_map(|it| it.elsewhere()).collect()
@@ -234,7 +237,7 @@ pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentI
 pub fn keep_apart(entries: &mut [TranscriptEntry], run: &RunId, of: &BTreeSet<DocumentId>) -> bool {
     let mut is_any = false;
     for entry in entries.iter_mut().filter(|entry| entry.run != *run) {
-        match &mut entry.kept {
+        match &mut entry.kind {
             EntryKind::Results { answers } => {
                 let answers =
                     answers.iter_mut().filter(|it| told_of(it).iter().any(|id| of.contains(id)));
@@ -273,16 +276,16 @@ fn told_of(outcome: &ToolOutcome) -> Vec<DocumentId> {
 /// Removes the reasoning from all answers, because another model continues.
 pub fn forget_reasoning(entries: &mut [TranscriptEntry]) {
     for entry in entries {
-        if let EntryKind::Answer { content, .. } = &mut entry.kept {
+        if let EntryKind::Answer { content, .. } = &mut entry.kind {
             content.retain(|block| !is_reasoning(block));
         }
     }
 }
 
 fn is_refusal(entry: &TranscriptEntry) -> bool {
-    match &entry.kept {
+    match &entry.kind {
         EntryKind::Answer { stop, .. } => *stop == StopReason::Refusal,
-        EntryKind::End { subtype, .. } => subtype == "refusal",
+        EntryKind::End { subtype, .. } => *subtype == RunEndKind::Refusal,
         EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::Results { .. } => false,
     }
 }
@@ -339,7 +342,7 @@ pub fn size(entry: &TranscriptEntry) -> usize {
         }
     }
     let mut count = EntryCount(0);
-    serde_json::to_writer(&mut count, &entry.kept).map_or(0, |()| count.0)
+    serde_json::to_writer(&mut count, &entry.kind).map_or(0, |()| count.0)
 }
 
 /// Returns the newest runs that fit into `budget` bytes of JSON; `run`, the newest, is always
@@ -356,7 +359,7 @@ pub fn recent<'e>(
         if sum > budget && entry.run != *run {
             break;
         }
-        if matches!(entry.kept, EntryKind::Prompt { .. }) {
+        if matches!(entry.kind, EntryKind::Prompt { .. }) {
             keep_from = index;
         }
     }
@@ -365,79 +368,25 @@ pub fn recent<'e>(
 
 /// Removes the texts of results that only the model was told, for readers of a run's outcome.
 pub fn leave_out_texts(entry: &mut TranscriptEntry) {
-    if let EntryKind::Results { answers } = &mut entry.kept {
+    if let EntryKind::Results { answers } = &mut entry.kind {
         for answer in answers {
             (answer.text, answer.note) = (String::new(), None);
         }
     }
 }
 
-/// Agent event object, as sent live and by `transcript:get`: type, subtype, content.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AgentObject(pub &'static str, pub &'static str, pub Value);
-
-impl AgentObject {
-    /// Returns the event of a person's prompt.
-    pub fn prompt(name: &str, text: &str) -> Self {
-        Self("user", "prompt", json!({"text": text, "name": name}))
-    }
-
-    /// Returns the event of a piece of a text block that is still being written.
-    pub fn text_delta(text: &str) -> Self {
-        Self("assistant", "text_delta", json!({"text": text}))
-    }
-
-    /// Returns the event of a complete text block.
-    pub fn text(text: &str) -> Self {
-        Self("assistant", "text", json!({"text": text}))
-    }
-
-    /// Returns the event of a call of the model.
-    pub fn tool_use(call: &ToolCall) -> Self {
-        let ToolCall { id, name, .. } = call;
-        let input = call.shown_input();
-        Self("assistant", "tool_use", json!({"id": id, "name": name, "input": input}))
-    }
-
-    /// Returns the event of a call's outcome.
-    pub fn tool_result(answer: &ToolOutcome) -> Self {
-        let mut content = answer.about.clone();
-        content.insert("tool_use_id".into(), json!(answer.tool_use_id));
-        content.insert("content".into(), json!(answer.text));
-        content.insert("is_error".into(), json!(answer.is_error));
-        Self("user", "tool_result", Value::Object(content))
-    }
-
-    /// Returns the event of a conversation that was cleared or continued from an earlier run.
-    pub fn cleared(name: &str, from: Option<&RunId>) -> Self {
-        Self("user", "clear", json!({"name": name, "from": from}))
-    }
-
-    /// Returns the event of the end of a run and its usage: `{message, model?, usage?, cost_usd?}`.
-    pub fn result(subtype: &str, message: &str, spent: &UsageTotals) -> Self {
-        // The subtypes are a closed set; the stored word is looked up so that it can be a `&'static
-        // str`.
-        const SUBTYPES: [&str; 6] =
-            ["success", "error", "cancelled", "max_tokens", "refusal", "limit"];
-        let subtype = SUBTYPES.into_iter().find(|known| *known == subtype).unwrap_or("error");
-        let mut content = spent.shown().unwrap_or_else(|| json!({}));
-        content["message"] = json!(message);
-        Self("result", subtype, content)
-    }
-}
-
 impl TranscriptEntry {
     /// Returns the events of the entry for people, in order.
     pub fn shown(&self) -> Vec<AgentObject> {
-        match &self.kept {
+        match &self.kind {
             EntryKind::Prompt { name, text, .. } => vec![AgentObject::prompt(name, text)],
             EntryKind::Answer { content, .. } => content.iter().filter_map(shown_block).collect(),
             EntryKind::Results { answers } => {
                 answers.iter().map(AgentObject::tool_result).collect()
             }
             EntryKind::Cleared { name, from } => vec![AgentObject::cleared(name, from.as_ref())],
-            EntryKind::End { subtype, message, spent, .. } => {
-                vec![AgentObject::result(subtype, message, spent)]
+            EntryKind::End { subtype, message, code, spent } => {
+                vec![AgentObject::result(*subtype, message, code.as_ref(), spent)]
             }
         }
     }
@@ -458,10 +407,12 @@ fn shown_block(block: &ContentBlock) -> Option<AgentObject> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn entry(run: &str, kept: EntryKind) -> TranscriptEntry {
-        TranscriptEntry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
+    fn entry(run: &str, kind: EntryKind) -> TranscriptEntry {
+        TranscriptEntry { session: "ses".into(), run: run.into(), at_ms: 0, kind }
     }
 
     fn prompt(run: &str, text: &str) -> TranscriptEntry {

@@ -32,7 +32,7 @@ pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -
     let left_out = entries.drain(..entries.len() - kept);
     total -= left_out.as_slice().iter().map(sent).sum::<usize>();
     drop(left_out);
-    let newest = entries.iter().rposition(|it| matches!(it.kept, EntryKind::Answer { .. }));
+    let newest = entries.iter().rposition(|it| matches!(it.kind, EntryKind::Answer { .. }));
     let newest = newest.unwrap_or(entries.len());
     for entry in &mut entries[..newest] {
         if total <= goal {
@@ -42,7 +42,7 @@ pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -
     }
     // The latest results are kept as far as possible.
     for entry in &mut entries[newest..] {
-        if let EntryKind::Results { answers } = &mut entry.kept {
+        if let EntryKind::Results { answers } = &mut entry.kind {
             for answer in answers {
                 if total > most {
                     total -= shorten_result(answer);
@@ -55,7 +55,7 @@ pub fn make_room(entries: &mut Vec<TranscriptEntry>, run: &RunId, most: usize) -
 
 /// Returns the approximate size in bytes that a model is sent of an entry.
 fn sent(entry: &TranscriptEntry) -> usize {
-    match &entry.kept {
+    match &entry.kind {
         EntryKind::Prompt { text, news, .. } => text.len() + news.size(),
         EntryKind::Answer { .. } => transcript::size(entry),
         EntryKind::Results { answers } => answers.iter().map(told).sum(),
@@ -69,7 +69,7 @@ fn told(answer: &ToolOutcome) -> usize {
 
 /// Removes long texts; returns the number of removed bytes.
 fn shorten(entry: &mut TranscriptEntry) -> usize {
-    match &mut entry.kept {
+    match &mut entry.kind {
         EntryKind::Results { answers } => answers.iter_mut().map(shorten_result).sum(),
         EntryKind::Answer { content, .. } => content.iter_mut().map(shorten_call).sum(),
         EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => 0,
@@ -114,8 +114,8 @@ mod tests {
 
     use super::*;
 
-    fn entry(run: &str, kept: EntryKind) -> TranscriptEntry {
-        TranscriptEntry { session: "ses".into(), run: run.into(), at_ms: 0, kept }
+    fn entry(run: &str, kind: EntryKind) -> TranscriptEntry {
+        TranscriptEntry { session: "ses".into(), run: run.into(), at_ms: 0, kind }
     }
 
     fn prompt(run: &str) -> TranscriptEntry {
@@ -145,7 +145,7 @@ mod tests {
 
     /// Returns the calls whose results are there, and those whose results are left out.
     fn calls(entries: &[TranscriptEntry]) -> (String, String) {
-        let answers = entries.iter().flat_map(|entry| match &entry.kept {
+        let answers = entries.iter().flat_map(|entry| match &entry.kind {
             EntryKind::Results { answers } => answers.as_slice(),
             _ => &[],
         });
@@ -209,7 +209,7 @@ mod tests {
         entries.push(entry("1", EntryKind::Results { answers: vec![result("a", 10)] }));
         entries.extend(round("1", "b", 10));
         assert!(make_room(&mut entries, &"1".into(), 5_000));
-        let EntryKind::Answer { content, .. } = &entries[1].kept else { panic!() };
+        let EntryKind::Answer { content, .. } = &entries[1].kind else { panic!() };
         let ContentBlock::ToolUse { input, .. } = &content[0] else { panic!() };
         assert_eq!(*input, json!({"new_content": LEFT_OUT, "explanation": "Shorter."}));
     }

@@ -124,7 +124,7 @@ pub enum CallEvent {
 /// the reason if there is no outcome in it.
 pub(crate) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> CallResult {
     let ask = &run.ask;
-    let answers = said.iter().find_map(|entry| match &entry.kept {
+    let answers = said.iter().find_map(|entry| match &entry.kind {
         EntryKind::Results { answers } => answers.first().cloned(),
         EntryKind::Cleared { .. }
         | EntryKind::Prompt { .. }
@@ -132,7 +132,7 @@ pub(crate) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> 
         | EntryKind::End { .. } => None,
     });
     let outcome = answers.unwrap_or_else(|| ToolOutcome::failed("", otherwise));
-    let read = ask.document.clone().zip(run.base).or_else(|| run.told.clone());
+    let read = ask.document.clone().zip(run.read_version).or_else(|| run.other_document.clone());
     CallResult { outcome, read }
 }
 
@@ -255,7 +255,7 @@ impl AgentService {
                 requester: principal.clone(),
                 prompt: prompt.as_str().into(),
                 source: outside.source.as_str(),
-                taken_up: false,
+                after_restart: false,
                 again_of: None,
             },
             view: DocumentView { editable: EditableRange::Nothing, ..DocumentView::default() },

@@ -9,8 +9,9 @@
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use crate::approvals::RequestStatus;
 use crate::ids::{RequestId, RunId};
-use crate::store::RunRecord;
+use crate::store::{RunEndKind, RunRecord, RunState};
 use crate::tools::ToolOutcome;
 
 use super::call::called;
@@ -118,7 +119,7 @@ impl AgentDeps {
         let (ask, document) = (&run.ask, run.ask.document.as_ref());
         let said = self.said_in(&ask.session, document, &ask.run, ResultTexts::Kept).await?;
         let called = called(run, &said, "The call ended before it began".to_owned());
-        if record.state == "cancelled" && !is_settled(&called.outcome) {
+        if record.state == RunState::Ended(RunEndKind::Cancelled) && !is_settled(&called.outcome) {
             return Ok(CallLookup::Another);
         }
         Ok(CallLookup::Call(CallHandle::over(called, self.stop.clone())))
@@ -128,8 +129,8 @@ impl AgentDeps {
 /// Returns `true` if the request was resolved by people, a rule or its time limit, even if no
 /// caller was waiting any more.
 fn is_settled(outcome: &ToolOutcome) -> bool {
-    let status = outcome.about.get("status").and_then(|status| status.as_str());
-    matches!(status, Some("approved" | "rejected" | "partly" | "expired" | "failed"))
+    let status = outcome.status();
+    status.is_some_and(|status| !status.is_open() && status != RequestStatus::Cancelled)
 }
 
 /// Returns the name of the run of a call that is identified by `key` and made for the `attempt`-th

@@ -50,7 +50,7 @@ impl AgentService {
             matches!(decision.verdict, RequestVerdict::Approve | RequestVerdict::Edit { .. });
         let request = open.into_iter().find(|request| *request.id() == id);
         let sent_back = decision.sent_back.as_ref().zip(request.as_ref());
-        if sent_back.is_some_and(|(input, request)| *input != request.proposal.input) {
+        if sent_back.is_some_and(|(input, request)| *input != request.proposal.origin.input) {
             let told =
                 "`updated_input` is another one than was proposed; say `decision: edit` to run it";
             return Err(RoomError::Invalid(told.to_owned()));
@@ -97,11 +97,12 @@ impl AgentService {
         request: &ApprovalRequest,
     ) -> UpdatedPreview {
         let proposal = &request.proposal;
-        let looked = self.shared.tools.refresh_preview(context, request, &proposal.input).await;
+        let looked =
+            self.shared.tools.refresh_preview(context, request, &proposal.origin.input).await;
         looked.unwrap_or_else(|error| {
             // The call is no longer possible. People see why; another reason is another preview.
             let text = error.to_string();
-            let mut preview = proposal.preview.clone();
+            let mut preview = proposal.action.preview.clone();
             preview.warnings.retain(|warning| warning.code != CANNOT_RUN);
             preview
                 .warnings
@@ -124,12 +125,12 @@ impl AgentService {
             open_file: None,
             call: CallIdentity {
                 request: request.id().clone(),
-                session: proposal.session.clone(),
-                run: proposal.run.clone(),
+                session: proposal.origin.session.clone(),
+                run: proposal.origin.run.clone(),
                 requester: by.clone(),
-                prompt: proposal.prompt.as_str().into(),
+                prompt: proposal.action.prompt.as_str().into(),
                 source: "",
-                taken_up: false,
+                after_restart: false,
                 again_of: None,
             },
             view: DocumentView::default(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals::{ApprovalRequest, DecisionError};
+use crate::approvals::{ApprovalRequest, DecisionError, InvalidDecisionReason};
 use crate::ids::{HunkId, RequestId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::command::ProposeAgain;
@@ -66,7 +66,7 @@ impl AgentService {
             return Ok(ReopenOutcome::Same(room.reopen(wish, by).await?));
         }
         if wish.hunks.is_some() {
-            let reason = "this request has no single changes to propose again";
+            let reason = InvalidDecisionReason::NoChangesToReopen;
             return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
         }
         // Two people at once are served one after the other.
@@ -76,7 +76,7 @@ impl AgentService {
         // A crash may have come between the newer request and its record here.
         let open = room.requests().await?;
         if open.iter().any(|request| request.proposal.again_of.as_ref() == Some(old.id())) {
-            let reason = "it was proposed again already, and waits for people";
+            let reason = InvalidDecisionReason::ReopenedAndWaiting;
             return Err(RoomError::from(DecisionError::InvalidDecision { reason }).into());
         }
         let session = match session {
@@ -104,11 +104,14 @@ impl AgentDeps {
 /// would have been executed.
 fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallRequest {
     let proposal = &old.proposal;
-    let input = old.edited_input.clone().unwrap_or_else(|| proposal.input.clone());
-    let call =
-        ToolCall { id: format!("again_{}", proposal.id), name: proposal.tool.clone(), input };
-    let prompt = match proposal.prompt.trim() {
-        "" => format!("{} again", proposal.tool),
+    let input = old.decisions.edited_input.clone().unwrap_or_else(|| proposal.origin.input.clone());
+    let call = ToolCall {
+        id: format!("again_{}", proposal.origin.id),
+        name: proposal.origin.tool.clone(),
+        input,
+    };
+    let prompt = match proposal.action.prompt.trim() {
+        "" => format!("{} again", proposal.origin.tool),
         prompt => prompt.to_owned(),
     };
     CallRequest {
@@ -121,7 +124,7 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
             source: CallSource::Desk,
             base: None,
             deadline_ms: None,
-            again_of: Some(proposal.id.clone()),
+            again_of: Some(proposal.origin.id.clone()),
         },
         key: None,
     }

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::approvals::{ApprovalRequest, DecisionError, FileUndoOutcome, FoundFile};
+use crate::approvals::{
+    ApprovalRequest, DecisionError, FileUndoOutcome, FoundFile, InvalidDecisionReason,
+};
 use crate::failpoint;
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
@@ -69,13 +71,13 @@ impl AgentDeps {
     ) -> Result<Arc<ApprovalRequest>, RoomError> {
         let UndoChange { request: id, hunks, force, seen: _ } = wish;
         if hunks.is_some() {
-            return Err(invalid("this request has no single changes to undo"));
+            return Err(invalid(InvalidDecisionReason::NoChangesToUndo));
         }
         let mut request = self.kept_request(&id).await?.ok_or(RoomError::NoRequest)?;
         let settings = workspace_inbox.read().await?.settings;
         request.set_policy(&settings.requirements(std::iter::empty()));
         let change = FileChange::of(&request.reversible(&by)?)
-            .ok_or_else(|| invalid("what the file read before is not known"))?;
+            .ok_or_else(|| invalid(InvalidDecisionReason::FormerTextUnknown))?;
         let now = self.tools.current_file(&change.path).await.map_err(impossible)?;
         check_live(&change, &now, &by)?;
         let since = change.compare(&now);
@@ -123,11 +125,11 @@ impl AgentDeps {
         request: &ApprovalRequest,
     ) -> Result<FileUndoOutcome, ToolError> {
         let mut done = request.clone();
-        done.reversal = None;
+        done.aftermath.reversal = None;
         let change = done.written().ok().as_ref().and_then(FileChange::of);
         let change = change.ok_or_else(|| ToolError::Failed("no file was changed".into()))?;
         let now = self.tools.current_file(&change.path).await?;
-        let found = request.reversal.as_ref().map(|reversal| reversal.found.as_str());
+        let found = request.aftermath.reversal.as_ref().map(|reversal| reversal.found.as_str());
         Ok(if change.compare(&now) == FileSinceCall::TakenBack {
             FileUndoOutcome::Done
         } else if found == Some(now.stamp.as_str()) {
@@ -177,7 +179,7 @@ async fn conflict(change: FileChange, now: &CurrentFile) -> RoomError {
     }
 }
 
-fn invalid(reason: &'static str) -> RoomError {
+fn invalid(reason: InvalidDecisionReason) -> RoomError {
     DecisionError::InvalidDecision { reason }.into()
 }
 

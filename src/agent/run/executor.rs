@@ -1,6 +1,7 @@
 //! Executor of one run: performs the actions of the state machine, waits for their results, and
 //! stores everything before it is relied on.
 
+mod failure;
 mod model_request;
 mod plan_mode;
 mod selection_tracking;
@@ -15,9 +16,9 @@ use crate::failpoint;
 use crate::ids::{RequestId, RunId};
 use crate::llm::messages_api::ContentBlock;
 use crate::rooms::command::DocumentSnapshot;
-use crate::rooms::event::StreamingPreviewScope;
+use crate::rooms::event::{AgentObject, StreamingPreviewScope};
 use crate::rooms::{RoomError, text_at};
-use crate::store::{AuditEntry, StoreOp, WriteBatch};
+use crate::store::{AuditEntry, RunState, StoreOp, WriteBatch};
 use crate::tools::ActivityLine;
 use crate::tools::ReadDocuments;
 use crate::tools::ToolCall;
@@ -25,14 +26,16 @@ use crate::tools::ToolScope;
 use crate::tools::UnreadRanges;
 use crate::tools::pipeline::format::stamp_outcome;
 
+use self::failure::RunFailure;
+use super::end_reason::RunEndReason;
 use super::run_events::RunEvents;
-use super::run_record::{self, Run, RunState};
+use super::run_record::{self, Run};
 use super::state_machine::{RunAction, RunEnd, RunInput, RunMachine};
 use crate::agent::conversation::prompt::{DOCUMENT_LIMIT, PromptContext};
 use crate::agent::conversation::provider_sessions;
 use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript;
-use crate::agent::conversation::transcript::{AgentObject, EntryKind, TranscriptEntry};
+use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::models::ChosenModel;
 use crate::agent::scheduler::QueuedRun;
 use crate::agent::service::AgentDeps;
@@ -48,49 +51,45 @@ pub async fn execute_run(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
     worked.await.unwrap_or_else(|failure: RunFailure| failure.into())
 }
 
-/// Reason why a run cannot continue.
-#[derive(Debug, thiserror::Error)]
-enum RunFailure {
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error("The selected text is no longer in the document")]
-    Selection,
-    #[error("There is no model {0} any more")]
-    Model(String),
-    #[error("The person who asked may no longer ask here")]
-    NotAllowed,
-}
-
-impl From<RoomError> for RunFailure {
-    fn from(error: RoomError) -> Self {
-        Self::Ask(error.into())
-    }
-}
-
-impl From<serde_json::Error> for RunFailure {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Ask(AskError::Unwritable(error))
-    }
-}
-
-impl From<RunFailure> for RunEnd {
-    fn from(failure: RunFailure) -> Self {
-        let code = match &failure {
-            RunFailure::Selection => "invalid_selection",
-            RunFailure::Model(_) => "unknown_model",
-            RunFailure::NotAllowed => "not_allowed",
-            RunFailure::Ask(AskError::Room(RoomError::NoDocument)) => "not_found",
-            RunFailure::Ask(AskError::Room(_)) => "document_unavailable",
-            RunFailure::Ask(AskError::Store(_)) => "store_failed",
-            RunFailure::Ask(_) => "internal",
-        };
-        Self::error(code, failure.to_string())
-    }
-}
-
 /// Minimum number of UTF-16 units of a document that are shown, even if the question is too long
 /// with them.
 const LEAST_SHOWN: usize = 8_000;
+
+/// Document as the model knows it.
+#[derive(Clone, Debug, Default)]
+struct KnownDocument {
+    /// Document as the model was told of it.
+    snapshot: Option<DocumentSnapshot>,
+    /// Ranges of `snapshot` that the model has not read.
+    unread: UnreadRanges,
+    /// Selection in `snapshot`.
+    selection: Option<(usize, usize)>,
+}
+
+/// Prompt of the run, and the parts of documents in it.
+struct RunPrompt {
+    /// Blocks of the prompt; they stay unchanged, so that a provider can cache them.
+    blocks: Vec<ContentBlock>,
+    /// Maximum number of UTF-16 units of the document in the prompt.
+    document_limit: usize,
+    /// Document with which the conversation begins, if it began earlier.
+    opening_document: Option<ShownDocument>,
+    /// Random tag that marks text of the document as data.
+    tag: Arc<str>,
+}
+
+/// Progress of the calls of one turn.
+#[derive(Default)]
+struct TurnProgress {
+    /// Number of outcomes that people have been shown.
+    shown_outcomes: usize,
+    /// Lines for the audit log that wait to be stored with their results.
+    audit: Vec<(RequestId, ActivityLine)>,
+    /// Ids of the requests of the latest calls, by the ids of the calls.
+    request_ids: HashMap<String, RequestId>,
+    /// `true` if the calls may have been made before a restart.
+    after_restart: bool,
+}
 
 struct RunExecutor<'a> {
     shared: &'a AgentDeps,
@@ -100,36 +99,14 @@ struct RunExecutor<'a> {
     chosen: ChosenModel,
     /// Conversation as far as the model may be sent it, this run's entries last.
     entries: Vec<TranscriptEntry>,
-    /// Document as the model was last told of it.
-    model_document: Option<DocumentSnapshot>,
-    /// Ranges of `model_document` that the model has not read.
-    unread: UnreadRanges,
-    /// Selection in `model_document`.
-    selection: Option<(usize, usize)>,
+    /// Document as the model knows it now.
+    known: KnownDocument,
     /// Document as the model knew it when it made the calls of this turn.
-    base: Option<DocumentSnapshot>,
-    /// Ranges of `base` that the model had not read.
-    base_unread: UnreadRanges,
-    /// Selection in `base`.
-    base_selection: Option<(usize, usize)>,
-    /// Blocks of this run's prompt; they stay unchanged, so that a provider can cache them.
-    prompt: Vec<ContentBlock>,
-    /// Maximum number of UTF-16 units of the document in the prompt.
-    most_shown: usize,
-    /// Document with which the conversation begins, if it began earlier.
-    seen: Option<ShownDocument>,
-    /// Random tag that marks text of the document as data.
-    tag: Arc<str>,
-    /// Number of outcomes of this turn that people have been told.
-    told: usize,
-    /// Lines for the audit log that wait to be stored with their results.
-    audit: Vec<(RequestId, ActivityLine)>,
-    /// Ids of the requests of the latest calls, by the ids of the calls.
-    request_ids: HashMap<String, RequestId>,
+    known_at_calls: KnownDocument,
+    prompt: RunPrompt,
+    turn: TurnProgress,
     /// Other documents that the model has read.
-    read: Arc<ReadDocuments>,
-    /// `true` if the calls of this turn may have been made before a restart.
-    taken_up: bool,
+    other_documents: Arc<ReadDocuments>,
 }
 
 /// Chooses the model that began to answer, if it is still available. Another model must not be sent
@@ -176,21 +153,16 @@ impl<'a> RunExecutor<'a> {
             run_events,
             chosen,
             entries,
-            model_document: None,
-            unread: UnreadRanges::default(),
-            selection: None,
-            base: None,
-            base_unread: UnreadRanges::default(),
-            base_selection: None,
-            prompt: Vec::new(),
-            most_shown: DOCUMENT_LIMIT,
-            seen: None,
-            tag: uuid::Uuid::new_v4().simple().to_string().into(),
-            told: 0,
-            read: Arc::default(),
-            audit: Vec::new(),
-            request_ids: HashMap::new(),
-            taken_up: false,
+            known: KnownDocument::default(),
+            known_at_calls: KnownDocument::default(),
+            prompt: RunPrompt {
+                blocks: Vec::new(),
+                document_limit: DOCUMENT_LIMIT,
+                opening_document: None,
+                tag: uuid::Uuid::new_v4().simple().to_string().into(),
+            },
+            turn: TurnProgress::default(),
+            other_documents: Arc::default(),
         };
         executor.record_question().await?;
         executor.prepare_prompt().await?;
@@ -207,8 +179,8 @@ impl<'a> RunExecutor<'a> {
         let mut pending = VecDeque::from(actions);
         while let Some(action) = pending.pop_front() {
             let input = match action {
-                RunAction::Keep(kept) => {
-                    self.keep(kept, WriteBatch::new()).await?;
+                RunAction::Append(kind) => {
+                    self.append(kind, WriteBatch::new()).await?;
                     continue;
                 }
                 _ if self.cancel.is_cancelled() && !matches!(action, RunAction::Finish(_)) => {
@@ -221,14 +193,14 @@ impl<'a> RunExecutor<'a> {
             };
             pending.extend(machine.on(input));
         }
-        Ok(RunEnd::error("internal", "The run stopped without an end"))
+        Ok(RunEnd::error(RunEndReason::Internal, "The run stopped without an end"))
     }
 
     /// Stores and shows the question, unless an earlier process did.
     async fn record_question(&mut self) -> Result<(), RunFailure> {
         let ask = &self.run.ask;
         if !transcript::of_run(&self.entries, &ask.run).is_empty() {
-            self.taken_up = true;
+            self.turn.after_restart = true;
             return Ok(());
         }
         let source = ask.outside().map(|outside| outside.source);
@@ -240,32 +212,33 @@ impl<'a> RunExecutor<'a> {
                 session: ask.session.clone(),
                 run: RunId::generate(),
                 at_ms: self.shared.clock.now_ms(),
-                kept: cleared,
+                kind: cleared,
             };
             batch.push(run_record::append(ask.document.as_ref(), &entry)?);
             self.entries.clear();
         }
         let news = self.news().await?;
-        self.keep(EntryKind::Prompt { name, text, source, news }, batch).await
+        self.append(EntryKind::Prompt { name, text, source, news }, batch).await
     }
 
     /// Reads the document, finds the selection in it, and composes the prompt.
     async fn prepare_prompt(&mut self) -> Result<(), RunFailure> {
         self.replace_private_text().await?;
         if self.scope() == ToolScope::Document {
-            self.model_document = Some(self.run_events.room.read().await?);
+            self.known.snapshot = Some(self.run_events.room.read().await?);
         }
         if self.run.ask.outside().is_some() {
             // The caller knows only what it has read.
-            self.base = self.base_of_calls().await?;
-            self.model_document.clone_from(&self.base);
+            self.known_at_calls.snapshot = self.document_at_calls().await?;
+            self.known.snapshot.clone_from(&self.known_at_calls.snapshot);
             return Ok(());
         }
         self.find_selection().await?;
         // A model that keeps its own thread may have dropped the document that it was shown before.
-        self.seen = if self.run.thread.is_some() { None } else { self.seen() };
+        self.prompt.opening_document =
+            if self.run.thread.is_some() { None } else { self.opening_document() };
         self.compose_prompt();
-        self.base = self.base_of_calls().await?;
+        self.known_at_calls.snapshot = self.document_at_calls().await?;
         Ok(())
     }
 
@@ -273,40 +246,40 @@ impl<'a> RunExecutor<'a> {
     /// shown.
     fn compose_prompt(&mut self) {
         let ask = &self.run.ask;
-        let news = self.told_with_the_prompt();
+        let news = self.decisions_in_prompt();
         let mut tools = self.shared.tools.occasions(self.scope());
         tools.extend(self.planning_tool().map(|(_, occasion)| occasion));
         let context = PromptContext {
             instructions: ask.instructions.as_deref(),
-            document: self.model_document.as_ref(),
-            most: self.most_shown,
-            seen: self.seen.as_ref(),
-            selection: self.selection.filter(|(start, end)| start != end),
+            document: self.known.snapshot.as_ref(),
+            most: self.prompt.document_limit,
+            seen: self.prompt.opening_document.as_ref(),
+            selection: self.known.selection.filter(|(start, end)| start != end),
             history: &ask.history,
             news: &news,
             prompt: &ask.prompt,
             planning: ask.permission_mode == PermissionMode::ToolApproval,
             tools: &tools,
-            tag: &self.tag,
+            tag: &self.prompt.tag,
         };
         let (prompt, shown) = (context.blocks(), context.shown());
-        if let (Some(model_document), Some((from, to))) = (&self.model_document, shown) {
-            self.unread = UnreadRanges::all(model_document.text.len());
-            self.unread.read(from, to);
+        if let (Some(model_document), Some((from, to))) = (&self.known.snapshot, shown) {
+            self.known.unread = UnreadRanges::all(model_document.text.len());
+            self.known.unread.read(from, to);
         }
-        self.prompt = prompt;
+        self.prompt.blocks = prompt;
     }
 
     /// Halves the part of the document that is shown, around the selection. Returns `false` if
     /// there is no document or little of it is shown already.
     fn show_less(&mut self) -> bool {
-        let Some(model_document) = &self.model_document else { return false };
-        let shown = self.most_shown.min(model_document.text.len());
+        let Some(model_document) = &self.known.snapshot else { return false };
+        let shown = self.prompt.document_limit.min(model_document.text.len());
         if shown <= LEAST_SHOWN {
             return false;
         }
-        self.most_shown = shown / 2;
-        self.seen = None;
+        self.prompt.document_limit = shown / 2;
+        self.prompt.opening_document = None;
         self.compose_prompt();
         true
     }
@@ -321,8 +294,8 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Returns the text to which calls from an earlier process apply.
-    async fn base_of_calls(&self) -> Result<Option<DocumentSnapshot>, RunFailure> {
-        let (Some(now), Some(version)) = (&self.model_document, self.run.base) else {
+    async fn document_at_calls(&self) -> Result<Option<DocumentSnapshot>, RunFailure> {
+        let (Some(now), Some(version)) = (&self.known.snapshot, self.run.read_version) else {
             return Ok(None);
         };
         if now.version == version {
@@ -338,33 +311,38 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Appends to the transcript, durably, and only then tells people.
-    async fn keep(&mut self, mut kept: EntryKind, mut batch: WriteBatch) -> Result<(), RunFailure> {
+    async fn append(
+        &mut self,
+        mut kind: EntryKind,
+        mut batch: WriteBatch,
+    ) -> Result<(), RunFailure> {
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
-        if let EntryKind::Results { answers } = &mut kept {
+        if let EntryKind::Results { answers } = &mut kind {
             // Calls that were left out, because the run was cancelled or there were too many,
             // passed no hook.
             for answer in answers {
                 stamp_outcome(answer, &session, at_ms);
             }
         }
-        let entry = TranscriptEntry { session, run, at_ms, kept };
-        match &entry.kept {
+        let entry = TranscriptEntry { session, run, at_ms, kind };
+        match &entry.kind {
             EntryKind::Answer { content, .. } => {
                 failpoint::pass("agent.answering");
                 // A call that people have seen being written keeps its request id.
                 let name = |call: ToolCall| {
-                    self.request_ids.remove(&call.id).unwrap_or_else(RequestId::generate)
+                    self.turn.request_ids.remove(&call.id).unwrap_or_else(RequestId::generate)
                 };
                 self.run.calls = content.iter().filter_map(ToolCall::of).map(name).collect();
-                self.run.base = self.base.as_ref().map(|reading| reading.version);
-                self.run.selection = self.base_selection;
+                self.run.read_version =
+                    self.known_at_calls.snapshot.as_ref().map(|reading| reading.version);
+                self.run.selection = self.known_at_calls.selection;
                 batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
                 batch.push(self.run.put(RunState::Running)?);
             }
             EntryKind::Results { .. } => {
                 batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
-                let lines = std::mem::take(&mut self.audit);
+                let lines = std::mem::take(&mut self.turn.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
             }
             EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {
@@ -372,7 +350,7 @@ impl<'a> RunExecutor<'a> {
             }
         }
         self.shared.store.commit(batch).await.map_err(AskError::from)?;
-        failpoint::pass(match entry.kept {
+        failpoint::pass(match entry.kind {
             EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {
                 "agent.asked"
             }
@@ -380,8 +358,8 @@ impl<'a> RunExecutor<'a> {
             EntryKind::Results { .. } => "agent.reported",
         });
         self.show(&entry).await;
-        if matches!(entry.kept, EntryKind::Results { .. }) {
-            self.taken_up = false;
+        if matches!(entry.kind, EntryKind::Results { .. }) {
+            self.turn.after_restart = false;
         }
         self.entries.push(entry);
         Ok(())
@@ -389,7 +367,7 @@ impl<'a> RunExecutor<'a> {
 
     /// Tells people the parts of the entry that they have not been told yet.
     async fn show(&mut self, entry: &TranscriptEntry) {
-        for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.told)) {
+        for shown in entry.shown().into_iter().skip(std::mem::take(&mut self.turn.shown_outcomes)) {
             self.run_events.show(shown).await;
         }
     }
@@ -400,8 +378,11 @@ impl<'a> RunExecutor<'a> {
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);
         let context = self.context(request.clone(), self.shared.workspace_inbox().await?);
         let tools = &self.shared.tools;
-        let made_before =
-            if self.taken_up { tools.resume(&context, call, &self.cancel).await } else { None };
+        let made_before = if self.turn.after_restart {
+            tools.resume(&context, call, &self.cancel).await
+        } else {
+            None
+        };
         let finished = if let Some(finished) = made_before {
             finished
         } else {
@@ -416,28 +397,29 @@ impl<'a> RunExecutor<'a> {
         }
         if let Some((document, reading)) = finished.read {
             if self.run.ask.outside().is_some() {
-                self.run.told = Some((document.clone(), reading.version));
+                self.run.other_document = Some((document.clone(), reading.version));
             }
-            Arc::make_mut(&mut self.read).insert(document, (reading, finished.unread));
+            Arc::make_mut(&mut self.other_documents).insert(document, (reading, finished.unread));
         }
         if self.run.ask.outside().is_some() {
-            self.run.base =
-                self.model_document.as_ref().map(|model_document| model_document.version);
+            self.run.read_version =
+                self.known.snapshot.as_ref().map(|model_document| model_document.version);
         }
-        self.audit.extend(finished.audit.map(|line| (request, line)));
+        self.turn.audit.extend(finished.audit.map(|line| (request, line)));
         self.run_events.show(AgentObject::tool_result(&finished.outcome)).await;
-        self.told += 1;
+        self.turn.shown_outcomes += 1;
         Ok(RunInput::Ran(finished.outcome))
     }
 
     /// Updates the document that the model knows, after it was told; the selection moves with its
     /// words.
     async fn update_known_document(&mut self, now: DocumentSnapshot, unread: UnreadRanges) {
-        if let Some(before) = &self.model_document {
-            self.selection = self.moved(self.selection, before.version, now.version).await;
+        if let Some(before) = &self.known.snapshot {
+            self.known.selection =
+                self.moved(self.known.selection, before.version, now.version).await;
         }
-        self.model_document = Some(now);
-        self.unread = unread;
+        self.known.snapshot = Some(now);
+        self.known.unread = unread;
     }
 
     fn audited(&self, (request, line): (RequestId, ActivityLine), at_ms: u64) -> StoreOp {

@@ -2,6 +2,7 @@
 //! that it publishes.
 
 pub(crate) mod call_previews;
+pub(crate) mod end_reason;
 pub(crate) mod executor;
 pub(crate) mod model_answer;
 pub(crate) mod run_events;

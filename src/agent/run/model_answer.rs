@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::llm::{AnswerDelta, FailedTryUsage, ModelError};
 
 use super::call_previews::CallPreviews;
+use super::end_reason::RunEndReason;
 use super::run_events::RunEvents;
 use super::state_machine::{RunEnd, RunInput};
 
@@ -21,13 +22,13 @@ const CHUNK_SIZE: usize = 256;
 /// Maximum size of one answer in bytes; a document at its limit fits several times.
 const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
 
-/// State of an answer that is being received: its text so far, the part that people have been told,
+/// State of an answer that is being received: its text so far, the part that was passed on,
 /// and the usage of failed attempts.
 #[derive(Default)]
 struct ModelProgress {
     text: String,
-    /// Number of bytes that people have been told; `text[told..]` waits.
-    told: usize,
+    /// Number of bytes that were passed on to people; `text[passed_on..]` waits.
+    passed_on: usize,
     due: Option<Instant>,
     size: usize,
     lost: Vec<FailedTryUsage>,
@@ -120,7 +121,7 @@ async fn until_end(
 
 fn failed(error: &ModelError) -> RunEnd {
     tracing::warn!(%error, "the model gave no answer");
-    RunEnd::error(error.code(), error.for_people())
+    RunEnd::error(RunEndReason::Model(error.code().to_owned()), error.for_people())
 }
 
 impl ModelProgress {
@@ -128,16 +129,16 @@ impl ModelProgress {
         self.text.push_str(text);
         self.size += text.len();
         self.due.get_or_insert_with(|| Instant::now() + CHUNK_DELAY);
-        if self.text.len() - self.told >= CHUNK_SIZE {
+        if self.text.len() - self.passed_on >= CHUNK_SIZE {
             self.notify(run_events).await;
         }
     }
 
     async fn notify(&mut self, run_events: &RunEvents) {
         self.due = None;
-        if self.told < self.text.len() {
-            let chunk = self.text[self.told..].to_owned();
-            self.told = self.text.len();
+        if self.passed_on < self.text.len() {
+            let chunk = self.text[self.passed_on..].to_owned();
+            self.passed_on = self.text.len();
             run_events.stream_chunk(chunk).await;
         }
     }

@@ -3,9 +3,7 @@
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::rooms::RoomHandle;
 use crate::rooms::clock::WallClock;
-use crate::rooms::event::{RunEvent, RunEventKind, RunResponse};
-
-use crate::agent::conversation::transcript::AgentObject;
+use crate::rooms::event::{AgentObject, RunEvent, RunEventKind, RunResponse};
 
 /// Publisher of the events of one run.
 #[derive(Clone, Debug)]
@@ -41,8 +39,8 @@ impl RunEvents {
     }
 
     /// Publishes an agent event object.
-    pub async fn show(&self, AgentObject(kind, subtype, content): AgentObject) {
-        self.publish(RunEventKind::Agent(kind, subtype, content)).await;
+    pub async fn show(&self, object: AgentObject) {
+        self.publish(RunEventKind::Agent(object)).await;
     }
 
     /// Publishes the answer to `askClaudeCode`.

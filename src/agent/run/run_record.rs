@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
-use crate::store::{MessageRecord, PAST, RunRecord, StoreOp};
+use crate::store::{MessageRecord, PAST, RunEndKind, RunRecord, RunState, StoreOp};
 
 use super::usage::UsageTotals;
 use crate::agent::AgentRequest;
@@ -19,7 +19,8 @@ pub struct Run {
     /// Time of the request, in milliseconds since 1970.
     pub created_ms: u64,
     /// Version of the document that the model had read when it made its latest calls.
-    pub base: Option<Version>,
+    #[serde(rename = "base")]
+    pub read_version: Option<Version>,
     /// Selection in that version.
     #[serde(default)]
     pub selection: Option<(usize, usize)>,
@@ -27,8 +28,8 @@ pub struct Run {
     pub calls: Vec<RequestId>,
     /// For an external call: another document whose text the caller was told, such as one that the
     /// call created.
-    #[serde(default)]
-    pub told: Option<(DocumentId, Version)>,
+    #[serde(rename = "told", default)]
+    pub other_document: Option<(DocumentId, Version)>,
     /// Subject of the run.
     pub about: RunSubject,
     /// Full name of the model that answers; a restart may have changed the default.
@@ -54,20 +55,6 @@ pub enum RunSubject {
     Nothing,
 }
 
-/// State of a run that has not begun.
-pub const QUEUED: &str = "queued";
-
-/// State of a run. A run that is not finished is resumed after a restart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunState<'a> {
-    /// The run waits for its turn.
-    Queued,
-    /// The run has begun.
-    Running,
-    /// The run ended with this subtype, at this time (milliseconds since 1970).
-    Finished(&'a str, u64),
-}
-
 impl Run {
     /// Creates the record of a new run.
     pub fn new(ask: AgentRequest, created_ms: u64) -> Self {
@@ -79,12 +66,12 @@ impl Run {
         // The server's text of a shared document counts, not the client's.
         let content = ask.content.clone().filter(|_| about == RunSubject::Content);
         Self {
-            base: ask.outside().and_then(|outside| outside.base),
+            read_version: ask.outside().and_then(|outside| outside.base),
             ask: AgentRequest { content, ..ask },
             created_ms,
             selection: None,
             calls: Vec::new(),
-            told: None,
+            other_document: None,
             about,
             model: None,
             thread: None,
@@ -93,19 +80,27 @@ impl Run {
     }
 
     /// Returns the write that stores the run.
-    pub fn put(&self, state: RunState<'_>) -> Result<StoreOp, serde_json::Error> {
+    pub fn put(&self, state: RunState) -> Result<StoreOp, serde_json::Error> {
+        self.record(state, None)
+    }
+
+    /// Returns the write that stores the run as ended at this time, in milliseconds since 1970.
+    pub fn put_ended(&self, kind: RunEndKind, at_ms: u64) -> Result<StoreOp, serde_json::Error> {
+        self.record(RunState::Ended(kind), Some(at_ms))
+    }
+
+    fn record(
+        &self,
+        state: RunState,
+        finished_ms: Option<u64>,
+    ) -> Result<StoreOp, serde_json::Error> {
         let AgentRequest { session, run, document, principal, .. } = &self.ask;
-        let (state, finished_ms) = match state {
-            RunState::Queued => (QUEUED, None),
-            RunState::Running => ("running", None),
-            RunState::Finished(subtype, at_ms) => (subtype, Some(at_ms)),
-        };
         Ok(StoreOp::PutRun(RunRecord {
             id: RunRecord::key(session, run),
             session: session.clone(),
             document: document.clone(),
             user: principal.user.clone(),
-            state: state.to_owned(),
+            state,
             body: serde_json::to_value(self)?,
             created_ms: self.created_ms,
             finished_ms,
@@ -123,7 +118,7 @@ impl Run {
 struct EntryBody {
     run: RunId,
     #[serde(flatten)]
-    kept: EntryKind,
+    kind: EntryKind,
 }
 
 /// Returns the write that appends `entry` to a transcript.
@@ -131,12 +126,12 @@ pub fn append(
     document: Option<&DocumentId>,
     entry: &TranscriptEntry,
 ) -> Result<StoreOp, serde_json::Error> {
-    let body = EntryBody { run: entry.run.clone(), kept: entry.kept.clone() };
+    let body = EntryBody { run: entry.run.clone(), kind: entry.kind.clone() };
     Ok(StoreOp::AppendMessages {
         session: entry.session.clone(),
         document: document.cloned(),
         messages: vec![MessageRecord {
-            role: entry.kept.role().to_owned(),
+            role: entry.kind.role().to_owned(),
             body: serde_json::to_value(body)?,
             at_ms: entry.at_ms,
         }],
@@ -152,7 +147,7 @@ pub fn past(
     entries: &[TranscriptEntry],
 ) -> Result<StoreOp, serde_json::Error> {
     let message = |entry: &TranscriptEntry| {
-        let body = EntryBody { run: RunRecord::key(said_in, &entry.run), kept: entry.kept.clone() };
+        let body = EntryBody { run: RunRecord::key(said_in, &entry.run), kind: entry.kind.clone() };
         let (role, body) = (PAST.to_owned(), serde_json::to_value(body)?);
         Ok(MessageRecord { role, body, at_ms: entry.at_ms })
     };
@@ -162,6 +157,6 @@ pub fn past(
 
 /// Reads a message back. Messages that this program did not write are left out.
 pub fn entry(session: &SessionId, at_ms: u64, body: Value) -> Option<TranscriptEntry> {
-    let EntryBody { run, kept } = serde_json::from_value(body).ok()?;
-    Some(TranscriptEntry { session: session.clone(), run, at_ms, kept })
+    let EntryBody { run, kind } = serde_json::from_value(body).ok()?;
+    Some(TranscriptEntry { session: session.clone(), run, at_ms, kind })
 }

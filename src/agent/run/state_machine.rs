@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use crate::llm::AssistantMessage;
 use crate::llm::messages_api::{ContentBlock, StopReason};
+use crate::store::RunEndKind;
 use crate::tools::{ToolCall, ToolOutcome};
 
+use super::end_reason::RunEndReason;
 use super::usage::UsageTotals;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 
@@ -89,7 +91,7 @@ pub enum RunAction {
     /// Call the model with the present transcript.
     CallModel,
     /// Append to the transcript; durable before the next action begins.
-    Keep(EntryKind),
+    Append(EntryKind),
     /// Run a call; the index is its position in the turn.
     RunTool(usize, ToolCall),
     /// End the run.
@@ -103,55 +105,24 @@ pub struct RunEnd {
     pub kind: RunEndKind,
     /// Sentence for people.
     pub message: String,
-    /// Code for programs, if the run was no success: `model_error`, `cancelled`, …
-    pub code: Option<&'static str>,
-}
-
-/// Kind of a run's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunEndKind {
-    /// The model finished its answer.
-    Success,
-    /// Something failed.
-    Error,
-    /// A person stopped the run.
-    Cancelled,
-    /// The model's answer was longer than allowed.
-    MaxTokens,
-    /// The model declined to answer.
-    Refusal,
-    /// The run reached a limit.
-    Limit,
-}
-
-impl RunEndKind {
-    /// Returns the subtype on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Error => "error",
-            Self::Cancelled => "cancelled",
-            Self::MaxTokens => "max_tokens",
-            Self::Refusal => "refusal",
-            Self::Limit => "limit",
-        }
-    }
+    /// Reason for programs, if the run was no success.
+    pub reason: Option<RunEndReason>,
 }
 
 impl RunEnd {
     /// Returns the end of a successful run (wording of the tool approval protocol).
     pub fn success() -> Self {
-        Self { kind: RunEndKind::Success, message: "Conversation complete".into(), code: None }
+        Self { kind: RunEndKind::Success, message: "Conversation complete".into(), reason: None }
     }
 
     /// Returns the end of an external call that was answered.
     pub fn called() -> Self {
-        Self { kind: RunEndKind::Success, message: "The call was answered".into(), code: None }
+        Self { kind: RunEndKind::Success, message: "The call was answered".into(), reason: None }
     }
 
     /// Returns the end of a run in which something failed.
-    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind: RunEndKind::Error, message: message.into(), code: Some(code) }
+    pub fn error(reason: RunEndReason, message: impl Into<String>) -> Self {
+        Self { kind: RunEndKind::Error, message: message.into(), reason: Some(reason) }
     }
 
     /// Returns the end of a run that a person stopped.
@@ -165,7 +136,7 @@ impl RunEnd {
     }
 
     fn other(kind: RunEndKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), code: Some(kind.as_str()) }
+        Self { kind, message: message.into(), reason: Some(RunEndReason::Kind(kind)) }
     }
 }
 
@@ -199,8 +170,8 @@ impl RunMachine {
     /// first. A run that has just begun is no special case.
     pub fn resume_from(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
         let rounds =
-            said.iter().filter(|entry| matches!(entry.kept, EntryKind::Answer { .. })).count();
-        let heard = said.iter().any(|entry| is_something(&entry.kept));
+            said.iter().filter(|entry| matches!(entry.kind, EntryKind::Answer { .. })).count();
+        let heard = said.iter().any(|entry| is_something(&entry.kind));
         let mut turn = Self {
             limits,
             rounds,
@@ -209,7 +180,7 @@ impl RunMachine {
             left_out: 0,
             state: MachineState::Calling,
         };
-        let effects = match said.last().map(|entry| &entry.kept) {
+        let effects = match said.last().map(|entry| &entry.kind) {
             Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(EntryKind::End { .. }) => turn.over(Vec::new(), RunEnd::success()),
             Some(
@@ -230,13 +201,13 @@ impl RunMachine {
         let mut turn = Self { limits, rounds: 0, is_call: true, heard: true, left_out: 0, state };
         let ToolCall { id, name, input } = call.clone();
         let content = vec![ContentBlock::ToolUse { id, name, input }];
-        let effects = match said.last().map(|entry| &entry.kept) {
+        let effects = match said.last().map(|entry| &entry.kind) {
             Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(EntryKind::Results { .. } | EntryKind::End { .. }) => {
                 turn.over(Vec::new(), RunEnd::called())
             }
             Some(EntryKind::Cleared { .. } | EntryKind::Prompt { .. }) | None => {
-                let mut effects = vec![RunAction::Keep(EntryKind::Answer {
+                let mut effects = vec![RunAction::Append(EntryKind::Answer {
                     content: content.clone(),
                     stop: StopReason::ToolUse,
                 })];
@@ -272,7 +243,7 @@ impl RunMachine {
                     )
                 }));
                 self.over(
-                    vec![RunAction::Keep(EntryKind::Results { answers })],
+                    vec![RunAction::Append(EntryKind::Results { answers })],
                     RunEnd::cancelled(),
                 )
             }
@@ -300,7 +271,7 @@ impl RunMachine {
         self.heard |= content.iter().any(is_words);
         let mut effects = Vec::new();
         if !content.is_empty() {
-            effects.push(RunAction::Keep(EntryKind::Answer {
+            effects.push(RunAction::Append(EntryKind::Answer {
                 content: content.clone(),
                 stop: stop.clone(),
             }));
@@ -320,11 +291,12 @@ impl RunMachine {
     fn end_after_success(&self, left_out: usize) -> RunEnd {
         match (left_out, self.heard) {
             (0, true) => RunEnd::success(),
-            (0, false) => {
-                RunEnd::error("model_silent", "The model gave no answer; ask again, in other words")
-            }
+            (0, false) => RunEnd::error(
+                RunEndReason::ModelSilent,
+                "The model gave no answer; ask again, in other words",
+            ),
             _ => RunEnd::error(
-                "model_incomplete",
+                RunEndReason::ModelIncomplete,
                 "The model began a change and did not finish asking for it, so nothing was done about that; ask again",
             ),
         }
@@ -341,7 +313,7 @@ impl RunMachine {
                 return self.call_model_or_end(Vec::new());
             }
             StopReason::Other(why) if why == UNFINISHED => {
-                RunEnd::error("interrupted", "The answer broke off")
+                RunEnd::error(RunEndReason::Interrupted, "The answer broke off")
             }
             StopReason::EndTurn
             | StopReason::ToolUse
@@ -382,7 +354,7 @@ impl RunMachine {
             left.pop_front();
             index += 1;
         }
-        self.call_model_or_end(vec![RunAction::Keep(EntryKind::Results { answers })])
+        self.call_model_or_end(vec![RunAction::Append(EntryKind::Results { answers })])
     }
 
     fn call_model_or_end(&mut self, mut effects: Vec<RunAction>) -> Vec<RunAction> {
@@ -428,15 +400,15 @@ fn keep_text(partial: String) -> Vec<RunAction> {
         return Vec::new();
     }
     let content = vec![ContentBlock::text(partial)];
-    vec![RunAction::Keep(EntryKind::Answer {
+    vec![RunAction::Append(EntryKind::Answer {
         content,
         stop: StopReason::Other(UNFINISHED.to_owned()),
     })]
 }
 
 /// Returns `true` if an entry holds words or outcomes of the run for people.
-fn is_something(kept: &EntryKind) -> bool {
-    match kept {
+fn is_something(kind: &EntryKind) -> bool {
+    match kind {
         EntryKind::Answer { content, .. } => content.iter().any(is_words),
         EntryKind::Results { answers } => answers.iter().any(is_outcome),
         EntryKind::Prompt { .. } | EntryKind::Cleared { .. } | EntryKind::End { .. } => false,
@@ -485,8 +457,8 @@ mod tests {
 
     fn asked() -> Vec<TranscriptEntry> {
         let (name, text, news) = ("Ada".into(), "Hello".into(), DecisionUpdates::default());
-        let kept = EntryKind::Prompt { name, text, source: None, news };
-        vec![TranscriptEntry { session: "ses".into(), run: "run".into(), at_ms: 0, kept }]
+        let kind = EntryKind::Prompt { name, text, source: None, news };
+        vec![TranscriptEntry { session: "ses".into(), run: "run".into(), at_ms: 0, kind }]
     }
 
     fn began() -> RunMachine {
@@ -521,7 +493,7 @@ mod tests {
 
     fn results(effect: &RunAction) -> Vec<(&str, bool)> {
         match effect {
-            RunAction::Keep(EntryKind::Results { answers }) => {
+            RunAction::Append(EntryKind::Results { answers }) => {
                 answers.iter().map(|it| (it.tool_use_id.as_str(), it.is_error)).collect()
             }
             other => panic!("no results: {other:?}"),
@@ -540,7 +512,7 @@ mod tests {
         let mut turn = began();
         let effects = turn.on(answer(2, StopReason::ToolUse));
         assert!(
-            matches!(&effects[0], RunAction::Keep(EntryKind::Answer { content, .. }) if content.len() == 3)
+            matches!(&effects[0], RunAction::Append(EntryKind::Answer { content, .. }) if content.len() == 3)
         );
         assert!(matches!(&effects[1], RunAction::RunTool(0, call) if call.id == "0"));
         let effects = turn.on(ran("0"));
@@ -574,7 +546,7 @@ mod tests {
             let effects = began().on(answer(1, stop.clone()));
             assert_eq!((effects.len(), ends(&effects)), (2, Some(kind)), "{stop:?}");
             assert!(
-                matches!(&effects[0], RunAction::Keep(EntryKind::Answer { content, .. }) if content.len() == 1)
+                matches!(&effects[0], RunAction::Append(EntryKind::Answer { content, .. }) if content.len() == 1)
             );
         }
     }
@@ -582,7 +554,7 @@ mod tests {
     #[test]
     fn a_call_that_was_not_made_and_an_answer_without_words_are_no_success() {
         let told = |event: RunInput, turn: &mut RunMachine| match turn.on(event).pop() {
-            Some(RunAction::Finish(end)) => end.code,
+            Some(RunAction::Finish(end)) => end.reason,
             other => panic!("no end: {other:?}"),
         };
         let of = |content: Vec<ContentBlock>, calls_left_out| match answer(0, StopReason::EndTurn) {
@@ -593,9 +565,12 @@ mod tests {
         };
         let words = || vec![ContentBlock::text("I tighten it.")];
         assert_eq!(told(of(words(), 0), &mut began()), None);
-        assert_eq!(told(of(words(), 1), &mut began()), Some("model_incomplete"));
-        assert_eq!(told(of(vec![ContentBlock::text(" ")], 0), &mut began()), Some("model_silent"));
-        assert_eq!(told(of(Vec::new(), 0), &mut began()), Some("model_silent"));
+        assert_eq!(told(of(words(), 1), &mut began()), Some(RunEndReason::ModelIncomplete));
+        assert_eq!(
+            told(of(vec![ContentBlock::text(" ")], 0), &mut began()),
+            Some(RunEndReason::ModelSilent)
+        );
+        assert_eq!(told(of(Vec::new(), 0), &mut began()), Some(RunEndReason::ModelSilent));
 
         let silent_call = |outcome: ToolOutcome| {
             let mut turn = began();
@@ -605,7 +580,11 @@ mod tests {
             turn.on(RunInput::Ran(outcome));
             told(of(Vec::new(), 0), &mut turn)
         };
-        assert_eq!(silent_call(ToolOutcome::default()), Some("model_silent"), "it has only read");
+        assert_eq!(
+            silent_call(ToolOutcome::default()),
+            Some(RunEndReason::ModelSilent),
+            "it has only read"
+        );
         let said = ToolOutcome { said: Some("Hello.".into()), ..ToolOutcome::default() };
         assert_eq!(silent_call(said), None);
     }
@@ -626,7 +605,7 @@ mod tests {
         assert_eq!(turn.on(answer(1, StopReason::PauseTurn)).last(), Some(&RunAction::CallModel));
         let effects = turn.on(answer(0, StopReason::EndTurn));
         let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
-        assert_eq!(end.code, Some("model_incomplete"));
+        assert_eq!(end.reason, Some(RunEndReason::ModelIncomplete));
         // The call is made again.
         let mut turn = began();
         turn.on(answer(1, StopReason::PauseTurn));
@@ -694,13 +673,13 @@ mod tests {
 
     #[test]
     fn what_people_have_read_is_kept_when_the_model_fails() {
-        let end = RunEnd::error("model_error", "gone");
+        let end = RunEnd::error(RunEndReason::Model("model_error".to_owned()), "gone");
         let effects = began().on(RunInput::Failed { partial: "Half".into(), end: end.clone() });
         let content = vec![ContentBlock::text("Half")];
-        let kept = EntryKind::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };
-        assert_eq!(effects, [RunAction::Keep(kept.clone()), RunAction::Finish(end.clone())]);
+        let kind = EntryKind::Answer { content, stop: StopReason::Other(UNFINISHED.to_owned()) };
+        assert_eq!(effects, [RunAction::Append(kind.clone()), RunAction::Finish(end.clone())]);
         let mut said = asked();
-        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        said.push(TranscriptEntry { kind, ..said[0].clone() });
         let resumed = RunMachine::resume_from(LIMITS, &said).1;
         assert_eq!(ends(&resumed), Some(RunEndKind::Error), "the server stopped in between");
         let silent = began().on(RunInput::Failed { partial: " ".into(), end: end.clone() });
@@ -711,15 +690,15 @@ mod tests {
     fn an_interrupted_turn_runs_its_calls_again_from_the_first() {
         let mut said = asked();
         let content = vec![ContentBlock::tool_use("7", "tool", json!({}))];
-        let kept = EntryKind::Answer { content, stop: StopReason::ToolUse };
-        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        let kind = EntryKind::Answer { content, stop: StopReason::ToolUse };
+        said.push(TranscriptEntry { kind, ..said[0].clone() });
         let (_, effects) = RunMachine::resume_from(LIMITS, &said);
         assert!(matches!(&effects[..], [RunAction::RunTool(0, call)] if call.id == "7"));
-        let kept = EntryKind::Answer {
+        let kind = EntryKind::Answer {
             content: vec![ContentBlock::text("Bye")],
             stop: StopReason::EndTurn,
         };
-        said.push(TranscriptEntry { kept, ..said[0].clone() });
+        said.push(TranscriptEntry { kind, ..said[0].clone() });
         assert_eq!(ends(&RunMachine::resume_from(LIMITS, &said).1), Some(RunEndKind::Success));
     }
 }

@@ -51,7 +51,7 @@ impl AgentService {
                 Some(room) => room.read().await.ok(),
                 None => None,
             };
-            told = Some(how_it_ended(&said, &record.state, now.as_ref()));
+            told = Some(how_it_ended(&said, record.state, now.as_ref()));
         }
         Ok(Some(RunStatus { record, prompt: run.ask.prompt, waiting, response: told }))
     }

@@ -10,13 +10,14 @@ use crate::llm::{AnswerDelta, FailedTryUsage};
 
 use super::fixture::{ScriptedReply, TestAgent, calls, rewrites, says};
 use crate::agent::{RunLimits, StopFilter};
+use crate::rooms::event::{AgentEventType, RunEventKind};
 
 /// Returns the subtype of the only run's end, and the message for people.
 fn ending(stage: &TestAgent) -> (String, String) {
     let result = stage.said.iter().rev().find_map(|said| match &said.saying {
-        crate::rooms::event::RunEventKind::Agent("result", subtype, content) => {
-            let message = content["message"].as_str().unwrap_or_default();
-            Some(((*subtype).to_owned(), message.to_owned()))
+        RunEventKind::Agent(it) if it.kind == AgentEventType::Result => {
+            let message = it.content["message"].as_str().unwrap_or_default();
+            Some((it.subtype.as_str().to_owned(), message.to_owned()))
         }
         _ => None,
     });
@@ -26,8 +27,8 @@ fn ending(stage: &TestAgent) -> (String, String) {
 /// Returns the token usage that people were told at the end.
 fn used(stage: &TestAgent) -> serde_json::Value {
     let used = stage.said.iter().find_map(|said| match &said.saying {
-        crate::rooms::event::RunEventKind::Agent("result", _, content) => {
-            Some(content["usage"].clone())
+        RunEventKind::Agent(it) if it.kind == AgentEventType::Result => {
+            Some(it.content["usage"].clone())
         }
         _ => None,
     });

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approvals::{Decision, RequestStatus, RequestVerdict};
 use crate::ids::{DocumentId, RequestId, Version};
 use crate::permissions::{Principal, Role};
-use crate::rooms::event::RunEventKind;
+use crate::rooms::event::{AgentEventSubtype, RunEventKind};
 use crate::tools::{ApprovalWait, ToolCall};
 
 use super::fixture::{TestAgent, owner};
@@ -66,7 +66,10 @@ async fn a_call_waits_for_people_and_is_answered_with_what_they_decided() {
     let request = stage.request().await;
     assert_eq!(*request.id(), waiting);
     let proposal = &request.proposal;
-    assert_eq!((proposal.source.as_str(), proposal.tool_use.as_str()), ("mcp", "toolu_7"));
+    assert_eq!(
+        (proposal.action.source.as_str(), proposal.origin.tool_use.as_str()),
+        ("mcp", "toolu_7")
+    );
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(waiting.clone(), approve, owner()).await.unwrap();
@@ -193,7 +196,7 @@ async fn a_file_is_written_once_it_is_approved() {
     let mut ongoing = stage.calls_at_inbox(write("Hello.")).await;
     assert_eq!(stage.file("a.txt"), None);
     let settled = stage.settles(RequestVerdict::Approve).await;
-    assert_eq!(settled.proposal.source, "mcp");
+    assert_eq!(settled.proposal.action.source, "mcp");
     let called = over(&mut ongoing).await;
     assert_eq!(called.outcome.text, "Wrote 6 characters to a.txt");
     assert_eq!(stage.file("a.txt").as_deref(), Some("Hello."));
@@ -431,7 +434,9 @@ async fn what_a_run_says_of_a_call_names_its_caller() {
     over(&mut ongoing).await;
     assert_eq!(stage.result().await, "success");
     let prompt = stage.said.iter().find_map(|said| match &said.saying {
-        RunEventKind::Agent("user", "prompt", content) => Some(content.clone()),
+        RunEventKind::Agent(it) if it.subtype == AgentEventSubtype::Prompt => {
+            Some(it.content.clone())
+        }
         _ => None,
     });
     assert_eq!(prompt.unwrap()["text"], "coder calls");

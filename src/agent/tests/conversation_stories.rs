@@ -2,11 +2,13 @@
 
 use serde_json::json;
 
-use crate::approvals::{Decision, HunkChoice, HunkVerdict, RequestVerdict};
+use crate::approvals::{Decision, HunkChoice, HunkVerdict, RequestStatus, RequestVerdict};
 use crate::ids::Version;
 use crate::llm::ModelError;
 use crate::rooms::command::SettingsChange;
-use crate::rooms::event::{ResponseUpdate, RunEventKind, RunResponse};
+use crate::rooms::event::{
+    AgentEventSubtype, ResponseUpdate, RunEventKind, RunResponse, UpdateExtent,
+};
 use crate::rooms::settings::OwnSettings;
 use crate::tools::pipeline::validate::CONTENT_LIMIT;
 
@@ -51,7 +53,7 @@ async fn a_full_update_waits_for_approval_and_lands() {
     stage.decide(RequestVerdict::Approve).await;
     let response = stage.response().await;
     assert_eq!((full(&response), response.message.as_str()), ("A short text.", "Done."));
-    assert_eq!(response.updates[0].1, "approved");
+    assert_eq!(response.updates[0].status, RequestStatus::Approved);
     assert_eq!(stage.text().await, "A short text.");
 }
 
@@ -61,9 +63,9 @@ async fn nothing_changes_before_somebody_decides() {
     stage.model.plays([rewrites("New words.")]);
     stage.ask("Rewrite").await;
     let request = stage.request().await;
-    assert_eq!(request.proposal.tool, "update_full_document");
-    assert_eq!(request.proposal.prompt, "Rewrite");
-    assert_eq!(request.proposal.preview.new_content.as_deref(), Some("New words."));
+    assert_eq!(request.proposal.origin.tool, "update_full_document");
+    assert_eq!(request.proposal.action.prompt, "Rewrite");
+    assert_eq!(request.proposal.action.preview.new_content.as_deref(), Some("New words."));
     assert_eq!(stage.text().await, "Old words.");
     assert_eq!(stage.model.asked().len(), 1);
 }
@@ -76,7 +78,8 @@ async fn a_rejection_reaches_the_model_and_nothing_is_updated() {
     stage.reject("Keep my voice").await;
     let response = stage.response().await;
     assert!(nothing(&response));
-    assert_eq!((response.updates[0].1.as_str(), response.updates[0].2), ("rejected", "full"));
+    let update = &response.updates[0];
+    assert_eq!((update.status, update.extent), (RequestStatus::Rejected, UpdateExtent::Full));
     assert_eq!(response.message, "Understood.");
     let (told, is_error) = stage.model.told().remove(0);
     assert!(told.starts_with("User rejected: Keep my voice\n"), "{told}");
@@ -100,7 +103,7 @@ async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_den
     stage.ask("Rewrite").await;
     for _ in 0..2 {
         let request = stage.request().await;
-        assert_eq!(request.proposal.preview.warnings[0].code, "unseen_characters");
+        assert_eq!(request.proposal.action.preview.warnings[0].code, "unseen_characters");
         let no = Decision::plain(RequestVerdict::Reject);
         stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
     }
@@ -217,7 +220,7 @@ async fn an_invalid_range_is_denied_in_seed_5s_words() {
 
 fn results(stage: &TestAgent) -> impl Iterator<Item = &serde_json::Value> {
     stage.said.iter().filter_map(|said| match &said.saying {
-        RunEventKind::Agent(_, "tool_result", content) => Some(content),
+        RunEventKind::Agent(it) if it.subtype == AgentEventSubtype::ToolResult => Some(&it.content),
         _ => None,
     })
 }

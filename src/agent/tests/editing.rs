@@ -29,7 +29,7 @@ async fn another(stage: &TestAgent, title: &str, text: &str) -> RoomHandle {
 
 fn shown(stage: &TestAgent) -> String {
     let said = stage.said.iter().filter_map(|said| match &said.saying {
-        RunEventKind::Agent(_, _, content) => Some(content.to_string()),
+        RunEventKind::Agent(object) => Some(object.content.to_string()),
         _ => None,
     });
     said.collect::<Vec<_>>().join("\n")

@@ -25,17 +25,17 @@ use crate::rooms::clock::WallClock;
 use crate::rooms::command::{JoiningMember, OpenedDocument, PushRequest};
 use crate::rooms::event::StreamingPreview;
 use crate::rooms::event::{
-    RequestNews, RequestUpdate, RoomEvent, RunEvent, RunEventKind, RunResponse,
+    AgentEventType, RequestNews, RequestUpdate, RoomEvent, RunEvent, RunEventKind, RunResponse,
 };
 use crate::rooms::settings::{ApprovalSwitch, ServerSettings};
 use crate::rooms::{EncodedEvent, EventSink, NewDocument, RoomError, RoomHandle, RoomRegistry};
-use crate::store::{Store, WriteBatch};
+use crate::store::{RunState, Store, WriteBatch};
 use crate::tools::ToolRegistry;
 use crate::workspace::Workspace;
 
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::run::run_record;
-use crate::agent::run::run_record::{Run, RunState};
+use crate::agent::run::run_record::Run;
 use crate::agent::{
     AgentRequest, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
     PermissionMode, RunLimits, SafeTools, SelectedRange,
@@ -379,9 +379,10 @@ impl TestAgent {
     pub async fn result(&mut self) -> &'static str {
         loop {
             if let RoomEvent::Said(said) = self.hear().await
-                && let RunEventKind::Agent("result", subtype, _) = said.saying
+                && let RunEventKind::Agent(object) = &said.saying
+                && object.kind == AgentEventType::Result
             {
-                return subtype;
+                return object.subtype.as_str();
             }
         }
     }
@@ -480,17 +481,17 @@ impl TestAgent {
     pub async fn leave_behind(&self, ask: AgentRequest, answer: ScriptedReply) {
         let ScriptedReply::Answer(content, stop) = answer else { panic!("no answer") };
         let mut run = Run::new(ask, self.clock.now_ms());
-        run.base = Some(Version(0));
+        run.read_version = Some(Version(0));
         run.calls = content.iter().map(|_| RequestId::generate()).collect();
         let ask = &run.ask;
         let (name, text) = (ask.principal.name.clone(), ask.prompt.clone());
         let news = crate::agent::conversation::decision_updates::DecisionUpdates::default();
         let prompt = EntryKind::Prompt { name, text, source: None, news };
-        let kept = [prompt, EntryKind::Answer { content, stop }];
+        let kinds = [prompt, EntryKind::Answer { content, stop }];
         let mut batch = WriteBatch::from(run.put(RunState::Running).unwrap());
-        for kept in kept {
+        for kind in kinds {
             let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), run.created_ms);
-            let entry = TranscriptEntry { session, run, at_ms, kept };
+            let entry = TranscriptEntry { session, run, at_ms, kind };
             batch.push(run_record::append(ask.document.as_ref(), &entry).unwrap());
         }
         self.store.commit(batch).await.unwrap();
@@ -619,8 +620,10 @@ fn word(said: &RunEvent) -> String {
         RunEventKind::StreamStart => "start".into(),
         RunEventKind::StreamChunk(_) => "chunk".into(),
         RunEventKind::StreamEnd => "end".into(),
-        RunEventKind::Agent("result", subtype, _) => format!("result:{subtype}"),
-        RunEventKind::Agent(_, subtype, _) => (*subtype).into(),
+        RunEventKind::Agent(object) if object.kind == AgentEventType::Result => {
+            format!("result:{}", object.subtype.as_str())
+        }
+        RunEventKind::Agent(object) => object.subtype.as_str().into(),
         RunEventKind::Response(_) => "response".into(),
         RunEventKind::Over => "over".into(),
     }

@@ -120,7 +120,7 @@ async fn a_document_without_approvals_is_changed_at_once() {
     stage.model.plays([rewrites("New."), says("Done.")]);
     stage.ask("Rewrite").await;
     let response = stage.response().await;
-    assert_eq!(response.updates[0].1, "approved");
+    assert_eq!(response.updates[0].status.as_str(), "approved");
     assert_eq!(stage.text().await, "New.");
 }
 

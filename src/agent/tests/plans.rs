@@ -55,7 +55,7 @@ async fn approves_change(stage: &mut TestAgent) {
 
 async fn plan(stage: &mut TestAgent) -> Arc<ApprovalRequest> {
     let request = stage.request().await;
-    assert_eq!(request.proposal.tool, "ExitPlanMode");
+    assert_eq!(request.proposal.origin.tool, "ExitPlanMode");
     request
 }
 
@@ -69,8 +69,8 @@ async fn once_its_plan_is_approved_the_run_proposes_its_changes_as_ever() {
     let request = plan(&mut stage).await;
     let proposal = &request.proposal;
     assert_eq!(proposal.document.as_ref(), Some(stage.room.document()));
-    assert_eq!(proposal.preview.kind, PreviewKind::Generic);
-    assert_eq!(proposal.preview.new_content.as_deref(), Some(PLAN));
+    assert_eq!(proposal.action.preview.kind, PreviewKind::Generic);
+    assert_eq!(proposal.action.preview.new_content.as_deref(), Some(PLAN));
     decide(&stage, &request, RequestVerdict::Approve).await;
     let change = stage.request().await;
     let (text, is_error) = told(&stage);
@@ -352,7 +352,7 @@ async fn others(stage: &TestAgent) -> Vec<(String, String)> {
 #[tokio::test]
 async fn an_approved_document_is_made_and_its_id_told() {
     let (mut stage, request) = new_document().await;
-    let preview = &request.proposal.preview;
+    let preview = &request.proposal.action.preview;
     assert_eq!((preview.kind, preview.file_path.as_deref()), (PreviewKind::Diff, Some("Notes")));
     assert_eq!(preview.new_content.as_deref(), Some("One.\nTwo."));
     assert_eq!(preview.data["is_new_file"], json!(true));
@@ -423,7 +423,7 @@ async fn stops_after(begins: bool, makes: bool) -> TestAgent {
             text: "One.\nTwo.".into(),
             request: request.id().clone(),
             requester: request.proposal.requester.clone(),
-            approver: settled.closed.clone().unwrap().by,
+            approver: settled.decisions.closed.clone().unwrap().by,
             rule: None,
             edited: false,
         };

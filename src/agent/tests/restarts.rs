@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use crate::approvals::{Decision, RequestVerdict};
-use crate::rooms::event::{ResponseUpdate, RunEventKind};
+use crate::rooms::event::{AgentEventSubtype, AgentEventType, ResponseUpdate, RunEventKind};
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, replaces, rewrites, says, selection};
 use crate::agent::{AgentRequest, AskError, ConversationMode};
 
 fn results(stage: &TestAgent) -> usize {
-    let is_result = |saying: &RunEventKind| matches!(saying, RunEventKind::Agent("result", ..));
+    let is_result = |saying: &RunEventKind| matches!(saying, RunEventKind::Agent(it) if it.kind == AgentEventType::Result);
     stage.said.iter().filter(|said| is_result(&said.saying)).count()
 }
 
@@ -211,8 +211,8 @@ async fn what_was_said_can_be_read_again_as_it_was_shown() {
     stage.reject("No").await;
     stage.response().await;
     let agent_event = |saying: &RunEventKind| match saying {
-        RunEventKind::Agent(_, "text_delta", _) => None,
-        RunEventKind::Agent(kind, subtype, content) => Some((*kind, *subtype, content.clone())),
+        RunEventKind::Agent(it) if it.subtype == AgentEventSubtype::TextDelta => None,
+        RunEventKind::Agent(object) => Some(object.clone()),
         _ => None,
     };
     let live: Vec<_> = stage.said.iter().filter_map(|said| agent_event(&said.saying)).collect();
@@ -220,9 +220,8 @@ async fn what_was_said_can_be_read_again_as_it_was_shown() {
     let shown: Vec<_> = kept
         .iter()
         .flat_map(crate::agent::conversation::transcript::TranscriptEntry::shown)
-        .map(|it| (it.0, it.1, it.2))
         .collect();
     assert_eq!(shown, live);
-    let decision = &shown[2].2;
+    let decision = &shown[2].content;
     assert_eq!((&decision["status"], &decision["is_error"]), (&json!("rejected"), &json!(true)));
 }

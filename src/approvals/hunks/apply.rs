@@ -3,8 +3,8 @@
 use crate::approvals::hunk::{Hunk, HunkPart, HunkStatus};
 use crate::approvals::policy::Vote;
 use crate::approvals::{
-    ApprovalRequest, ApprovalRequirement, ClosedBy, CommittedUpdate, DecisionError, Person,
-    RebaseOutcome,
+    ApprovalRequest, ApprovalRequirement, ClosedBy, CommittedUpdate, DecisionError,
+    InvalidDecisionReason, Person, RebaseOutcome,
 };
 use crate::document::provenance::{FormerPlace, PlacementOrigin, WordPlacement};
 use crate::document::{ChangeError, ChangeSet, Text, TextEdit, utf16_len};
@@ -185,8 +185,9 @@ impl ApprovalRequest {
         edits: &[HunkEdit],
         text: &Text,
     ) -> Result<(Option<ChangeSet>, Vec<HunkId>), DecisionError> {
-        let misfit =
-            |_: ChangeError| DecisionError::InvalidDecision { reason: "it does not fit the text" };
+        let misfit = |_: ChangeError| DecisionError::InvalidDecision {
+            reason: InvalidDecisionReason::DoesNotFit,
+        };
         let real = edits.iter().filter(|e| e.edit.insert != e.base);
         let change = ChangeSet::of(text.len(), real.map(|e| &e.edit)).map_err(misfit)?;
         if change.is_empty() {

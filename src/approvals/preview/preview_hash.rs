@@ -15,8 +15,8 @@ impl ApprovalRequest {
     pub fn preview_hash(&self) -> String {
         let proposal = &self.proposal;
         let mut shown = Vec::with_capacity(4096);
-        quote(&proposal.tool, &mut shown);
-        canonical(&proposal.input, &mut shown);
+        quote(&proposal.origin.tool, &mut shown);
+        canonical(&proposal.origin.input, &mut shown);
         for hunk in &self.hunks {
             // Each string ends with its quotation mark, so no two previews give equal bytes.
             shown.push(b'[');
@@ -27,7 +27,7 @@ impl ApprovalRequest {
             }
             shown.push(b']');
         }
-        if let Some(content) = &proposal.touched {
+        if let Some(content) = &proposal.action.touched {
             quote(content, &mut shown);
         }
         let mut hash = String::with_capacity(71);

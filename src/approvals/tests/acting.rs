@@ -87,7 +87,7 @@ fn an_edited_call_is_bound_to_what_the_edited_input_would_do() {
     let mut fixture = ReviewFixture::asking("Write", Preview::generic());
     let edit = Decision::plain(RequestVerdict::Edit { input: json!({ "x": 2 }) });
     fixture.decide(&Decision { revised: Some(fresh("another file")), ..edit }).unwrap();
-    assert_eq!(fixture.request.proposal.touched.as_deref(), Some("another file"));
+    assert_eq!(fixture.request.proposal.action.touched.as_deref(), Some("another file"));
 }
 
 #[test]

@@ -348,7 +348,7 @@ fn votes_for_an_edited_call_are_for_the_file_as_it_was() {
         Preview::diff("a.md", Some("one"), "x", &DiffLimits::default()),
     )
     .with_policy(DecisionPolicy::Two);
-    fixture.request.proposal.touched = Some("1".to_owned());
+    fixture.request.proposal.action.touched = Some("1".to_owned());
     fixture.request.announced = fixture.request.preview_hash();
     let edit = |stands: &str| {
         let preview = Preview::diff("b.md", None, "y", &DiffLimits::default());
@@ -367,7 +367,7 @@ fn votes_for_an_edited_call_are_for_the_file_as_it_was() {
 fn an_edited_call_overwrites_no_file_that_nobody_was_shown() {
     let of = |path: &str| Preview::diff(path, Some("one"), "x", &DiffLimits::default());
     let mut fixture = ReviewFixture::asking("Write", of("a.md"));
-    fixture.request.proposal.touched = Some("1".to_owned());
+    fixture.request.proposal.action.touched = Some("1".to_owned());
     fixture.request.announced = fixture.request.preview_hash();
     let edit = |path: &str| Decision {
         revised: Some(UpdatedPreview { preview: of(path), touched: Some("1".to_owned()) }),

@@ -12,7 +12,7 @@ fn the_request_resolves_when_no_hunk_is_open() {
     assert_eq!(fixture.accept(0).unwrap().resolved, None);
     assert!(fixture.request.resolution().is_none());
     assert_eq!(fixture.accept(1).unwrap().resolved, Some(RequestStatus::Approved));
-    let closed = fixture.request.closed.clone().unwrap();
+    let closed = fixture.request.decisions.closed.clone().unwrap();
     assert_eq!(closed, ClosedBy::by(Some(Person::from(&ann())), fixture.now_ms));
     assert_eq!(fixture.request.resolution().unwrap().version, Version(2));
 }

@@ -170,11 +170,11 @@ fn people_typing_elsewhere_never_make_a_preview_stale() {
 #[test]
 fn a_preview_is_stale_once_tool_input_hunks_or_file_are_others() {
     let changes: [fn(&mut ApprovalRequest); 5] = [
-        |r| r.proposal.tool.push('x'),
-        |r| r.proposal.input = json!({ "new_content": "else" }),
+        |r| r.proposal.origin.tool.push('x'),
+        |r| r.proposal.origin.input = json!({ "new_content": "else" }),
         |r| r.hunks[0].parts[0].insert.push('x'),
         |r| r.hunks[0].parts[0].base.push('x'),
-        |r| r.proposal.touched = Some("other content".into()),
+        |r| r.proposal.action.touched = Some("other content".into()),
     ];
     for change in changes {
         let mut fixture = sentence();
@@ -190,7 +190,7 @@ fn a_preview_is_stale_once_tool_input_hunks_or_file_are_others() {
 #[test]
 fn without_a_hash_the_approval_stands_for_the_preview_first_announced() {
     let mut fixture = sentence();
-    fixture.request.proposal.input = json!({});
+    fixture.request.proposal.origin.input = json!({});
     assert_eq!(fixture.decide(&approve()).unwrap_err().code(), "stale_preview");
     assert!(fixture.decide(&reject()).is_ok());
 }
@@ -198,10 +198,10 @@ fn without_a_hash_the_approval_stands_for_the_preview_first_announced() {
 #[test]
 fn the_hash_does_not_depend_on_the_order_of_fields_or_on_storing() {
     let mut fixture = sentence();
-    fixture.request.proposal.input =
+    fixture.request.proposal.origin.input =
         serde_json::from_str(r#"{"b":1,"a":{"d":[1.5,null],"c":"é"}}"#).unwrap();
     let hash = fixture.request.preview_hash();
-    fixture.request.proposal.input =
+    fixture.request.proposal.origin.input =
         serde_json::from_str(r#"{"a":{"c":"é","d":[1.5,null]},"b":1}"#).unwrap();
     assert_eq!(fixture.request.preview_hash(), hash);
     let stored = serde_json::to_string(&fixture.request).unwrap();

@@ -101,7 +101,7 @@ fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
 #[test]
 fn a_rule_is_about_one_tool_in_one_document() {
     let others: [fn(&mut ProposedCall); 3] = [
-        |it| it.tool = "update_selection".into(),
+        |it| it.origin.tool = "update_selection".into(),
         |it| it.document = Some("doc_2".into()),
         |it| it.document = None,
     ];
@@ -115,7 +115,7 @@ fn a_rule_is_about_one_tool_in_one_document() {
 #[test]
 fn a_rule_for_the_session_is_about_no_other_session_and_one_for_the_document_about_all() {
     let mut fixture = small();
-    fixture.request.proposal.session = "ses_2".into();
+    fixture.request.proposal.origin.session = "ses_2".into();
     assert!(!rule_of(&ann(), wish(RuleScope::Session, None)).covers(&fixture.request));
     assert!(rule_of(&ann(), wish(RuleScope::Document, None)).covers(&fixture.request));
 }
@@ -183,7 +183,7 @@ fn commands_and_warnings_are_asked_about_every_time() {
     assert_eq!(refused.unwrap_err().code(), "invalid_decision");
     let warning = PreviewWarning { code: "moved".into(), text: "Look twice.".into() };
     let mut fixture = small();
-    fixture.request.proposal.preview.warnings.push(warning);
+    fixture.request.proposal.action.preview.warnings.push(warning);
     assert!(!anywhere(100).covers(&fixture.request));
 }
 
@@ -198,7 +198,7 @@ fn a_rule_decides_in_the_place_of_its_maker_and_is_named() {
     );
     let decided = fixture.request.hunks[0].decided.clone().unwrap();
     assert_eq!((decided.by.user.as_str(), decided.rule), ("ann", Some("rul_1".into())));
-    assert_eq!(fixture.request.closed.unwrap().rule, Some("rul_1".into()));
+    assert_eq!(fixture.request.decisions.closed.unwrap().rule, Some("rul_1".into()));
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn written(old: Option<&str>, new: &str) -> ReviewFixture {
     let preview = Preview::diff("a.txt", old, new, &DiffLimits::default());
     let mut fixture = ReviewFixture::asking("Write", preview);
     fixture.request.proposal.document = None;
-    fixture.request.proposal.touched = Some("before".to_owned());
+    fixture.request.proposal.action.touched = Some("before".to_owned());
     fixture.request.announced = fixture.request.preview_hash();
     fixture.decide(&Decision::plain(RequestVerdict::Approve)).unwrap();
     fixture.request.begin(1).unwrap();
@@ -27,9 +27,9 @@ fn begin(fixture: &mut ReviewFixture, who: &Principal) -> Result<(), DecisionErr
     fixture.request.begin_reversal(who, found, 5, &DecisionRequirements::default())
 }
 
-fn reason(refused: Result<(), DecisionError>) -> &'static str {
+fn reason(refused: Result<(), DecisionError>) -> String {
     match refused {
-        Err(DecisionError::InvalidDecision { reason }) => reason,
+        Err(DecisionError::InvalidDecision { reason }) => reason.to_string(),
         other => panic!("{other:?}"),
     }
 }
@@ -83,11 +83,11 @@ fn what_was_not_done_or_changed_no_file_cannot_be_taken_back() {
     assert_eq!(reason(begin(&mut approved, &bob())), nothing);
 
     let mut command = written(Some("old"), "new");
-    command.request.proposal.preview = Preview::command("rm -r .", Vec::new());
+    command.request.proposal.action.preview = Preview::command("rm -r .", Vec::new());
     let owner = person("olga", Role::Owner);
     assert!(reason(begin(&mut command, &owner)).starts_with("a command cannot be undone"));
     let mut document = written(None, "new");
-    document.request.proposal.touched = None;
+    document.request.proposal.action.touched = None;
     assert!(reason(begin(&mut document, &bob())).starts_with("this changed no file"));
 }
 
@@ -135,7 +135,7 @@ fn what_waits_was_done_or_was_proposed_again_already_is_not_proposed_again() {
 fn a_request_that_was_undone_and_not_done_contradicts_itself() {
     let mut fixture = written(Some("old"), "new");
     begin(&mut fixture, &bob()).unwrap();
-    fixture.request.execution = None;
+    fixture.request.aftermath.execution = None;
     let found = fixture.request.contradictions();
     assert_eq!(found, ["it was undone, and nothing says that it was done"]);
 }

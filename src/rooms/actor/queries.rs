@@ -33,7 +33,7 @@ impl RoomActor {
         new: NewApprovalRequest,
         effects: &mut TurnEffects,
     ) -> Result<ProposalOutcome, RoomError> {
-        let older = self.older(new.base_version, effects).await?;
+        let older = self.older(new.action.base_version, effects).await?;
         let people = if self.state.rules.is_empty() {
             Vec::new()
         } else {
@@ -43,7 +43,7 @@ impl RoomActor {
             auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
         };
         let now = self.now();
-        let behind = self.state.version().0.saturating_sub(new.base_version.0);
+        let behind = self.state.version().0.saturating_sub(new.action.base_version.0);
         if !is_long_arrival(new.hunks.len(), behind) {
             return proposals::propose(&mut self.state, new, older, &people, &now, effects);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::approvals::{ApprovalRequest, DecisionError};
+use crate::approvals::{ApprovalRequest, DecisionError, InvalidDecisionReason};
 use crate::ids::{MemberId, RequestId};
 use crate::permissions::Principal;
 
@@ -156,7 +156,7 @@ pub(crate) fn extend(
     let ended_ms = request.clock.ends_ms();
     request.clock.extend(by_ms);
     if ended_ms.is_some() && request.clock.ends_ms() == ended_ms {
-        let reason = "whoever asked gives up then, so there is no more time to give";
+        let reason = InvalidDecisionReason::CallerDeadline;
         return Err(DecisionError::InvalidDecision { reason }.into());
     }
     let request = Arc::new(request);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::approvals::{
-    ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, Person,
+    ApprovalRequest, ApprovalRule, Decision, DecisionError, DecisionOutcome, InvalidDecisionReason,
+    Person,
 };
 use crate::document::provenance::ServerAct;
 use crate::failpoint;
@@ -55,13 +56,12 @@ pub(crate) fn check(state: &RoomState, outcome: &DecisionOutcome) -> Result<(), 
         frozen_by(&state.own.frozen, (range.from_a, range.to_a)).is_some()
     };
     if changes.changed_ranges().any(frozen) {
-        return Err(DecisionError::InvalidDecision { reason: FROZEN }.into());
+        return Err(
+            DecisionError::InvalidDecision { reason: InvalidDecisionReason::FrozenSince }.into()
+        );
     }
     Ok(())
 }
-
-const FROZEN: &str =
-    "these words were frozen after this was proposed; no change by a tool may touch them";
 
 /// Carries out a decision that was checked: `request` is as decided, and nothing else has changed
 /// yet.

@@ -36,7 +36,7 @@ pub(crate) fn begin(
     let settings = state.in_force(now);
     let requirements = state.requirements(&settings, now);
     request.set_policy(&requirements);
-    let file = &request.proposal.preview.file_path;
+    let file = &request.proposal.action.preview.file_path;
     let detail = json!({ "file": file, "found": found.stamp, "force": found.forced });
     request.begin_reversal(by, found, now.ms, &requirements)?;
     effects.keep(state.audit("request.undo.begin", by.user.as_str(), Some(&id), detail, now));
@@ -54,11 +54,11 @@ pub(crate) fn end(
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
-    let Some(reversal) = request.reversal.clone() else { return Ok(Arc::new(request)) };
+    let Some(reversal) = request.aftermath.reversal.clone() else { return Ok(Arc::new(request)) };
     if !request.end_reversal(reversed, now.ms) {
         return Ok(Arc::new(request));
     }
-    let file = &request.proposal.preview.file_path;
+    let file = &request.proposal.action.preview.file_path;
     let (action, actor, detail) = match reversed {
         FileUndoOutcome::Done => {
             let detail = json!({ "file": file, "force": reversal.forced });

@@ -34,18 +34,18 @@ pub(crate) fn propose(
     effects: &mut TurnEffects,
 ) -> Result<ProposalOutcome, RoomError> {
     state.exists()?;
-    if let Some(known) = state.request(&new.id) {
+    if let Some(known) = state.request(&new.origin.id) {
         // The request was proposed before a crash and is proposed again after it; people may have
         // decided meanwhile.
         return Ok(proposed(state, Arc::clone(known), now));
     }
     check_room(state, &new.requester)?;
-    let missed = requests::missed(state, new.base_version, older)?;
+    let missed = requests::missed(state, new.action.base_version, older)?;
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     let has_hunks = !new.hunks.is_empty();
     // A command that an owner must approve is applied at once only for an owner.
-    let waits = new.preview.kind == PreviewKind::Command
+    let waits = new.action.preview.kind == PreviewKind::Command
         && !new.requester.may(Action::Command, state.about().as_ref());
     // A request that somebody proposes again is decided by people, whatever else would decide it.
     let is_again = new.again_of.is_some();
@@ -115,7 +115,7 @@ fn announce(
     effects: &mut TurnEffects,
 ) {
     let proposal = &request.proposal;
-    let detail = json!({ "tool": proposal.tool, "hunks": request.hunks.len() });
+    let detail = json!({ "tool": proposal.origin.tool, "hunks": request.hunks.len() });
     let actor = proposal.requester.user.as_str();
     effects.keep(state.audit("request.create", actor, Some(request.id()), detail, now));
     effects.keep(requests::record(state, request));
@@ -139,48 +139,26 @@ fn arrive(
     now: &AppliedAt,
 ) -> Result<ArrivalOutcome, RoomError> {
     let NewApprovalRequest {
-        id,
-        tool,
-        input,
-        tool_use,
-        session,
-        run,
+        origin,
         requester,
-        prompt,
-        base_version,
+        action,
         base,
         hunks,
-        scope,
-        explanation,
-        preview,
-        touched,
-        source,
         approval_mode: _,
         deadline_ms,
-        taken_up: _,
+        after_restart: _,
         again_of,
     } = new;
-    let arrival = ArrivedHunks::map(&id, hunks, &base, missed)
+    let arrival = ArrivedHunks::map(&origin.id, hunks, &base, missed)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     if let Some(refusal) = arrival.refusal() {
         return Ok(ArrivalOutcome::Conflicted(refusal.text));
     }
     let proposal = ProposedCall {
-        id,
-        tool,
-        input,
-        tool_use,
-        session,
-        run,
+        origin,
         document: state.about(),
         requester: Person::from(&requester),
-        prompt,
-        base_version,
-        scope,
-        explanation,
-        preview,
-        touched,
-        source,
+        action,
         policy: settings.policy.into(),
         again_of,
     };
@@ -233,7 +211,7 @@ fn apply_at_once(
             return Ok(ProposalOutcome::Waiting(request));
         }
     };
-    if let Some(closed) = &mut approved.closed {
+    if let Some(closed) = &mut approved.decisions.closed {
         closed.unasked = Some(why);
     }
     let ended = decisions::apply_decision(state, approved, &outcome, &decision, &by, now, effects)?;

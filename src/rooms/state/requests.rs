@@ -25,10 +25,10 @@ pub(crate) const MOST_OPEN_EACH: usize = 64;
 pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
     let proposal = &request.proposal;
     StoreOp::PutRequest(RequestRecord {
-        id: proposal.id.clone(),
+        id: proposal.origin.id.clone(),
         document: state.about(),
-        session: proposal.session.clone(),
-        run: proposal.run.clone(),
+        session: proposal.origin.session.clone(),
+        run: proposal.origin.run.clone(),
         status: request.status.as_str().to_owned(),
         open: request.status.is_open(),
         created_ms: request.clock.created_ms,
@@ -66,7 +66,7 @@ pub(crate) fn advance(
 /// Moves the range that a request was asked to change. It grows outward: words typed at its edges
 /// belong to it.
 pub(crate) fn move_scope(request: &mut ApprovalRequest, change: &ChangeSet) {
-    if let Some((from, to)) = &mut request.proposal.scope {
+    if let Some((from, to)) = &mut request.proposal.action.scope {
         *from = change.map_pos(*from, InsertSide::Before);
         *to = change.map_pos(*to, InsertSide::After);
     }
@@ -157,7 +157,7 @@ pub(crate) fn settled(
 ) -> Option<ResolvedRequest> {
     let resolution = request.resolution()?;
     let is_current = resolution.version == state.version();
-    let scope = request.proposal.scope.filter(|_| is_current);
+    let scope = request.proposal.action.scope.filter(|_| is_current);
     let request = Arc::clone(request);
     Some(ResolvedRequest { resolution, reading: state.reading(now), scope, request })
 }
@@ -175,7 +175,7 @@ pub(crate) fn open_request(
 
 fn why_not_open(state: &RoomState, id: &RequestId) -> RoomError {
     let Some(request) = state.request(id) else { return RoomError::NoRequest };
-    let closed = request.closed.as_ref();
+    let closed = request.decisions.closed.as_ref();
     DecisionError::AlreadyResolved {
         status: request.status,
         hunk: None,

@@ -73,7 +73,7 @@ pub(crate) fn judge(
         None => OwnerRuling::Open,
         Some(rule) if rule.effect == RuleEffect::Deny => {
             let RuleSubject { tool, file, units, .. } = matter;
-            let run = &request.proposal.run;
+            let run = &request.proposal.origin.run;
             let detail = json!({
                 "rule": rule.id(), "tool": tool, "file": file, "units": units, "run": run,
             });

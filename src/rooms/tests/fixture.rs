@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::{member, who};
 use crate::approvals::{
-    ApprovalRequest, Decision, FinishRest, HunkChoice, HunkVerdict, Person, Preview, RequestStatus,
-    RequestVerdict,
+    ApprovalRequest, CallOrigin, Decision, FinishRest, HunkChoice, HunkVerdict, Person, Preview,
+    ProposedAction, RequestStatus, RequestVerdict,
 };
 use crate::document::Text;
 use crate::document::diff::{DiffLimits, diff, diff_so_far};
@@ -288,25 +288,29 @@ pub(super) fn new_request(
     approval_mode: ApprovalMode,
 ) -> NewApprovalRequest {
     NewApprovalRequest {
-        id,
-        tool: "update_full_document".into(),
-        input: json!({ "new_content": text }),
-        tool_use: "toolu_1".into(),
-        session: "ses_1".into(),
-        run: "run_1".into(),
+        origin: CallOrigin {
+            id,
+            tool: "update_full_document".into(),
+            input: json!({ "new_content": text }),
+            tool_use: "toolu_1".into(),
+            session: "ses_1".into(),
+            run: "run_1".into(),
+        },
+        action: ProposedAction {
+            prompt: "Make it better.".into(),
+            base_version: read.version,
+            scope: None,
+            explanation: String::new(),
+            preview: Preview::generic(),
+            touched: None,
+            source: "sdk".into(),
+        },
         requester: who("bo"),
-        prompt: "Make it better.".into(),
-        base_version: read.version,
         base: read.text.clone(),
         hunks: diff(&read.text.to_string(), text, &DiffLimits::default()),
-        scope: None,
-        explanation: String::new(),
-        preview: Preview::generic(),
-        touched: None,
-        source: "sdk".into(),
         approval_mode,
         deadline_ms: None,
-        taken_up: true,
+        after_restart: true,
         again_of: None,
     }
 }

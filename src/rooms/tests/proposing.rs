@@ -93,7 +93,7 @@ async fn a_bypassed_proposal_is_shown_applied_and_ended_in_this_order() {
     let ProposalOutcome::Resolved(settled) = proposed else { panic!("{proposed:?}") };
     assert_eq!(settled.reading.text.to_string(), "It was warm.");
     assert_eq!(fixture.heard("ana"), ["requested", "updates 0..1 -1", "resolved approved"]);
-    let closed = fixture.kept(&settled.request).await.closed.unwrap();
+    let closed = fixture.kept(&settled.request).await.decisions.closed.unwrap();
     assert_eq!(closed.unasked, Some(UnaskedReason::Bypass));
 }
 
@@ -114,7 +114,7 @@ async fn with_approvals_off_nobody_is_asked_whatever_the_policy() {
         (record.status.as_str(), fixture.text().await.as_str()),
         ("approved", "It was warm.")
     );
-    let closed = fixture.kept(&settled.request).await.closed.unwrap();
+    let closed = fixture.kept(&settled.request).await.decisions.closed.unwrap();
     assert_eq!(closed.unasked, Some(UnaskedReason::ApprovalsOff));
     let decisions = fixture.store.decisions(&settled.resolution.request).await.unwrap();
     assert_eq!(decisions[0].user, who("bo").user);

@@ -116,7 +116,7 @@ async fn a_rule_lets_a_small_change_through_and_everyone_sees_the_card_and_the_e
         panic!("{events:?}")
     };
     assert_eq!((asked.status, updates.len(), drop.len()), (RequestStatus::Pending, 1, 1));
-    let closed = ended.closed.clone().unwrap();
+    let closed = ended.decisions.closed.clone().unwrap();
     assert_eq!((closed.by.unwrap().name.as_str(), closed.rule.as_ref()), ("ANA", Some(rule.id())));
 }
 
@@ -418,5 +418,5 @@ async fn a_vote_makes_its_rule_once_the_change_is_accepted() {
     let rules = fixture.room.rules().await.unwrap();
     let made: Vec<_> = rules.iter().map(|it| (it.by.user.as_str(), it.at_ms)).collect();
     assert_eq!(made, [("ana", START_MS + 1_000)]);
-    assert!(fixture.kept(&request).await.wishes.is_empty());
+    assert!(fixture.kept(&request).await.decisions.wishes.is_empty());
 }

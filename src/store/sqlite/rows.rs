@@ -137,7 +137,7 @@ pub(crate) fn run(row: &SqliteRow) -> RowResult<RunRecord> {
         session: text(row, "session")?.into(),
         document: maybe_text(row, "document")?.map(Into::into),
         user: text(row, "user_id")?.into(),
-        state: text(row, "state")?,
+        state: text(row, "state")?.as_str().into(),
         body: json(row, "body")?,
         created_ms: number(row, "created_ms")?,
         finished_ms: maybe_number(row, "finished_ms")?,

@@ -282,7 +282,7 @@ async fn sessions_and_unfinished_runs_survive() {
         session: "ses_1".into(),
         document: Some("doc_a".into()),
         user: "usr_anna".into(),
-        state: "running".to_owned(),
+        state: RunState::Running,
         body: json!({"prompt": "Fix it"}),
         created_ms: 2,
         finished_ms: None,
@@ -293,7 +293,7 @@ async fn sessions_and_unfinished_runs_survive() {
     assert_eq!(store.unfinished_runs().await.unwrap(), [run.clone()]);
     session.seen_ms = 8;
     session.permission_mode = Some("toolApproval".to_owned());
-    run.state = "done".to_owned();
+    run.state = RunState::Ended(RunEndKind::Success);
     run.finished_ms = Some(9);
     let batch =
         WriteBatch::from(StoreOp::PutSession(session.clone())).with(StoreOp::PutRun(run.clone()));

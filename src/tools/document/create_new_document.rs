@@ -79,8 +79,8 @@ impl Tool for CreateNewDocument {
             request: request.id().clone(),
             requester: request.proposal.requester.clone(),
             approver: approver(&request).filter(|_| !auto_approved),
-            rule: request.closed.as_ref().and_then(|closed| closed.rule.clone()),
-            edited: request.edited_input.is_some(),
+            rule: request.decisions.closed.as_ref().and_then(|closed| closed.rule.clone()),
+            edited: request.decisions.edited_input.is_some(),
         };
         let found = context.environment.rooms.found(new_document).await;
         found.map_err(|error| ToolError::Failed(error.to_string()))?;
@@ -99,7 +99,7 @@ fn named_after(request: &ApprovalRequest) -> DocumentId {
 }
 
 fn approver(request: &ApprovalRequest) -> Option<Person> {
-    request.closed.as_ref()?.by.clone()
+    request.decisions.closed.as_ref()?.by.clone()
 }
 
 /// Returns the title and the text as they will be stored.

@@ -3,7 +3,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals::{HunkStatus, RequestStatus};
+use crate::approvals::{HunkStatus, ProposedAction, RequestStatus};
 use crate::failpoint;
 use crate::ids::RequestId;
 use crate::rooms::command::{NewApprovalRequest, ProposalOutcome, ResolvedRequest};
@@ -35,25 +35,22 @@ pub async fn ask(
         return Err(ToolError::Unchanged);
     }
     let request = NewApprovalRequest {
-        id: context.call.request.clone(),
-        tool: call.name.clone(),
-        input: call.input.clone(),
-        tool_use: call.id.as_str().into(),
-        session: context.call.session.clone(),
-        run: context.call.run.clone(),
+        origin: context.call.origin(call),
         requester: context.call.requester.clone(),
-        prompt: context.call.prompt.to_string(),
-        base_version: base.version,
+        action: ProposedAction {
+            prompt: context.call.prompt.to_string(),
+            base_version: base.version,
+            scope,
+            explanation: explanation(call).unwrap_or_default().to_owned(),
+            preview,
+            touched: None,
+            source: context.call.source.to_owned(),
+        },
         base: base.text.clone(),
         hunks,
-        scope,
-        explanation: explanation(call).unwrap_or_default().to_owned(),
-        preview,
-        touched: None,
-        source: context.call.source.to_owned(),
         approval_mode: context.approval.mode,
         deadline_ms: context.approval.deadline_ms,
-        taken_up: context.call.taken_up,
+        after_restart: context.call.after_restart,
         again_of: context.call.again_of.clone(),
     };
     failpoint::pass("tools.proposing");

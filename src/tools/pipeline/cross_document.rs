@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::approvals::RequestStatus;
 use crate::ids::DocumentId;
 use crate::permissions::Action;
-use crate::rooms::event::{RunEvent, RunEventKind};
+use crate::rooms::event::{AgentObject, RunEvent, RunEventKind};
 
 use crate::tools::document::str_replace_based_edit_tool::{
     StrReplaceBasedEditTool, other_document,
@@ -132,7 +132,7 @@ pub(crate) async fn notify_asking_document(context: &ToolContext, call: &ToolCal
         run: context.call.run.clone(),
         document: is_shared.then(|| asking.document().clone()),
         at_ms: context.environment.clock.now_ms(),
-        saying: RunEventKind::Agent("system", "waiting", details),
+        saying: RunEventKind::Agent(AgentObject::waiting(details)),
     };
     asking.publish(event).await;
 }
@@ -150,9 +150,9 @@ pub(crate) fn redact(context: &ToolContext, mut finished: FinishedCall) -> Finis
     let title = finished.now.as_ref().or(context.view.base.as_ref()).map_or("?", |it| &it.title);
     let outcome = &mut finished.outcome;
     let became = match outcome.change.take() {
-        Some(change) => change.status,
-        None if outcome.is_error => "not possible".to_owned(),
-        None => "read".to_owned(),
+        Some(change) => change.status.as_str(),
+        None if outcome.is_error => "not possible",
+        None => "read",
     };
     let report = std::mem::replace(&mut outcome.text, format!("“{title}” ({id}): {became}."));
     outcome.note = Some(match outcome.note.take() {

@@ -53,7 +53,7 @@ impl ToolRegistry {
         if request.status != RequestStatus::Approved {
             return Ok(Some(inbox_approval::outcome(&request, report)));
         }
-        if request.execution.is_none() {
+        if request.aftermath.execution.is_none() {
             context.environment.workspace_inbox.begin(request.id().clone()).await?;
             let report = ToolReport { text: format!("“{theirs}” was read."), is_error: false };
             inbox_approval::done(&context.environment.workspace_inbox, &request, report).await;

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::approvals::{self, ApprovalRequest, ApprovalRule, ProposedCall, RuleSubject};
+use crate::approvals::{
+    self, ApprovalRequest, ApprovalRule, CallOrigin, ProposedCall, RuleSubject,
+};
 use crate::document::diff::HunkDraft;
 use crate::rooms::command::ApprovalMode;
 use crate::rooms::{RoomError, RoomHandle};
@@ -68,7 +70,7 @@ impl ToolRegistry {
         request: &ApprovalRequest,
         workspace_inbox: &RoomHandle,
     ) -> Result<Option<usize>, RoomError> {
-        let ProposedCall { tool, document, .. } = &request.proposal;
+        let ProposedCall { origin: CallOrigin { tool, .. }, document, .. } = &request.proposal;
         let files = self.files.as_ref().zip(document.as_ref());
         let Some(path) = files.and_then(|(files, document)| files.path_of(document)) else {
             return Ok(None);

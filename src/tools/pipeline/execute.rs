@@ -55,11 +55,11 @@ impl ToolRegistry {
                     return refused(context, &error.into()).await;
                 }
                 failpoint::pass("tools.begun");
-                let touched = request.proposal.touched.clone();
+                let touched = request.proposal.action.touched.clone();
                 let (workspace, cancel) = (workspace.clone(), cancel.clone());
                 let execution =
                     ExecutionContext { workspace, touched, request: request.id().clone(), cancel };
-                let is_command = request.proposal.preview.kind == PreviewKind::Command;
+                let is_command = request.proposal.action.preview.kind == PreviewKind::Command;
                 let files = self.files.as_ref().filter(|_| is_command);
                 if let Some(files) = files {
                     files.agree().await;
@@ -93,7 +93,7 @@ impl ToolRegistry {
         request: &ApprovalRequest,
         input: &Value,
     ) -> Result<UpdatedPreview, ToolError> {
-        let tool = self.tool(&request.proposal.tool)?;
+        let tool = self.tool(&request.proposal.origin.tool)?;
         if tool.spec().effect == ToolEffect::Reads {
             self.check(tool, context, input)?;
             return Ok(UpdatedPreview {
@@ -103,8 +103,8 @@ impl ToolRegistry {
         }
         if tool.only_reads(input) {
             // The preview showed which document is read, and for whom.
-            let is_same = *input == request.proposal.input;
-            let preview = request.proposal.preview.clone();
+            let is_same = *input == request.proposal.origin.input;
+            let preview = request.proposal.action.preview.clone();
             let reason = "What is read cannot be edited; reject it and say what to read instead";
             return if is_same {
                 Ok(UpdatedPreview { preview, touched: None })
@@ -176,14 +176,14 @@ async fn conclude(
 /// is asked there.
 fn was_auto_approved(context: &ToolContext, settled: &ResolvedRequest) -> bool {
     let off = settled.reading.settings.approvals == ApprovalSwitch::Off;
-    let Some(closed) = &settled.request.closed else { return false };
+    let Some(closed) = &settled.request.decisions.closed else { return false };
     let by_requester = closed.by.as_ref() == Some(&settled.request.proposal.requester);
     by_requester && closed.rule.is_none() && (off || context.approval.mode == ApprovalMode::Bypass)
 }
 
 /// Returns the plan of a request, as it was approved.
 fn plan(request: &ApprovalRequest) -> Option<String> {
-    let input = request.edited_input.as_ref().unwrap_or(&request.proposal.input);
+    let input = request.decisions.edited_input.as_ref().unwrap_or(&request.proposal.origin.input);
     Some(input.get("plan")?.as_str()?.to_owned())
 }
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{
-    self, ApprovalRequest, ExcludedPaths, ExecutionState, Preview, PreviewKind, RequestStatus,
-    RuleSubject, ToolReport, ruling,
+    self, ApprovalRequest, ExcludedPaths, ExecutionState, Preview, PreviewKind, ProposedAction,
+    RequestStatus, RuleSubject, ToolReport, ruling,
 };
 use crate::document::diff::HunkDraft;
 use crate::document::utf16_len;
@@ -57,22 +57,19 @@ pub async fn ask(
     // A document has a version, which the request follows though it changes nothing there.
     let now = room.read().await?;
     let request = NewApprovalRequest {
-        id: context.call.request.clone(),
-        tool: call.name.clone(),
-        input: call.input.clone(),
-        tool_use: call.id.as_str().into(),
-        session: context.call.session.clone(),
-        run: context.call.run.clone(),
+        origin: context.call.origin(call),
         requester: context.call.requester.clone(),
-        prompt: context.call.prompt.to_string(),
-        base_version: now.version,
+        action: ProposedAction {
+            prompt: context.call.prompt.to_string(),
+            base_version: now.version,
+            scope: None,
+            explanation: approval::explanation(call).unwrap_or_default().to_owned(),
+            preview,
+            touched,
+            source: context.call.source.to_owned(),
+        },
         base: now.text,
         hunks: Vec::new(),
-        scope: None,
-        explanation: approval::explanation(call).unwrap_or_default().to_owned(),
-        preview,
-        touched,
-        source: context.call.source.to_owned(),
         // A run in plan mode wants its plan to be seen, even where changes are accepted without
         // asking.
         approval_mode: if effect == ToolEffect::Plans {
@@ -81,7 +78,7 @@ pub async fn ask(
             context.approval.mode
         },
         deadline_ms: context.approval.deadline_ms,
-        taken_up: context.call.taken_up,
+        after_restart: context.call.after_restart,
         again_of: context.call.again_of.clone(),
     };
     match room.propose(request).await? {
@@ -181,9 +178,9 @@ fn named_file(input: &Value) -> Option<String> {
 
 /// Returns the next step for a request that has ended.
 pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
-    match (request.status, &request.execution) {
+    match (request.status, &request.aftermath.execution) {
         (RequestStatus::Approved, None) => {
-            let is_command = request.proposal.preview.kind == PreviewKind::Command;
+            let is_command = request.proposal.action.preview.kind == PreviewKind::Command;
             if is_command && asked == AskerState::BeforeRestart {
                 // People approved the command for that moment; nobody has seen what it would do
                 // now.
@@ -203,7 +200,7 @@ pub fn next(request: &ApprovalRequest, asked: AskerState) -> AfterRequest {
 /// Reports a call that was being executed when the server stopped. The result is inferred from the
 /// file; the call is never repeated.
 pub fn recover_outcome(request: &ApprovalRequest, workspace: &Workspace) -> ToolReport {
-    let preview = &request.proposal.preview;
+    let preview = &request.proposal.action.preview;
     #[cfg(unix)]
     workspace.stop_left_over(request.id().as_str());
     let (Some(path), Some(content)) = (&preview.file_path, &preview.new_content) else {
@@ -216,7 +213,7 @@ pub fn recover_outcome(request: &ApprovalRequest, workspace: &Workspace) -> Tool
     if now.as_deref() == Some(stamp(content).as_str()) {
         let text = format!("{path} was written before the server stopped; it reads as approved.");
         ToolReport { text, is_error: false }
-    } else if now == request.proposal.touched {
+    } else if now == request.proposal.action.touched {
         failed(&format!(
             "Approved, but the server stopped before {path} was written. It is as it was before; nothing was repeated."
         ))

@@ -11,7 +11,7 @@ use crate::approvals::{PreviewWarning, RequestStatus};
 use crate::file_sync::{FileSync, text_encoding};
 use crate::rooms::RoomHandle;
 use crate::rooms::command::ApprovalMode;
-use crate::rooms::event::{RunEvent, RunEventKind};
+use crate::rooms::event::{AgentObject, RunEvent, RunEventKind};
 
 use super::{file_warnings, inbox_approval};
 use crate::tools::document::text_changes;
@@ -117,7 +117,7 @@ async fn notify_inbox(context: &ToolContext, call: &ToolCall) {
         run: context.call.run.clone(),
         document: None,
         at_ms: context.environment.clock.now_ms(),
-        saying: RunEventKind::Agent("system", "waiting", details),
+        saying: RunEventKind::Agent(AgentObject::waiting(details)),
     };
     context.environment.workspace_inbox.publish(event).await;
 }

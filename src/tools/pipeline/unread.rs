@@ -56,7 +56,8 @@ pub fn told_twice(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     }
     let is_own = |origin: &str| {
         let mut causes = outlook.caught_up.causes.iter();
-        causes.any(|it| it.id().as_str() == origin && it.proposal.session == *outlook.session)
+        causes
+            .any(|it| it.id().as_str() == origin && it.proposal.origin.session == *outlook.session)
     };
     let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     let mut places: Vec<_> =

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::agent::{AskError, CallResult};
+use crate::approvals::RequestStatus;
 use crate::rooms::RoomError;
 
 /// Prefix of every text about a call that was not carried out because a person or a rule refused
@@ -22,13 +23,15 @@ pub(crate) fn told(noun: &str, called: &CallResult) -> (String, bool) {
     if !outcome.is_error {
         return (if noun == "Write" { written(&text) } else { text }, false);
     }
-    let about = |name: &str| outcome.about.get(name).and_then(Value::as_str);
-    let told = match (about("status"), about("permissionDecision")) {
-        (Some("rejected"), _) => match text.strip_prefix(REJECTED) {
+    let decision = outcome.about.get("permissionDecision").and_then(Value::as_str);
+    let told = match (outcome.status(), decision) {
+        (Some(RequestStatus::Rejected), _) => match text.strip_prefix(REJECTED) {
             Some(feedback) => format!("{DENIED} {noun} rejected: {feedback}"),
             None => format!("{DENIED} {noun} rejected. {text}"),
         },
-        (Some("expired" | "cancelled"), _) | (_, Some("deny")) => format!("{DENIED} {text}"),
+        (Some(RequestStatus::Expired | RequestStatus::Cancelled), _) | (_, Some("deny")) => {
+            format!("{DENIED} {text}")
+        }
         _ => text,
     };
     (told, true)

@@ -273,3 +273,90 @@ pub enum WebhookStatus {
     /// Nothing is sent.
     Paused,
 }
+
+/// Type of an agent event: its speaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum AgentEventType {
+    /// A person, or the tool that people decided about.
+    User,
+    /// The model.
+    Assistant,
+    /// The end of the run.
+    Result,
+    /// The server: a call waits in the document of its file.
+    System,
+}
+
+/// Subtype of an agent event. That of a `result` is the way in which the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum AgentEventSubtype {
+    /// Prompt of a person.
+    Prompt,
+    /// Beginning of a new conversation.
+    Clear,
+    /// Complete text block.
+    Text,
+    /// Piece of a text block that is still being written.
+    TextDelta,
+    /// Call of a tool.
+    ToolUse,
+    /// Outcome of a call.
+    ToolResult,
+    /// Call that waits in another document.
+    Waiting,
+    /// The model finished its answer.
+    Success,
+    /// Something failed.
+    Error,
+    /// A person stopped the run.
+    Cancelled,
+    /// The model's answer was longer than allowed.
+    MaxTokens,
+    /// The model declined to answer.
+    Refusal,
+    /// The run reached a limit.
+    Limit,
+}
+
+/// State of a run: `queued`, `running`, or the way in which it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStateName {
+    /// The run waits for its turn.
+    Queued,
+    /// The run has begun.
+    Running,
+    /// The model finished its answer.
+    Success,
+    /// Something failed.
+    Error,
+    /// A person stopped the run.
+    Cancelled,
+    /// The model's answer was longer than allowed.
+    MaxTokens,
+    /// The model declined to answer.
+    Refusal,
+    /// The run reached a limit.
+    Limit,
+}
+
+/// Reason for the status of a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "snake_case")]
+pub enum HunkReasonCode {
+    /// Somebody changed the words to replace.
+    WordsChanged,
+    /// Somebody removed the place of the insertion.
+    PlaceRemoved,
+    /// All words to replace were deleted.
+    WordsDeleted,
+    /// An equal change was accepted from another request.
+    AlreadyInText,
+    /// The words were frozen after the change was proposed.
+    FrozenSince,
+}

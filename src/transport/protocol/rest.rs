@@ -12,7 +12,7 @@ use ts_rs::TS;
 use super::client::{AskContext, SeenWords, ToolApprovalResponse};
 use super::files::{FileLine, FileState};
 use super::history::{AuditLine, Difference, HistoryLine, ProvenanceSpan};
-use super::names::{PermissionMode, RequestStatus, Role, WebhookStatus};
+use super::names::{PermissionMode, RequestStatus, Role, RunStateName, WebhookStatus};
 use super::server::{
     ClaudeResponse, Decided, DocumentLine, Person, Settings, ToolApprovalRequest, WholeDocument,
     WireError,
@@ -32,6 +32,10 @@ pub struct ProblemDocument {
     pub code: String,
     /// Message for people.
     pub detail: String,
+    /// Reason in `detail`, for programs, where `code` has several: `nothing_done`,
+    /// `denied_by_rule`, …
+    #[serde(rename = "reasonCode", skip_serializing_if = "Option::is_none")]
+    pub reason_code: Option<String>,
     /// Facts that help to continue, such as a fresh request, or who was first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
@@ -323,9 +327,8 @@ pub struct RunState {
     pub session_id: String,
     /// Document that the run is about; `null`: none.
     pub document_id: Option<String>,
-    /// `queued`, `running`, or how it ended: `success`, `error`, `cancelled`, `max_tokens`,
-    /// `refusal`, `limit`.
-    pub state: String,
+    /// State of the run.
+    pub state: RunStateName,
     /// Text of the prompt.
     pub prompt: String,
     /// Time of its start, in RFC 3339.

@@ -22,8 +22,8 @@ pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
 use super::client::Range;
 use super::files::FileState;
 use super::names::{
-    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkStatus, PermissionMode, PreviewKind,
-    RequestStatus, Role, UnaskedReason,
+    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkReasonCode, HunkStatus, PermissionMode,
+    PreviewKind, RequestStatus, Role, UnaskedReason,
 };
 use super::rules::ToolPolicy;
 
@@ -35,6 +35,10 @@ pub struct WireError {
     pub code: String,
     /// Message for people.
     pub message: String,
+    /// Reason in `message`, for programs, where `code` has several: `nothing_done`,
+    /// `denied_by_rule`, …
+    #[serde(rename = "reasonCode", skip_serializing_if = "Option::is_none")]
+    pub reason_code: Option<String>,
     /// Facts that help to continue, such as a fresh request, the limit that was exceeded, or who
     /// was first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -306,6 +310,9 @@ pub struct Hunk {
     /// Reason for the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Reason for the status, for programs.
+    #[serde(rename = "reasonCode", skip_serializing_if = "Option::is_none")]
+    pub reason_code: Option<HunkReasonCode>,
     /// Explanation by the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,

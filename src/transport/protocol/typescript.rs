@@ -17,7 +17,7 @@ fn generate() -> String {
         names::{
             Role, RequestStatus, HunkStatus, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
             UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
-            SpanKind, UpdateType,
+            SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode,
         }
         client::{
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,

@@ -26,6 +26,7 @@ pub struct Problem {
     status: StatusCode,
     code: &'static str,
     detail: String,
+    reason_code: Option<String>,
     details: Option<Box<Value>>,
     challenge: Option<HeaderValue>,
     /// Seconds after which the request may be tried again.
@@ -35,8 +36,8 @@ pub struct Problem {
 impl Problem {
     /// Returns a problem. `code` is stable, for programs; `detail` is for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        let (details, challenge, retry_after) = (None, None, None);
-        Self { status, code, detail: detail.into(), details, challenge, retry_after }
+        let (reason_code, details, challenge, retry_after) = (None, None, None, None);
+        Self { status, code, detail: detail.into(), reason_code, details, challenge, retry_after }
     }
 
     /// Returns the HTTP status.
@@ -114,7 +115,8 @@ impl Problem {
     /// it.
     pub(crate) fn as_error(&self) -> WireError {
         let (code, message) = (self.code.to_owned(), self.detail.clone());
-        WireError { code, message, details: self.details.as_deref().cloned() }
+        let reason_code = self.reason_code.clone();
+        WireError { code, message, reason_code, details: self.details.as_deref().cloned() }
     }
 
     /// Returns the problem of a failure of the server; the log has the rest.
@@ -132,6 +134,7 @@ impl IntoResponse for Problem {
             status: self.status.as_u16(),
             code: self.code.to_owned(),
             detail: self.detail,
+            reason_code: self.reason_code,
             details: self.details.map(|details| *details),
         };
         // The value has only text and numbers, so it can always be written.
@@ -158,7 +161,8 @@ impl<E: Into<ApiError>> From<E> for Problem {
             ErrorCode::Invalid | ErrorCode::Unprocessable => "invalid_request",
             code => code.as_str(),
         };
-        let problem = Self::new(status(code), name, message);
+        let reason_code = details.as_deref().and_then(convert::reason_code);
+        let problem = Self { reason_code, ..Self::new(status(code), name, message) };
         match details.as_deref() {
             Some(details @ (ErrorDetails::Decision(..) | ErrorDetails::RuleEnded(_))) => {
                 problem.with(convert::error_details(details))

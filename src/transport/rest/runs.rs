@@ -87,7 +87,7 @@ pub(crate) async fn read(
         id: run.to_string(),
         session_id: session.to_string(),
         document_id: record.document.as_ref().map(ToString::to_string),
-        state: record.state,
+        state: record.state.into(),
         prompt: seen.prompt,
         created_at: convert::time(record.created_ms),
         finished_at,

@@ -49,7 +49,7 @@ struct ConnectError(SocketError);
 
 impl std::fmt::Display for ConnectError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let WireError { code, message, details: _ } = self.0.error();
+        let WireError { code, message, reason_code: _, details: _ } = self.0.error();
         write!(f, "{code}: {message}")
     }
 }

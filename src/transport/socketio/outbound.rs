@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use crate::api::HeardRuns;
 use crate::ids::{DocumentId, MemberId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
-use crate::rooms::event::{RoomEvent, RunEvent, RunEventKind, ServerEvent};
+use crate::rooms::event::{AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent};
 use crate::rooms::{EncodedEvent, EventSink};
 use crate::transport::protocol::convert;
 
@@ -195,7 +195,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Returns `true` if the event belongs to the end of a run.
 fn is_end(said: &RunEvent) -> bool {
     match &said.saying {
-        RunEventKind::Agent(kind, ..) => *kind == "result",
+        RunEventKind::Agent(object) => object.kind == AgentEventType::Result,
         RunEventKind::Response(_) | RunEventKind::Over => true,
         RunEventKind::StreamStart | RunEventKind::StreamChunk(_) | RunEventKind::StreamEnd => false,
     }

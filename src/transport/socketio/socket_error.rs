@@ -16,7 +16,8 @@ pub(crate) struct SocketError(WireError);
 
 impl SocketError {
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
-        Self(WireError { code: code.to_owned(), message: message.into(), details: None })
+        let (code, message) = (code.to_owned(), message.into());
+        Self(WireError { code, message, reason_code: None, details: None })
     }
 
     pub(crate) fn with(mut self, details: Value) -> Self {
@@ -60,14 +61,15 @@ impl SocketError {
 impl<E: Into<ApiError>> From<E> for SocketError {
     fn from(error: E) -> Self {
         let ApiError { code, message, details } = error.into();
-        let error = match code {
+        let mut error = match code {
             ErrorCode::Invalid => Self::invalid(message),
             code => Self::new(code.as_str(), message),
         };
-        match details.and_then(|details| convert::error_details(&details)) {
-            Some(details) => error.with(details),
-            None => error,
+        if let Some(details) = details {
+            error.0.reason_code = convert::reason_code(&details);
+            error.0.details = convert::error_details(&details);
         }
+        error
     }
 }
 

@@ -3,7 +3,7 @@
 use super::argv::{has, has_long, has_short};
 
 /// Condition on the arguments of a program.
-pub(super) enum Condition {
+pub(super) enum ArgumentCondition {
     /// Holds for every call.
     Always,
     /// Holds if there are no arguments.
@@ -25,12 +25,12 @@ pub(super) enum Condition {
     /// Holds if a predicate of its own does.
     Test(fn(&[String]) -> bool),
     /// Holds if any of these conditions does.
-    Any(&'static [Condition]),
+    Any(&'static [ArgumentCondition]),
     /// Holds if none of these conditions does.
-    Unless(&'static [Condition]),
+    Unless(&'static [ArgumentCondition]),
 }
 
-impl Condition {
+impl ArgumentCondition {
     fn holds(&self, arguments: &[String]) -> bool {
         let any = |holds: &dyn Fn(&str) -> bool| arguments.iter().any(|word| holds(word));
         match self {
@@ -56,7 +56,7 @@ impl Condition {
 /// Warning about calls of some programs.
 pub(super) struct ProgramRule {
     pub(super) names: ProgramNames,
-    pub(super) condition: Condition,
+    pub(super) condition: ArgumentCondition,
     /// Code of the warning.
     pub(super) code: &'static str,
     /// Sentence of the warning, without the name of the program.

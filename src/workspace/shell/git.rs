@@ -1,8 +1,8 @@
 //! Warnings about calls of git, whose general options stand before the verb.
 
 use super::argv::{CommandWords, has, has_long, has_short};
-use super::conditions::Condition::{Always, Any, Begins, First, Long, Short, Test, Unless};
-use super::conditions::{Condition, ProgramNames, ProgramRule, applying};
+use super::conditions::ArgumentCondition::{Always, Any, Begins, First, Long, Short, Test, Unless};
+use super::conditions::{ArgumentCondition, ProgramNames, ProgramRule, applying};
 
 /// Options before the verb whose value may be the next word.
 const OPTIONS_WITH_VALUE: [&str; 10] = [
@@ -47,7 +47,7 @@ const fn rule(
     code: &'static str,
     sentence: &'static str,
     verbs: &'static [&'static str],
-    condition: Condition,
+    condition: ArgumentCondition,
 ) -> ProgramRule {
     ProgramRule { names: ProgramNames::Of(verbs), condition, code, sentence }
 }

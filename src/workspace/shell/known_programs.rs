@@ -1,11 +1,11 @@
 //! Known programs, and the warnings about their calls, as a table.
 
 use super::argv::CommandWords;
-use super::conditions::Condition::{
+use super::conditions::ArgumentCondition::{
     Always, Any, Contains, Long, NoArguments, OtherThan, Short, Unless, Word,
 };
 use super::conditions::ProgramNames::{Of, Prefix, Versions};
-use super::conditions::{Condition, ProgramNames, ProgramRule, applying, without_version};
+use super::conditions::{ArgumentCondition, ProgramNames, ProgramRule, applying, without_version};
 
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
 /// Programs that run a program from their arguments, by their names without a version.
@@ -45,7 +45,7 @@ const fn rule(
     code: &'static str,
     sentence: &'static str,
     names: ProgramNames,
-    condition: Condition,
+    condition: ArgumentCondition,
 ) -> ProgramRule {
     ProgramRule { names, condition, code, sentence }
 }

@@ -1,6 +1,6 @@
 //! Agents propose on what they have read, and hear how it ended, also after a restart.
 
-use copydesk::approvals::{ApprovalRequest, Hunk, Preview};
+use copydesk::approvals::{ApprovalRequest, CallOrigin, Hunk, Preview, ProposedAction};
 use copydesk::ids::{RequestId, Version};
 use copydesk::rooms::command::{ApprovalMode, NewApprovalRequest};
 
@@ -25,25 +25,29 @@ impl World {
         let approval_mode =
             if self.random.u8(..24) == 0 { ApprovalMode::Bypass } else { ApprovalMode::Ask };
         let new = NewApprovalRequest {
-            id: RequestId::from(format!("req_{}", self.calls.len())),
-            tool: TOOLS[self.random.usize(..TOOLS.len())].into(),
-            input: serde_json::Value::Null,
-            tool_use: "toolu_1".into(),
-            session: "ses_1".into(),
-            run: "run_1".into(),
+            origin: CallOrigin {
+                id: RequestId::from(format!("req_{}", self.calls.len())),
+                tool: TOOLS[self.random.usize(..TOOLS.len())].into(),
+                input: serde_json::Value::Null,
+                tool_use: "toolu_1".into(),
+                session: "ses_1".into(),
+                run: "run_1".into(),
+            },
+            action: ProposedAction {
+                prompt: String::new(),
+                base_version: Version(version as u64),
+                scope: Some((0, base.len())),
+                explanation: String::new(),
+                preview: Preview::generic(),
+                touched: None,
+                source: "sdk".into(),
+            },
             requester: chance::person(PEOPLE[self.random.usize(..3)]),
-            prompt: String::new(),
-            base_version: Version(version as u64),
-            scope: Some((0, base.len())),
             base,
             hunks,
-            explanation: String::new(),
-            preview: Preview::generic(),
-            touched: None,
-            source: "sdk".into(),
             approval_mode,
             deadline_ms: None,
-            taken_up: true,
+            after_restart: true,
             again_of: None,
         };
         self.calls.push(Call { new, state: CallState::Waiting, deniable: false });
@@ -53,9 +57,9 @@ impl World {
 
     pub(super) fn sends_call(&mut self, call: usize) -> Held {
         let new = self.calls[call].new.clone();
-        let (id, approval_mode) = (new.id.clone(), new.approval_mode);
+        let (id, approval_mode) = (new.origin.id.clone(), new.approval_mode);
         let is_known = self.copydesk.room.request(&id).is_some();
-        self.calls[call].deniable = self.statutes.may_deny(&new.tool, &new.hunks);
+        self.calls[call].deniable = self.statutes.may_deny(&new.origin.tool, &new.hunks);
         let reply = self.copydesk.reply(move |result| Answer::Proposed(call, result));
         self.copydesk.propose(new, reply);
         self.busy = true;
@@ -93,7 +97,7 @@ impl World {
             if self.calls[call].state == CallState::Over {
                 continue;
             }
-            let id = self.calls[call].new.id.clone();
+            let id = self.calls[call].new.origin.id.clone();
             let known = self.copydesk.disk.requests.contains_key(&id);
             let ledger = &self.ledger;
             if known && self.copydesk.has_settled(&id, |version| ledger.text(version).clone()) {

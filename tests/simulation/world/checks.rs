@@ -102,7 +102,7 @@ impl World {
 
     /// Every decision is on record. A vote that is given again in the same moment is, though it changes nothing.
     fn check_record(&self, request: &ApprovalRequest) -> Held {
-        let at_once = self.calls.iter().find(|call| call.new.id == *request.id());
+        let at_once = self.calls.iter().find(|call| call.new.origin.id == *request.id());
         if at_once.is_none_or(|call| call.new.approval_mode == ApprovalMode::Bypass) {
             return Ok(());
         }

@@ -119,8 +119,9 @@ impl World {
             Out::Told(SimulatedOutput::Left(member)) => drop(self.audience.remove(&member)),
             Out::Told(SimulatedOutput::Ended(settled)) => {
                 let id = &settled.resolution.request;
-                let waits =
-                    |call: &&mut Call| call.new.id == *id && call.state == CallState::Waiting;
+                let waits = |call: &&mut Call| {
+                    call.new.origin.id == *id && call.state == CallState::Waiting
+                };
                 for call in self.calls.iter_mut().filter(waits) {
                     call.state = CallState::Over;
                 }

@@ -36,6 +36,12 @@ export type SpanKind = "person" | "ai" | "beginning";
 
 export type UpdateType = "none" | "full" | "partial";
 
+export type AgentEventType = "user" | "assistant" | "result" | "system";
+
+export type AgentEventSubtype = "prompt" | "clear" | "text" | "text_delta" | "tool_use" | "tool_result" | "waiting" | "success" | "error" | "cancelled" | "max_tokens" | "refusal" | "limit";
+
+export type HunkReasonCode = "words_changed" | "place_removed" | "words_deleted" | "already_in_text" | "frozen_since";
+
 export type Handshake = { 
 /**
  * Secret of a token; may be missing only under `--no-auth`.
@@ -783,6 +789,11 @@ code: string,
  */
 message: string, 
 /**
+ * Reason in `message`, for programs, where `code` has several: `nothing_done`,
+ * `denied_by_rule`, …
+ */
+reasonCode?: string, 
+/**
  * Facts that help to continue, such as a fresh request, the limit that was exceeded, or who
  * was first.
  */
@@ -1176,6 +1187,10 @@ status: HunkStatus,
  * Reason for the status.
  */
 reason?: string, 
+/**
+ * Reason for the status, for programs.
+ */
+reasonCode?: HunkReasonCode, 
 /**
  * Explanation by the model.
  */
@@ -1649,15 +1664,15 @@ export type AgentEvent = {
  * `user`, `assistant`, `result`, or `system` with `waiting`: a call waits in the document of
  * its file.
  */
-type: string, 
+type: AgentEventType | (string & {}), 
 /**
  * `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
  */
-subtype: string, 
+subtype: AgentEventSubtype | (string & {}), 
 /**
  * Content as in the tool approval protocol. A `result` also has `model`, `usage` (tokens, as
- * in the Messages API) and `cost_usd`, where they are known, and `notice` if people should
- * know something about the answer.
+ * in the Messages API) and `cost_usd`, where they are known, `notice` if people should know
+ * something about the answer, and `reasonCode` unless the run was a success.
  */
 content: Record<string, unknown>, 
 /**
@@ -1721,9 +1736,9 @@ error?: WireError, };
 
 export type ResponseUpdate = { 
 /**
- * `full` or `partial`.
+ * Extent of the change: `full` or `partial`.
  */
-updateType: string, 
+updateType: UpdateType, 
 /**
  * Request that people decided.
  */
@@ -1731,7 +1746,7 @@ request_id: string,
 /**
  * Status of the request.
  */
-status: string, 
+status: RequestStatus, 
 /**
  * Version of the document after the change.
  */

@@ -53,8 +53,8 @@ async fn a_conversation_that_is_begun_anew_forgets_and_the_record_stays() {
     stage.response().await;
     assert_eq!(remembered(&stage), [""; 0]);
     let record = stage.record().await;
-    let prompts = record.iter().filter(|it| matches!(it.kept, EntryKind::Prompt { .. })).count();
-    let cleared = record.iter().filter(|it| matches!(it.kept, EntryKind::Cleared { .. })).count();
+    let prompts = record.iter().filter(|it| matches!(it.kind, EntryKind::Prompt { .. })).count();
+    let cleared = record.iter().filter(|it| matches!(it.kind, EntryKind::Cleared { .. })).count();
     assert_eq!((prompts, cleared), (3, 1));
     let audit = stage.store.audit(Some(&of), None, 100).await.unwrap();
     assert!(audit.iter().any(|line| line.entry.action == "transcript.clear"), "{audit:?}");
@@ -69,7 +69,7 @@ async fn a_question_that_begins_anew_keeps_the_record_too() {
     stage.response().await;
     assert_eq!(remembered(&stage), [""; 0]);
     let record = stage.record().await;
-    assert_eq!(record.iter().filter(|it| matches!(it.kept, EntryKind::Prompt { .. })).count(), 2);
+    assert_eq!(record.iter().filter(|it| matches!(it.kind, EntryKind::Prompt { .. })).count(), 2);
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn a_conversation_goes_on_from_an_earlier_run_also_after_a_restart() {
     stage.response().await;
     assert_eq!(remembered(&stage), ["One", "0", "Two", "1"]);
     let record = stage.record().await;
-    let prompts = record.iter().filter(|it| matches!(it.kept, EntryKind::Prompt { .. })).count();
+    let prompts = record.iter().filter(|it| matches!(it.kind, EntryKind::Prompt { .. })).count();
     assert_eq!(prompts, 4, "nothing is in the record twice");
 }
 
@@ -161,7 +161,7 @@ async fn whoever_asks_while_a_conversation_is_begun_anew_has_their_turn() {
 async fn unheard(stage: &TestAgent) -> Vec<(String, &'static str)> {
     let said = stage.agents.unheard(&stage.session).await.unwrap();
     let word = |saying: &RunEventKind| match saying {
-        RunEventKind::Agent("result", subtype, _) => subtype,
+        RunEventKind::Agent(object) => object.subtype.as_str(),
         RunEventKind::Response(_) => "response",
         RunEventKind::Over => "over",
         other => panic!("{other:?}"),

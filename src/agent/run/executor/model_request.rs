@@ -40,12 +40,10 @@ impl RunExecutor<'_> {
         }
         // A room that was empty may have closed meanwhile.
         self.run_events.room = self.shared.room(self.run).await?;
-        self.base.clone_from(&self.model_document);
-        self.base_selection = self.selection;
         let began = Instant::now();
         let event = match self.fitting_request().await {
             Ok(request) => {
-                self.base_unread.clone_from(&self.unread);
+                self.known_at_calls = self.known.clone();
                 self.answer_to(request, began).await?
             }
             Err(event) => event,
@@ -68,7 +66,7 @@ impl RunExecutor<'_> {
         let context = self.context(RequestId::generate(), self.shared.workspace_inbox().await?);
         let mut sketching = CallPreviews::new(&self.shared.tools, context);
         let (event, lost) = self.receive_answer(stream, &stop_model, &mut sketching, began).await;
-        self.request_ids = sketching.names();
+        self.turn.request_ids = sketching.names();
         for lost in &lost {
             self.run.spent.lose(lost);
         }
@@ -103,13 +101,13 @@ impl RunExecutor<'_> {
 
     /// Returns the document as the conversation was shown it before this question; `None` if the
     /// conversation begins with it.
-    pub(crate) fn seen(&self) -> Option<ShownDocument> {
+    pub(crate) fn opening_document(&self) -> Option<ShownDocument> {
         let AgentRequest { session, document, run, .. } = &self.run.ask;
-        let (key, now) = ((session.clone(), document.clone()), self.model_document.as_ref()?);
+        let (key, now) = ((session.clone(), document.clone()), self.known.snapshot.as_ref()?);
         if self.entries.iter().any(|entry| entry.run != *run) {
-            return self.shared.snapshots().of(&key, now, &self.tag);
+            return self.shared.snapshots().of(&key, now, &self.prompt.tag);
         }
-        self.shared.snapshots().begin(&key, now, &self.tag);
+        self.shared.snapshots().begin(&key, now, &self.prompt.tag);
         None
     }
 
@@ -182,7 +180,7 @@ impl RunExecutor<'_> {
     /// Returns the end of a run whose question alone is too long.
     fn too_long(&self, tokens: u64) -> RunEnd {
         let most = self.shared.limits.input_tokens;
-        RunEnd::limit(match self.base {
+        RunEnd::limit(match self.known.snapshot {
             Some(_) => format!(
                 "The document and this question are {tokens} tokens, more than the {most} a call may have; ask about a part of the document"
             ),
@@ -194,15 +192,15 @@ impl RunExecutor<'_> {
 
     /// Returns `true` if the model has not answered this question yet.
     fn is_first_call(&self) -> bool {
-        matches!(self.entries.last(), Some(TranscriptEntry { kept: EntryKind::Prompt { .. }, .. }))
+        matches!(self.entries.last(), Some(TranscriptEntry { kind: EntryKind::Prompt { .. }, .. }))
     }
 
     fn request(&self) -> ModelRequest {
         let ask = &self.run.ask;
         let entries = transcript::recent(&self.entries, &ask.run, usize::MAX);
         let first = self.is_first_call();
-        let mut messages = transcript::messages(entries, &ask.run, &self.prompt);
-        if let (Some(seen), Some(first)) = (&self.seen, messages.first_mut()) {
+        let mut messages = transcript::messages(entries, &ask.run, &self.prompt.blocks);
+        if let (Some(seen), Some(first)) = (&self.prompt.opening_document, messages.first_mut()) {
             // A conversation begins with a prompt, however much of it was left out.
             first.content.insert(0, opening(seen));
         }
@@ -217,9 +215,9 @@ impl RunExecutor<'_> {
             run: self.run.full_name(),
             thread: self.run.thread_now(&self.entries),
             prompt: first.then(|| ask.prompt.clone()),
-            document: self.base.as_ref().map(|document| DocumentView {
+            document: self.known.snapshot.as_ref().map(|document| DocumentView {
                 text: document.text.to_string(),
-                selection: self.selection.map(|(from, to)| SelectionView { from, to }),
+                selection: self.known.selection.map(|(from, to)| SelectionView { from, to }),
             }),
             ..ModelRequest::default()
         }

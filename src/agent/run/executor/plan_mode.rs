@@ -38,7 +38,8 @@ impl RunExecutor<'_> {
     /// Returns people's decisions about earlier changes since the model was last told. Empty for an
     /// external call, which has no model.
     pub(crate) async fn news(&self) -> Result<DecisionUpdates, RunFailure> {
-        let mut news = DecisionUpdates { tag: self.tag.to_string(), ..DecisionUpdates::default() };
+        let mut news =
+            DecisionUpdates { tag: self.prompt.tag.to_string(), ..DecisionUpdates::default() };
         if self.run.ask.outside().is_some() {
             return Ok(news);
         }
@@ -60,8 +61,8 @@ impl RunExecutor<'_> {
     }
 
     /// Returns the decisions that this run's prompt tells; unchanged after a restart.
-    pub(crate) fn told_with_the_prompt(&self) -> DecisionUpdates {
-        let told = |entry: &TranscriptEntry| match &entry.kept {
+    pub(crate) fn decisions_in_prompt(&self) -> DecisionUpdates {
+        let told = |entry: &TranscriptEntry| match &entry.kind {
             EntryKind::Prompt { news, .. } if entry.run == self.run.ask.run => Some(news.clone()),
             _ => None,
         };
@@ -71,7 +72,7 @@ impl RunExecutor<'_> {
     /// Returns the state of a request that the model was last told: with the outcome of its call,
     /// or with a later prompt.
     fn known_of<'e>(&'e self, first: DecisionNote<'e>) -> ReportedDecision<'e> {
-        let told = |entry: &'e TranscriptEntry| match &entry.kept {
+        let told = |entry: &'e TranscriptEntry| match &entry.kind {
             EntryKind::Prompt { news, .. } => {
                 Some((entry.at_ms, news.told.get(&first.request)?.as_str()))
             }
@@ -90,7 +91,9 @@ impl RunExecutor<'_> {
     ) -> Result<Option<ApprovalRequest>, RunFailure> {
         let mut newest: Option<ApprovalRequest> = None;
         for _ in 0..NEWS_LIMIT {
-            let Some(again) = newest.as_ref().unwrap_or(request).again_as.clone() else { break };
+            let Some(again) = newest.as_ref().unwrap_or(request).aftermath.again_as.clone() else {
+                break;
+            };
             let Some(found) = self.standing(&again).await? else { break };
             newest = Some(found);
         }

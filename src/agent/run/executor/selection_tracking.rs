@@ -11,17 +11,18 @@ impl RunExecutor<'_> {
     /// position, because an accepted change may have replaced the words.
     pub(crate) async fn find_selection(&mut self) -> Result<(), RunFailure> {
         let (Some(selected), Some(model_document)) =
-            (&self.run.ask.selection, &self.model_document)
+            (&self.run.ask.selection, &self.known.snapshot)
         else {
             return Ok(());
         };
-        if let Some(base) = self.run.base {
-            self.base_selection = self.run.selection;
-            self.selection = self.moved(self.run.selection, base, model_document.version).await;
+        if let Some(base) = self.run.read_version {
+            self.known_at_calls.selection = self.run.selection;
+            self.known.selection =
+                self.moved(self.run.selection, base, model_document.version).await;
             return Ok(());
         }
-        self.selection = locate(model_document, selected);
-        if self.selection.is_none() && !selected.is_caret() {
+        self.known.selection = locate(model_document, selected);
+        if self.known.selection.is_none() && !selected.is_caret() {
             return Err(RunFailure::Selection);
         }
         Ok(())

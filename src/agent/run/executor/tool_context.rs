@@ -38,7 +38,7 @@ impl RunExecutor<'_> {
             requester: ask.principal.clone(),
             prompt: ask.prompt.as_str().into(),
             source: ask.outside().map_or(mode, |outside| outside.source.as_str()),
-            taken_up: self.taken_up,
+            after_restart: self.turn.after_restart,
             again_of: ask.outside().and_then(|outside| outside.again_of.clone()),
         }
     }
@@ -46,13 +46,13 @@ impl RunExecutor<'_> {
     fn document_view(&self) -> DocumentView {
         let ask = &self.run.ask;
         DocumentView {
-            base: self.base.clone(),
-            base_unread: self.base_unread.clone(),
-            latest: self.model_document.clone(),
-            latest_unread: self.unread.clone(),
-            others: ask.outside().is_none().then(|| Arc::clone(&self.read)),
-            selection: self.base_selection,
-            editable: allowed(ask.selection.as_ref(), self.base_selection),
+            base: self.known_at_calls.snapshot.clone(),
+            base_unread: self.known_at_calls.unread.clone(),
+            latest: self.known.snapshot.clone(),
+            latest_unread: self.known.unread.clone(),
+            others: ask.outside().is_none().then(|| Arc::clone(&self.other_documents)),
+            selection: self.known_at_calls.selection,
+            editable: allowed(ask.selection.as_ref(), self.known_at_calls.selection),
         }
     }
 
@@ -78,7 +78,7 @@ impl RunExecutor<'_> {
             workspace: self.shared.tools.workspace().filter(|_| in_workspace).cloned(),
             safe_tools: self.run.ask.safe_tools,
             plan: self.plan_mode(),
-            tag: Arc::clone(&self.tag),
+            tag: Arc::clone(&self.prompt.tag),
             clock: self.shared.clock.clone(),
         }
     }

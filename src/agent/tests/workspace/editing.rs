@@ -63,7 +63,7 @@ async fn asked(case: &FileToolCase) -> (TestAgent, Arc<ApprovalRequest>) {
 #[tokio::test]
 async fn people_see_which_edit_is_made_everywhere_and_how_often() {
     let (_stage, request) = asked(&cases()[2]).await;
-    let edits = &request.proposal.preview.data["edits"];
+    let edits = &request.proposal.action.preview.data["edits"];
     let said: Vec<_> =
         (0..2).map(|at| (&edits[at]["replace_all"], &edits[at]["occurrences"])).collect();
     assert_eq!(said, [(&json!(false), &json!(1)), (&json!(true), &json!(2))]);
@@ -73,7 +73,7 @@ async fn people_see_which_edit_is_made_everywhere_and_how_often() {
 async fn approved_it_is_done() {
     for case in cases() {
         let (mut stage, request) = asked(&case).await;
-        assert_eq!(request.proposal.preview.new_content.as_deref(), Some(case.after));
+        assert_eq!(request.proposal.action.preview.new_content.as_deref(), Some(case.after));
         stage.decides(&request, approve()).await.unwrap();
         stage.result().await;
         assert_eq!(stage.file("a.txt").as_deref(), Some(case.after), "{}", case.tool);
@@ -143,7 +143,7 @@ async fn on_a_file_that_changed_it_is_stale() {
 async fn several_edits_are_shown_step_by_step() {
     let case = cases().into_iter().nth(2).unwrap();
     let (_stage, request) = asked(&case).await;
-    let preview = &request.proposal.preview;
+    let preview = &request.proposal.action.preview;
     assert_eq!((preview.kind, &preview.data["edit_count"]), (PreviewKind::MultiDiff, &json!(2)));
     assert_eq!(preview.data["edits"][0]["old_string"], "two");
     let lines = ["--- a/a.txt", "+++ b/a.txt", "@@ -1 +1 @@", "-one two one", "+1 2 1"];

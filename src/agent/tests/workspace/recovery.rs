@@ -52,7 +52,7 @@ async fn began_and_reads(content: &str) -> (TestAgent, ApprovalRequest) {
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some(content), "nothing is done again");
     let kept = kept(&stage, &request).await;
-    assert!(matches!(kept.execution, Some(ExecutionState::Done { .. })), "{kept:?}");
+    assert!(matches!(kept.aftermath.execution, Some(ExecutionState::Done { .. })), "{kept:?}");
     (stage, kept)
 }
 

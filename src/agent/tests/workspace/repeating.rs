@@ -42,13 +42,19 @@ async fn it_is_a_request_of_whoever_proposes_it_on_todays_file() {
     stage.overwrites("a.txt", "today\n");
     let again = reopen(&stage, &old).await.unwrap();
     let proposal = &again.proposal;
-    assert_eq!((proposal.again_of.as_ref(), proposal.source.as_str()), (Some(old.id()), "desk"));
-    assert!(proposal.preview.diff_lines.contains(&"-today".to_owned()), "{proposal:?}");
-    assert_eq!((again.status, proposal.prompt.as_str()), (RequestStatus::Pending, "Write it"));
+    assert_eq!(
+        (proposal.again_of.as_ref(), proposal.action.source.as_str()),
+        (Some(old.id()), "desk")
+    );
+    assert!(proposal.action.preview.diff_lines.contains(&"-today".to_owned()), "{proposal:?}");
+    assert_eq!(
+        (again.status, proposal.action.prompt.as_str()),
+        (RequestStatus::Pending, "Write it")
+    );
     stage.decides(&again, approve()).await.unwrap();
     stage.result().await;
     assert_eq!(stage.file("a.txt").as_deref(), Some("new\n"));
-    assert_eq!(kept(&stage, &old).await.again_as.as_ref(), Some(again.id()));
+    assert_eq!(kept(&stage, &old).await.aftermath.again_as.as_ref(), Some(again.id()));
     assert_eq!(stage.model.asked().len(), 2, "no model is asked");
 }
 
@@ -147,7 +153,7 @@ async fn a_command_is_asked_about_again_and_run_once() {
     let request = stage.settles(RequestVerdict::Reject).await;
     stage.result().await;
     let again = reopen(&stage, &request).await.unwrap();
-    assert_eq!(again.proposal.preview.kind, PreviewKind::Command);
+    assert_eq!(again.proposal.action.preview.kind, PreviewKind::Command);
     assert_eq!(stage.file("made"), None);
     let editor = stage.decides_as(person(Role::Editor), &again, approve()).await;
     assert_eq!(code(editor), "not_allowed");

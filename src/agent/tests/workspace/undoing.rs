@@ -12,7 +12,10 @@ async fn written(files: &[(&str, &str)], content: &str) -> (TestAgent, Arc<Appro
     let (mut stage, request) = writing(files, "a.txt", content).await;
     stage.decides(&request, approve()).await.unwrap();
     stage.result().await;
-    assert_eq!(stage.file("a.txt").as_deref(), request.proposal.preview.new_content.as_deref());
+    assert_eq!(
+        stage.file("a.txt").as_deref(),
+        request.proposal.action.preview.new_content.as_deref()
+    );
     (stage, request)
 }
 
@@ -162,7 +165,7 @@ async fn interrupted_and_reads(content: &str) -> ApprovalRequest {
     assert_eq!(stage.file("a.txt").as_deref(), Some(content), "nothing is repeated");
     assert!(stage.store.undos().await.unwrap().is_empty());
     let kept = kept(&stage, &request).await;
-    assert!(matches!(kept.execution, Some(ExecutionState::Done { .. })), "{kept:?}");
+    assert!(matches!(kept.aftermath.execution, Some(ExecutionState::Done { .. })), "{kept:?}");
     kept
 }
 
@@ -174,12 +177,12 @@ async fn an_undo_that_was_done_before_the_crash_is_known_to_be() {
 #[tokio::test]
 async fn an_undo_that_had_begun_and_did_nothing_can_be_tried_again() {
     let request = interrupted_and_reads("new").await;
-    assert!(request.reversal.is_none() && request.can_be_undone());
+    assert!(request.aftermath.reversal.is_none() && request.can_be_undone());
 }
 
 #[tokio::test]
 async fn an_undo_whose_file_reads_otherwise_is_not_taken_for_done() {
-    assert!(interrupted_and_reads("half").await.reversal.is_none());
+    assert!(interrupted_and_reads("half").await.aftermath.reversal.is_none());
 }
 
 #[cfg(unix)]

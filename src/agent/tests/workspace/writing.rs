@@ -12,7 +12,7 @@ async fn an_approved_file_is_written_and_the_model_told_in_seed_1s_words() {
     let (mut stage, request) = writing(&[], "test.txt", "hello world").await;
     assert_eq!(stage.file("test.txt"), None, "nothing is written before anybody said yes");
     assert_eq!((request.proposal.document.clone(), request.hunks.len()), (None, 0));
-    let preview = &request.proposal.preview;
+    let preview = &request.proposal.action.preview;
     let expected =
         json!({"file_path": "test.txt", "is_new_file": true, "original_lines": 0, "new_lines": 1});
     assert_eq!((preview.kind, &preview.data), (PreviewKind::Diff, &expected));
@@ -113,7 +113,7 @@ async fn a_file_that_changed_makes_the_preview_stale_until_somebody_has_seen_it_
     let update = stage.news().await;
     assert_eq!(update.news, RequestNews::Preview);
     let fresh = update.request;
-    assert!(fresh.proposal.preview.diff_lines.contains(&"-else".to_owned()));
+    assert!(fresh.proposal.action.preview.diff_lines.contains(&"-else".to_owned()));
     let seen = Some(fresh.preview_hash());
     assert_ne!(seen, Some(request.preview_hash()));
     stage.decides(&request, Decision { preview_hash: seen, ..approve() }).await.unwrap();
@@ -135,7 +135,7 @@ async fn a_call_that_can_no_longer_be_done_says_so_before_anybody_approves_it() 
     stage.overwrites("a.txt", "\0");
     assert_eq!(code(stage.decides(&request, approve()).await), "stale_preview");
     let fresh = stage.news().await.request;
-    assert_eq!(fresh.proposal.preview.warnings[0].code, "cannot_run");
+    assert_eq!(fresh.proposal.action.preview.warnings[0].code, "cannot_run");
     let seen = Some(fresh.preview_hash());
     stage.decides(&request, Decision { preview_hash: seen, ..approve() }).await.unwrap();
     stage.result().await;
@@ -265,7 +265,7 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     let ask = AgentRequest { safe_tools: SafeTools::Ask, ..stage.conversation_question("Read") };
     stage.agents.ask(ask.clone()).await.unwrap();
     let request = stage.settles(RequestVerdict::Reject).await;
-    let preview = &request.proposal.preview;
+    let preview = &request.proposal.action.preview;
     assert_eq!(preview.kind, PreviewKind::Generic);
     assert_eq!(
         preview.data,

@@ -134,15 +134,7 @@ fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
 
 /// Returns the [`RequestStatus`] with this name, if it ends a request.
 pub fn ended_status(name: &str) -> Result<RequestStatus, String> {
-    let all = [
-        RequestStatus::Approved,
-        RequestStatus::Rejected,
-        RequestStatus::Partly,
-        RequestStatus::Expired,
-        RequestStatus::Cancelled,
-        RequestStatus::Failed,
-    ];
-    all.into_iter().find(|status| status.as_str() == name).ok_or_else(|| {
+    RequestStatus::from_name(name).filter(|status| !status.is_open()).ok_or_else(|| {
         "`status` holds approved, rejected, partly, expired, cancelled or failed".to_owned()
     })
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::api::ErrorDetails;
 use crate::transport::protocol::server::SessionEnded;
 
-use super::{decision_error, ended, request, session_ended};
+use super::request::{self, request};
+use super::{decision_error, ended, session_ended};
 
 /// Returns the details of an error for clients.
 pub fn error_details(details: &ErrorDetails) -> Option<Value> {
@@ -25,5 +26,19 @@ pub fn error_details(details: &ErrorDetails) -> Option<Value> {
         ErrorDetails::Update(index) => Some(json!({ "update": index })),
         ErrorDetails::Limit(limit) => Some(json!({ "limit": limit })),
         ErrorDetails::Missing(_) | ErrorDetails::NoVersion => None,
+    }
+}
+
+/// Returns the reason of a refused decision, where the code of the error has several.
+pub fn reason_code(details: &ErrorDetails) -> Option<String> {
+    match details {
+        ErrorDetails::Decision(error, _) => request::reason_code(error),
+        ErrorDetails::RuleEnded(_)
+        | ErrorDetails::AccessEnded(_)
+        | ErrorDetails::Missing(_)
+        | ErrorDetails::Ahead { .. }
+        | ErrorDetails::NoVersion
+        | ErrorDetails::Update(_)
+        | ErrorDetails::Limit(_) => None,
     }
 }

@@ -33,7 +33,7 @@ pub use crate::rooms::EncodedEvent as OutgoingEvent;
 pub use asked::{
     MOST_DECISIONS, configure, conversation, decide, ended_status, selected, server_settings,
 };
-pub use errors::error_details;
+pub use errors::{error_details, reason_code};
 pub use files::file_line;
 pub use lists::{audit_lines, created, request_page, versions};
 pub use past::{differences, provenance};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::approvals::{
-    self, ApprovalRequest, DecisionError, FileNow, HunkDecision, HunkStatus, Person, PreviewKind,
-    ProposedCall, RequestStatus, TouchedSince,
+    self, ApprovalRequest, CallOrigin, DecisionError, FileNow, HunkDecision, HunkStatus, Person,
+    PreviewKind, ProposedAction, ProposedCall, RequestStatus, TouchedSince,
 };
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::rooms::event::StreamingPreview;
@@ -16,30 +16,17 @@ use crate::rooms::event::{RequestNews, RequestUpdate};
 use super::super::client::SeenWords;
 use super::super::names::{DecisionKind, DecisionPolicy, UnaskedReason};
 use super::super::server;
+use super::names::hunk_reason_code;
 use super::{principal, time};
 
 /// Returns a complete request.
 #[expect(clippy::too_many_lines, reason = "one line for each field, none left out")]
 pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
-    let ProposedCall {
-        id,
-        tool,
-        input,
-        tool_use,
-        session,
-        run,
-        document,
-        requester,
-        prompt,
-        base_version,
-        scope: _,
-        explanation,
-        preview,
-        touched: _,
-        source,
-        policy: _,
-        again_of: _,
-    } = &request.proposal;
+    let ProposedCall { origin, document, requester, action, policy: _, again_of: _ } =
+        &request.proposal;
+    let CallOrigin { id, tool, input, tool_use, session, run } = origin;
+    let ProposedAction { prompt, base_version, scope: _, explanation, preview, touched: _, source } =
+        action;
     let approvals::Preview {
         kind,
         data,
@@ -86,7 +73,7 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         default_to_no: *kind == PreviewKind::Command
             || (request.hunks.is_empty() && !warnings.is_empty()),
         source: source.clone(),
-        by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        by: request.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
         unasked: unasked(request),
         feedback,
@@ -120,11 +107,11 @@ fn approvals(request: &ApprovalRequest) -> server::Approvals {
 
 /// Returns the rule that resolved the request in a person's place.
 fn rule(request: &ApprovalRequest) -> Option<String> {
-    request.closed.as_ref()?.rule.as_ref().map(ToString::to_string)
+    request.decisions.closed.as_ref()?.rule.as_ref().map(ToString::to_string)
 }
 
 fn unasked(request: &ApprovalRequest) -> Option<UnaskedReason> {
-    request.closed.as_ref()?.unasked.map(Into::into)
+    request.decisions.closed.as_ref()?.unasked.map(Into::into)
 }
 
 /// Returns the events after the decision.
@@ -134,7 +121,7 @@ fn aftermath(request: &ApprovalRequest) -> server::Aftermath {
         can_reopen: request.can_be_proposed_again(),
         undone: request.undone().map(undone),
         again_of: request.proposal.again_of.as_ref().map(ToString::to_string),
-        again_as: request.again_as.as_ref().map(ToString::to_string),
+        again_as: request.aftermath.again_as.as_ref().map(ToString::to_string),
     }
 }
 
@@ -154,7 +141,7 @@ fn undone(reversal: &approvals::FileUndo) -> server::Undone {
 
 fn feedback(request: &ApprovalRequest) -> Option<String> {
     let said: Vec<_> =
-        request.remarks.iter().filter_map(|remark| remark.feedback.as_deref()).collect();
+        request.decisions.remarks.iter().filter_map(|remark| remark.feedback.as_deref()).collect();
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
@@ -178,6 +165,7 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         parts: parts.iter().map(part).collect(),
         status: (*status).into(),
         reason: reason.clone().map(String::from),
+        reason_code: reason.as_ref().and_then(hunk_reason_code),
         explanation: explanation.clone(),
         decided: decided.as_ref().map(self::decided),
     }
@@ -331,7 +319,7 @@ pub fn resolved(request: &ApprovalRequest) -> server::ToolApprovalResolved {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
         status: request.status.into(),
-        by: request.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
+        by: request.decisions.closed.as_ref().and_then(|closed| closed.by.as_ref()).map(person),
         rule: rule(request),
         unasked: unasked(request),
         feedback: feedback(request),
@@ -354,6 +342,22 @@ pub fn decision(request: &ApprovalRequest) -> server::Decided {
 /// Returns the words that a person saw where changes would be undone.
 pub fn seen(seen: Vec<SeenWords>) -> BTreeMap<HunkId, String> {
     seen.into_iter().map(|SeenWords { id, stands }| (HunkId::from(id), stands)).collect()
+}
+
+/// Returns the reason of a refused decision, where its code has several.
+pub(super) fn reason_code(error: &DecisionError) -> Option<String> {
+    let reason = match error {
+        DecisionError::NotAllowed { reason } => json!(reason),
+        DecisionError::InvalidDecision { reason } => json!(reason),
+        DecisionError::NotFound { .. }
+        | DecisionError::Expired { .. }
+        | DecisionError::AlreadyResolved { .. }
+        | DecisionError::StalePreview { .. }
+        | DecisionError::Conflicted { .. }
+        | DecisionError::Touched { .. }
+        | DecisionError::FileChanged { .. } => return None,
+    };
+    reason.as_str().map(str::to_owned)
 }
 
 /// Returns the error of a refused decision.
@@ -387,5 +391,10 @@ pub fn decision_error(error: &DecisionError) -> server::WireError {
             }))
         }
     };
-    server::WireError { code: error.code().to_owned(), message: error.to_string(), details }
+    server::WireError {
+        code: error.code().to_owned(),
+        message: error.to_string(),
+        reason_code: reason_code(error),
+        details,
+    }
 }

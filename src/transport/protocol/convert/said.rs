@@ -1,8 +1,10 @@
 //! Events and results of runs, on the wire.
 
-use crate::agent::conversation::transcript::{AgentObject, TranscriptEntry};
+use crate::agent::conversation::transcript::TranscriptEntry;
 use crate::ids::DocumentId;
-use crate::rooms::event::{ResponseUpdate, RunEvent, RunEventKind, RunResponse};
+use crate::rooms::event::{
+    AgentObject, DecidedUpdate, ResponseUpdate, RunEvent, RunEventKind, RunResponse,
+};
 
 use super::super::names::UpdateType;
 use super::super::server;
@@ -22,11 +24,11 @@ pub fn said(said: &RunEvent) -> Option<OutgoingEvent> {
         RunEventKind::StreamStart => stream("claudeStreamStart", None),
         RunEventKind::StreamChunk(text) => stream("claudeStreamChunk", Some(text.clone())),
         RunEventKind::StreamEnd => stream("claudeStreamEnd", None),
-        RunEventKind::Agent(kind, subtype, content) => message(
+        RunEventKind::Agent(AgentObject { kind, subtype, content }) => message(
             "agent_event",
             &server::AgentEvent {
-                kind: (*kind).to_owned(),
-                subtype: (*subtype).to_owned(),
+                kind: (*kind).into(),
+                subtype: (*subtype).into(),
                 content: content.clone(),
                 session_id,
                 request_id,
@@ -48,14 +50,16 @@ pub fn entry(
 ) -> impl Iterator<Item = server::AgentEvent> {
     let (session_id, request_id) = (entry.session.to_string(), entry.run.to_string());
     let (document_id, at) = (document.map(ToString::to_string), time(entry.at_ms));
-    entry.shown().into_iter().map(move |AgentObject(kind, subtype, content)| server::AgentEvent {
-        kind: kind.to_owned(),
-        subtype: subtype.to_owned(),
-        content,
-        session_id: session_id.clone(),
-        request_id: request_id.clone(),
-        document_id: document_id.clone(),
-        at: at.clone(),
+    entry.shown().into_iter().map(move |AgentObject { kind, subtype, content }| {
+        server::AgentEvent {
+            kind: kind.into(),
+            subtype: subtype.into(),
+            content,
+            session_id: session_id.clone(),
+            request_id: request_id.clone(),
+            document_id: document_id.clone(),
+            at: at.clone(),
+        }
     })
 }
 
@@ -77,11 +81,14 @@ pub fn response(
             (UpdateType::Partial, Some(text.clone()), Some(range), Some(version.0))
         }
     };
-    let updates = updates.iter().map(|(request, status, kind, version)| server::ResponseUpdate {
-        update_type: (*kind).to_owned(),
-        request_id: request.to_string(),
-        status: status.clone(),
-        document_version: version.0,
+    let updates = updates.iter().map(|update| {
+        let DecidedUpdate { request, status, extent, version } = update;
+        server::ResponseUpdate {
+            update_type: (*extent).into(),
+            request_id: request.to_string(),
+            status: (*status).into(),
+            document_version: version.0,
+        }
     });
     server::ClaudeResponse {
         session_id,
@@ -96,6 +103,7 @@ pub fn response(
         error: error.clone().map(|(code, message)| server::WireError {
             code,
             message,
+            reason_code: None,
             details: None,
         }),
     }

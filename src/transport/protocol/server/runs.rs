@@ -6,7 +6,7 @@ use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
 
-use super::super::names::UpdateType;
+use super::super::names::{AgentEventSubtype, AgentEventType, RequestStatus, UpdateType};
 use super::WireError;
 
 /// `claudeStreamStart`, `claudeStreamChunk` and `claudeStreamEnd` (document agent protocol).
@@ -34,12 +34,14 @@ pub struct AgentEvent {
     /// `user`, `assistant`, `result`, or `system` with `waiting`: a call waits in the document of
     /// its file.
     #[serde(rename = "type")]
-    pub kind: String,
+    #[cfg_attr(test, ts(type = "AgentEventType | (string & {})"))]
+    pub kind: AgentEventType,
     /// `prompt`, `text`, `text_delta`, `tool_use`, `tool_result`, `success`, `error`, …
-    pub subtype: String,
+    #[cfg_attr(test, ts(type = "AgentEventSubtype | (string & {})"))]
+    pub subtype: AgentEventSubtype,
     /// Content as in the tool approval protocol. A `result` also has `model`, `usage` (tokens, as
-    /// in the Messages API) and `cost_usd`, where they are known, and `notice` if people should
-    /// know something about the answer.
+    /// in the Messages API) and `cost_usd`, where they are known, `notice` if people should know
+    /// something about the answer, and `reasonCode` unless the run was a success.
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub content: Value,
     /// Session that asked.
@@ -89,13 +91,13 @@ pub struct ClaudeResponse {
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ResponseUpdate {
-    /// `full` or `partial`.
-    pub update_type: String,
+    /// Extent of the change: `full` or `partial`.
+    pub update_type: UpdateType,
     /// Request that people decided.
     #[serde(rename = "request_id")]
     pub request_id: String,
     /// Status of the request.
-    pub status: String,
+    pub status: RequestStatus,
     /// Version of the document after the change.
     pub document_version: u64,
 }
