@@ -29,12 +29,11 @@ use crate::agent::conversation::shown_documents::ShownDocuments;
 use crate::agent::conversation::transcript::{AgentObject, EntryKind, TranscriptEntry};
 use crate::agent::external_calls::call::called;
 use crate::agent::external_calls::waiters::CallWaiters;
-use crate::agent::run::executor;
 use crate::agent::run::run_events::RunEvents;
-use crate::agent::run::run_record;
 use crate::agent::run::run_record::{Run, RunState};
 use crate::agent::run::selection::locate;
 use crate::agent::run::state_machine::{RunEnd, RunLimits};
+use crate::agent::run::{executor, run_record};
 
 /// Maximum size in bytes of a prompt, of the instructions, and of all earlier turns together.
 const WORDS_LIMIT: usize = 256 * 1024;

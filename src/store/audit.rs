@@ -10,13 +10,12 @@ use futures_util::TryStreamExt;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{FromRow as _, Row, SqliteConnection};
 
 use crate::ids::{DocumentId, RequestId};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::{Store, StoreError, settings};
-use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
@@ -126,7 +125,7 @@ impl AuditWalk {
     pub(super) fn step(&mut self, row: &SqliteRow) -> Result<Option<AuditRecord>, StoreError> {
         let (seq, stated): (i64, String) = (row.try_get("seq")?, row.try_get("hash")?);
         let seq = seq.unsigned_abs();
-        let line = rows::audit(row);
+        let line = AuditRecord::from_row(row).map_err(StoreError::from);
         match &line {
             Ok(line) => {
                 let detail: &str = row.try_get("detail")?;

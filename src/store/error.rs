@@ -145,6 +145,9 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match error {
             sqlx::Error::PoolClosed => Self::Closed,
+            sqlx::Error::ColumnDecode { index, source } => {
+                Self::corrupt(index.trim_matches('"'), &source)
+            }
             error => Self::Database(error),
         }
     }

@@ -1,7 +1,6 @@
 //! Passages that updates made by the server put into texts, and the stored provenance of versions.
 
 use serde_json::Value;
-use sqlx::Row;
 
 use crate::ids::{DocumentId, UserId, Version};
 
@@ -61,19 +60,14 @@ impl Store {
         from: Version,
         to: Version,
     ) -> Result<Vec<PlacementRow>, StoreError> {
-        let rows: Vec<(i64, String)> = sqlx::query_as(
+        let query = sqlx::query_as(
             "SELECT version, body FROM placements
              WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
         )
         .bind(document.as_str())
         .bind(int(from.0))
-        .bind(int(to.0))
-        .fetch_all(self.readers())
-        .await?;
-        Ok(rows
-            .into_iter()
-            .map(|(version, body)| (Version(version.unsigned_abs()), body))
-            .collect())
+        .bind(int(to.0));
+        Ok(query.fetch_all(self.readers()).await?)
     }
 
     /// Returns the provenance of the newest version, up to `version`, for which it is stored.
@@ -82,15 +76,13 @@ impl Store {
         document: &DocumentId,
         version: Version,
     ) -> Result<Option<PlacementRow>, StoreError> {
-        let row: Option<(i64, String)> = sqlx::query_as(
+        let query = sqlx::query_as(
             "SELECT version, body FROM provenance WHERE document = $1 AND version <= $2
              ORDER BY version DESC LIMIT 1",
         )
         .bind(document.as_str())
-        .bind(int(version.0))
-        .fetch_optional(self.readers())
-        .await?;
-        Ok(row.map(|(version, body)| (Version(version.unsigned_abs()), body)))
+        .bind(int(version.0));
+        Ok(query.fetch_optional(self.readers()).await?)
     }
 
     /// Returns the text that a document was created with.
@@ -106,15 +98,11 @@ impl Store {
         &self,
         document: &DocumentId,
     ) -> Result<Option<(UserId, u64)>, StoreError> {
-        let row = sqlx::query(
+        let query = sqlx::query_as(
             "SELECT actor, at_ms FROM audit WHERE document = $1 AND action = 'document.create'
              ORDER BY seq LIMIT 1",
         )
-        .bind(document.as_str())
-        .fetch_optional(self.readers())
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let (actor, at_ms): (String, i64) = (row.try_get("actor")?, row.try_get("at_ms")?);
-        Ok(Some((actor.into(), at_ms.unsigned_abs())))
+        .bind(document.as_str());
+        Ok(query.fetch_optional(self.readers()).await?)
     }
 }

@@ -8,8 +8,7 @@ use crate::store::{
 };
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
-use crate::agent::run::run_record;
-use crate::agent::run::run_record::{QUEUED, Run};
+use crate::agent::run::run_record::{self, QUEUED, Run};
 use crate::agent::service::{AgentDeps, AgentService};
 use crate::agent::{AgentRequest, AskError};
 

@@ -12,11 +12,10 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::permissions::{Action, Principal};
 use crate::rooms::RoomError;
 use crate::rooms::command::ApprovalMode;
-use crate::tools::ToolOffer;
 use crate::tools::pipeline::inbox_approval;
 use crate::tools::{
     ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
-    FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext, ToolEffect, ToolOutcome,
+    FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext, ToolEffect, ToolOffer, ToolOutcome,
 };
 
 use super::waiters::CallHandle;

@@ -19,8 +19,7 @@ use crate::rooms::command::{
 };
 use crate::rooms::persistence::{loading, restore};
 use crate::rooms::settings::DocumentSettings;
-use crate::rooms::state::RoomState;
-use crate::rooms::state::{proposals, requests, rules, streaming_previews, votes};
+use crate::rooms::state::{RoomState, proposals, requests, rules, streaming_previews, votes};
 
 /// Number of requests that are named as the causes of missed updates.
 const MOST_CAUSES: usize = 64;

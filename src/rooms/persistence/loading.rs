@@ -4,13 +4,11 @@
 use std::sync::Arc;
 
 use crate::approvals::{ApprovalRequest, ApprovalRequirement};
-use crate::auth;
-use crate::cpu_pool;
 use crate::document::Update;
-use crate::failpoint;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::permissions::Action;
 use crate::store::{LogPiece, QueryScope, StartingText, Store};
+use crate::{auth, cpu_pool, failpoint};
 
 use super::history;
 use super::restore::{self, RestoringState};

@@ -13,15 +13,14 @@ use crate::store::StoreOp;
 
 use super::text::{ChangeAuthor, HunkChanges, check_length};
 use super::{decisions, locked_ranges, requests};
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
 use crate::rooms::persistence::history;
 use crate::rooms::registry::{LONGEST_TITLE, title};
-use crate::rooms::settings;
 use crate::rooms::settings::DocumentSettings;
 use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::{RoomError, settings};
 
 /// Largest number of frozen ranges of a document.
 const MOST_FROZEN: usize = 1_000;

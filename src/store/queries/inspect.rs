@@ -4,19 +4,17 @@
 use std::collections::BTreeMap;
 
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, Sqlite, Transaction};
+use sqlx::{FromRow as _, Row, Sqlite, Transaction};
 
 use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
-use crate::store::audit;
 use crate::store::audit::AuditFlaw;
 use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
-use crate::store::sqlite::rows;
-use crate::store::sqlite::rows::int;
-use crate::store::{Store, StoreError};
+use crate::store::sqlite::rows::{Record, int};
+use crate::store::{Store, StoreError, audit};
 
 /// Triggers that keep the logs append-only (`migrations`).
 const GUARDS: [&str; 8] = [
@@ -120,14 +118,13 @@ impl StoreInspection {
 
     /// Returns the requests whose effect on a file is being taken back.
     pub async fn undos(&mut self) -> Result<Vec<RequestId>, StoreError> {
-        let found: Vec<String> =
-            sqlx::query_scalar("SELECT request FROM undos").fetch_all(&mut *self.moment).await?;
-        Ok(found.into_iter().map(RequestId::from).collect())
+        let query = sqlx::query_scalar("SELECT request FROM undos");
+        Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
     /// Returns all documents, deleted and private ones too.
     pub async fn documents(&mut self) -> Result<Vec<InspectedRow<DocumentRecord>>, StoreError> {
-        self.every("SELECT * FROM documents ORDER BY id", rows::document).await
+        self.every("SELECT * FROM documents ORDER BY id").await
     }
 
     /// Returns the snapshots of a document, oldest first.
@@ -174,10 +171,7 @@ impl StoreInspection {
         .bind(i64::from(limit))
         .fetch_all(&mut *self.moment)
         .await?;
-        let read = |row: &SqliteRow| {
-            let version: i64 = row.try_get("version")?;
-            Ok((Version(version.unsigned_abs()), rows::update(row)?))
-        };
+        let read = |row: &SqliteRow| Ok((row.try_get("version")?, UpdateRecord::from_row(row)?));
         found.iter().map(read).collect()
     }
 
@@ -186,42 +180,42 @@ impl StoreInspection {
         &mut self,
         document: &DocumentId,
     ) -> Result<BTreeMap<ClientId, UserId>, StoreError> {
-        let rows: Vec<(String, String)> =
+        let clients: Vec<(ClientId, UserId)> =
             sqlx::query_as("SELECT client, user_id FROM clients WHERE document = $1")
                 .bind(document.as_str())
                 .fetch_all(&mut *self.moment)
                 .await?;
-        Ok(rows.into_iter().map(|(client, user)| (client.into(), user.into())).collect())
+        Ok(clients.into_iter().collect())
     }
 
     /// Returns all requests, oldest first.
     pub async fn requests(&mut self) -> Result<Vec<InspectedRow<RequestRecord>>, StoreError> {
-        self.every("SELECT * FROM requests ORDER BY id", rows::request).await
+        self.every("SELECT * FROM requests ORDER BY id").await
     }
 
     /// Returns all decisions, oldest first.
     pub async fn decisions(&mut self) -> Result<Vec<InspectedRow<DecisionRecord>>, StoreError> {
-        self.every("SELECT request AS id, * FROM decisions ORDER BY seq", rows::decision).await
+        self.every("SELECT request AS id, * FROM decisions ORDER BY seq").await
     }
 
     /// Returns all tokens.
     pub async fn tokens(&mut self) -> Result<Vec<InspectedRow<TokenRecord>>, StoreError> {
-        self.every("SELECT * FROM tokens ORDER BY id", rows::token).await
+        self.every("SELECT * FROM tokens ORDER BY id").await
     }
 
     /// Returns all rules, oldest first, ended ones too.
     pub async fn rules(&mut self) -> Result<Vec<InspectedRow<RuleRecord>>, StoreError> {
-        self.every("SELECT * FROM rules ORDER BY id", rows::rule).await
+        self.every("SELECT * FROM rules ORDER BY id").await
     }
 
     /// Returns all workspace files that are or were documents.
     pub async fn files(&mut self) -> Result<Vec<InspectedRow<FileRecord>>, StoreError> {
-        self.every("SELECT path AS id, * FROM live_files ORDER BY path", rows::file).await
+        self.every("SELECT path AS id, * FROM live_files ORDER BY path").await
     }
 
     /// Returns all sessions.
     pub async fn sessions(&mut self) -> Result<Vec<InspectedRow<SessionRecord>>, StoreError> {
-        self.every("SELECT * FROM sessions ORDER BY id", rows::session).await
+        self.every("SELECT * FROM sessions ORDER BY id").await
     }
 
     async fn bodies(
@@ -229,23 +223,20 @@ impl StoreInspection {
         query: &'static str,
         document: &DocumentId,
     ) -> Result<Vec<(Version, String)>, StoreError> {
-        let rows: Vec<(i64, String)> =
-            sqlx::query_as(query).bind(document.as_str()).fetch_all(&mut *self.moment).await?;
-        let read = |(version, body): (i64, String)| (Version(version.unsigned_abs()), body);
-        Ok(rows.into_iter().map(read).collect())
+        let query = sqlx::query_as(query).bind(document.as_str());
+        Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
-    async fn every<T>(
+    async fn every<T: Record>(
         &mut self,
         query: &'static str,
-        read: fn(&SqliteRow) -> Result<T, StoreError>,
     ) -> Result<Vec<InspectedRow<T>>, StoreError> {
         let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
         // The reason does not name the row.
         let read = |row: &SqliteRow| {
-            read(row).map_err(|error| {
+            T::from_row(row).map_err(|error| {
                 let id: String = row.try_get("id").unwrap_or_else(|_| "a row".to_owned());
-                StoreError::Corrupt { what: id, reason: error.to_string() }
+                StoreError::Corrupt { what: id, reason: StoreError::from(error).to_string() }
             })
         };
         Ok(found.iter().map(read).collect())

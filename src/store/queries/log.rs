@@ -4,8 +4,7 @@ use sqlx::SqliteConnection;
 
 use crate::ids::{DocumentId, Version};
 
-use crate::store::records::{LoadedDocument, StartingText, UpdateRecord};
-use crate::store::sqlite::rows;
+use crate::store::records::{DocumentRecord, LoadedDocument, StartingText, UpdateRecord};
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
@@ -54,15 +53,14 @@ impl Store {
     ) -> Result<Option<StartingText>, StoreError> {
         // One transaction, so that record and snapshot are of the same moment; the log only grows.
         let mut moment = self.readers().begin().await?;
-        let row = sqlx::query("SELECT * FROM documents WHERE id = $1 AND deleted = FALSE")
-            .bind(id.as_str())
-            .fetch_optional(&mut *moment)
-            .await?;
-        let Some(mut record) = row.map(|row| rows::document(&row)).transpose()? else {
-            return Ok(None);
-        };
+        let record: Option<DocumentRecord> =
+            sqlx::query_as("SELECT * FROM documents WHERE id = $1 AND deleted = FALSE")
+                .bind(id.as_str())
+                .fetch_optional(&mut *moment)
+                .await?;
+        let Some(mut record) = record else { return Ok(None) };
         record.version = record.version.min(version);
-        let snapshot: Option<(i64, String)> = sqlx::query_as(
+        let snapshot: Option<(Version, String)> = sqlx::query_as(
             "SELECT version, content FROM snapshots WHERE document = $1 AND version <= $2
              ORDER BY version DESC LIMIT 1",
         )
@@ -72,7 +70,6 @@ impl Store {
         .await?;
         let (snapshot, text) =
             snapshot.ok_or_else(|| StoreError::corrupt(format!("{id}"), "it has no text"))?;
-        let snapshot = Version(snapshot.unsigned_abs());
         Ok(Some(StartingText { record, snapshot, text }))
     }
 
@@ -159,7 +156,7 @@ async fn between(
     from: Version,
     to: Version,
 ) -> Result<Vec<UpdateRecord>, StoreError> {
-    let found = sqlx::query(
+    let found: Vec<UpdateRecord> = sqlx::query_as(
         "SELECT client, changes, author, at_ms, origin FROM updates
          WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
     )
@@ -174,5 +171,5 @@ async fn between(
         let reason = format!("{} updates between {from} and {to}", found.len());
         return Err(StoreError::corrupt(format!("the log of {document}"), &reason));
     }
-    found.iter().map(rows::update).collect()
+    Ok(found)
 }

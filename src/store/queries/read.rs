@@ -1,7 +1,7 @@
 //! Queries for records. Each sees everything that was committed before it started.
 
 use sqlx::Sqlite;
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::sqlite::SqliteArguments;
 
 use crate::ids::{DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
@@ -9,8 +9,7 @@ use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, RequestRecord, RuleRecord,
     RunRecord, SessionRecord,
 };
-use crate::store::sqlite::rows;
-use crate::store::sqlite::rows::int;
+use crate::store::sqlite::rows::{Record, int};
 use crate::store::{QueryScope, Store, StoreError};
 
 pub(crate) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
@@ -19,7 +18,7 @@ impl Store {
     /// Returns a document without its text, deleted ones too.
     pub async fn document(&self, id: &DocumentId) -> Result<Option<DocumentRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM documents WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::document).await
+        self.one(query).await
     }
 
     /// Returns the private document of a session.
@@ -32,7 +31,7 @@ impl Store {
              ORDER BY id LIMIT 1",
         )
         .bind(session.to_string());
-        self.one(query, rows::document).await
+        self.one(query).await
     }
 
     /// Returns the newest `limit` versions, or the newest before `before`, newest first.
@@ -49,13 +48,13 @@ impl Store {
         .bind(document.to_string())
         .bind(before.map_or(i64::MAX, |version| int(version.0)))
         .bind(i64::from(limit));
-        self.all(query, rows::history).await
+        self.all(query).await
     }
 
     /// Returns one request.
     pub async fn request(&self, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM requests WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::request).await
+        self.one(query).await
     }
 
     /// Returns the requests that somebody may still decide, oldest first.
@@ -75,7 +74,7 @@ impl Store {
                 sqlx::query("SELECT * FROM requests WHERE is_open ORDER BY id")
             }
         };
-        self.all(query, rows::request).await
+        self.all(query).await
     }
 
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
@@ -109,7 +108,7 @@ impl Store {
                     .bind(limit)
             }
         };
-        self.all(query, rows::request).await
+        self.all(query).await
     }
 
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
@@ -148,20 +147,20 @@ impl Store {
         for place in 0..6 {
             query = query.bind(statuses.get(place).copied().unwrap_or_default().to_owned());
         }
-        self.all(query.bind(i64::from(limit)), rows::request).await
+        self.all(query.bind(i64::from(limit))).await
     }
 
     /// Returns all decisions about a request, in order.
     pub async fn decisions(&self, request: &RequestId) -> Result<Vec<DecisionRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")
             .bind(request.to_string());
-        self.all(query, rows::decision).await
+        self.all(query).await
     }
 
     /// Returns one rule, ended ones too.
     pub async fn rule(&self, id: &RuleId) -> Result<Option<RuleRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM rules WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::rule).await
+        self.one(query).await
     }
 
     /// Returns the rules in force, oldest first.
@@ -178,13 +177,13 @@ impl Store {
                 sqlx::query("SELECT * FROM rules WHERE ended_ms IS NULL ORDER BY id")
             }
         };
-        self.all(query, rows::rule).await
+        self.all(query).await
     }
 
     /// Returns one session.
     pub async fn session(&self, id: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM sessions WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::session).await
+        self.one(query).await
     }
 
     /// Returns a person's newest `limit` sessions, or the newest before `before`, newest first.
@@ -200,20 +199,20 @@ impl Store {
         .bind(user.to_string())
         .bind(before.map_or_else(|| "~".to_owned(), ToString::to_string))
         .bind(i64::from(limit));
-        self.all(query, rows::session).await
+        self.all(query).await
     }
 
     /// Returns one run.
     pub async fn run(&self, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::run).await
+        self.one(query).await
     }
 
     /// Returns the runs that a crash or a stop left unfinished, oldest first.
     pub async fn unfinished_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
         let query =
             sqlx::query("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id");
-        self.all(query, rows::run).await
+        self.all(query).await
     }
 
     /// Returns up to `limit` runs of a session whose end it has not been told, in the order in
@@ -229,7 +228,7 @@ impl Store {
         )
         .bind(session.to_string())
         .bind(i64::from(limit));
-        self.all(query, rows::run).await
+        self.all(query).await
     }
 
     /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line
@@ -251,22 +250,25 @@ impl Store {
             Some(document) => query.bind(document.to_string()),
             None => query,
         };
-        self.all(query, rows::audit).await
+        self.all(query).await
     }
 
-    pub(crate) async fn one<T>(
-        &self,
-        query: SqliteQuery,
-        read: fn(&SqliteRow) -> Result<T, StoreError>,
-    ) -> Result<Option<T>, StoreError> {
-        query.fetch_optional(self.readers()).await?.map(|row| read(&row)).transpose()
+    pub(crate) async fn one<T: Record>(&self, query: SqliteQuery) -> Result<Option<T>, StoreError> {
+        let row = query.fetch_optional(self.readers()).await?;
+        Ok(row.map(|row| T::from_row(&row)).transpose()?)
     }
 
-    pub(crate) async fn all<T>(
+    /// Reads two records from each row.
+    pub(crate) async fn pairs<A: Record, B: Record>(
         &self,
         query: SqliteQuery,
-        read: fn(&SqliteRow) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        query.fetch_all(self.readers()).await?.iter().map(read).collect()
+    ) -> Result<Vec<(A, B)>, StoreError> {
+        let rows = query.fetch_all(self.readers()).await?;
+        rows.iter().map(|row| Ok((A::from_row(row)?, B::from_row(row)?))).collect()
+    }
+
+    pub(crate) async fn all<T: Record>(&self, query: SqliteQuery) -> Result<Vec<T>, StoreError> {
+        let rows = query.fetch_all(self.readers()).await?;
+        Ok(rows.iter().map(T::from_row).collect::<sqlx::Result<_>>()?)
     }
 }

@@ -92,12 +92,10 @@ fn thin_out(script: &mut StatementBatch<'_>, document: &DocumentId) {
 impl Store {
     /// Returns the versions of a document of which there is a snapshot, oldest first.
     pub async fn snapshots(&self, document: &DocumentId) -> Result<Vec<Version>, StoreError> {
-        let versions: Vec<i64> = sqlx::query_scalar(
+        let query = sqlx::query_scalar(
             "SELECT version FROM snapshots WHERE document = $1 ORDER BY version",
         )
-        .bind(document.as_str())
-        .fetch_all(self.readers())
-        .await?;
-        Ok(versions.into_iter().map(|version| Version(version.unsigned_abs())).collect())
+        .bind(document.as_str());
+        Ok(query.fetch_all(self.readers()).await?)
     }
 }

@@ -16,13 +16,12 @@ use crate::rooms::event::{RunEvent, RunEventKind};
 use super::cross_document::ReadDocuments;
 use super::{file_warnings, inbox_approval};
 use crate::tools::document::text_changes;
-use crate::tools::document_updates;
 use crate::tools::dyn_tool::DynTool;
 use crate::tools::pipeline::approval;
 use crate::tools::registry::refused;
 use crate::tools::{
     DocumentProposal, DocumentView, FinishedCall, PreparedCall, ProposalResult, ToolCall,
-    ToolContext, ToolEffect, ToolError, ToolRegistry, UnreadRanges,
+    ToolContext, ToolEffect, ToolError, ToolRegistry, UnreadRanges, document_updates,
 };
 
 impl ToolRegistry {

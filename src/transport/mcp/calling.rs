@@ -11,14 +11,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{CallHandle, CallRequest, CallSource, ExternalCall};
 use crate::tools::ToolCall;
 
-use super::McpShared;
 use super::auth::SessionMark;
 use super::handler::McpCaller;
 use super::progress::{self, CallProgress, WaitEnd};
 use super::read_versions::ReadingProgram;
-use super::result_text;
 use super::sessions::SessionCall;
 use super::tools::{CallTarget, ListedTool, target};
+use super::{McpShared, result_text};
 
 /// Milliseconds by which a request expires before its caller's timeout, so that the caller gets the
 /// reason.

@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use crate::ids::{DocumentId, Version};
 
-use super::McpShared;
 use super::handler::McpCaller;
-use super::resources;
+use super::{McpShared, resources};
 
 /// Name, title and instruction of each prompt.
 const PROMPTS: [(&str, &str, &str); 5] = [
