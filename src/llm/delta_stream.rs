@@ -190,7 +190,7 @@ pub(super) fn complete(
 ) -> AssistantMessage {
     let blocks = content.len();
     if stop_reason != StopReason::ToolUse {
-        content.retain(|block| !matches!(block, ContentBlock::ToolUse { .. }));
+        content.retain(|block| !block.is_tool_use());
     }
     let calls_left_out = blocks - content.len();
     AssistantMessage {

@@ -62,7 +62,7 @@ async fn respond(request: ModelRequest, sink: DeltaSink) -> Result<AssistantMess
         let plan = tokio::task::spawn_blocking(make).await.map_err(|_| checker_failed())?;
         opening(plan, &offered)
     };
-    let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+    let calls = content.iter().any(ContentBlock::is_tool_use);
     let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
     delta_stream::play(&content, PACE, &sink).await;
     Ok(delta_stream::complete(content, stop_reason, TokenUsage::default(), NAME.into()))

@@ -243,8 +243,7 @@ impl ClaudeCliShared {
         mut talk: CliConversation,
         answer: AssistantMessage,
     ) -> AssistantMessage {
-        let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
-        if answer.content.iter().any(is_call) {
+        if answer.content.iter().any(ContentBlock::is_tool_use) {
             talk.server.announce(&answer.content);
             talk.since = Instant::now();
             self.waiting().insert(run, talk);

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::auth;
 use crate::ids::RequestId;
-use crate::llm::messages_api::{ChatMessage, ContentBlock};
+use crate::llm::messages_api::ContentBlock;
 use crate::llm::{
     AnswerDelta, DocumentView, FailedTryUsage, ModelError, ModelRequest, SelectionView,
 };
@@ -228,16 +228,6 @@ impl RunExecutor<'_> {
 
 /// Returns the approximate size of the text in a request, in bytes.
 fn size(request: &ModelRequest) -> usize {
-    fn block_size(block: &ContentBlock) -> usize {
-        match block {
-            ContentBlock::Text { text, .. } => text.len(),
-            ContentBlock::ToolUse { input, .. } => input.to_string().len(),
-            ContentBlock::ToolResult { content, .. } => content.iter().map(block_size).sum(),
-            ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
-            ContentBlock::RedactedThinking { data } => data.len(),
-            ContentBlock::Other(value) => value.to_string().len(),
-        }
-    }
-    let message = |message: &ChatMessage| message.content.iter().map(block_size).sum::<usize>();
-    request.system.len() + request.messages.iter().map(message).sum::<usize>()
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    request.system.len() + blocks.map(ContentBlock::text_bytes).sum::<usize>()
 }
