@@ -108,6 +108,9 @@ pub enum StoreError {
     Write(#[source] sqlx::Error),
 }
 
+/// Result of an operation of the store.
+pub type StoreResult<T> = Result<T, StoreError>;
+
 impl StoreError {
     pub(super) fn missing(kind: &'static str, id: &(impl ToString + ?Sized)) -> Self {
         Self::Missing { kind, id: id.to_string() }

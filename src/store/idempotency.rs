@@ -5,17 +5,13 @@ use serde_json::Value;
 
 use crate::ids::UserId;
 
-use super::{IdempotencyRecord, Store, StoreError};
+use super::{IdempotencyRecord, Store, StoreResult};
 use crate::store::sqlite::rows::{JsonColumn, int};
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the record of a key, however old; the caller decides if it is too old to count.
-    pub async fn once(
-        &self,
-        user: &UserId,
-        key: &str,
-    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+    pub async fn once(&self, user: &UserId, key: &str) -> StoreResult<Option<IdempotencyRecord>> {
         let query = sqlx::query_as(
             "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2",
         );

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::ids::{DocumentId, UserId, Version};
 
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
@@ -59,7 +59,7 @@ impl Store {
         document: &DocumentId,
         from: Version,
         to: Version,
-    ) -> Result<Vec<PlacementRow>, StoreError> {
+    ) -> StoreResult<Vec<PlacementRow>> {
         let query = sqlx::query_as(
             "SELECT version, body FROM placements
              WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
@@ -75,7 +75,7 @@ impl Store {
         &self,
         document: &DocumentId,
         version: Version,
-    ) -> Result<Option<PlacementRow>, StoreError> {
+    ) -> StoreResult<Option<PlacementRow>> {
         let query = sqlx::query_as(
             "SELECT version, body FROM provenance WHERE document = $1 AND version <= $2
              ORDER BY version DESC LIMIT 1",
@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// Returns the text that a document was created with.
-    pub async fn first_text(&self, document: &DocumentId) -> Result<Option<String>, StoreError> {
+    pub async fn first_text(&self, document: &DocumentId) -> StoreResult<Option<String>> {
         let text =
             sqlx::query_scalar("SELECT content FROM snapshots WHERE document = $1 AND version = 0")
                 .bind(document.as_str());
@@ -94,10 +94,7 @@ impl Store {
     }
 
     /// Returns the person who created a document and the time in ms, as far as the audit log goes.
-    pub async fn creator(
-        &self,
-        document: &DocumentId,
-    ) -> Result<Option<(UserId, u64)>, StoreError> {
+    pub async fn creator(&self, document: &DocumentId) -> StoreResult<Option<(UserId, u64)>> {
         let query = sqlx::query_as(
             "SELECT actor, at_ms FROM audit WHERE document = $1 AND action = 'document.create'
              ORDER BY seq LIMIT 1",

@@ -14,7 +14,7 @@ use crate::store::records::{
     SessionRecord, TokenRecord, UpdateRecord,
 };
 use crate::store::sqlite::rows::{Record, int};
-use crate::store::{Store, StoreError, audit};
+use crate::store::{Store, StoreError, StoreResult, audit};
 
 /// Triggers that keep the logs append-only (`migrations`).
 const GUARDS: [&str; 8] = [
@@ -29,7 +29,7 @@ const GUARDS: [&str; 8] = [
 ];
 
 /// Row that could be read, or the reason why it could not.
-pub type InspectedRow<T> = Result<T, StoreError>;
+pub type InspectedRow<T> = StoreResult<T>;
 
 /// Number of times each action was taken on each request, by request and action.
 pub type AuditCounts = BTreeMap<(String, String), u64>;
@@ -55,14 +55,14 @@ pub struct StoreInspection {
 
 impl Store {
     /// Starts an inspection, which sees this moment until it is dropped.
-    pub async fn inspect(&self) -> Result<StoreInspection, StoreError> {
+    pub async fn inspect(&self) -> StoreResult<StoreInspection> {
         Ok(StoreInspection { moment: self.readers().begin().await? })
     }
 }
 
 impl StoreInspection {
     /// Returns what SQLite itself finds wrong with the file: pages, indexes, references.
-    pub async fn integrity(&mut self) -> Result<Vec<String>, StoreError> {
+    pub async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         let lines: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *self.moment).await?;
         let mut found: Vec<_> = lines.into_iter().filter(|line| line != "ok").collect();
@@ -77,7 +77,7 @@ impl StoreInspection {
     }
 
     /// Returns the missing ones of the triggers that keep the logs append-only.
-    pub async fn missing_guards(&mut self) -> Result<Vec<&'static str>, StoreError> {
+    pub async fn missing_guards(&mut self) -> StoreResult<Vec<&'static str>> {
         let there: Vec<String> =
             sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'")
                 .fetch_all(&mut *self.moment)
@@ -86,7 +86,7 @@ impl StoreInspection {
     }
 
     /// Reads and checks the whole audit log.
-    pub async fn audit(&mut self) -> Result<AuditFacts, StoreError> {
+    pub async fn audit(&mut self) -> StoreResult<AuditFacts> {
         let mut walk = audit::AuditWalk::default();
         let mut told = AuditFacts::default();
         let mut after = 0;
@@ -117,13 +117,13 @@ impl StoreInspection {
     }
 
     /// Returns the requests whose effect on a file is being taken back.
-    pub async fn undos(&mut self) -> Result<Vec<RequestId>, StoreError> {
+    pub async fn undos(&mut self) -> StoreResult<Vec<RequestId>> {
         let query = sqlx::query_scalar("SELECT request FROM undos");
         Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
     /// Returns all documents, deleted and private ones too.
-    pub async fn documents(&mut self) -> Result<Vec<InspectedRow<DocumentRecord>>, StoreError> {
+    pub async fn documents(&mut self) -> StoreResult<Vec<InspectedRow<DocumentRecord>>> {
         self.every("SELECT * FROM documents ORDER BY id").await
     }
 
@@ -131,7 +131,7 @@ impl StoreInspection {
     pub async fn snapshots(
         &mut self,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, String)>> {
         let query = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
@@ -140,7 +140,7 @@ impl StoreInspection {
     pub async fn placements(
         &mut self,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, String)>> {
         let query = "SELECT version, body FROM placements WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
@@ -149,7 +149,7 @@ impl StoreInspection {
     pub async fn provenance(
         &mut self,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, String)>> {
         let query = "SELECT version, body FROM provenance WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
@@ -161,7 +161,7 @@ impl StoreInspection {
         document: &DocumentId,
         after: Version,
         limit: u32,
-    ) -> Result<Vec<(Version, UpdateRecord)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, UpdateRecord)>> {
         let found = sqlx::query(
             "SELECT version, client, changes, author, at_ms, origin FROM updates
              WHERE document = $1 AND version > $2 ORDER BY version LIMIT $3",
@@ -179,7 +179,7 @@ impl StoreInspection {
     pub async fn clients(
         &mut self,
         document: &DocumentId,
-    ) -> Result<BTreeMap<ClientId, UserId>, StoreError> {
+    ) -> StoreResult<BTreeMap<ClientId, UserId>> {
         let clients: Vec<(ClientId, UserId)> =
             sqlx::query_as("SELECT client, user_id FROM clients WHERE document = $1")
                 .bind(document.as_str())
@@ -189,32 +189,32 @@ impl StoreInspection {
     }
 
     /// Returns all requests, oldest first.
-    pub async fn requests(&mut self) -> Result<Vec<InspectedRow<RequestRecord>>, StoreError> {
+    pub async fn requests(&mut self) -> StoreResult<Vec<InspectedRow<RequestRecord>>> {
         self.every("SELECT * FROM requests ORDER BY id").await
     }
 
     /// Returns all decisions, oldest first.
-    pub async fn decisions(&mut self) -> Result<Vec<InspectedRow<DecisionRecord>>, StoreError> {
+    pub async fn decisions(&mut self) -> StoreResult<Vec<InspectedRow<DecisionRecord>>> {
         self.every("SELECT request AS id, * FROM decisions ORDER BY seq").await
     }
 
     /// Returns all tokens.
-    pub async fn tokens(&mut self) -> Result<Vec<InspectedRow<TokenRecord>>, StoreError> {
+    pub async fn tokens(&mut self) -> StoreResult<Vec<InspectedRow<TokenRecord>>> {
         self.every("SELECT * FROM tokens ORDER BY id").await
     }
 
     /// Returns all rules, oldest first, ended ones too.
-    pub async fn rules(&mut self) -> Result<Vec<InspectedRow<RuleRecord>>, StoreError> {
+    pub async fn rules(&mut self) -> StoreResult<Vec<InspectedRow<RuleRecord>>> {
         self.every("SELECT * FROM rules ORDER BY id").await
     }
 
     /// Returns all workspace files that are or were documents.
-    pub async fn files(&mut self) -> Result<Vec<InspectedRow<FileRecord>>, StoreError> {
+    pub async fn files(&mut self) -> StoreResult<Vec<InspectedRow<FileRecord>>> {
         self.every("SELECT path AS id, * FROM live_files ORDER BY path").await
     }
 
     /// Returns all sessions.
-    pub async fn sessions(&mut self) -> Result<Vec<InspectedRow<SessionRecord>>, StoreError> {
+    pub async fn sessions(&mut self) -> StoreResult<Vec<InspectedRow<SessionRecord>>> {
         self.every("SELECT * FROM sessions ORDER BY id").await
     }
 
@@ -222,15 +222,12 @@ impl StoreInspection {
         &mut self,
         query: &'static str,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, String)>> {
         let query = sqlx::query_as(query).bind(document.as_str());
         Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
-    async fn every<T: Record>(
-        &mut self,
-        query: &'static str,
-    ) -> Result<Vec<InspectedRow<T>>, StoreError> {
+    async fn every<T: Record>(&mut self, query: &'static str) -> StoreResult<Vec<InspectedRow<T>>> {
         let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
         // The reason does not name the row.
         let read = |row: &SqliteRow| {

@@ -27,23 +27,20 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<DocumentRecord>, StoreError> {
         let (at_ms, id) = after.map_or((i64::MAX, "~"), |(at_ms, id)| (int(*at_ms), id.as_str()));
-        let query = match only {
-            Some(_) => sqlx::query(
+        let sql = match only {
+            Some(_) => {
                 "SELECT * FROM documents WHERE id = $4
                  AND unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
-                 LIMIT $3",
-            ),
-            None => sqlx::query(
-                "SELECT * FROM documents
-                 WHERE unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
-                 ORDER BY updated_ms DESC, id DESC LIMIT $3",
-            ),
+                 LIMIT $3"
+            }
+            None => {
+                "SELECT * FROM documents WHERE $4 IS NULL
+                 AND unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
+                 ORDER BY updated_ms DESC, id DESC LIMIT $3"
+            }
         };
-        let query = query.bind(at_ms).bind(id.to_owned()).bind(i64::from(limit));
-        let query = match only {
-            Some(only) => query.bind(only.to_string()),
-            None => query,
-        };
+        let query = sqlx::query(sql).bind(at_ms).bind(id.to_owned()).bind(i64::from(limit));
+        let query = query.bind(only.map(ToString::to_string));
         self.all(query).await
     }
 

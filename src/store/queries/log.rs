@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 
 use crate::ids::{DocumentId, Version};
 
-use crate::store::records::{DocumentRecord, LoadedDocument, StartingText, UpdateRecord};
+use crate::store::records::{DocumentRecord, StartingText, UpdateRecord};
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
@@ -19,28 +19,6 @@ pub struct LogPiece {
 }
 
 impl Store {
-    /// Loads a document with its text: the newest snapshot and the updates after it. Returns `None`
-    /// for a deleted document.
-    pub async fn load(&self, id: &DocumentId) -> Result<Option<LoadedDocument>, StoreError> {
-        self.load_at(id, Version(u64::MAX)).await
-    }
-
-    /// Loads a document with its text, up to `version` at most. Holds all updates in between in
-    /// memory; [`Store::starting_text`] and [`Store::piece`] do not.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when the log has a gap or there is no snapshot to start from.
-    pub async fn load_at(
-        &self,
-        id: &DocumentId,
-        version: Version,
-    ) -> Result<Option<LoadedDocument>, StoreError> {
-        let Some(start) = self.starting_text(id, version).await? else { return Ok(None) };
-        let StartingText { record, snapshot, text } = start;
-        let updates = self.updates(id, snapshot, record.version).await?;
-        Ok(Some(LoadedDocument { record, snapshot, text, updates }))
-    }
-
     /// Returns the newest snapshot of a document at `version` or before, and the document's record;
     /// its `version` is the newest one, `version` at most. Returns `None` for a deleted document.
     ///
@@ -73,26 +51,11 @@ impl Store {
         Ok(Some(StartingText { record, snapshot, text }))
     }
 
-    /// Returns the updates that lead from version `from` to version `to`, one per version, whatever
-    /// their size.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
-    pub async fn updates(
-        &self,
-        document: &DocumentId,
-        from: Version,
-        to: Version,
-    ) -> Result<Vec<UpdateRecord>, StoreError> {
-        let mut connection = self.readers().acquire().await?;
-        between(&mut connection, document, from, to).await
-    }
-
     /// Returns the first of the updates that lead from version `from` to version `to`: as many as
     /// fit into `most`, and at least one if there is any.
     ///
     /// # Errors
-    /// As [`Store::updates`].
+    /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
     pub async fn piece(
         &self,
         document: &DocumentId,
@@ -150,7 +113,8 @@ impl Store {
     }
 }
 
-async fn between(
+/// Returns the updates that lead from version `from` to version `to`, one per version.
+pub(crate) async fn between(
     db: &mut SqliteConnection,
     document: &DocumentId,
     from: Version,

@@ -10,13 +10,13 @@ use crate::store::records::{
     RunRecord, SessionRecord,
 };
 use crate::store::sqlite::rows::{Record, int};
-use crate::store::{QueryScope, Store, StoreError};
+use crate::store::{QueryScope, Store, StoreResult};
 
 pub(crate) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Store {
     /// Returns a document without its text, deleted ones too.
-    pub async fn document(&self, id: &DocumentId) -> Result<Option<DocumentRecord>, StoreError> {
+    pub async fn document(&self, id: &DocumentId) -> StoreResult<Option<DocumentRecord>> {
         let query = sqlx::query("SELECT * FROM documents WHERE id = $1").bind(id.to_string());
         self.one(query).await
     }
@@ -25,7 +25,7 @@ impl Store {
     pub async fn private_document(
         &self,
         session: &SessionId,
-    ) -> Result<Option<DocumentRecord>, StoreError> {
+    ) -> StoreResult<Option<DocumentRecord>> {
         let query = sqlx::query(
             "SELECT * FROM documents WHERE unlisted_owner = $1 AND deleted = FALSE
              ORDER BY id LIMIT 1",
@@ -40,7 +40,7 @@ impl Store {
         document: &DocumentId,
         before: Option<Version>,
         limit: u32,
-    ) -> Result<Vec<HistoryRecord>, StoreError> {
+    ) -> StoreResult<Vec<HistoryRecord>> {
         let query = sqlx::query(
             "SELECT version, author, at_ms, origin FROM updates
              WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT $3",
@@ -52,29 +52,16 @@ impl Store {
     }
 
     /// Returns one request.
-    pub async fn request(&self, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+    pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
         let query = sqlx::query("SELECT * FROM requests WHERE id = $1").bind(id.to_string());
         self.one(query).await
     }
 
     /// Returns the requests that somebody may still decide, oldest first.
-    pub async fn open_requests(
-        &self,
-        scope: QueryScope<'_>,
-    ) -> Result<Vec<RequestRecord>, StoreError> {
-        let query = match scope {
-            QueryScope::Document(document) => {
-                sqlx::query("SELECT * FROM requests WHERE is_open AND document = $1 ORDER BY id")
-                    .bind(document.to_string())
-            }
-            QueryScope::Desk => {
-                sqlx::query("SELECT * FROM requests WHERE is_open AND document IS NULL ORDER BY id")
-            }
-            QueryScope::Everything => {
-                sqlx::query("SELECT * FROM requests WHERE is_open ORDER BY id")
-            }
-        };
-        self.all(query).await
+    pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
+        let condition = scope.condition();
+        let sql = format!("SELECT * FROM requests WHERE is_open AND {condition} ORDER BY id");
+        self.all(scoped(sql, scope)).await
     }
 
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
@@ -84,31 +71,14 @@ impl Store {
         scope: QueryScope<'_>,
         before: Option<&RequestId>,
         limit: u32,
-    ) -> Result<Vec<RequestRecord>, StoreError> {
+    ) -> StoreResult<Vec<RequestRecord>> {
+        let condition = scope.condition();
+        let sql = format!(
+            "SELECT * FROM requests WHERE {condition} AND id < $2 ORDER BY id DESC LIMIT $3"
+        );
         // Greater than every identifier: they begin with a lower-case letter.
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
-        let limit = i64::from(limit);
-        let query = match scope {
-            QueryScope::Document(document) => sqlx::query(
-                "SELECT * FROM requests WHERE document = $3 AND id < $1
-                 ORDER BY id DESC LIMIT $2",
-            )
-            .bind(before)
-            .bind(limit)
-            .bind(document.to_string()),
-            QueryScope::Desk => sqlx::query(
-                "SELECT * FROM requests WHERE document IS NULL AND id < $1
-                 ORDER BY id DESC LIMIT $2",
-            )
-            .bind(before)
-            .bind(limit),
-            QueryScope::Everything => {
-                sqlx::query("SELECT * FROM requests WHERE id < $1 ORDER BY id DESC LIMIT $2")
-                    .bind(before)
-                    .bind(limit)
-            }
-        };
-        self.all(query).await
+        self.all(scoped(sql, scope).bind(before).bind(i64::from(limit))).await
     }
 
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
@@ -120,30 +90,21 @@ impl Store {
         statuses: &[&str],
         before: Option<&RequestId>,
         limit: u32,
-    ) -> Result<Vec<RequestRecord>, StoreError> {
+    ) -> StoreResult<Vec<RequestRecord>> {
+        let condition = scope.condition();
+        let listed = match scope {
+            QueryScope::Document(_) | QueryScope::Desk => "",
+            QueryScope::Everything => {
+                "AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
+                      AND unlisted_owner IS NULL AND deleted = FALSE))"
+            }
+        };
+        let sql = format!(
+            "SELECT * FROM requests WHERE {condition} AND id < $2 AND NOT is_open {listed}
+             AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10"
+        );
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
-        let query = match scope {
-            QueryScope::Document(_) => sqlx::query(
-                "SELECT * FROM requests WHERE document = $1 AND id < $2 AND NOT is_open
-                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
-            ),
-            QueryScope::Desk => sqlx::query(
-                "SELECT * FROM requests WHERE $1 IS NULL AND document IS NULL AND id < $2
-                 AND NOT is_open
-                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
-            ),
-            QueryScope::Everything => sqlx::query(
-                "SELECT * FROM requests WHERE $1 IS NULL AND id < $2 AND NOT is_open
-                 AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
-                      AND unlisted_owner IS NULL AND deleted = FALSE))
-                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
-            ),
-        };
-        let document = match scope {
-            QueryScope::Document(document) => Some(document.to_string()),
-            QueryScope::Desk | QueryScope::Everything => None,
-        };
-        let mut query = query.bind(document).bind(before).bind(statuses.is_empty());
+        let mut query = scoped(sql, scope).bind(before).bind(statuses.is_empty());
         for place in 0..6 {
             query = query.bind(statuses.get(place).copied().unwrap_or_default().to_owned());
         }
@@ -151,37 +112,27 @@ impl Store {
     }
 
     /// Returns all decisions about a request, in order.
-    pub async fn decisions(&self, request: &RequestId) -> Result<Vec<DecisionRecord>, StoreError> {
+    pub async fn decisions(&self, request: &RequestId) -> StoreResult<Vec<DecisionRecord>> {
         let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")
             .bind(request.to_string());
         self.all(query).await
     }
 
     /// Returns one rule, ended ones too.
-    pub async fn rule(&self, id: &RuleId) -> Result<Option<RuleRecord>, StoreError> {
+    pub async fn rule(&self, id: &RuleId) -> StoreResult<Option<RuleRecord>> {
         let query = sqlx::query("SELECT * FROM rules WHERE id = $1").bind(id.to_string());
         self.one(query).await
     }
 
     /// Returns the rules in force, oldest first.
-    pub async fn rules(&self, scope: QueryScope<'_>) -> Result<Vec<RuleRecord>, StoreError> {
-        let query = match scope {
-            QueryScope::Document(document) => sqlx::query(
-                "SELECT * FROM rules WHERE ended_ms IS NULL AND document = $1 ORDER BY id",
-            )
-            .bind(document.to_string()),
-            QueryScope::Desk => sqlx::query(
-                "SELECT * FROM rules WHERE ended_ms IS NULL AND document IS NULL ORDER BY id",
-            ),
-            QueryScope::Everything => {
-                sqlx::query("SELECT * FROM rules WHERE ended_ms IS NULL ORDER BY id")
-            }
-        };
-        self.all(query).await
+    pub async fn rules(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RuleRecord>> {
+        let condition = scope.condition();
+        let sql = format!("SELECT * FROM rules WHERE ended_ms IS NULL AND {condition} ORDER BY id");
+        self.all(scoped(sql, scope)).await
     }
 
     /// Returns one session.
-    pub async fn session(&self, id: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
+    pub async fn session(&self, id: &SessionId) -> StoreResult<Option<SessionRecord>> {
         let query = sqlx::query("SELECT * FROM sessions WHERE id = $1").bind(id.to_string());
         self.one(query).await
     }
@@ -192,7 +143,7 @@ impl Store {
         user: &UserId,
         before: Option<&SessionId>,
         limit: u32,
-    ) -> Result<Vec<SessionRecord>, StoreError> {
+    ) -> StoreResult<Vec<SessionRecord>> {
         let query = sqlx::query(
             "SELECT * FROM sessions WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
         )
@@ -203,13 +154,13 @@ impl Store {
     }
 
     /// Returns one run.
-    pub async fn run(&self, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
+    pub async fn run(&self, id: &RunId) -> StoreResult<Option<RunRecord>> {
         let query = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string());
         self.one(query).await
     }
 
     /// Returns the runs that a crash or a stop left unfinished, oldest first.
-    pub async fn unfinished_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+    pub async fn unfinished_runs(&self) -> StoreResult<Vec<RunRecord>> {
         let query =
             sqlx::query("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id");
         self.all(query).await
@@ -221,7 +172,7 @@ impl Store {
         &self,
         session: &SessionId,
         limit: u32,
-    ) -> Result<Vec<RunRecord>, StoreError> {
+    ) -> StoreResult<Vec<RunRecord>> {
         let query = sqlx::query(
             "SELECT * FROM runs WHERE session = $1 AND finished_ms IS NOT NULL AND heard_ms IS NULL
              ORDER BY finished_ms, id LIMIT $2",
@@ -238,22 +189,21 @@ impl Store {
         document: Option<&DocumentId>,
         before: Option<u64>,
         limit: u32,
-    ) -> Result<Vec<AuditRecord>, StoreError> {
-        let query = match document {
-            Some(_) => sqlx::query(
-                "SELECT * FROM audit WHERE seq < $1 AND document = $3 ORDER BY seq DESC LIMIT $2",
-            ),
-            None => sqlx::query("SELECT * FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2"),
+    ) -> StoreResult<Vec<AuditRecord>> {
+        let sql = match document {
+            Some(_) => {
+                "SELECT * FROM audit WHERE document = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
+            }
+            None => "SELECT * FROM audit WHERE $1 IS NULL AND seq < $2 ORDER BY seq DESC LIMIT $3",
         };
-        let query = query.bind(before.map_or(i64::MAX, int)).bind(i64::from(limit));
-        let query = match document {
-            Some(document) => query.bind(document.to_string()),
-            None => query,
-        };
+        let query = sqlx::query(sql)
+            .bind(document.map(ToString::to_string))
+            .bind(before.map_or(i64::MAX, int))
+            .bind(i64::from(limit));
         self.all(query).await
     }
 
-    pub(crate) async fn one<T: Record>(&self, query: SqliteQuery) -> Result<Option<T>, StoreError> {
+    pub(crate) async fn one<T: Record>(&self, query: SqliteQuery) -> StoreResult<Option<T>> {
         let row = query.fetch_optional(self.readers()).await?;
         Ok(row.map(|row| T::from_row(&row)).transpose()?)
     }
@@ -262,13 +212,23 @@ impl Store {
     pub(crate) async fn pairs<A: Record, B: Record>(
         &self,
         query: SqliteQuery,
-    ) -> Result<Vec<(A, B)>, StoreError> {
+    ) -> StoreResult<Vec<(A, B)>> {
         let rows = query.fetch_all(self.readers()).await?;
         rows.iter().map(|row| Ok((A::from_row(row)?, B::from_row(row)?))).collect()
     }
 
-    pub(crate) async fn all<T: Record>(&self, query: SqliteQuery) -> Result<Vec<T>, StoreError> {
+    pub(crate) async fn all<T: Record>(&self, query: SqliteQuery) -> StoreResult<Vec<T>> {
         let rows = query.fetch_all(self.readers()).await?;
         Ok(rows.iter().map(T::from_row).collect::<sqlx::Result<_>>()?)
     }
+}
+
+/// Returns a query whose `$1` is the document of `scope`, as [`QueryScope::condition`] needs it.
+fn scoped(sql: String, scope: QueryScope<'_>) -> SqliteQuery {
+    let document = match scope {
+        QueryScope::Document(document) => Some(document.to_string()),
+        QueryScope::Desk | QueryScope::Everything => None,
+    };
+    // Consists of constants alone.
+    sqlx::query(sqlx::AssertSqlSafe(sql)).bind(document)
 }
