@@ -211,3 +211,6 @@ pub enum AskError {
     #[error("the server is stopping")]
     Closed,
 }
+
+/// Result of an operation of the agent.
+pub type AskResult<T> = Result<T, AskError>;

@@ -8,15 +8,12 @@ use crate::ids::UserId;
 use crate::permissions::Action;
 use crate::store::{AuditEntry, StoreOp, WriteBatch};
 
-use super::{ApiError, Application, Caller};
+use super::{ApiResult, Application, Caller};
 
 impl Application {
     /// Returns the tools that a person has enabled, under the names of the protocol: none until the
     /// person enables some, and none if the stored value cannot be read.
-    pub async fn server_tools<T: DeserializeOwned>(
-        &self,
-        user: &UserId,
-    ) -> Result<Vec<T>, ApiError> {
+    pub async fn server_tools<T: DeserializeOwned>(&self, user: &UserId) -> ApiResult<Vec<T>> {
         let value = self.store.setting(&setting(user)).await?;
         Ok(value.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
@@ -24,7 +21,7 @@ impl Application {
 
 impl Caller {
     /// Returns the tools that the caller has enabled.
-    pub async fn own_server_tools<T: DeserializeOwned>(&self) -> Result<Vec<T>, ApiError> {
+    pub async fn own_server_tools<T: DeserializeOwned>(&self) -> ApiResult<Vec<T>> {
         self.require_in(Action::Ask, self.principal.document.as_ref())?;
         self.api.server_tools(&self.principal.user).await
     }
@@ -32,8 +29,8 @@ impl Caller {
     /// Sets the tools that the caller enables, and returns them.
     pub async fn enable_server_tools<T: Serialize>(
         &self,
-        tools: impl Future<Output = Result<Vec<T>, ApiError>>,
-    ) -> Result<Vec<T>, ApiError> {
+        tools: impl Future<Output = ApiResult<Vec<T>>>,
+    ) -> ApiResult<Vec<T>> {
         self.require_in(Action::Ask, self.principal.document.as_ref())?;
         let (tools, user) = (tools.await?, &self.principal.user);
         let line = StoreOp::Audit(AuditEntry {

@@ -339,6 +339,9 @@ pub enum ModelError {
     },
 }
 
+/// Result of an operation of a model.
+pub type ModelResult<T> = Result<T, ModelError>;
+
 impl ModelError {
     /// Returns `true` if an equal request may succeed later.
     pub fn retryable(&self) -> bool {

@@ -24,7 +24,7 @@ use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
 use super::registry::RoomDeps;
 use super::room_status::RoomStatus;
 use super::state::{AppliedAt, RoomState};
-use super::{RoomError, RoomHandle};
+use super::{RoomError, RoomHandle, RoomResult};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::persistence::loading;
 use crate::rooms::state::{deadlines, proposals, text};
@@ -88,7 +88,7 @@ impl RoomActor {
     pub(super) async fn load(
         shared: &Arc<RoomDeps>,
         document: &DocumentId,
-    ) -> Result<(Self, RoomHandle), RoomError> {
+    ) -> RoomResult<(Self, RoomHandle)> {
         let state = loading::load(&shared.store, document).await?;
         if state.is_workspace_inbox() {
             shared.put_inbox(&state);
@@ -233,11 +233,7 @@ impl RoomActor {
     }
 
     /// Fetches what a command needs from the store.
-    async fn fetch(
-        &mut self,
-        need: StoreQuery,
-        effects: &mut TurnEffects,
-    ) -> Result<(), RoomError> {
+    async fn fetch(&mut self, need: StoreQuery, effects: &mut TurnEffects) -> RoomResult<()> {
         match need {
             StoreQuery::Nothing => Ok(()),
             StoreQuery::Owners(clients) => self.recognise(clients).await,

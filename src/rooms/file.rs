@@ -47,8 +47,6 @@ pub struct FileMerge {
 pub struct MergeOutcome {
     /// Record as it is stored.
     pub record: FileRecord,
-    /// Text of the document afterwards.
-    pub text: Text,
     /// Changes of the file to words that people had changed otherwise: people's words stay.
     pub kept: Vec<ReturnedHunk>,
     /// `true` if the text changed.
@@ -119,8 +117,7 @@ pub(super) fn merge(
     record.version = state.version();
     record.disk = (disk != *state.document.text()).then(|| disk.to_string());
     effects.keep(StoreOp::PutFile(record.clone()));
-    let text = state.document.text().clone();
-    Ok(MergeOutcome { record, text, kept: woven.kept, is_changed })
+    Ok(MergeOutcome { record, kept: woven.kept, is_changed })
 }
 
 /// Tells everyone the state of the document's file, if it changed; people who join later are told

@@ -22,7 +22,7 @@ use super::command::RoomCommand;
 use super::event::ServerEvent;
 use super::request_index::RequestIndex;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
-use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
+use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle, workspace_inbox};
 use crate::rooms::persistence::loading;
 use crate::rooms::state::RoomState;
 use crate::rooms::state::text::check_length;
@@ -116,7 +116,7 @@ impl RoomRegistry {
     }
 
     /// Returns the room of a document; loads it if it is not open.
-    pub async fn open(&self, document: &DocumentId) -> Result<RoomHandle, RoomError> {
+    pub async fn open(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
@@ -153,7 +153,7 @@ impl RoomRegistry {
     }
 
     /// Returns the document that a request is about; `None` if it is in the workspace inbox.
-    pub async fn document_of(&self, request: &RequestId) -> Result<Option<DocumentId>, RoomError> {
+    pub async fn document_of(&self, request: &RequestId) -> RoomResult<Option<DocumentId>> {
         if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
         }
@@ -165,7 +165,7 @@ impl RoomRegistry {
 
     /// Returns the workspace inbox, the room of requests without a document; creates it when it is
     /// first needed.
-    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
+    pub async fn workspace_inbox(&self) -> RoomResult<RoomHandle> {
         match self.open(&workspace_inbox::id()).await {
             Err(RoomError::NoDocument) => {}
             opened => return opened,
@@ -179,14 +179,14 @@ impl RoomRegistry {
     }
 
     /// Returns identifiers and titles of the documents that a person may open, last changed first.
-    pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
+    pub async fn listed(&self, of: &Principal) -> RoomResult<Vec<(DocumentId, String)>> {
         let records = self.documents(of).await?;
         Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
     }
 
     /// Returns the records of the documents that a person may open, last changed first. Reads them
     /// in pieces and yields between them.
-    pub async fn documents(&self, of: &Principal) -> Result<Vec<DocumentRecord>, RoomError> {
+    pub async fn documents(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
         let (only, mut records) = (of.document.as_ref(), Vec::new());
         loop {
             let last = records.last();
@@ -207,7 +207,7 @@ impl RoomRegistry {
     }
 
     /// Returns everybody who may read a document.
-    pub async fn readers(&self, of: &DocumentId) -> Result<DocumentReaders, RoomError> {
+    pub async fn readers(&self, of: &DocumentId) -> RoomResult<DocumentReaders> {
         let now_ms = self.0.clock.now_ms();
         let mut people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
         people.retain(|person| person.may(Action::Read, Some(of)));
@@ -220,16 +220,12 @@ impl RoomRegistry {
     }
 
     /// Creates a document and opens its room.
-    pub async fn create(&self, new: NewDocument, by: &Principal) -> Result<RoomHandle, RoomError> {
+    pub async fn create(&self, new: NewDocument, by: &Principal) -> RoomResult<RoomHandle> {
         self.make(new, DocumentId::generate(), None, by).await
     }
 
     /// Creates the document of a file, without text yet, and opens its room.
-    pub async fn create_for(
-        &self,
-        file: FileRecord,
-        by: &Principal,
-    ) -> Result<RoomHandle, RoomError> {
+    pub async fn create_for(&self, file: FileRecord, by: &Principal) -> RoomResult<RoomHandle> {
         let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
         self.make(new, file.document.clone(), Some(file), by).await
     }
@@ -240,7 +236,7 @@ impl RoomRegistry {
         id: DocumentId,
         file: Option<FileRecord>,
         by: &Principal,
-    ) -> Result<RoomHandle, RoomError> {
+    ) -> RoomResult<RoomHandle> {
         let now_ms = self.0.clock.now_ms();
         let record = DocumentRecord {
             id: id.clone(),
@@ -303,7 +299,7 @@ impl RoomRegistry {
         &self,
         offers: impl Fn(PermissionMode) -> bool,
         must_ask: bool,
-    ) -> Result<Option<PermissionMode>, RoomError> {
+    ) -> RoomResult<Option<PermissionMode>> {
         let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
         let Some(kept) = kept else { return Ok(None) };
         let chosen: ChosenSettings = serde_json::from_str(&kept).map_err(|error| {
@@ -324,11 +320,7 @@ impl RoomRegistry {
 
     /// Changes and stores the server's settings for requests made from now on. Everyone in a
     /// document is told the settings in force there.
-    pub async fn set_settings(
-        &self,
-        settings: ServerSettings,
-        by: &Principal,
-    ) -> Result<(), RoomError> {
+    pub async fn set_settings(&self, settings: ServerSettings, by: &Principal) -> RoomResult<()> {
         let chosen =
             ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };
         let audit = AuditEntry {
@@ -393,7 +385,7 @@ impl RoomDeps {
     }
 
     /// Looks up what the inbox asks for, unless that is known.
-    pub(super) async fn know_inbox(&self) -> Result<(), RoomError> {
+    pub(super) async fn know_inbox(&self) -> RoomResult<()> {
         let is_known = self.inbox.read().unwrap_or_else(PoisonError::into_inner).is_some();
         if is_known {
             return Ok(());

@@ -14,7 +14,7 @@ use super::history;
 use super::restore::{self, RestoringState};
 use crate::rooms::actor::long_work::{is_long_answer, is_long_log};
 use crate::rooms::state::RoomState;
-use crate::rooms::{RoomError, workspace_inbox};
+use crate::rooms::{RoomError, RoomResult, workspace_inbox};
 
 /// Number of updates that a client or a proposal may be behind and still be brought up to date by
 /// updates.
@@ -31,7 +31,7 @@ pub(crate) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 
 const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
 
 /// Loads a document, its open requests, its rules and its frozen ranges.
-pub(crate) async fn load(store: &Store, id: &DocumentId) -> Result<RoomState, RoomError> {
+pub(crate) async fn load(store: &Store, id: &DocumentId) -> RoomResult<RoomState> {
     load_from(store, id, Version(u64::MAX)).await
 }
 
@@ -40,17 +40,13 @@ pub(crate) async fn load_recent(
     store: &Store,
     id: &DocumentId,
     told: Version,
-) -> Result<RoomState, RoomError> {
+) -> RoomResult<RoomState> {
     let at_hand = store.reachable(id, told, RECENT).await.map_err(RoomError::store)?;
     load_from(store, id, at_hand).await
 }
 
 /// Loads a room with a log that reaches back to `at_hand` at least, or as far as is held in memory.
-async fn load_from(
-    store: &Store,
-    id: &DocumentId,
-    at_hand: Version,
-) -> Result<RoomState, RoomError> {
+async fn load_from(store: &Store, id: &DocumentId, at_hand: Version) -> RoomResult<RoomState> {
     let start = store.starting_text(id, Version(u64::MAX)).await.map_err(RoomError::store)?;
     let mut start = start.ok_or(RoomError::NoDocument)?;
     let scope =
@@ -81,7 +77,7 @@ async fn replay(
     id: &DocumentId,
     start: StartingText,
     open: Vec<ApprovalRequest>,
-) -> Result<RoomState, RoomError> {
+) -> RoomResult<RoomState> {
     let newest = start.record.version;
     let hunks: usize = open.iter().map(|request| request.hunks.len()).sum();
     let long = is_long_answer(start.text.len(), hunks);
@@ -105,7 +101,7 @@ pub(crate) async fn older(
     store: &Store,
     state: &RoomState,
     since: Version,
-) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+) -> RoomResult<Option<Vec<Arc<Update>>>> {
     let (start, newest) = (state.document.tail_start(), state.version());
     if since >= start {
         return Ok((since <= newest).then(Vec::new));
@@ -134,7 +130,7 @@ pub(crate) async fn request(
     store: &Store,
     state: &RoomState,
     id: &RequestId,
-) -> Result<ApprovalRequest, RoomError> {
+) -> RoomResult<ApprovalRequest> {
     let record = store.request(id).await.map_err(RoomError::store)?;
     let record = record.filter(|record| record.document == state.about());
     restore::request(&record.ok_or(RoomError::NoRequest)?)
@@ -146,7 +142,7 @@ pub(crate) async fn caught_up(
     store: &Store,
     state: &RoomState,
     mut ended: ApprovalRequest,
-) -> Result<ApprovalRequest, RoomError> {
+) -> RoomResult<ApprovalRequest> {
     let (then, newest) = (ended.version, state.version());
     if then == newest {
         return Ok(ended);
@@ -185,7 +181,7 @@ pub(crate) async fn check_people(
     document: &DocumentId,
     consents: &[ApprovalRequirement],
     now_ms: u64,
-) -> Result<(), RoomError> {
+) -> RoomResult<()> {
     for consent in consents {
         let people = auth::deciders(store, document, consent.action(), now_ms).await;
         if people.map_err(RoomError::store)?.len() < consent.people() {
@@ -212,7 +208,7 @@ pub(crate) async fn sessions_over(
     store: &Store,
     sessions: Vec<SessionId>,
     now_ms: u64,
-) -> Result<Vec<SessionId>, RoomError> {
+) -> RoomResult<Vec<SessionId>> {
     let mut over = Vec::new();
     for id in sessions {
         let session = store.session(&id).await.map_err(RoomError::store)?;

@@ -16,11 +16,11 @@ use crate::permissions::Principal;
 use super::proposals::MOST_OPEN;
 use super::requests::{move_scope, notify, notify_hunks, place, placements, put, record, writer};
 use super::text::{ChangeAuthor, HunkChanges};
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ProposeAgain, UndoChange};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::{RoomError, RoomResult};
 
 /// Undoes accepted hunks by one update; they are open again.
 pub(crate) fn undo(
@@ -29,7 +29,7 @@ pub(crate) fn undo(
     by: &Principal,
     now: &AppliedAt,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RoomResult<Arc<ApprovalRequest>> {
     let mut request = current(state, &wish.request, now)?;
     let touched = match &wish.seen {
         _ if !wish.force => TouchedPolicy::Refuse,
@@ -65,7 +65,7 @@ pub(crate) fn reopen(
     by: &Principal,
     now: &AppliedAt,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RoomResult<Arc<ApprovalRequest>> {
     let id = &wish.request;
     let mut request = current(state, id, now)?;
     if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {
@@ -104,11 +104,7 @@ fn open_again(
 }
 
 /// Returns the request at the newest version, with the requirements of the settings in force.
-fn current(
-    state: &RoomState,
-    id: &RequestId,
-    now: &AppliedAt,
-) -> Result<ApprovalRequest, RoomError> {
+fn current(state: &RoomState, id: &RequestId, now: &AppliedAt) -> RoomResult<ApprovalRequest> {
     state.exists()?;
     let request = state.request(id).ok_or(RoomError::NoRequest)?;
     if request.version != state.version() {
