@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{
-    AnswerDelta, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
+    AnswerStream, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
     ModelResult, messages_stream, names, prices, transport,
 };
 use crate::llm::messages_api::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
@@ -91,11 +90,7 @@ impl Model for AnthropicModel {
         &self.name
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, ModelResult<AnswerDelta>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let api = Arc::clone(&self.api);
         delta_stream::answer(cancel, |sink| async move {
             let patience = api.patience.within(request.tries);

@@ -17,7 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
 use reqwest::Client;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{
-    AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ModelResult, transport,
+    AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult, transport,
 };
 use crate::llm::messages_api::TokenUsage;
 
@@ -130,11 +129,7 @@ impl Model for OpenAiModel {
         &self.name
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, ModelResult<AnswerDelta>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let api = Arc::clone(&self.api);
         delta_stream::answer(cancel, |sink| async move {
             let patience = api.patience.within(request.tries);

@@ -9,12 +9,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
 use super::delta_stream::{self, DeltaSink};
 use super::retry::status_is_retryable;
-use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ModelResult};
+use super::{AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult};
 use crate::llm::messages_api::{ContentBlock, TokenUsage};
 pub use script::{ModelScript, ScriptError};
 use script::{ScriptBlock, ScriptTurn, TurnEnd, TurnReuse};
@@ -58,11 +57,7 @@ impl Model for ScriptedModel {
         &self.name
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, ModelResult<AnswerDelta>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let (run, name) = (Arc::clone(&self.run), self.name.clone());
         delta_stream::answer(cancel, |sink| async move {
             let index = run.take_turn(&request)?;

@@ -3,16 +3,13 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::auth;
 use crate::ids::RequestId;
 use crate::llm::messages_api::ContentBlock;
-use crate::llm::{
-    AnswerDelta, DocumentView, FailedTryUsage, ModelError, ModelRequest, SelectionView,
-};
+use crate::llm::{AnswerStream, DocumentView, FailedTryUsage, ModelRequest, SelectionView};
 use crate::permissions::Action;
 
 use super::super::call_previews::CallPreviews;
@@ -116,7 +113,7 @@ impl RunExecutor<'_> {
     /// Receives an answer until the time limit of the run; `stop_model` stops the model.
     async fn receive_answer(
         &self,
-        stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
+        stream: AnswerStream,
         stop_model: &CancellationToken,
         sketching: &mut CallPreviews<'_>,
         began: Instant,
