@@ -33,14 +33,9 @@ impl Caller {
     ) -> ApiResult<Vec<T>> {
         self.require_in(Action::Ask, self.principal.document.as_ref())?;
         let (tools, user) = (tools.await?, &self.principal.user);
-        let line = StoreOp::Audit(AuditEntry {
-            at_ms: self.api.clock.now_ms(),
-            actor: user.to_string(),
-            action: "server_tools.chosen".to_owned(),
-            document: None,
-            request: None,
-            detail: json!({"tools": tools, "token": self.token}),
-        });
+        let (detail, now_ms) =
+            (json!({"tools": tools, "token": self.token}), self.api.clock.now_ms());
+        let line = StoreOp::Audit(AuditEntry::new("server_tools.chosen", user, detail, now_ms));
         let put = StoreOp::PutSetting { key: setting(user), value: json!(tools).to_string() };
         let stored = self.api.store.commit(WriteBatch::from(put).with(line)).await;
         stored?;

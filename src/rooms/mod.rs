@@ -137,11 +137,13 @@ pub enum RoomError {
 /// Result of an operation in a room.
 pub type RoomResult<T> = Result<T, RoomError>;
 
-impl RoomError {
-    fn store(error: StoreError) -> Self {
+impl From<StoreError> for RoomError {
+    fn from(error: StoreError) -> Self {
         Self::Store(Arc::new(error))
     }
+}
 
+impl RoomError {
     /// Maps the error of a turn that was not stored to the error of its commands.
     fn not_kept(error: Arc<StoreError>) -> Self {
         match *error {

@@ -157,7 +157,7 @@ impl RoomRegistry {
         if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
         }
-        let record = self.0.store.request(request).await.map_err(RoomError::store)?;
+        let record = self.0.store.request(request).await?;
         let document = record.ok_or(RoomError::NoRequest)?.document;
         self.0.request_index().note(request, document.as_ref());
         Ok(document)
@@ -174,7 +174,7 @@ impl RoomRegistry {
         match self.0.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await {
             // Somebody else needed it at the same moment.
             Ok(()) | Err(StoreError::Exists { .. }) => self.open(&workspace_inbox::id()).await,
-            Err(error) => Err(RoomError::store(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -191,8 +191,7 @@ impl RoomRegistry {
         loop {
             let last = records.last();
             let after = last.map(|last: &DocumentRecord| (last.updated_ms, last.id.to_string()));
-            let piece = self.0.store.documents(only, after.as_ref(), LISTED).await;
-            let piece = piece.map_err(RoomError::store)?;
+            let piece = self.0.store.documents(only, after.as_ref(), LISTED).await?;
             let is_all = piece.len() < LISTED as usize;
             records.extend(piece.into_iter().filter(|it| of.may(Action::Read, Some(&it.id))));
             if is_all {
@@ -209,7 +208,7 @@ impl RoomRegistry {
     /// Returns everybody who may read a document.
     pub async fn readers(&self, of: &DocumentId) -> RoomResult<DocumentReaders> {
         let now_ms = self.0.clock.now_ms();
-        let mut people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
+        let mut people = auth::holders(&self.0.store, now_ms).await?;
         people.retain(|person| person.may(Action::Read, Some(of)));
         Ok(DocumentReaders(people))
     }
@@ -238,33 +237,22 @@ impl RoomRegistry {
         by: &Principal,
     ) -> RoomResult<RoomHandle> {
         let now_ms = self.0.clock.now_ms();
+        let title = title(&new.title).unwrap_or_else(|| "Untitled".to_owned());
         let record = DocumentRecord {
-            id: id.clone(),
-            title: title(&new.title).unwrap_or_else(|| "Untitled".to_owned()),
-            created_ms: now_ms,
-            updated_ms: now_ms,
-            version: Version(0),
-            settings: json!({}),
             unlisted_owner: new.unlisted_owner,
-            deleted: false,
+            ..DocumentRecord::new(id.clone(), title.clone(), now_ms)
         };
         let text = Text::new(&new.text);
         check_length(text.len())?;
-        let title = record.title.clone();
         let is_listed = record.unlisted_owner.is_none();
-        let audit = AuditEntry {
-            at_ms: now_ms,
-            actor: by.user.to_string(),
-            action: "document.create".to_owned(),
-            document: Some(id.clone()),
-            request: None,
-            detail: json!({ "title": record.title }),
-        };
+        let detail = json!({ "title": title });
+        let audit = AuditEntry::new("document.create", &by.user, detail, now_ms);
+        let audit = AuditEntry { document: Some(id.clone()), ..audit };
         let mut batch = WriteBatch::new()
             .with(StoreOp::CreateDocument { record, text: text.to_string() })
             .with(StoreOp::Audit(audit));
         batch.extend(file.map(StoreOp::PutFile));
-        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        self.0.store.commit(batch).await?;
         if is_listed {
             self.announce(&ServerEvent::Created { id: id.clone(), title, version: Version(0) });
         }
@@ -300,11 +288,11 @@ impl RoomRegistry {
         offers: impl Fn(PermissionMode) -> bool,
         must_ask: bool,
     ) -> RoomResult<Option<PermissionMode>> {
-        let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
+        let kept = self.0.store.setting(SETTINGS).await?;
         let Some(kept) = kept else { return Ok(None) };
         let chosen: ChosenSettings = serde_json::from_str(&kept).map_err(|error| {
             let (what, reason) = (SETTINGS.to_owned(), error.to_string());
-            RoomError::store(StoreError::Corrupt { what, reason })
+            RoomError::from(StoreError::Corrupt { what, reason })
         })?;
         let mut settings = chosen.over(&self.0.started_with);
         let set_aside = Some(settings.permission_mode).filter(|mode| !offers(*mode));
@@ -323,18 +311,12 @@ impl RoomRegistry {
     pub async fn set_settings(&self, settings: ServerSettings, by: &Principal) -> RoomResult<()> {
         let chosen =
             ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };
-        let audit = AuditEntry {
-            at_ms: self.0.clock.now_ms(),
-            actor: by.user.to_string(),
-            action: "settings.set".to_owned(),
-            document: None,
-            request: None,
-            detail: json!(settings),
-        };
+        let now_ms = self.0.clock.now_ms();
+        let audit = AuditEntry::new("settings.set", &by.user, json!(settings), now_ms);
         let kept =
             StoreOp::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
         let batch = WriteBatch::new().with(kept).with(StoreOp::Audit(audit));
-        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        self.0.store.commit(batch).await?;
         self.0.put_settings(settings.clone());
         self.announce(&ServerEvent::Settings(settings));
         let rooms: Vec<_> = self.0.open().values().cloned().collect();

@@ -36,6 +36,22 @@ pub struct DocumentRecord {
     pub deleted: bool,
 }
 
+impl DocumentRecord {
+    /// Returns a new document without updates or settings of its own.
+    pub fn new(id: DocumentId, title: String, now_ms: u64) -> Self {
+        Self {
+            id,
+            title,
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            version: Version(0),
+            settings: serde_json::json!({}),
+            unlisted_owner: None,
+            deleted: false,
+        }
+    }
+}
+
 /// One committed update, as it was broadcast; written by
 /// [`AppendUpdates`](super::StoreOp::AppendUpdates).
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
@@ -303,6 +319,14 @@ pub struct AuditEntry {
     /// All other data of the event.
     #[sqlx(try_from = "JsonColumn")]
     pub detail: Value,
+}
+
+impl AuditEntry {
+    /// Returns an event that touches no document and belongs to no request.
+    pub fn new(action: &str, actor: &UserId, detail: Value, at_ms: u64) -> Self {
+        let (actor, action) = (actor.to_string(), action.to_owned());
+        Self { at_ms, actor, action, document: None, request: None, detail }
+    }
 }
 
 /// [`AuditEntry`] in its place in the chain.

@@ -38,7 +38,7 @@ impl RoomActor {
             self.end_rules_of_old_sessions(effects).await?;
             // Permissions may have been taken away since the rules were made, and even since this
             // run began.
-            auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
+            auth::holders(&self.shared.store, self.now().ms).await?
         };
         let now = self.now();
         let behind = self.state.version().0.saturating_sub(new.base_version.0);
@@ -131,8 +131,7 @@ impl RoomActor {
         if clients.is_empty() {
             return Ok(());
         }
-        let owners = self.shared.store.client_owners(self.state.id(), &clients).await;
-        let mut owners = owners.map_err(RoomError::store)?;
+        let mut owners = self.shared.store.client_owners(self.state.id(), &clients).await?;
         for client in clients {
             let owner = owners.remove(&client);
             self.state.remember_client(client, owner);
@@ -153,7 +152,7 @@ impl RoomActor {
     /// permission is checked again when the votes are needed, and when a token ends.
     pub(crate) async fn recount(&mut self, effects: &mut TurnEffects) -> Result<(), RoomError> {
         let now = self.now();
-        let people = auth::holders(&self.shared.store, now.ms).await.map_err(RoomError::store)?;
+        let people = auth::holders(&self.shared.store, now.ms).await?;
         votes::recount(&mut self.state, &people, &now, effects);
         Ok(())
     }
@@ -243,7 +242,7 @@ impl RoomActor {
         }
         // The rule may have ended in this very turn.
         self.flush(effects).await?;
-        let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
+        let record = self.shared.store.rule(id).await?;
         let record = record.filter(|record| record.document == self.state.about());
         let ApprovalRule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;
         Err(ended.map_or(RoomError::NoRule, RoomError::RuleEnded))

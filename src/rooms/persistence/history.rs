@@ -40,14 +40,13 @@ pub async fn text_at(
     version: Version,
     person: &str,
 ) -> RoomResult<Text> {
-    let start = store.starting_text(document, version).await.map_err(RoomError::store)?;
+    let start = store.starting_text(document, version).await?;
     let StartingText { record, snapshot, text } = start.ok_or(RoomError::NoDocument)?;
     let long = is_long_answer(text.len(), 0);
     let mut text = cpu_pool::run_if(long, person, move || Text::new(&text)).await?;
     let (mut at, mut since) = (snapshot, ReplayedText::default());
     while at < record.version {
-        let piece = store.piece(document, at, record.version, PIECE).await;
-        let piece = piece.map_err(RoomError::store)?;
+        let piece = store.piece(document, at, record.version, PIECE).await?;
         at = at.plus(piece.len());
         let bytes = piece.iter().map(|update| update.changes.len()).sum();
         since = since.and(piece.len(), bytes);

@@ -41,32 +41,32 @@ pub(crate) async fn load_recent(
     id: &DocumentId,
     told: Version,
 ) -> RoomResult<RoomState> {
-    let at_hand = store.reachable(id, told, RECENT).await.map_err(RoomError::store)?;
+    let at_hand = store.reachable(id, told, RECENT).await?;
     load_from(store, id, at_hand).await
 }
 
 /// Loads a room with a log that reaches back to `at_hand` at least, or as far as is held in memory.
 async fn load_from(store: &Store, id: &DocumentId, at_hand: Version) -> RoomResult<RoomState> {
-    let start = store.starting_text(id, Version(u64::MAX)).await.map_err(RoomError::store)?;
+    let start = store.starting_text(id, Version(u64::MAX)).await?;
     let mut start = start.ok_or(RoomError::NoDocument)?;
     let scope =
         if *id == workspace_inbox::id() { QueryScope::Desk } else { QueryScope::Document(id) };
-    let open = store.open_requests(scope).await.map_err(RoomError::store)?;
+    let open = store.open_requests(scope).await?;
     let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&start.record.settings, &open, at_hand)?;
     if floor < start.snapshot {
-        let older = store.starting_text(id, floor).await.map_err(RoomError::store)?;
+        let older = store.starting_text(id, floor).await?;
         let StartingText { snapshot, text, .. } = older.ok_or(RoomError::NoDocument)?;
         start = StartingText { record: start.record, snapshot, text };
     }
     failpoint::pass("room.loading");
     let mut state = replay(store, id, start, open).await?;
-    let rules = store.rules(scope).await.map_err(RoomError::store)?;
+    let rules = store.rules(scope).await?;
     for rule in rules.into_iter().map(restore::rule) {
         let rule = rule?;
         state.rules.insert(rule.id().clone(), Arc::new(rule));
     }
-    let file = store.file(id).await.map_err(RoomError::store)?;
+    let file = store.file(id).await?;
     state.file_path = file.map(|file| file.path);
     Ok(state)
 }
@@ -84,8 +84,7 @@ async fn replay(
     let begin = move || RestoringState::new(start, open);
     let mut restoring = cpu_pool::run_if(long, id.as_str(), begin).await??;
     while restoring.version() < newest {
-        let piece = store.piece(id, restoring.version(), newest, PIECE).await;
-        let piece = piece.map_err(RoomError::store)?;
+        let piece = store.piece(id, restoring.version(), newest, PIECE).await?;
         let bytes = piece.iter().map(|update| update.changes.len()).sum();
         let long = is_long_log(piece.len() * (1 + hunks / 10), bytes);
         let follow = move || restoring.follow(piece).map(|()| restoring);
@@ -111,12 +110,12 @@ pub(crate) async fn older(
     }
     let in_memory = state.document.log_size_bytes() as u64;
     let reach = LogPiece { updates: REACH, bytes: REACH_BYTES.saturating_sub(in_memory) };
-    if store.reachable(state.id(), start, reach).await.map_err(RoomError::store)? > since {
+    if store.reachable(state.id(), start, reach).await? > since {
         return Ok(None);
     }
     let (mut at, mut older) = (since, Vec::new());
     while at < start {
-        let piece = store.piece(state.id(), at, start, PIECE).await.map_err(RoomError::store)?;
+        let piece = store.piece(state.id(), at, start, PIECE).await?;
         at = at.plus(piece.len());
         older.extend(piece.into_iter().map(|update| Arc::new(restore::update(update))));
         // Other tasks get their turn.
@@ -131,7 +130,7 @@ pub(crate) async fn request(
     state: &RoomState,
     id: &RequestId,
 ) -> RoomResult<ApprovalRequest> {
-    let record = store.request(id).await.map_err(RoomError::store)?;
+    let record = store.request(id).await?;
     let record = record.filter(|record| record.document == state.about());
     restore::request(&record.ok_or(RoomError::NoRequest)?)
 }
@@ -158,7 +157,7 @@ pub(crate) async fn caught_up(
         let piece: Vec<Box<str>> = if let Some(newer) = state.document.since(at) {
             newer.map(|update| update.changes).collect()
         } else {
-            let piece = store.piece(id, at, newest, PIECE).await.map_err(RoomError::store)?;
+            let piece = store.piece(id, at, newest, PIECE).await?;
             piece.into_iter().map(|update| update.changes).collect()
         };
         at = at.plus(piece.len());
@@ -183,8 +182,8 @@ pub(crate) async fn check_people(
     now_ms: u64,
 ) -> RoomResult<()> {
     for consent in consents {
-        let people = auth::deciders(store, document, consent.action(), now_ms).await;
-        if people.map_err(RoomError::store)?.len() < consent.people() {
+        let people = auth::deciders(store, document, consent.action(), now_ms).await?;
+        if people.len() < consent.people() {
             return Err(RoomError::Invalid(too_few(*consent)));
         }
     }
@@ -211,7 +210,7 @@ pub(crate) async fn sessions_over(
 ) -> RoomResult<Vec<SessionId>> {
     let mut over = Vec::new();
     for id in sessions {
-        let session = store.session(&id).await.map_err(RoomError::store)?;
+        let session = store.session(&id).await?;
         if session.is_none_or(|session| session.is_over(now_ms)) {
             over.push(id);
         }

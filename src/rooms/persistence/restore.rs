@@ -156,5 +156,5 @@ fn change(what: &str, json: &str) -> Result<ChangeSet, RoomError> {
 }
 
 fn corrupt(what: &str, reason: &impl ToString) -> RoomError {
-    RoomError::store(StoreError::Corrupt { what: what.to_owned(), reason: reason.to_string() })
+    RoomError::from(StoreError::Corrupt { what: what.to_owned(), reason: reason.to_string() })
 }

@@ -138,8 +138,7 @@ impl RoomState {
             Arc::make_mut(request).follow_policy(&requirements);
         }
         for request in others {
-            effects.keep(requests::record(self, &request));
-            requests::place(self, Arc::clone(&request));
+            requests::place(self, Arc::clone(&request), effects);
             requests::notify(self, &request, &[], Some(by), now, effects);
         }
     }

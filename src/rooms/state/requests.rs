@@ -100,8 +100,13 @@ pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
     })
 }
 
-/// Puts a request among the open ones, or among the ended ones.
-pub(crate) fn place(state: &mut RoomState, request: Arc<ApprovalRequest>) {
+/// Stores a request, and puts it among the open ones, or among the ended ones.
+pub(crate) fn place(
+    state: &mut RoomState,
+    request: Arc<ApprovalRequest>,
+    effects: &mut TurnEffects,
+) {
+    effects.keep(record(state, &request));
     if request.status.is_open() {
         state.ended.retain(|other| other.id() != request.id());
         state.open.insert(request.id().clone(), request);

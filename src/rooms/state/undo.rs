@@ -14,7 +14,7 @@ use crate::ids::{HunkId, RequestId};
 use crate::permissions::Principal;
 
 use super::proposals::MOST_OPEN;
-use super::requests::{move_scope, notify, notify_hunks, place, placements, put, record, writer};
+use super::requests::{move_scope, notify, notify_hunks, place, placements, put, writer};
 use super::text::{ChangeAuthor, HunkChanges};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ProposeAgain, UndoChange};
@@ -93,8 +93,7 @@ fn open_again(
         request.clock.paused_ms = None;
     }
     let request = Arc::new(request);
-    effects.keep(record(state, &request));
-    place(state, Arc::clone(&request));
+    place(state, Arc::clone(&request), effects);
     // A hunk that was forced over deleted words has nothing to change once it is undone.
     if request.status.is_open() {
         effects.notify(RoomEvent::Requested(Arc::clone(&request)));
