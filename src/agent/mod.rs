@@ -212,5 +212,5 @@ pub enum AskError {
     Closed,
 }
 
-/// Result of an operation of the agent.
+/// Result of an operation of the [`AgentService`].
 pub type AskResult<T> = Result<T, AskError>;

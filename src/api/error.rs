@@ -125,7 +125,7 @@ pub enum ErrorDetails {
     Limit(usize),
 }
 
-/// Result of an operation of the application.
+/// Result of an operation of a [`Caller`](super::Caller).
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {

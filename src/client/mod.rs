@@ -56,7 +56,7 @@ pub enum ClientError {
     },
 }
 
-/// Result of a request to a server.
+/// Result of a request of a [`ServerClient`].
 pub type ClientResult<T> = Result<T, ClientError>;
 
 /// Returns the cursor of the next page, if there is one. Only the cursor is used, so that the

@@ -96,7 +96,7 @@ pub enum ChangeError {
     Position(#[from] PositionError),
 }
 
-/// Result of an operation on a change set.
+/// Result of an operation on a [`ChangeSet`].
 pub type ChangeResult<T> = Result<T, ChangeError>;
 
 /// One replacement in a text: `[from, to)` becomes `insert`.

@@ -335,10 +335,10 @@ pub enum ModelError {
     },
 }
 
-/// Result of an operation of a model.
+/// Result of an operation of a [`Model`].
 pub type ModelResult<T> = Result<T, ModelError>;
 
-/// Answer of a model, piece by piece.
+/// Answer of a [`Model`], piece by piece.
 pub type AnswerStream = BoxStream<'static, ModelResult<AnswerDelta>>;
 
 impl ModelError {

@@ -134,7 +134,7 @@ pub enum RoomError {
     Closed,
 }
 
-/// Result of an operation in a room.
+/// Result of an operation in a room: a value or a [`RoomError`].
 pub type RoomResult<T> = Result<T, RoomError>;
 
 impl From<StoreError> for RoomError {

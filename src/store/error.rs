@@ -108,7 +108,7 @@ pub enum StoreError {
     Write(#[source] sqlx::Error),
 }
 
-/// Result of an operation of the store.
+/// Result of an operation of the [`Store`](super::Store).
 pub type StoreResult<T> = Result<T, StoreError>;
 
 impl StoreError {

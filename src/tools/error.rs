@@ -77,7 +77,7 @@ pub enum ToolError {
     Internal(String),
 }
 
-/// Result of a step of a tool call.
+/// Result of a step of a [`ToolCall`](super::ToolCall).
 pub type ToolResult<T> = Result<T, ToolError>;
 
 impl From<WorkspaceError> for ToolError {

@@ -107,7 +107,7 @@ pub enum WorkspaceError {
     },
 }
 
-/// Result of an operation in the workspace.
+/// Result of an operation in the [`Workspace`](super::Workspace).
 pub type WorkspaceResult<T> = Result<T, WorkspaceError>;
 
 impl WorkspaceError {
