@@ -10,7 +10,7 @@ use crate::approvals::{
     ApprovalRequest, ApprovalRule, DecisionPolicy, FileRequirements, ToolPolicy, ToolReport,
     UpdatedPreview,
 };
-use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
+use crate::ids::{DocumentId, MemberId, RequestId, SessionId};
 use crate::store::{DocumentRecord, StoreOp};
 
 use super::RoomError;
