@@ -1,6 +1,6 @@
 //! Identifiers: one newtype for each kind, so that they cannot be mixed up.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +22,15 @@ fn uuid_at(now: jiff::Timestamp) -> Uuid {
     let now = now.max(jiff::Timestamp::UNIX_EPOCH);
     let seconds = now.as_second().unsigned_abs();
     Uuid::new_v7(Timestamp::from_unix(&ORDER, seconds, now.subsec_nanosecond().unsigned_abs()))
+}
+
+/// Returns bytes that identify something, such as a hash, as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        write!(text, "{byte:02x}").ok();
+        text
+    })
 }
 
 macro_rules! id {

@@ -212,3 +212,6 @@ pub enum AskError {
     #[error("the server is stopping")]
     Closed,
 }
+
+/// Result of an operation of the [`AgentService`].
+pub type AskResult<T> = Result<T, AskError>;

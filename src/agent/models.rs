@@ -161,10 +161,9 @@ impl fmt::Debug for ModelCatalog {
 mod tests {
     use futures_util::FutureExt as _;
     use futures_util::future::BoxFuture;
-    use futures_util::stream::BoxStream;
     use tokio_util::sync::CancellationToken;
 
-    use crate::llm::{AnswerDelta, ModelError, ModelRequest};
+    use crate::llm::{AnswerStream, ModelError, ModelRequest};
 
     use super::*;
 
@@ -175,11 +174,7 @@ mod tests {
             self.0
         }
 
-        fn stream(
-            &self,
-            _: ModelRequest,
-            _: CancellationToken,
-        ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+        fn stream(&self, _: ModelRequest, _: CancellationToken) -> AnswerStream {
             panic!("nobody asks")
         }
 

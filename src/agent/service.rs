@@ -30,12 +30,11 @@ use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::external_calls::call::called;
 use crate::agent::external_calls::waiters::CallWaiters;
 use crate::agent::run::end_reason::RunEndReason;
-use crate::agent::run::executor;
 use crate::agent::run::run_events::RunEvents;
-use crate::agent::run::run_record;
 use crate::agent::run::run_record::Run;
 use crate::agent::run::selection::locate;
 use crate::agent::run::state_machine::{RunEnd, RunLimits};
+use crate::agent::run::{executor, run_record};
 
 /// Maximum size in bytes of a prompt, of the instructions, and of all earlier turns together.
 const WORDS_LIMIT: usize = 256 * 1024;

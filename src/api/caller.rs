@@ -5,7 +5,7 @@ use crate::ids::{DocumentId, RequestId, SessionId, TokenId, UserId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::{DESK, RoomHandle};
 
-use super::{ApiError, Application};
+use super::{ApiError, ApiResult, Application};
 
 /// Person who calls operations, and what they came in with. The operations are its methods.
 #[derive(Clone)]
@@ -20,11 +20,7 @@ pub struct Caller {
     pub session: Option<SessionId>,
 }
 
-fn require(
-    principal: &Principal,
-    action: Action,
-    document: Option<&DocumentId>,
-) -> Result<(), ApiError> {
+fn require(principal: &Principal, action: Action, document: Option<&DocumentId>) -> ApiResult<()> {
     if principal.may(action, document) { Ok(()) } else { Err(ApiError::not_allowed()) }
 }
 
@@ -62,7 +58,7 @@ impl Application {
         user: &UserId,
         action: Action,
         document: Option<&DocumentId>,
-    ) -> Result<bool, ApiError> {
+    ) -> ApiResult<bool> {
         Ok(may_still(&self.store, user, action, document, self.clock.now_ms()).await?)
     }
 
@@ -73,7 +69,7 @@ impl Application {
         person: &Principal,
         document: &DocumentId,
         action: Action,
-    ) -> Result<RoomHandle, ApiError> {
+    ) -> ApiResult<RoomHandle> {
         require(person, action, Some(document))?;
         let room = self.rooms.open(document).await?;
         let is_private = room.unlisted_owner().is_some();
@@ -93,7 +89,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
-    pub fn require(&self, action: Action) -> Result<(), ApiError> {
+    pub fn require(&self, action: Action) -> ApiResult<()> {
         require(&self.principal, action, None)
     }
 
@@ -102,17 +98,13 @@ impl Caller {
         &self,
         action: Action,
         document: Option<&DocumentId>,
-    ) -> Result<(), ApiError> {
+    ) -> ApiResult<()> {
         require(&self.principal, action, document)
     }
 
     /// Returns the room of a document to which the caller may do `action`. Another person's private
     /// document counts as missing.
-    pub async fn room(
-        &self,
-        document: &DocumentId,
-        action: Action,
-    ) -> Result<RoomHandle, ApiError> {
+    pub async fn room(&self, document: &DocumentId, action: Action) -> ApiResult<RoomHandle> {
         self.require_in(action, Some(document))?;
         let room = self.api.rooms.open(document).await?;
         let is_visible = match room.unlisted_owner() {
@@ -126,7 +118,7 @@ impl Caller {
     }
 
     /// Returns the workspace inbox, if the caller may do `action` there.
-    pub async fn inbox(&self, action: Action) -> Result<RoomHandle, ApiError> {
+    pub async fn inbox(&self, action: Action) -> ApiResult<RoomHandle> {
         self.require(action)?;
         Ok(self.api.rooms.workspace_inbox().await?)
     }
@@ -137,7 +129,7 @@ impl Caller {
         &self,
         document: &DocumentId,
         action: Action,
-    ) -> Result<RoomHandle, ApiError> {
+    ) -> ApiResult<RoomHandle> {
         if document.as_str() == DESK {
             return self.inbox(action).await;
         }
@@ -149,7 +141,7 @@ impl Caller {
         &self,
         request: &RequestId,
         action: Action,
-    ) -> Result<RoomHandle, ApiError> {
+    ) -> ApiResult<RoomHandle> {
         match self.api.rooms.document_of(request).await? {
             Some(document) => self.room(&document, action).await,
             None => self.inbox(action).await,

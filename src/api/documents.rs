@@ -7,7 +7,7 @@ use crate::rooms::settings::DocumentSettings;
 use crate::rooms::{NewDocument, RoomHandle};
 use crate::store::DocumentRecord;
 
-use super::{ApiError, Application, Caller, ListPage};
+use super::{ApiResult, Application, Caller, ListPage};
 
 /// Document with its content at one moment.
 #[derive(Clone, Debug)]
@@ -19,14 +19,14 @@ pub struct DocumentContent {
 }
 
 impl DocumentContent {
-    pub(super) async fn of(room: &RoomHandle) -> Result<Self, ApiError> {
+    pub(super) async fn of(room: &RoomHandle) -> ApiResult<Self> {
         Ok(Self { id: room.document().clone(), snapshot: room.read().await? })
     }
 }
 
 impl Application {
     /// Returns the documents that a person may open, last changed first.
-    pub async fn documents(&self, person: &Principal) -> Result<Vec<DocumentRecord>, ApiError> {
+    pub async fn documents(&self, person: &Principal) -> ApiResult<Vec<DocumentRecord>> {
         Ok(self.rooms.documents(person).await?)
     }
 
@@ -47,7 +47,7 @@ impl Caller {
         &self,
         after: Option<&(u64, String)>,
         limit: usize,
-    ) -> Result<ListPage<DocumentRecord>, ApiError> {
+    ) -> ApiResult<ListPage<DocumentRecord>> {
         let only = self.principal.document.as_ref();
         let mut records = self.api.store.documents(only, after, limit as u32 + 1).await?;
         records.retain(|record| self.principal.may(Action::Read, Some(&record.id)));
@@ -57,8 +57,8 @@ impl Caller {
     /// Creates a document.
     pub async fn create_document(
         &self,
-        new: impl Future<Output = Result<NewDocument, ApiError>>,
-    ) -> Result<DocumentContent, ApiError> {
+        new: impl Future<Output = ApiResult<NewDocument>>,
+    ) -> ApiResult<DocumentContent> {
         self.require(Action::Create)?;
         let new = new.await?;
         let room = self.api.rooms.create(new, &self.principal).await?;
@@ -66,14 +66,14 @@ impl Caller {
     }
 
     /// Returns a document with its text, after it was brought to the same content as its file.
-    pub async fn read_document(&self, document: &DocumentId) -> Result<DocumentContent, ApiError> {
+    pub async fn read_document(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
         self.room(document, Action::Read).await?;
         self.api.settle_file(document).await;
         self.content(document).await
     }
 
     /// Returns a document with its text as it is.
-    pub async fn content(&self, document: &DocumentId) -> Result<DocumentContent, ApiError> {
+    pub async fn content(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
         DocumentContent::of(&self.room(document, Action::Read).await?).await
     }
 
@@ -81,25 +81,22 @@ impl Caller {
     pub async fn rename_document(
         &self,
         document: &DocumentId,
-        title: impl Future<Output = Result<String, ApiError>>,
-    ) -> Result<(), ApiError> {
+        title: impl Future<Output = ApiResult<String>>,
+    ) -> ApiResult<()> {
         let room = self.room(document, Action::Write).await?;
         let title = title.await?;
         Ok(room.rename(title, self.principal.clone()).await?)
     }
 
     /// Deletes a document. Its file stays, with every acknowledged change.
-    pub async fn delete_document(&self, document: &DocumentId) -> Result<(), ApiError> {
+    pub async fn delete_document(&self, document: &DocumentId) -> ApiResult<()> {
         let room = self.room(document, Action::Manage).await?;
         self.api.settle_file(document).await;
         Ok(room.delete(self.principal.clone()).await?)
     }
 
     /// Returns the review settings in force in a document or in the workspace inbox.
-    pub async fn document_settings(
-        &self,
-        document: &DocumentId,
-    ) -> Result<DocumentSettings, ApiError> {
+    pub async fn document_settings(&self, document: &DocumentId) -> ApiResult<DocumentSettings> {
         let room = self.room_or_inbox(document, Action::Read).await?;
         Ok(room.read().await?.settings)
     }
@@ -109,8 +106,8 @@ impl Caller {
     pub async fn configure_document(
         &self,
         document: &DocumentId,
-        change: impl Future<Output = Result<SettingsChange, ApiError>>,
-    ) -> Result<DocumentSettings, ApiError> {
+        change: impl Future<Output = ApiResult<SettingsChange>>,
+    ) -> ApiResult<DocumentSettings> {
         let room = self.room_or_inbox(document, Action::Manage).await?;
         let change = change.await?;
         self.api.agents.check_policies(&change, &room).await?;
@@ -123,8 +120,8 @@ impl Caller {
     pub async fn edit_document(
         &self,
         document: &DocumentId,
-        edit: impl Future<Output = Result<(Version, String), ApiError>>,
-    ) -> Result<Version, ApiError> {
+        edit: impl Future<Output = ApiResult<(Version, String)>>,
+    ) -> ApiResult<Version> {
         let room = self.room(document, Action::Write).await?;
         let (base, text) = edit.await?;
         let edited = room.edit(&self.api.store, base, &text, &self.principal).await;

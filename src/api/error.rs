@@ -125,6 +125,9 @@ pub enum ErrorDetails {
     Limit(usize),
 }
 
+/// Result of an operation of a [`Caller`](super::Caller).
+pub type ApiResult<T> = Result<T, ApiError>;
+
 impl ApiError {
     /// Returns an error without details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {

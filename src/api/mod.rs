@@ -44,7 +44,7 @@ pub use audit::AuditLines;
 pub use caller::Caller;
 pub use conversations::{ConversationName, ForkStart};
 pub use documents::DocumentContent;
-pub use error::{ApiError, ErrorCode, ErrorDetails};
+pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
 pub use exports::{ExportedFile, export_input};
 pub use files::ListedFiles;
 pub use history::{VersionComparison, VersionList};

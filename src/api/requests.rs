@@ -13,7 +13,7 @@ use crate::rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage}
 use crate::rooms::{DESK, RoomError, RoomHandle};
 use crate::store::QueryScope;
 
-use super::{ApiError, Caller, ErrorDetails};
+use super::{ApiError, ApiResult, Caller, ErrorDetails};
 
 /// Place of the requests that are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Caller {
     pub async fn open_requests(
         &self,
         scope: &RequestScope,
-    ) -> Result<Vec<Arc<ApprovalRequest>>, ApiError> {
+    ) -> ApiResult<Vec<Arc<ApprovalRequest>>> {
         match scope {
             RequestScope::Document(document) => {
                 Ok(self.room(document, Action::Read).await?.requests().await?)
@@ -68,7 +68,7 @@ impl Caller {
     }
 
     /// Returns the open requests without a document that concern the caller.
-    async fn open_inbox_requests(&self) -> Result<Vec<Arc<ApprovalRequest>>, ApiError> {
+    async fn open_inbox_requests(&self) -> ApiResult<Vec<Arc<ApprovalRequest>>> {
         let mut open = self.inbox(Action::Read).await?.requests().await?;
         open.retain(|request| request.concerns(&self.principal));
         Ok(open)
@@ -80,7 +80,7 @@ impl Caller {
         &self,
         scope: &RequestScope,
         filter: &ResolvedFilter,
-    ) -> Result<ResolvedRequests, ApiError> {
+    ) -> ApiResult<ResolvedRequests> {
         // A token for one document limits the list to that document.
         let document = match (scope, &self.principal.document) {
             (RequestScope::Document(document), _) | (RequestScope::Everything, Some(document)) => {
@@ -115,7 +115,7 @@ impl Caller {
         access: &AccessGuard,
         id: &RequestId,
         wait: Duration,
-    ) -> Result<ApprovalRequest, ApiError> {
+    ) -> ApiResult<ApprovalRequest> {
         let room = self.room_of_request(id, Action::Read).await?;
         let request = self.request_in(&room, id).await?;
         if !request.status.is_open() || wait == Duration::ZERO {
@@ -131,11 +131,7 @@ impl Caller {
         self.request_in(&room, id).await
     }
 
-    async fn request_in(
-        &self,
-        room: &RoomHandle,
-        id: &RequestId,
-    ) -> Result<ApprovalRequest, ApiError> {
+    async fn request_in(&self, room: &RoomHandle, id: &RequestId) -> ApiResult<ApprovalRequest> {
         let request = if let Some(request) = open_request(room, id).await? {
             ApprovalRequest::clone(&request)
         } else {
@@ -160,7 +156,7 @@ impl Caller {
         &self,
         id: RequestId,
         decision: Decision,
-    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+    ) -> ApiResult<Arc<ApprovalRequest>> {
         // The room checks if this person may decide it.
         let room = self.room_of_request(&id, Action::Read).await?;
         let by = self.principal.clone();
@@ -179,7 +175,7 @@ impl Caller {
         &self,
         id: &RequestId,
         decision: &Decision,
-    ) -> Result<ToolReport, ApiError> {
+    ) -> ApiResult<ToolReport> {
         let room = self.room_of_request(id, Action::Read).await?;
         let request = open_request(&room, id).await?;
         let request = request.ok_or_else(|| ApiError::not_found("request"))?;
@@ -193,7 +189,7 @@ impl Caller {
         id: RequestId,
         member: MemberId,
         focus: ViewerChange,
-    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+    ) -> ApiResult<Arc<ApprovalRequest>> {
         let room = self.room_of_request(&id, Action::Decide).await?;
         Ok(room.focus(id, member, focus).await?)
     }
@@ -202,8 +198,8 @@ impl Caller {
     pub async fn extend_request(
         &self,
         id: RequestId,
-        input: impl Future<Output = Result<(), ApiError>>,
-    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        input: impl Future<Output = ApiResult<()>>,
+    ) -> ApiResult<Arc<ApprovalRequest>> {
         let room = self.room_of_request(&id, Action::Decide).await?;
         input.await?;
         Ok(room.extend(id, self.principal.clone()).await?)
@@ -213,8 +209,8 @@ impl Caller {
     pub async fn undo_request(
         &self,
         id: &RequestId,
-        undo: impl Future<Output = Result<UndoChange, ApiError>>,
-    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        undo: impl Future<Output = ApiResult<UndoChange>>,
+    ) -> ApiResult<Arc<ApprovalRequest>> {
         let room = self.room_of_request(id, Action::Decide).await?;
         let undone = self.api.agents.undo_in(&room, undo.await?, self.principal.clone()).await;
         Ok(undone?)
@@ -225,8 +221,8 @@ impl Caller {
     pub async fn reopen_request(
         &self,
         id: RequestId,
-        hunks: impl Future<Output = Result<Option<Vec<HunkId>>, ApiError>>,
-    ) -> Result<(ReopenOutcome, Vec<HunkId>), ApiError> {
+        hunks: impl Future<Output = ApiResult<Option<Vec<HunkId>>>>,
+    ) -> ApiResult<(ReopenOutcome, Vec<HunkId>)> {
         let room = self.room_of_request(&id, Action::Decide).await?;
         let hunks = hunks.await?;
         let wanted = ProposeAgain { request: id, hunks: hunks.clone() };
@@ -241,8 +237,8 @@ impl Caller {
     pub async fn withdraw_request(
         &self,
         id: RequestId,
-        input: impl Future<Output = Result<(), ApiError>>,
-    ) -> Result<Arc<ApprovalRequest>, ApiError> {
+        input: impl Future<Output = ApiResult<()>>,
+    ) -> ApiResult<Arc<ApprovalRequest>> {
         let room = self.room_of_request(&id, Action::Ask).await?;
         input.await?;
         Ok(room.withdraw(id, Some(self.principal.clone())).await?)
@@ -253,6 +249,6 @@ impl Caller {
 async fn open_request(
     room: &RoomHandle,
     id: &RequestId,
-) -> Result<Option<Arc<ApprovalRequest>>, ApiError> {
+) -> ApiResult<Option<Arc<ApprovalRequest>>> {
     Ok(room.requests().await?.into_iter().find(|request| request.id() == id))
 }

@@ -8,15 +8,12 @@ use crate::permissions::Action;
 use crate::rooms::command::NewRule;
 use crate::store::QueryScope;
 
-use super::{ApiError, Caller};
+use super::{ApiError, ApiResult, Caller};
 
 impl Caller {
     /// Returns the rules in force, oldest first: of one document, or of every document that the
     /// caller may read, and those of the workspace inbox that the caller may revoke.
-    pub async fn rules(
-        &self,
-        document: Option<&DocumentId>,
-    ) -> Result<Vec<Arc<ApprovalRule>>, ApiError> {
+    pub async fn rules(&self, document: Option<&DocumentId>) -> ApiResult<Vec<Arc<ApprovalRule>>> {
         if let Some(document) = document {
             return Ok(self.room(document, Action::Read).await?.rules().await?);
         }
@@ -42,8 +39,8 @@ impl Caller {
     /// existed already. The session that the rule names is stored if it is new.
     pub async fn add_rule(
         &self,
-        rule: impl Future<Output = Result<(DocumentId, NewRule), ApiError>>,
-    ) -> Result<Arc<ApprovalRule>, ApiError> {
+        rule: impl Future<Output = ApiResult<(DocumentId, NewRule)>>,
+    ) -> ApiResult<Arc<ApprovalRule>> {
         self.require(Action::Manage)?;
         let (document, rule) = rule.await?;
         let room = self.room_or_inbox(&document, Action::Manage).await?;
@@ -55,7 +52,7 @@ impl Caller {
     }
 
     /// Revokes a rule.
-    pub async fn revoke_rule(&self, id: RuleId) -> Result<(), ApiError> {
+    pub async fn revoke_rule(&self, id: RuleId) -> ApiResult<()> {
         let known = self.api.store.rule(&id).await?;
         let room = match known.ok_or_else(|| ApiError::not_found("rule"))?.document {
             Some(document) => self.room(&document, Action::Read).await?,

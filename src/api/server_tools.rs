@@ -8,15 +8,12 @@ use crate::ids::UserId;
 use crate::permissions::Action;
 use crate::store::{AuditEntry, StoreOp, WriteBatch};
 
-use super::{ApiError, Application, Caller};
+use super::{ApiResult, Application, Caller};
 
 impl Application {
     /// Returns the tools that a person has enabled, under the names of the protocol: none until the
     /// person enables some, and none if the stored value cannot be read.
-    pub async fn server_tools<T: DeserializeOwned>(
-        &self,
-        user: &UserId,
-    ) -> Result<Vec<T>, ApiError> {
+    pub async fn server_tools<T: DeserializeOwned>(&self, user: &UserId) -> ApiResult<Vec<T>> {
         let value = self.store.setting(&setting(user)).await?;
         Ok(value.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
@@ -24,7 +21,7 @@ impl Application {
 
 impl Caller {
     /// Returns the tools that the caller has enabled.
-    pub async fn own_server_tools<T: DeserializeOwned>(&self) -> Result<Vec<T>, ApiError> {
+    pub async fn own_server_tools<T: DeserializeOwned>(&self) -> ApiResult<Vec<T>> {
         self.require_in(Action::Ask, self.principal.document.as_ref())?;
         self.api.server_tools(&self.principal.user).await
     }
@@ -32,18 +29,13 @@ impl Caller {
     /// Sets the tools that the caller enables, and returns them.
     pub async fn enable_server_tools<T: Serialize>(
         &self,
-        tools: impl Future<Output = Result<Vec<T>, ApiError>>,
-    ) -> Result<Vec<T>, ApiError> {
+        tools: impl Future<Output = ApiResult<Vec<T>>>,
+    ) -> ApiResult<Vec<T>> {
         self.require_in(Action::Ask, self.principal.document.as_ref())?;
         let (tools, user) = (tools.await?, &self.principal.user);
-        let line = StoreOp::Audit(AuditEntry {
-            at_ms: self.api.clock.now_ms(),
-            actor: user.to_string(),
-            action: "server_tools.chosen".to_owned(),
-            document: None,
-            request: None,
-            detail: json!({"tools": tools, "token": self.token}),
-        });
+        let (detail, now_ms) =
+            (json!({"tools": tools, "token": self.token}), self.api.clock.now_ms());
+        let line = StoreOp::Audit(AuditEntry::new("server_tools.chosen", user, detail, now_ms));
         let put = StoreOp::PutSetting { key: setting(user), value: json!(tools).to_string() };
         let stored = self.api.store.commit(WriteBatch::from(put).with(line)).await;
         stored?;

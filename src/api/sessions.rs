@@ -6,7 +6,7 @@ use crate::ids::{SessionId, UserId};
 use crate::permissions::Principal;
 use crate::store::{SessionRecord, StoreOp};
 
-use super::{ApiError, Application, Caller, ErrorCode, ListPage};
+use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ListPage};
 
 /// Interval after which a program's session is stored as used again, in milliseconds.
 const SEEN_STEP_MS: u64 = 60 * 60 * 1_000;
@@ -20,7 +20,7 @@ impl Application {
         &self,
         person: &Principal,
         id: Option<SessionId>,
-    ) -> Result<SessionRecord, ApiError> {
+    ) -> ApiResult<SessionRecord> {
         let known = match id {
             Some(id) => self.store.session(&id).await?,
             None => None,
@@ -35,7 +35,7 @@ impl Application {
     }
 
     /// Begins a session of a person.
-    pub(super) async fn begin_session(&self, user: &UserId) -> Result<SessionRecord, ApiError> {
+    pub(super) async fn begin_session(&self, user: &UserId) -> ApiResult<SessionRecord> {
         let session = SessionRecord::begin(user.clone(), self.clock.now_ms());
         self.store.commit(StoreOp::PutSession(session.clone())).await?;
         Ok(session)
@@ -43,7 +43,7 @@ impl Application {
 
     /// Stores the time at which a session was last used, from which its time to live counts; begins
     /// the session if there is none of this name.
-    pub async fn use_session(&self, user: &UserId, id: &SessionId) -> Result<(), ApiError> {
+    pub async fn use_session(&self, user: &UserId, id: &SessionId) -> ApiResult<()> {
         let now_ms = self.clock.now_ms();
         let session = match self.store.session(id).await? {
             Some(known) => SessionRecord { seen_ms: now_ms, ..known },
@@ -53,11 +53,7 @@ impl Application {
     }
 
     /// Returns the session of a person's program: a single one for all its connections.
-    pub async fn program_session(
-        &self,
-        user: &UserId,
-        program: &str,
-    ) -> Result<SessionId, ApiError> {
+    pub async fn program_session(&self, user: &UserId, program: &str) -> ApiResult<SessionId> {
         let name = Sha256::digest(format!("mcp\n{user}\n{program}"));
         let name = uuid::Uuid::from_slice(&name[..16]).unwrap_or_default().simple();
         let (id, now_ms) = (SessionId::from(format!("ses_{name}")), self.clock.now_ms());
@@ -82,7 +78,7 @@ impl Application {
 
 impl Caller {
     /// Returns a session if it is the caller's own.
-    pub async fn own_session(&self, id: SessionId) -> Result<SessionId, ApiError> {
+    pub async fn own_session(&self, id: SessionId) -> ApiResult<SessionId> {
         if self.session.as_ref() == Some(&id) {
             return Ok(id);
         }
@@ -98,7 +94,7 @@ impl Caller {
         &self,
         before: Option<&SessionId>,
         limit: usize,
-    ) -> Result<ListPage<SessionRecord>, ApiError> {
+    ) -> ApiResult<ListPage<SessionRecord>> {
         let user = &self.principal.user;
         Ok(ListPage::cut(self.api.store.sessions(user, before, limit as u32 + 1).await?, limit))
     }

@@ -32,18 +32,6 @@ pub enum PreviewKind {
     Generic,
 }
 
-impl PreviewKind {
-    /// Returns the name used on the wire (`preview_type`).
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Diff => "diff",
-            Self::MultiDiff => "multi_diff",
-            Self::Command => "command",
-            Self::Generic => "generic",
-        }
-    }
-}
-
 /// Warning shown with a [`Preview`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewWarning {

@@ -314,14 +314,8 @@ impl Authenticator {
         if token.as_str() == OWNER_TOKEN {
             return Err(AuthError::OwnerStays);
         }
-        let line = StoreOp::Audit(AuditEntry {
-            at_ms: now_ms,
-            actor: by.to_string(),
-            action: "token.revoked".to_owned(),
-            document: None,
-            request: None,
-            detail: json!({"token": token}),
-        });
+        let detail = json!({"token": token});
+        let line = StoreOp::Audit(AuditEntry::new("token.revoked", by, detail, now_ms));
         let revoke = StoreOp::RevokeToken { token: token.clone(), at_ms: now_ms };
         match self.store.commit(WriteBatch::from(revoke).with(line)).await {
             Err(StoreError::Missing { .. }) => Err(AuthError::NoToken(token.clone())),
@@ -374,18 +368,13 @@ fn record(
 }
 
 fn audit(action: &str, by: &UserId, record: &TokenRecord, at_ms: u64) -> StoreOp {
-    StoreOp::Audit(AuditEntry {
-        at_ms,
-        actor: by.to_string(),
-        action: action.to_owned(),
-        document: record.document.clone(),
-        request: None,
-        detail: json!({
-            "token": record.id,
-            "user": record.user,
-            "name": record.name,
-            "role": record.role,
-            "expires_ms": record.expires_ms,
-        }),
-    })
+    let detail = json!({
+        "token": record.id,
+        "user": record.user,
+        "name": record.name,
+        "role": record.role,
+        "expires_ms": record.expires_ms,
+    });
+    let document = record.document.clone();
+    StoreOp::Audit(AuditEntry { document, ..AuditEntry::new(action, by, detail, at_ms) })
 }

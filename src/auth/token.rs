@@ -1,10 +1,11 @@
 //! Secrets: 256 random bits as text, and the hash, which is all that the store has of them.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use sha2::{Digest, Sha256};
 
 use super::AuthError;
+use crate::ids::hex;
 
 /// Prefix of a secret, by which people and scanners recognise it. It also keeps a secret from
 /// looking like a flag on a command line.
@@ -66,9 +67,5 @@ impl fmt::Debug for TokenSecret {
 /// Returns the SHA-256 as lower-case hex. Not salted or slow: a generated secret has too many bits
 /// to guess.
 pub(super) fn hash(secret: &str) -> String {
-    Sha256::digest(secret).iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a String cannot fail.
-        write!(text, "{byte:02x}").ok();
-        text
-    })
+    hex(&Sha256::digest(secret))
 }

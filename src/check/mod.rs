@@ -18,7 +18,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::store::{AuditFacts, AuditFlaw, Store, StoreError, StoreInspection};
+use crate::store::{AuditFacts, AuditFlaw, Store, StoreError, StoreInspection, StoreResult};
 
 use decisions::AuditLines;
 use requests::CheckedRequests;
@@ -74,12 +74,7 @@ impl CheckReport {
     }
 
     /// Returns a value that could be read; for one that could not, adds a finding.
-    fn read<T>(
-        &mut self,
-        code: &'static str,
-        what: &str,
-        result: Result<T, StoreError>,
-    ) -> Option<T> {
+    fn read<T>(&mut self, code: &'static str, what: &str, result: StoreResult<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(StoreError::Corrupt { what, reason }) => {
@@ -94,19 +89,11 @@ impl CheckReport {
     }
 }
 
-/// Returns everything that is wrong with a store; nothing if it is intact.
-///
-/// # Errors
-/// Any [`StoreError`] that keeps the store from being read at all.
-pub async fn check(store: &Store) -> Result<Vec<CheckFinding>, StoreError> {
-    Ok(report(store).await?.findings)
-}
-
 /// Checks as [`check`] does, and also counts the records that were read.
 ///
 /// # Errors
 /// Any [`StoreError`] that keeps the store from being read at all.
-pub async fn report(store: &Store) -> Result<CheckReport, StoreError> {
+pub async fn report(store: &Store) -> StoreResult<CheckReport> {
     let mut at = store.inspect().await?;
     let mut report = CheckReport::default();
     database(&mut at, &mut report).await?;
@@ -135,7 +122,7 @@ pub async fn report(store: &Store) -> Result<CheckReport, StoreError> {
 }
 
 /// Checks the database file and the triggers that protect the logs.
-async fn database(at: &mut StoreInspection, report: &mut CheckReport) -> Result<(), StoreError> {
+async fn database(at: &mut StoreInspection, report: &mut CheckReport) -> StoreResult<()> {
     for line in at.integrity().await? {
         report.find("database.integrity", "the database", line);
     }

@@ -56,6 +56,9 @@ pub enum ClientError {
     },
 }
 
+/// Result of a request of a [`ServerClient`].
+pub type ClientResult<T> = Result<T, ClientError>;
+
 /// Returns the cursor of the next page, if there is one. Only the cursor is used, so that the
 /// request stays on one server.
 pub fn next_cursor(page: &Value) -> Option<String> {
@@ -96,7 +99,7 @@ impl ServerClient {
     ///
     /// # Errors
     /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
-    pub fn new(address: &str, token: &str) -> Result<Self, ClientError> {
+    pub fn new(address: &str, token: &str) -> ClientResult<Self> {
         Self::build(address, Some(token), Some(PATIENCE))
     }
 
@@ -105,15 +108,11 @@ impl ServerClient {
     ///
     /// # Errors
     /// [`ClientError::Address`] or [`ClientError::Token`] if one of them is malformed.
-    pub fn patient(address: &str, token: Option<&str>) -> Result<Self, ClientError> {
+    pub fn patient(address: &str, token: Option<&str>) -> ClientResult<Self> {
         Self::build(address, token, None)
     }
 
-    fn build(
-        address: &str,
-        token: Option<&str>,
-        patience: Option<Duration>,
-    ) -> Result<Self, ClientError> {
+    fn build(address: &str, token: Option<&str>, patience: Option<Duration>) -> ClientResult<Self> {
         let wrong = || ClientError::Address(address.to_owned());
         let parsed = Url::parse(address).map_err(|_| wrong())?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
@@ -141,19 +140,19 @@ impl ServerClient {
     }
 
     /// Issues a token.
-    pub async fn issue(&self, wish: &IssueToken) -> Result<IssuedToken, ClientError> {
+    pub async fn issue(&self, wish: &IssueToken) -> ClientResult<IssuedToken> {
         let answer = self.send(self.request(Method::POST, &["tokens"])?.json(wish)).await?;
         self.read(answer).await
     }
 
     /// Lists all tokens, without their secrets.
-    pub async fn tokens(&self) -> Result<TokenList, ClientError> {
+    pub async fn tokens(&self) -> ClientResult<TokenList> {
         let answer = self.send(self.request(Method::GET, &["tokens"])?).await?;
         self.read(answer).await
     }
 
     /// Revokes a token.
-    pub async fn revoke(&self, id: &str) -> Result<(), ClientError> {
+    pub async fn revoke(&self, id: &str) -> ClientResult<()> {
         self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
     }
 
@@ -161,17 +160,13 @@ impl ServerClient {
     ///
     /// # Errors
     /// [`ClientError`], also if the answer is not valid JSON.
-    pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, ClientError> {
+    pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Value> {
         let answer = self.send(self.query(path, query)?).await?;
         self.read(answer).await
     }
 
     /// Returns the file at an address below `/api/v1`.
-    pub async fn file(
-        &self,
-        path: &[&str],
-        query: &[(&str, &str)],
-    ) -> Result<Vec<u8>, ClientError> {
+    pub async fn file(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Vec<u8>> {
         let answer = self.send(self.query(path, query)?).await?;
         let status = answer.status();
         let address = self.shown();
@@ -185,7 +180,7 @@ impl ServerClient {
         path: &[&str],
         query: &[(&str, &str)],
         field: &str,
-    ) -> Result<Vec<Value>, ClientError> {
+    ) -> ClientResult<Vec<Value>> {
         let mut entries = Vec::new();
         let mut page = self.get(path, query).await?;
         loop {
@@ -201,12 +196,12 @@ impl ServerClient {
     ///
     /// # Errors
     /// [`ClientError`], also if the answer is not valid JSON.
-    pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, ClientError> {
+    pub async fn post(&self, path: &[&str], body: &Value) -> ClientResult<Value> {
         let answer = self.send(self.request(Method::POST, path)?.json(body)).await?;
         self.read(answer).await
     }
 
-    fn query(&self, path: &[&str], query: &[(&str, &str)]) -> Result<RequestBuilder, ClientError> {
+    fn query(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<RequestBuilder> {
         let mut url = self.url(path)?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
@@ -215,7 +210,7 @@ impl ServerClient {
     }
 
     /// Builds a request below `/api/v1`; each part of the path is escaped.
-    fn request(&self, method: Method, path: &[&str]) -> Result<RequestBuilder, ClientError> {
+    fn request(&self, method: Method, path: &[&str]) -> ClientResult<RequestBuilder> {
         Ok(self.request_at(method, self.url(path)?))
     }
 
@@ -224,12 +219,12 @@ impl ServerClient {
     }
 
     /// Returns an address below `/api/v1`; each part of the path is escaped.
-    fn url(&self, path: &[&str]) -> Result<Url, ClientError> {
+    fn url(&self, path: &[&str]) -> ClientResult<Url> {
         self.below(&[&["api", "v1"], path].concat())
     }
 
     /// Returns an address on the server; each part of the path is escaped.
-    fn below(&self, path: &[&str]) -> Result<Url, ClientError> {
+    fn below(&self, path: &[&str]) -> ClientResult<Url> {
         let mut url = self.address.clone();
         url.path_segments_mut()
             .map_err(|()| ClientError::Address(self.address.to_string()))?
@@ -240,13 +235,13 @@ impl ServerClient {
         Ok(url)
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
+    async fn send(&self, request: RequestBuilder) -> ClientResult<Response> {
         let answer = self.send_any(request).await?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refusal(answer).await) }
     }
 
     /// Sends a request, and returns the answer whatever its status.
-    async fn send_any(&self, request: RequestBuilder) -> Result<Response, ClientError> {
+    async fn send_any(&self, request: RequestBuilder) -> ClientResult<Response> {
         request.send().await.map_err(|source| ClientError::Unreachable {
             address: self.shown(),
             // The message has the address already.
@@ -267,7 +262,7 @@ impl ServerClient {
         ClientError::Strange { address: self.shown(), status }
     }
 
-    async fn read<T: DeserializeOwned>(&self, answer: Response) -> Result<T, ClientError> {
+    async fn read<T: DeserializeOwned>(&self, answer: Response) -> ClientResult<T> {
         let status = answer.status();
         let address = || self.shown();
         answer.json().await.map_err(|_| ClientError::Strange { address: address(), status })

@@ -96,6 +96,9 @@ pub enum ChangeError {
     Position(#[from] PositionError),
 }
 
+/// Result of an operation on a [`ChangeSet`].
+pub type ChangeResult<T> = Result<T, ChangeError>;
+
 /// One replacement in a text: `[from, to)` becomes `insert`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {

@@ -8,7 +8,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::change_set::{ChangeError, ChangeLimits, ChangeSection, ChangeSet, KEEP, MAX_UNITS};
+use super::change_set::{
+    ChangeError, ChangeLimits, ChangeResult, ChangeSection, ChangeSet, KEEP, MAX_UNITS,
+};
 use super::json_reader::JsonReader;
 use super::text::utf16_len;
 
@@ -17,7 +19,7 @@ impl ChangeSet {
     ///
     /// # Errors
     /// [`ChangeError`] if the JSON is no canonical change set or exceeds `limits`.
-    pub fn parse(json: &str, limits: &ChangeLimits) -> Result<Self, ChangeError> {
+    pub fn parse(json: &str, limits: &ChangeLimits) -> ChangeResult<Self> {
         let mut set = Self::default();
         set.parse_into(json, limits)?;
         Ok(set)
@@ -50,11 +52,7 @@ impl ChangeSet {
     }
 
     /// Parses a change set as [`Self::parse`] does, into a set whose buffers are reused.
-    pub(super) fn parse_into(
-        &mut self,
-        json: &str,
-        limits: &ChangeLimits,
-    ) -> Result<(), ChangeError> {
+    pub(super) fn parse_into(&mut self, json: &str, limits: &ChangeLimits) -> ChangeResult<()> {
         self.sections.clear();
         self.inserted.clear();
         let mut reader = JsonReader::new(json);
@@ -85,7 +83,7 @@ impl ChangeSet {
         Ok(())
     }
 
-    fn add_canonical(&mut self, new: ChangeSection, at: usize) -> Result<(), ChangeError> {
+    fn add_canonical(&mut self, new: ChangeSection, at: usize) -> ChangeResult<()> {
         let joins = self.sections.last().is_some_and(|last| last.is_alike(new));
         if joins || new.len == 0 && new.ins <= 0 {
             return Err(ChangeError::NotCanonical { at });

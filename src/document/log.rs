@@ -140,21 +140,6 @@ impl UpdateLog {
         }
     }
 
-    /// Removes the updates after `version`, which must be in the log.
-    pub fn truncate(&mut self, version: Version) {
-        debug_assert!(version >= self.start && version <= self.end, "{version} is not in the log");
-        while let Some(newest) = self.blocks.back_mut().filter(|block| block.end() > version) {
-            let before = newest.json.len();
-            newest.truncate((version.0.saturating_sub(newest.start.0)) as usize);
-            self.bytes -= before - newest.json.len();
-            if !newest.entries.is_empty() {
-                break;
-            }
-            self.blocks.pop_back();
-        }
-        self.end = version;
-    }
-
     fn begin_block(&mut self) {
         let mut json = String::new();
         if let Some(full) = self.blocks.back_mut() {
@@ -174,12 +159,6 @@ impl LogBlock {
     /// Returns the version after the block's last update.
     fn end(&self) -> Version {
         self.start.plus(self.entries.len())
-    }
-
-    /// Removes all but the first `keep` updates.
-    fn truncate(&mut self, keep: usize) {
-        self.entries.truncate(keep);
-        self.json.truncate(self.entries.last().map_or(0, |entry| entry.end));
     }
 
     fn size_bytes(&self) -> usize {

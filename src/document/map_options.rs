@@ -19,29 +19,3 @@ pub enum MapOrder {
     /// The mapped change comes before the other one (`map(over, true)`).
     Before,
 }
-
-/// Condition under which a position counts as deleted in
-/// [`ChangeSet::map_pos_tracked`](super::ChangeSet::map_pos_tracked) (CodeMirror's `MapMode`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MapMode {
-    /// The position is never deleted.
-    Simple,
-    /// Deleted with the text on both sides.
-    TrackDel,
-    /// Deleted with the character before the position.
-    TrackBefore,
-    /// Deleted with the character after the position.
-    TrackAfter,
-}
-
-/// Relation of a change to a range, given by
-/// [`ChangeSet::touches_range`](super::ChangeSet::touches_range).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RangeTouch {
-    /// The change does not touch the range.
-    None,
-    /// The change overlaps the range, or begins or ends at an edge.
-    Touches,
-    /// One change reaches past both ends.
-    Covers,
-}

@@ -19,9 +19,9 @@ mod rebase;
 mod text;
 mod transform;
 
-pub use change_set::{ChangeError, ChangeLimits, ChangeSet, TextEdit};
+pub use change_set::{ChangeError, ChangeLimits, ChangeResult, ChangeSet, TextEdit};
 pub use log::TailLimits;
-pub use map_options::{InsertSide, MapMode, MapOrder, RangeTouch};
+pub use map_options::{InsertSide, MapOrder};
 pub use position_index::PositionIndex;
 pub use rebase::RebaseBudget;
 pub use text::{ChangedRange, PositionError, Text, utf16_len};
@@ -109,13 +109,6 @@ pub enum PushError {
 pub struct Document {
     text: Text,
     log: UpdateLog,
-}
-
-/// Checkpoint of a document, for [`Document::roll_back`].
-#[derive(Debug)]
-pub struct DocumentCheckpoint {
-    text: Text,
-    version: Version,
 }
 
 impl Update {
@@ -213,18 +206,6 @@ impl Document {
             changes: changes.into(),
             origin: origin.map(Box::from),
         })
-    }
-
-    /// Returns a checkpoint of the current state, to roll back to if the next commit cannot be
-    /// stored.
-    pub fn checkpoint(&self) -> DocumentCheckpoint {
-        DocumentCheckpoint { text: self.text.clone(), version: self.version() }
-    }
-
-    /// Restores a state this document was in.
-    pub fn roll_back(&mut self, checkpoint: DocumentCheckpoint) {
-        self.text = checkpoint.text;
-        self.log.truncate(checkpoint.version);
     }
 
     /// Commits a single update that is a [`TypedChange`] of the newest version, without the general

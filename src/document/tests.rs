@@ -215,25 +215,6 @@ fn the_log_keeps_at_least_its_tail_and_forgets_the_rest() {
 }
 
 #[test]
-fn going_back_forgets_the_updates_since() {
-    for before in [1, 511, 512, 513, 1024] {
-        let mut document = document("");
-        for version in 0..before {
-            add_x(&mut document, version);
-        }
-        let checkpoint = document.checkpoint();
-        push(&mut document, before, &[("b", &format!("[[{before}]]")), ("b", r#"[[0,"y"]]"#)])
-            .unwrap();
-        document.roll_back(checkpoint);
-        assert_eq!((document.version(), document.text().len() as u64), (Version(before), before));
-        push(&mut document, before, &[("c", &format!(r#"[{before},[0,"z"]]"#))]).unwrap();
-        let newest: Vec<_> =
-            document.since(Version(before - 1)).unwrap().map(|u| u.changes).collect();
-        assert!(newest.len() == 2 && newest[1].contains('z'), "{newest:?}");
-    }
-}
-
-#[test]
 fn the_log_is_bounded_in_bytes_and_holds_what_was_pushed_last() {
     let bytes = 4 * 1024 * 1024;
     let tail = TailLimits { updates: 1000, bytes };

@@ -1,12 +1,14 @@
 //! Text of a document; the only place that converts between UTF-16 units and ropey's characters.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Range;
 
 use ropey::Rope;
 use ropey::str_utils::char_to_byte_idx;
 use sha2::{Digest, Sha256};
+
+use crate::ids::hex;
 
 /// Changed range of a [`ChangeSet`](super::ChangeSet), in the old text (`a`) and in the new text
 /// (`b`).
@@ -109,10 +111,7 @@ impl Text {
         for chunk in self.rope.chunks() {
             sha.update(chunk.as_bytes());
         }
-        sha.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(&sha.finalize())
     }
 
     /// Replaces ranges, given in order and disjoint. All or nothing: every boundary is checked

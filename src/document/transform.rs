@@ -3,7 +3,7 @@
 
 use super::change_set::{ChangeError, ChangeSet, KEEP, SectionJoin};
 use super::cursor::SectionCursor;
-use super::map_options::{InsertSide, MapMode, MapOrder, RangeTouch};
+use super::map_options::{InsertSide, MapOrder};
 use super::position_index::IndexMark;
 
 impl ChangeSet {
@@ -20,81 +20,32 @@ impl ChangeSet {
 
     /// Maps a position of the old text to the new text; a position past the end goes to the end.
     pub fn map_pos(&self, pos: usize, assoc: InsertSide) -> usize {
-        self.map_pos_tracked(pos, assoc, MapMode::Simple).unwrap_or_default()
-    }
-
-    /// Maps a position as [`Self::map_pos`] does; `None` if it was deleted in the sense of `mode`
-    /// (`ChangeDesc.mapPos`).
-    pub fn map_pos_tracked(&self, pos: usize, assoc: InsertSide, mode: MapMode) -> Option<usize> {
-        self.map_pos_after(IndexMark::default(), pos, assoc, mode)
+        self.map_pos_from(IndexMark::default(), pos, assoc)
     }
 
     /// Maps a position as [`Self::map_pos`] does, reading only the sections from `mark` on, which
     /// begins before the position.
     pub(super) fn map_pos_from(&self, mark: IndexMark, pos: usize, assoc: InsertSide) -> usize {
-        self.map_pos_after(mark, pos, assoc, MapMode::Simple).unwrap_or_default()
-    }
-
-    fn map_pos_after(
-        &self,
-        mark: IndexMark,
-        pos: usize,
-        assoc: InsertSide,
-        mode: MapMode,
-    ) -> Option<usize> {
         let (mut pos_a, mut pos_b) = (mark.old, mark.new);
         for section in &self.sections[mark.section..] {
             let len = section.len as usize;
             let end_a = pos_a + len;
             if section.ins == KEEP {
                 if end_a > pos {
-                    return Some(pos_b + (pos - pos_a));
+                    return pos_b + (pos - pos_a);
                 }
                 pos_b += len;
             } else {
-                let deleted = match mode {
-                    MapMode::Simple => false,
-                    MapMode::TrackDel => pos_a < pos && end_a > pos,
-                    MapMode::TrackBefore => pos_a < pos && end_a >= pos,
-                    MapMode::TrackAfter => end_a > pos,
-                };
-                if deleted {
-                    return None;
-                }
                 let end_b = pos_b + section.new_len() as usize;
                 if end_a > pos || end_a == pos && assoc == InsertSide::Before && len == 0 {
-                    return Some(if pos == pos_a || assoc == InsertSide::Before {
-                        pos_b
-                    } else {
-                        end_b
-                    });
+                    let stays = pos == pos_a || assoc == InsertSide::Before;
+                    return if stays { pos_b } else { end_b };
                 }
                 pos_b = end_b;
             }
             pos_a = end_a;
         }
-        Some(pos_b)
-    }
-
-    /// Returns the relation of the change to the range `[from, to]` of the old text, edges included
-    /// (`ChangeDesc.touchesRange`).
-    pub fn touches_range(&self, from: usize, to: usize) -> RangeTouch {
-        let mut pos = 0;
-        for section in &self.sections {
-            let end = pos + section.len as usize;
-            if section.ins != KEEP && pos <= to && end >= from {
-                return if pos < from && end > to {
-                    RangeTouch::Covers
-                } else {
-                    RangeTouch::Touches
-                };
-            }
-            if end > to {
-                break;
-            }
-            pos = end;
-        }
-        RangeTouch::None
+        pos_b
     }
 
     /// Maps this change as [`Self::map`] does, into a set whose buffers are reused (`mapSet`).
@@ -284,33 +235,6 @@ mod tests {
         assert_eq!(
             (change.map_pos(4, InsertSide::Before), change.map_pos(4, InsertSide::After)),
             (3, 3)
-        );
-    }
-
-    #[test]
-    fn a_deleted_position_is_reported_by_mode() {
-        let change = set("[1,[2],1]");
-        let kept = |pos, mode| change.map_pos_tracked(pos, InsertSide::Before, mode).is_some();
-        assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackDel)), [true, false, true]);
-        assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackBefore)), [true, false, false]);
-        assert_eq!([1, 2, 3].map(|pos| kept(pos, MapMode::TrackAfter)), [false, false, true]);
-    }
-
-    #[test]
-    fn touching_an_edge_is_touching() {
-        let change = set("[2,[2],4]");
-        let touch: Vec<RangeTouch> = [(0, 1), (0, 2), (3, 3), (4, 6), (5, 6)]
-            .map(|(from, to)| change.touches_range(from, to))
-            .into();
-        assert_eq!(
-            touch,
-            [
-                RangeTouch::None,
-                RangeTouch::Touches,
-                RangeTouch::Covers,
-                RangeTouch::Touches,
-                RangeTouch::None
-            ]
         );
     }
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -15,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{
-    AnswerDelta, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
-    messages_stream, names, prices, transport,
+    AnswerStream, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
+    ModelResult, messages_stream, names, prices, transport,
 };
 use crate::llm::messages_api::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
 
@@ -66,7 +65,7 @@ impl AnthropicModel {
     /// # Errors
     ///
     /// Fails when the key cannot be a header.
-    pub fn new(settings: AnthropicSettings) -> Result<Self, ModelError> {
+    pub fn new(settings: AnthropicSettings) -> ModelResult<Self> {
         let AnthropicSettings { base_url, api_key, model, patience } = settings;
         let client = transport::client(Some(&api_key))?;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
@@ -91,11 +90,7 @@ impl Model for AnthropicModel {
         &self.name
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let api = Arc::clone(&self.api);
         delta_stream::answer(cancel, |sink| async move {
             let patience = api.patience.within(request.tries);
@@ -104,12 +99,12 @@ impl Model for AnthropicModel {
         })
     }
 
-    fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+    fn list(&self) -> BoxFuture<'static, ModelResult<Vec<String>>> {
         let api = Arc::clone(&self.api);
         async move { api.list().await }.boxed()
     }
 
-    fn count(&self, request: ModelRequest) -> BoxFuture<'static, Result<Option<u64>, ModelError>> {
+    fn count(&self, request: ModelRequest) -> BoxFuture<'static, ModelResult<Option<u64>>> {
         let api = Arc::clone(&self.api);
         async move { api.count(request).await }.boxed()
     }
@@ -210,7 +205,7 @@ impl AnthropicApi {
     }
 
     /// Lists the models that are not retired, newest first as the provider lists them.
-    async fn list(&self) -> Result<Vec<String>, ModelError> {
+    async fn list(&self) -> ModelResult<Vec<String>> {
         let request = versioned(self.client.get(format!("{}/models?limit=100", self.base)));
         let list = transport::send(request, read_error).await?.json().await?;
         let entries = list["data"].as_array().into_iter().flatten();
@@ -219,7 +214,7 @@ impl AnthropicApi {
     }
 
     /// Counts the input tokens of a request, for a call that generates nothing.
-    async fn count(&self, request: ModelRequest) -> Result<Option<u64>, ModelError> {
+    async fn count(&self, request: ModelRequest) -> ModelResult<Option<u64>> {
         let mut body = self.body(request);
         if let Some(body) = body.as_object_mut() {
             for only_generating in ["max_tokens", "stream", "stop_sequences"] {
@@ -233,11 +228,7 @@ impl AnthropicApi {
     }
 
     /// Asks once, and again at once as long as the server names something that it does not take.
-    async fn ask(
-        &self,
-        body: &RequestBytes,
-        sink: &DeltaSink,
-    ) -> Result<AssistantMessage, ModelError> {
+    async fn ask(&self, body: &RequestBytes, sink: &DeltaSink) -> ModelResult<AssistantMessage> {
         let mut body = body.clone();
         loop {
             let end = self.try_once(&body, sink).await;
@@ -290,7 +281,7 @@ impl AnthropicApi {
         &self,
         body: &RequestBytes,
         sink: &DeltaSink,
-    ) -> Result<AssistantMessage, ModelError> {
+    ) -> ModelResult<AssistantMessage> {
         let request = versioned(self.client.post(format!("{}/messages", self.base)))
             .header("content-type", "application/json")
             .body(body.json.clone());

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{AnswerDelta, AssistantMessage, FailedTryUsage, ModelError};
+use super::{AnswerDelta, AnswerStream, AssistantMessage, FailedTryUsage, ModelError};
 use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 
 /// Sender for the [`AnswerDelta`]s of a working model.
@@ -73,10 +73,7 @@ const OUTLET_CAPACITY: usize = 32;
 
 /// Turns work that sends deltas and returns the answer into a stream with exactly one end. The work
 /// runs only while the stream is polled, and is dropped as soon as `cancel` fires.
-pub(super) fn answer<F, W>(
-    cancel: CancellationToken,
-    work: F,
-) -> BoxStream<'static, Result<AnswerDelta, ModelError>>
+pub(super) fn answer<F, W>(cancel: CancellationToken, work: F) -> AnswerStream
 where
     F: FnOnce(DeltaSink) -> W,
     W: Future<Output = Result<AssistantMessage, ModelError>> + Send + 'static,
@@ -190,7 +187,7 @@ pub(super) fn complete(
 ) -> AssistantMessage {
     let blocks = content.len();
     if stop_reason != StopReason::ToolUse {
-        content.retain(|block| !matches!(block, ContentBlock::ToolUse { .. }));
+        content.retain(|block| !block.is_tool_use());
     }
     let calls_left_out = blocks - content.len();
     AssistantMessage {

@@ -16,7 +16,6 @@ mod wording;
 
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +23,7 @@ pub use proofread::{TextCorrection, proofread};
 pub use rules::CorrectionKind;
 
 use super::delta_stream::{self, DeltaPace, DeltaSink};
-use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ToolResultView};
+use super::{AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ToolResultView};
 use crate::llm::messages_api::{ContentBlock, MessageRole, StopReason, TokenUsage};
 use plan::{EditPlan, EditTarget};
 
@@ -43,11 +42,7 @@ impl Model for HarperModel {
         NAME
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         delta_stream::answer(cancel, |sink| respond(request, sink))
     }
 }
@@ -62,7 +57,7 @@ async fn respond(request: ModelRequest, sink: DeltaSink) -> Result<AssistantMess
         let plan = tokio::task::spawn_blocking(make).await.map_err(|_| checker_failed())?;
         opening(plan, &offered)
     };
-    let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+    let calls = content.iter().any(ContentBlock::is_tool_use);
     let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
     delta_stream::play(&content, PACE, &sink).await;
     Ok(delta_stream::complete(content, stop_reason, TokenUsage::default(), NAME.into()))

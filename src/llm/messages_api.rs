@@ -6,6 +6,8 @@
 //! [`BlockDelta::Unknown`]. A string where the API also allows a list of blocks is read as one text
 //! block.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -150,13 +152,23 @@ impl ContentBlock {
 
     /// Returns the text of a text block; `None` for any other block.
     pub fn as_text(&self) -> Option<&str> {
+        if let Self::Text { text, .. } = self { Some(text) } else { None }
+    }
+
+    /// Returns `true` for a call of a tool.
+    pub fn is_tool_use(&self) -> bool {
+        matches!(self, Self::ToolUse { .. })
+    }
+
+    /// Returns the approximate number of bytes of text.
+    pub fn text_bytes(&self) -> usize {
         match self {
-            Self::Text { text, .. } => Some(text),
-            Self::ToolUse { .. }
-            | Self::ToolResult { .. }
-            | Self::Thinking { .. }
-            | Self::RedactedThinking { .. }
-            | Self::Other(_) => None,
+            Self::Text { text, .. } => text.len(),
+            Self::ToolUse { id, name, input } => id.len() + name.len() + input.to_string().len(),
+            Self::ToolResult { content, .. } => content.iter().map(Self::text_bytes).sum(),
+            Self::Thinking { thinking, signature } => thinking.len() + signature.len(),
+            Self::RedactedThinking { data } => data.len(),
+            Self::Other(value) => value.to_string().len(),
         }
     }
 }
@@ -328,6 +340,21 @@ pub struct TokenUsage {
     /// Output tokens, thinking included.
     #[serde(deserialize_with = "null_as_default")]
     pub output_tokens: u64,
+}
+
+impl AddAssign for TokenUsage {
+    fn add_assign(&mut self, more: Self) {
+        let Self {
+            input_tokens,
+            cache_creation_input_tokens,
+            cache_read_input_tokens,
+            output_tokens,
+        } = more;
+        self.input_tokens += input_tokens;
+        self.cache_creation_input_tokens += cache_creation_input_tokens;
+        self.cache_read_input_tokens += cache_read_input_tokens;
+        self.output_tokens += output_tokens;
+    }
 }
 
 /// Token counts inside [`StreamEvent::MessageDelta`]. They are cumulative, and only those present

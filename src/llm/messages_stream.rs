@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::kind_is_retryable;
 use super::sse_events::{SseEvent, SseSplitter};
-use super::{AnswerDelta, AssistantMessage, ModelError};
+use super::{AnswerDelta, AssistantMessage, ModelError, ModelResult};
 use crate::llm::messages_api::{
     ApiError, BlockDelta, ContentBlock, MessageDelta, ResponseMessage, StopReason, StreamEvent,
     TokenUsage, UsageDelta,
@@ -25,9 +25,9 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 ///
 /// Fails if the stream breaks, ends early, is too long, or does not follow the protocol.
 pub(super) async fn read(
-    bytes: impl Stream<Item = Result<Bytes, ModelError>>,
+    bytes: impl Stream<Item = ModelResult<Bytes>>,
     sink: &DeltaSink,
-) -> Result<AssistantMessage, ModelError> {
+) -> ModelResult<AssistantMessage> {
     let mut bytes = std::pin::pin!(bytes);
     let mut left = MAX_ANSWER_BYTES;
     let mut splitter = SseSplitter::default();
@@ -103,7 +103,7 @@ impl AnswerReader {
         self.usage
     }
 
-    fn event(&mut self, event: &SseEvent) -> Result<Option<AnswerDelta>, ModelError> {
+    fn event(&mut self, event: &SseEvent) -> ModelResult<Option<AnswerDelta>> {
         let SseEvent { name, data } = event;
         if !KNOWN_EVENTS.contains(&name.as_str()) {
             return Ok(None);
@@ -114,7 +114,7 @@ impl AnswerReader {
     }
 
     /// Reads an event that did not come as a server-sent event.
-    pub(super) fn value(&mut self, event: Value) -> Result<Option<AnswerDelta>, ModelError> {
+    pub(super) fn value(&mut self, event: Value) -> ModelResult<Option<AnswerDelta>> {
         let name = event["type"].as_str().unwrap_or_default().to_owned();
         if !KNOWN_EVENTS.contains(&name.as_str()) {
             return Ok(None);
@@ -124,7 +124,7 @@ impl AnswerReader {
         self.take(event)
     }
 
-    fn take(&mut self, event: StreamEvent) -> Result<Option<AnswerDelta>, ModelError> {
+    fn take(&mut self, event: StreamEvent) -> ModelResult<Option<AnswerDelta>> {
         match event {
             StreamEvent::MessageStart { message } => {
                 self.usage = message.usage;
@@ -153,11 +153,7 @@ impl AnswerReader {
         }
     }
 
-    fn open(
-        &mut self,
-        index: usize,
-        block: ContentBlock,
-    ) -> Result<Option<AnswerDelta>, ModelError> {
+    fn open(&mut self, index: usize, block: ContentBlock) -> ModelResult<Option<AnswerDelta>> {
         if self.start.is_none() {
             return Err(malformed("a block before message_start"));
         }
@@ -206,7 +202,7 @@ impl AnswerReader {
         }
     }
 
-    fn grow(&mut self, index: usize, delta: BlockDelta) -> Result<Option<AnswerDelta>, ModelError> {
+    fn grow(&mut self, index: usize, delta: BlockDelta) -> ModelResult<Option<AnswerDelta>> {
         let block = self.blocks.get_mut(&index);
         match (block.ok_or_else(|| malformed("a delta without its block"))?, delta) {
             (AnswerBlock::Text(whole), BlockDelta::TextDelta { text }) => {
@@ -252,7 +248,7 @@ impl AnswerReader {
         }
     }
 
-    fn finish(&mut self) -> Result<AssistantMessage, ModelError> {
+    fn finish(&mut self) -> ModelResult<AssistantMessage> {
         let start = self.start.take().ok_or_else(|| malformed("an end without message_start"))?;
         let stop_reason =
             self.end.stop_reason.take().ok_or_else(|| malformed("an end without stop_reason"))?;

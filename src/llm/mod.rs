@@ -45,11 +45,7 @@ pub trait Model: Send + Sync {
 
     /// Answers `request`. Nothing happens before the stream is polled. Dropping the stream or
     /// cancelling `cancel` ends the work at once (cancelling yields [`ModelError::Cancelled`]).
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>>;
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream;
 
     /// Lists the provider's names of all its models; empty if there is no choice.
     fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
@@ -338,6 +334,12 @@ pub enum ModelError {
         message: String,
     },
 }
+
+/// Result of an operation of a [`Model`].
+pub type ModelResult<T> = Result<T, ModelError>;
+
+/// Answer of a [`Model`], piece by piece.
+pub type AnswerStream = BoxStream<'static, ModelResult<AnswerDelta>>;
 
 impl ModelError {
     /// Returns `true` if an equal request may succeed later.

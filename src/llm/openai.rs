@@ -17,14 +17,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
 use reqwest::Client;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
-use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, transport};
+use super::{
+    AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult, transport,
+};
 use crate::llm::messages_api::TokenUsage;
 
 use request::{CompletionBody, OutputLimitField, ServerDialect};
@@ -74,7 +75,7 @@ impl OpenAiModel {
     /// # Errors
     ///
     /// Fails when the key cannot be a header.
-    pub fn new(settings: OpenAiSettings) -> Result<Self, ModelError> {
+    pub fn new(settings: OpenAiSettings) -> ModelResult<Self> {
         let OpenAiSettings { base_url, api_key, model, patience } = settings;
         let client = transport::client(api_key.as_deref())?;
         let base = base(&base_url);
@@ -128,11 +129,7 @@ impl Model for OpenAiModel {
         &self.name
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let api = Arc::clone(&self.api);
         delta_stream::answer(cancel, |sink| async move {
             let patience = api.patience.within(request.tries);
@@ -140,7 +137,7 @@ impl Model for OpenAiModel {
         })
     }
 
-    fn list(&self) -> BoxFuture<'static, Result<Vec<String>, ModelError>> {
+    fn list(&self) -> BoxFuture<'static, ModelResult<Vec<String>>> {
         let api = Arc::clone(&self.api);
         async move { api.list().await }.boxed()
     }
@@ -148,11 +145,7 @@ impl Model for OpenAiModel {
 
 impl OpenAiApi {
     /// Asks once, and again at once as long as the server names something that it does not take.
-    async fn ask(
-        &self,
-        request: &ModelRequest,
-        sink: &DeltaSink,
-    ) -> Result<AssistantMessage, ModelError> {
+    async fn ask(&self, request: &ModelRequest, sink: &DeltaSink) -> ModelResult<AssistantMessage> {
         let model = if request.model.is_empty() { self.model().await? } else { &request.model };
         loop {
             let spoken = self.dialect_of(model);
@@ -178,7 +171,7 @@ impl OpenAiApi {
         model: &str,
         thoughts: UnopenedThoughts<'_>,
         sink: &DeltaSink,
-    ) -> Result<AssistantMessage, ModelError> {
+    ) -> ModelResult<AssistantMessage> {
         let url = format!("{}/chat/completions", self.base);
         let opened = transport::send(self.client.post(url).json(body), errors::read).await?;
         let request_id = opened.request_id.clone();
@@ -199,7 +192,7 @@ impl OpenAiApi {
 
     /// Returns the model for requests that name none: the configured one, or the first that the
     /// server lists.
-    async fn model(&self) -> Result<&str, ModelError> {
+    async fn model(&self) -> ModelResult<&str> {
         let first = || async {
             let names = self.list().await?;
             names.into_iter().next().ok_or_else(|| ModelError::Api {
@@ -215,7 +208,7 @@ impl OpenAiApi {
     }
 
     /// Lists the models for conversations, in the server's order.
-    async fn list(&self) -> Result<Vec<String>, ModelError> {
+    async fn list(&self) -> ModelResult<Vec<String>> {
         let request = self.client.get(format!("{}/models", self.base));
         let list = transport::send(request, errors::read).await?.json().await?;
         // `data` is the standard; some local servers have `models` besides or instead.

@@ -9,12 +9,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
 use super::delta_stream::{self, DeltaSink};
 use super::retry::status_is_retryable;
-use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest};
+use super::{AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult};
 use crate::llm::messages_api::{ContentBlock, TokenUsage};
 pub use script::{ModelScript, ScriptError};
 use script::{ScriptBlock, ScriptTurn, TurnEnd, TurnReuse};
@@ -58,11 +57,7 @@ impl Model for ScriptedModel {
         &self.name
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let (run, name) = (Arc::clone(&self.run), self.name.clone());
         delta_stream::answer(cancel, |sink| async move {
             let index = run.take_turn(&request)?;
@@ -73,7 +68,7 @@ impl Model for ScriptedModel {
 
 impl ScriptRun {
     /// Returns the first unused turn that matches, and marks it as used.
-    fn take_turn(&self, request: &ModelRequest) -> Result<usize, ModelError> {
+    fn take_turn(&self, request: &ModelRequest) -> ModelResult<usize> {
         let results = request.tool_results().map(|outcomes| {
             outcomes.into_iter().map(|outcome| outcome.text).collect::<Vec<_>>().join("\n")
         });
@@ -106,11 +101,7 @@ impl ScriptTurn {
     }
 }
 
-async fn play(
-    turn: &ScriptTurn,
-    model: String,
-    sink: &DeltaSink,
-) -> Result<AssistantMessage, ModelError> {
+async fn play(turn: &ScriptTurn, model: String, sink: &DeltaSink) -> ModelResult<AssistantMessage> {
     let blocks: Vec<ContentBlock> = turn.content.iter().map(mint).collect();
     delta_stream::play(&blocks, turn.pace, sink).await;
     match &turn.ending {

@@ -5,7 +5,7 @@
 //! far as model providers use it: `id` and `retry` are ignored. (The `eventsource-stream` crate
 //! panics on a byte order mark, so any server could stop a run with three bytes.)
 
-use super::ModelError;
+use super::{ModelError, ModelResult};
 
 /// One server-sent event.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,11 +35,7 @@ impl SseSplitter {
     /// # Errors
     ///
     /// Fails for a line that is not UTF-8; the events before it are added.
-    pub(super) fn feed(
-        &mut self,
-        piece: &[u8],
-        events: &mut Vec<SseEvent>,
-    ) -> Result<(), ModelError> {
+    pub(super) fn feed(&mut self, piece: &[u8], events: &mut Vec<SseEvent>) -> ModelResult<()> {
         for byte in piece {
             let after_return = std::mem::replace(&mut self.after_return, *byte == b'\r');
             match byte {
@@ -52,14 +48,14 @@ impl SseSplitter {
     }
 
     /// Returns the event at the end of a stream that lacks its last empty line.
-    pub(super) fn rest(mut self) -> Result<Option<SseEvent>, ModelError> {
+    pub(super) fn rest(mut self) -> ModelResult<Option<SseEvent>> {
         if !self.line.is_empty() {
             self.end_line()?;
         }
         Ok(self.dispatch())
     }
 
-    fn end_line(&mut self) -> Result<Option<SseEvent>, ModelError> {
+    fn end_line(&mut self) -> ModelResult<Option<SseEvent>> {
         let bytes = std::mem::take(&mut self.line);
         let line = std::str::from_utf8(&bytes)
             .map_err(|_| ModelError::Malformed { message: "not UTF-8".into() })?;

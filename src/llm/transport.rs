@@ -7,11 +7,9 @@ use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
-use reqwest::redirect;
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::{Client, RequestBuilder, Response, redirect};
 
-use super::ModelError;
-use super::retry;
+use super::{ModelError, retry};
 use crate::llm::messages_api::ApiError;
 
 /// Longest time without a byte, not even `ping`, after which a connection counts as dead.

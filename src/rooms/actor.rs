@@ -24,10 +24,10 @@ use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
 use super::room_deps::RoomDeps;
 use super::room_status::RoomStatus;
 use super::state::{AppliedAt, RoomState};
-use super::{RoomError, RoomHandle};
+use super::{RoomError, RoomHandle, RoomResult};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::persistence::loading;
-use crate::rooms::state::{deadlines, proposals, requests, text};
+use crate::rooms::state::{deadlines, requests, text};
 
 /// Number of commands that may wait; a sender waits when the inbox is full.
 const INBOX: usize = 1_024;
@@ -94,7 +94,7 @@ impl RoomActor {
     pub(super) async fn load(
         shared: &Arc<RoomDeps>,
         document: &DocumentId,
-    ) -> Result<(Self, RoomHandle), RoomError> {
+    ) -> RoomResult<(Self, RoomHandle)> {
         let state = loading::load(&shared.store, document).await?;
         if state.is_workspace_inbox() {
             shared.put_inbox(&state);
@@ -239,11 +239,7 @@ impl RoomActor {
     }
 
     /// Fetches what a command needs from the store.
-    async fn fetch(
-        &mut self,
-        need: StoreQuery,
-        effects: &mut TurnEffects,
-    ) -> Result<(), RoomError> {
+    async fn fetch(&mut self, need: StoreQuery, effects: &mut TurnEffects) -> RoomResult<()> {
         match need {
             StoreQuery::Nothing => Ok(()),
             StoreQuery::Owners(clients) => self.recognise(clients).await,

@@ -7,13 +7,11 @@ use tokio::sync::oneshot;
 
 use crate::approvals::{
     ApprovalRequest, ApprovalRule, CallOrigin, Decision, FileUndoOutcome, FoundFile, Hunk,
-    HunkDraft, Person, ProposedAction, RememberWish, RequestResolution, RuleEffect, ToolReport,
+    HunkDraft, ProposedAction, RememberWish, RequestResolution, RuleEffect, ToolReport,
     UpdatedPreview,
 };
 use crate::document::{Text, TextEdit, Update};
-use crate::ids::{
-    ClientId, HunkId, MemberId, RequestId, RuleId, RunId, SessionId, ToolUseId, UserId, Version,
-};
+use crate::ids::{ClientId, HunkId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
 use crate::permissions::Principal;
 
 use super::RoomError;

@@ -46,26 +46,13 @@ impl RoomRegistry {
         let text = Text::new(&new_document.text);
         check_length(text.len())?;
         let NewDocumentFromRequest { id, title, request, requester, approver, .. } = &new_document;
-        let record = DocumentRecord {
-            id: id.clone(),
-            title: title.clone(),
-            created_ms: now_ms,
-            updated_ms: now_ms,
-            version: Version(0),
-            settings: json!({}),
-            unlisted_owner: None,
-            deleted: false,
-        };
+        let record = DocumentRecord::new(id.clone(), title.clone(), now_ms);
+        let detail = json!({ "title": title, "approver": approver.as_ref().map(|it| &it.user) });
+        let (document, about) = (Some(id.clone()), Some(request.clone()));
+        let audit = AuditEntry::new("document.create", &requester.user, detail, now_ms);
         let mut batch = WriteBatch::new()
             .with(StoreOp::CreateDocument { record, text: String::new() })
-            .with(StoreOp::Audit(AuditEntry {
-                at_ms: now_ms,
-                actor: requester.user.to_string(),
-                action: "document.create".to_owned(),
-                document: Some(id.clone()),
-                request: Some(request.clone()),
-                detail: json!({ "title": title, "approver": approver.as_ref().map(|it| &it.user) }),
-            }));
+            .with(StoreOp::Audit(AuditEntry { document, request: about, ..audit }));
         if !text.is_empty() {
             batch.extend(first_update(&new_document, &text, now_ms)?);
         }
@@ -77,7 +64,7 @@ impl RoomRegistry {
                 Ok(())
             }
             Err(StoreError::Exists { .. }) => Ok(()),
-            Err(error) => Err(RoomError::store(error)),
+            Err(error) => Err(error.into()),
         }
     }
 }

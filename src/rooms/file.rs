@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::approvals::{ArrivedHunks, Hunk, HunkDraft, ReturnedHunk};
 use crate::document::{ChangeSet, Text, TextEdit};
-use crate::ids::{ClientId, RequestId, UserId, Version};
-use crate::store::{FileRecord, StoreOp};
+use crate::ids::{ClientId, RequestId, UserId};
+use crate::store::StoreOp;
 
 use super::RoomError;
 use super::event::RoomEvent;
@@ -57,8 +57,7 @@ pub(super) fn merge(
     record.version = state.version();
     record.disk = (disk != *state.document.text()).then(|| disk.to_string());
     effects.keep(StoreOp::PutFile(record.clone()));
-    let text = state.document.text().clone();
-    Ok(MergeOutcome { record, text, kept: woven.kept, is_changed })
+    Ok(MergeOutcome { record, kept: woven.kept, is_changed })
 }
 
 /// Tells everyone the state of the document's file, if it changed; people who join later are told

@@ -29,8 +29,6 @@ pub struct FileMerge {
 pub struct MergeOutcome {
     /// Record as it is stored.
     pub record: FileRecord,
-    /// Text of the document afterwards.
-    pub text: Text,
     /// Changes of the file to words that people had changed otherwise: people's words stay.
     pub kept: Vec<ReturnedHunk>,
     /// `true` if the text changed.

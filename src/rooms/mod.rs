@@ -139,11 +139,16 @@ pub enum RoomError {
     Closed,
 }
 
-impl RoomError {
-    fn store(error: StoreError) -> Self {
+/// Result of an operation in a room: a value or a [`RoomError`].
+pub type RoomResult<T> = Result<T, RoomError>;
+
+impl From<StoreError> for RoomError {
+    fn from(error: StoreError) -> Self {
         Self::Store(Arc::new(error))
     }
+}
 
+impl RoomError {
     /// Maps the error of a turn that was not stored to the error of its commands.
     fn not_kept(error: Arc<StoreError>) -> Self {
         match *error {
@@ -201,7 +206,7 @@ impl RoomHandle {
         &self,
         member: JoiningMember,
         since: Option<Version>,
-    ) -> Result<OpenedDocument, RoomError> {
+    ) -> RoomResult<OpenedDocument> {
         self.ask(|reply| RoomCommand::Open(member, since, reply)).await
     }
 
@@ -211,7 +216,7 @@ impl RoomHandle {
     }
 
     /// Commits updates and returns the version after them.
-    pub async fn push(&self, push: PushRequest) -> Result<Version, RoomError> {
+    pub async fn push(&self, push: PushRequest) -> RoomResult<Version> {
         self.ask(|reply| RoomCommand::Push(push, reply)).await
     }
 
@@ -221,16 +226,13 @@ impl RoomHandle {
     }
 
     /// Holds a proposed change for people to decide.
-    pub async fn propose(&self, request: NewApprovalRequest) -> Result<ProposalOutcome, RoomError> {
+    pub async fn propose(&self, request: NewApprovalRequest) -> RoomResult<ProposalOutcome> {
         self.ask(|reply| RoomCommand::Propose(Box::new(request), reply)).await
     }
 
     /// Shows what the model has written so far of a change it may propose. Returns once people have
     /// been told.
-    pub async fn streaming_preview(
-        &self,
-        streaming_preview: StreamingPreview,
-    ) -> Result<(), RoomError> {
+    pub async fn streaming_preview(&self, streaming_preview: StreamingPreview) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::ShowPreview(Box::new(streaming_preview), reply)).await
     }
 
@@ -242,7 +244,7 @@ impl RoomHandle {
 
     /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
     /// already is. Works across restarts.
-    pub async fn resolution(&self, request: RequestId) -> Result<ResolvedRequest, RoomError> {
+    pub async fn resolution(&self, request: RequestId) -> RoomResult<ResolvedRequest> {
         self.ask(|reply| RoomCommand::Await(request, reply)).await
     }
 
@@ -252,7 +254,7 @@ impl RoomHandle {
         request: RequestId,
         decision: Decision,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Decide(request, Box::new(decision), by, reply)).await
     }
 
@@ -262,7 +264,7 @@ impl RoomHandle {
         request: RequestId,
         member: MemberId,
         focus: ViewerChange,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Focus(request, member, focus, reply)).await
     }
 
@@ -271,7 +273,7 @@ impl RoomHandle {
         &self,
         request: RequestId,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Extend(request, by, reply)).await
     }
 
@@ -280,16 +282,12 @@ impl RoomHandle {
         &self,
         request: RequestId,
         by: Option<Principal>,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Withdraw(request, by, reply)).await
     }
 
     /// Undoes accepted hunks.
-    pub async fn undo(
-        &self,
-        undo: UndoChange,
-        by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    pub async fn undo(&self, undo: UndoChange, by: Principal) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Undo(undo, by, reply)).await
     }
 
@@ -298,26 +296,22 @@ impl RoomHandle {
         &self,
         reopen: ProposeAgain,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Reopen(reopen, by, reply)).await
     }
 
     /// Returns the rules in force, oldest first.
-    pub async fn rules(&self) -> Result<Vec<Arc<ApprovalRule>>, RoomError> {
+    pub async fn rules(&self) -> RoomResult<Vec<Arc<ApprovalRule>>> {
         self.ask(RoomCommand::Rules).await
     }
 
     /// Adds a rule that denies, asks or allows. Returns an equal rule if there is one already.
-    pub async fn add_rule(
-        &self,
-        new: NewRule,
-        by: Principal,
-    ) -> Result<Arc<ApprovalRule>, RoomError> {
+    pub async fn add_rule(&self, new: NewRule, by: Principal) -> RoomResult<Arc<ApprovalRule>> {
         self.ask(|reply| RoomCommand::AddRule(Box::new(new), by, reply)).await
     }
 
     /// Ends a rule.
-    pub async fn revoke(&self, rule: RuleId, by: Principal) -> Result<(), RoomError> {
+    pub async fn revoke(&self, rule: RuleId, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Revoke(rule, by, reply)).await
     }
 
@@ -327,12 +321,12 @@ impl RoomHandle {
         &self,
         request: RequestId,
         fresh: UpdatedPreview,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::RefreshPreview(request, Box::new(fresh), reply)).await
     }
 
     /// Begins an approved call. Granted once; durable when this returns.
-    pub async fn begin(&self, request: RequestId) -> Result<Arc<ApprovalRequest>, RoomError> {
+    pub async fn begin(&self, request: RequestId) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Begin(request, reply)).await
     }
 
@@ -341,7 +335,7 @@ impl RoomHandle {
         &self,
         request: RequestId,
         report: ToolReport,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Done(request, report, reply)).await
     }
 
@@ -350,7 +344,7 @@ impl RoomHandle {
         &self,
         undoing: UndoFileChange,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::BeginUndo(Box::new(undoing), by, reply)).await
     }
 
@@ -359,7 +353,7 @@ impl RoomHandle {
         &self,
         request: RequestId,
         reversed: FileUndoOutcome,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::EndUndo(request, reversed, reply)).await
     }
 
@@ -369,12 +363,12 @@ impl RoomHandle {
         request: RequestId,
         again: RequestId,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         self.ask(|reply| RoomCommand::Repeated(request, again, by, reply)).await
     }
 
     /// Changes the title.
-    pub async fn rename(&self, title: String, by: Principal) -> Result<(), RoomError> {
+    pub async fn rename(&self, title: String, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Rename(title, by, reply)).await
     }
 
@@ -383,23 +377,23 @@ impl RoomHandle {
         &self,
         configure: SettingsChange,
         by: Principal,
-    ) -> Result<DocumentSettings, RoomError> {
+    ) -> RoomResult<DocumentSettings> {
         self.ask(|reply| RoomCommand::Configure(Box::new(configure), by, reply)).await
     }
 
     /// Tells everyone in the document its settings in force, after the server's settings have
     /// changed.
-    pub(super) async fn notify_settings(&self) -> Result<(), RoomError> {
+    pub(super) async fn notify_settings(&self) -> RoomResult<()> {
         self.ask(RoomCommand::TellSettings).await
     }
 
     /// Deletes the document.
-    pub async fn delete(&self, by: Principal) -> Result<(), RoomError> {
+    pub async fn delete(&self, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Delete(by, reply)).await
     }
 
     /// Returns a [`DocumentSnapshot`] of the document as it is.
-    pub async fn read(&self) -> Result<DocumentSnapshot, RoomError> {
+    pub async fn read(&self) -> RoomResult<DocumentSnapshot> {
         self.ask(RoomCommand::Read).await
     }
 
@@ -411,21 +405,17 @@ impl RoomHandle {
         &self,
         since: Version,
         causes: OriginRequests,
-    ) -> Result<SnapshotWithUpdates, RoomError> {
+    ) -> RoomResult<SnapshotWithUpdates> {
         self.ask(|reply| RoomCommand::CatchUp(since, causes, reply)).await
     }
 
     /// Returns the requests people can still decide.
-    pub async fn requests(&self) -> Result<Vec<Arc<ApprovalRequest>>, RoomError> {
+    pub async fn requests(&self) -> RoomResult<Vec<Arc<ApprovalRequest>>> {
         self.ask(RoomCommand::Requests).await
     }
 
     /// Replaces the text of a private document, by diff.
-    pub async fn replace(
-        &self,
-        text: String,
-        by: Principal,
-    ) -> Result<DocumentSnapshot, RoomError> {
+    pub async fn replace(&self, text: String, by: Principal) -> RoomResult<DocumentSnapshot> {
         self.ask(|reply| RoomCommand::Replace(text, by, reply)).await
     }
 
@@ -440,7 +430,7 @@ impl RoomHandle {
         version: Version,
         only_at: Option<Version>,
         by: &Principal,
-    ) -> Result<Version, RoomError> {
+    ) -> RoomResult<Version> {
         history::bring_back(self, store, version, only_at, by).await
     }
 
@@ -448,7 +438,7 @@ impl RoomHandle {
     ///
     /// # Errors
     /// [`RoomError::Resync`] if the version that was compared with is no longer at hand.
-    pub async fn merge(&self, merge: FileMerge) -> Result<MergeOutcome, RoomError> {
+    pub async fn merge(&self, merge: FileMerge) -> RoomResult<MergeOutcome> {
         self.ask(|reply| RoomCommand::Merge(Box::new(merge), reply)).await
     }
 
@@ -468,7 +458,7 @@ impl RoomHandle {
         base: Version,
         text: &str,
         by: &Principal,
-    ) -> Result<Version, RoomError> {
+    ) -> RoomResult<Version> {
         edits::edit(self, store, base, text, by).await
     }
 
@@ -480,7 +470,7 @@ impl RoomHandle {
     async fn ask<T: Send + 'static>(
         &self,
         command: impl FnOnce(ReplySender<T>) -> RoomCommand,
-    ) -> Result<T, RoomError> {
+    ) -> RoomResult<T> {
         let (reply, answer) = ReplySender::channel();
         self.send(command(reply)).await;
         answer.await.unwrap_or(Err(RoomError::Closed))

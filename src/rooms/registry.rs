@@ -1,7 +1,7 @@
 //! Registry of open rooms: finds, loads and creates them.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -20,12 +20,9 @@ use super::actor::RoomActor;
 use super::clock::WallClock;
 use super::command::RoomCommand;
 use super::event::ServerEvent;
-use super::request_index::RequestIndex;
 use super::room_deps::RoomDeps;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
-use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
-use crate::rooms::persistence::loading;
-use crate::rooms::state::RoomState;
+use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle, workspace_inbox};
 use crate::rooms::state::text::check_length;
 use crate::rooms::title::stored_title;
 
@@ -91,7 +88,7 @@ impl RoomRegistry {
     }
 
     /// Returns the room of a document; loads it if it is not open.
-    pub async fn open(&self, document: &DocumentId) -> Result<RoomHandle, RoomError> {
+    pub async fn open(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
@@ -128,11 +125,11 @@ impl RoomRegistry {
     }
 
     /// Returns the document that a request is about; `None` if it is in the workspace inbox.
-    pub async fn document_of(&self, request: &RequestId) -> Result<Option<DocumentId>, RoomError> {
+    pub async fn document_of(&self, request: &RequestId) -> RoomResult<Option<DocumentId>> {
         if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
         }
-        let record = self.0.store.request(request).await.map_err(RoomError::store)?;
+        let record = self.0.store.request(request).await?;
         let document = record.ok_or(RoomError::NoRequest)?.document;
         self.0.request_index().note(request, document.as_ref());
         Ok(document)
@@ -140,7 +137,7 @@ impl RoomRegistry {
 
     /// Returns the workspace inbox, the room of requests without a document; creates it when it is
     /// first needed.
-    pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
+    pub async fn workspace_inbox(&self) -> RoomResult<RoomHandle> {
         match self.open(&workspace_inbox::id()).await {
             Err(RoomError::NoDocument) => {}
             opened => return opened,
@@ -149,25 +146,24 @@ impl RoomRegistry {
         match self.0.store.commit(StoreOp::CreateDocument { record, text: String::new() }).await {
             // Somebody else needed it at the same moment.
             Ok(()) | Err(StoreError::Exists { .. }) => self.open(&workspace_inbox::id()).await,
-            Err(error) => Err(RoomError::store(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Returns identifiers and titles of the documents that a person may open, last changed first.
-    pub async fn listed(&self, of: &Principal) -> Result<Vec<(DocumentId, String)>, RoomError> {
+    pub async fn listed(&self, of: &Principal) -> RoomResult<Vec<(DocumentId, String)>> {
         let records = self.documents(of).await?;
         Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
     }
 
     /// Returns the records of the documents that a person may open, last changed first. Reads them
     /// in pieces and yields between them.
-    pub async fn documents(&self, of: &Principal) -> Result<Vec<DocumentRecord>, RoomError> {
+    pub async fn documents(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
         let (only, mut records) = (of.document.as_ref(), Vec::new());
         loop {
             let last = records.last();
             let after = last.map(|last: &DocumentRecord| (last.updated_ms, last.id.to_string()));
-            let piece = self.0.store.documents(only, after.as_ref(), LISTED).await;
-            let piece = piece.map_err(RoomError::store)?;
+            let piece = self.0.store.documents(only, after.as_ref(), LISTED).await?;
             let is_all = piece.len() < LISTED as usize;
             records.extend(piece.into_iter().filter(|it| of.may(Action::Read, Some(&it.id))));
             if is_all {
@@ -182,9 +178,9 @@ impl RoomRegistry {
     }
 
     /// Returns everybody who may read a document.
-    pub async fn readers(&self, of: &DocumentId) -> Result<DocumentReaders, RoomError> {
+    pub async fn readers(&self, of: &DocumentId) -> RoomResult<DocumentReaders> {
         let now_ms = self.0.clock.now_ms();
-        let mut people = auth::holders(&self.0.store, now_ms).await.map_err(RoomError::store)?;
+        let mut people = auth::holders(&self.0.store, now_ms).await?;
         people.retain(|person| person.may(Action::Read, Some(of)));
         Ok(DocumentReaders(people))
     }
@@ -195,16 +191,12 @@ impl RoomRegistry {
     }
 
     /// Creates a document and opens its room.
-    pub async fn create(&self, new: NewDocument, by: &Principal) -> Result<RoomHandle, RoomError> {
+    pub async fn create(&self, new: NewDocument, by: &Principal) -> RoomResult<RoomHandle> {
         self.make(new, DocumentId::generate(), None, by).await
     }
 
     /// Creates the document of a file, without text yet, and opens its room.
-    pub async fn create_for(
-        &self,
-        file: FileRecord,
-        by: &Principal,
-    ) -> Result<RoomHandle, RoomError> {
+    pub async fn create_for(&self, file: FileRecord, by: &Principal) -> RoomResult<RoomHandle> {
         let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
         self.make(new, file.document.clone(), Some(file), by).await
     }
@@ -215,35 +207,24 @@ impl RoomRegistry {
         id: DocumentId,
         file: Option<FileRecord>,
         by: &Principal,
-    ) -> Result<RoomHandle, RoomError> {
+    ) -> RoomResult<RoomHandle> {
         let now_ms = self.0.clock.now_ms();
+        let title = stored_title(&new.title).unwrap_or_else(|| "Untitled".to_owned());
         let record = DocumentRecord {
-            id: id.clone(),
-            title: stored_title(&new.title).unwrap_or_else(|| "Untitled".to_owned()),
-            created_ms: now_ms,
-            updated_ms: now_ms,
-            version: Version(0),
-            settings: json!({}),
             unlisted_owner: new.unlisted_owner,
-            deleted: false,
+            ..DocumentRecord::new(id.clone(), title.clone(), now_ms)
         };
         let text = Text::new(&new.text);
         check_length(text.len())?;
-        let title = record.title.clone();
         let is_listed = record.unlisted_owner.is_none();
-        let audit = AuditEntry {
-            at_ms: now_ms,
-            actor: by.user.to_string(),
-            action: "document.create".to_owned(),
-            document: Some(id.clone()),
-            request: None,
-            detail: json!({ "title": record.title }),
-        };
+        let detail = json!({ "title": title });
+        let audit = AuditEntry::new("document.create", &by.user, detail, now_ms);
+        let audit = AuditEntry { document: Some(id.clone()), ..audit };
         let mut batch = WriteBatch::new()
             .with(StoreOp::CreateDocument { record, text: text.to_string() })
             .with(StoreOp::Audit(audit));
         batch.extend(file.map(StoreOp::PutFile));
-        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        self.0.store.commit(batch).await?;
         if is_listed {
             self.announce(&ServerEvent::Created { id: id.clone(), title, version: Version(0) });
         }
@@ -278,12 +259,12 @@ impl RoomRegistry {
         &self,
         offers: impl Fn(PermissionMode) -> bool,
         must_ask: bool,
-    ) -> Result<Option<PermissionMode>, RoomError> {
-        let kept = self.0.store.setting(SETTINGS).await.map_err(RoomError::store)?;
+    ) -> RoomResult<Option<PermissionMode>> {
+        let kept = self.0.store.setting(SETTINGS).await?;
         let Some(kept) = kept else { return Ok(None) };
         let chosen: ChosenSettings = serde_json::from_str(&kept).map_err(|error| {
             let (what, reason) = (SETTINGS.to_owned(), error.to_string());
-            RoomError::store(StoreError::Corrupt { what, reason })
+            RoomError::from(StoreError::Corrupt { what, reason })
         })?;
         let mut settings = chosen.over(&self.0.started_with);
         let set_aside = Some(settings.permission_mode).filter(|mode| !offers(*mode));
@@ -299,25 +280,15 @@ impl RoomRegistry {
 
     /// Changes and stores the server's settings for requests made from now on. Everyone in a
     /// document is told the settings in force there.
-    pub async fn set_settings(
-        &self,
-        settings: ServerSettings,
-        by: &Principal,
-    ) -> Result<(), RoomError> {
+    pub async fn set_settings(&self, settings: ServerSettings, by: &Principal) -> RoomResult<()> {
         let chosen =
             ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };
-        let audit = AuditEntry {
-            at_ms: self.0.clock.now_ms(),
-            actor: by.user.to_string(),
-            action: "settings.set".to_owned(),
-            document: None,
-            request: None,
-            detail: json!(settings),
-        };
+        let now_ms = self.0.clock.now_ms();
+        let audit = AuditEntry::new("settings.set", &by.user, json!(settings), now_ms);
         let kept =
             StoreOp::PutSetting { key: SETTINGS.to_owned(), value: json!(chosen).to_string() };
         let batch = WriteBatch::new().with(kept).with(StoreOp::Audit(audit));
-        self.0.store.commit(batch).await.map_err(RoomError::store)?;
+        self.0.store.commit(batch).await?;
         self.0.put_settings(settings.clone());
         self.announce(&ServerEvent::Settings(settings));
         let rooms: Vec<_> = self.0.open().values().cloned().collect();

@@ -16,7 +16,7 @@ use super::persistence::loading;
 use super::request_index::RequestIndex;
 use super::settings::ServerSettings;
 use super::state::RoomState;
-use super::{EventSink, RoomError, RoomHandle, WeakRoomHandle, workspace_inbox};
+use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle, workspace_inbox};
 
 /// Dependencies that every room shares.
 pub(super) struct RoomDeps {
@@ -61,7 +61,7 @@ impl RoomDeps {
     }
 
     /// Looks up what the inbox asks for, unless that is known.
-    pub(super) async fn know_inbox(&self) -> Result<(), RoomError> {
+    pub(super) async fn know_inbox(&self) -> RoomResult<()> {
         let is_known = self.inbox.read().unwrap_or_else(PoisonError::into_inner).is_some();
         if is_known {
             return Ok(());

@@ -109,16 +109,6 @@ pub enum ApprovalSwitch {
     Off,
 }
 
-impl ApprovalSwitch {
-    /// Returns the name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::On => "on",
-            Self::Off => "off",
-        }
-    }
-}
-
 /// Settings that a document has itself; those of [`ServerSettings`] are in force where one is
 /// missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -39,10 +39,8 @@ use crate::permissions::Principal;
 use crate::store::{AuditEntry, DocumentRecord, StoreOp};
 
 use super::RoomError;
-use super::command::{
-    DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender, RoomCommand,
-};
-use super::event::{CaretPosition, RoomEvent};
+use super::command::{DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender};
+use super::event::RoomEvent;
 use super::file_state::FileState;
 use super::inbox_policies::InboxPolicies;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::approvals::{ApprovalRequest, ToolReport, UpdatedPreview};
-use crate::ids::{DocumentId, MemberId, RequestId, SessionId, Version};
+use crate::ids::{DocumentId, MemberId, RequestId, SessionId};
 use crate::store::{DocumentRecord, StoreOp};
 
 use super::RoomError;
@@ -15,7 +15,7 @@ use super::event::{RequestNews, RoomEvent};
 use super::inbox_policies::InboxPolicies;
 use super::state::{AppliedAt, RoomState};
 use crate::rooms::actor::turn_effects::TurnEffects;
-use crate::rooms::state::requests::{notify_news, open_request, place, record};
+use crate::rooms::state::requests::{notify_news, open_request, place};
 
 /// Identifier under which the store has the workspace inbox and its settings. No generated
 /// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
@@ -28,16 +28,8 @@ pub(super) fn id() -> DocumentId {
 
 /// Returns the record of a new workspace inbox.
 pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
-    DocumentRecord {
-        id: id(),
-        title: "Desk".to_owned(),
-        created_ms: now_ms,
-        updated_ms: now_ms,
-        version: Version(0),
-        settings: json!({}),
-        unlisted_owner: Some(SessionId::from(DESK)),
-        deleted: false,
-    }
+    let unlisted_owner = Some(SessionId::from(DESK));
+    DocumentRecord { unlisted_owner, ..DocumentRecord::new(id(), "Desk".to_owned(), now_ms) }
 }
 
 impl RoomState {
@@ -118,8 +110,7 @@ pub(super) fn begin(
     request.begin(now.ms)?;
     let request = Arc::new(request);
     effects.keep(audit(state, &request, "request.begin", now));
-    effects.keep(record(state, &request));
-    place(state, Arc::clone(&request));
+    place(state, Arc::clone(&request), effects);
     Ok(request)
 }
 
@@ -158,8 +149,7 @@ pub(super) fn retell(
     effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
-    effects.keep(record(state, &request));
-    place(state, Arc::clone(&request));
+    place(state, Arc::clone(&request), effects);
     notify_news(state, &request, news, effects);
     request
 }

@@ -14,7 +14,7 @@ use crate::cli::{
     ApproveArgs, AskArgs, DocsArgs, ExportArgs, RejectArgs, RequestsArgs, ServerArgs,
 };
 use crate::client::show::{self, DiffStyle, clean};
-use crate::client::{ClientError, ServerClient};
+use crate::client::{ClientError, ClientResult, ServerClient};
 use crate::config;
 use crate::export::ExportFormat;
 
@@ -25,7 +25,7 @@ pub(super) use watch::watch;
 /// Longest wait of one question, in seconds.
 const WAIT_S: u64 = 20;
 
-fn client(server: &ServerArgs) -> Result<ServerClient, ClientError> {
+fn client(server: &ServerArgs) -> ClientResult<ServerClient> {
     ServerClient::new(&server.url, server.token.as_deref().unwrap_or_default().trim())
 }
 
@@ -153,11 +153,7 @@ fn finished(state: &Value, as_json: bool) -> Result<CommandOutcome> {
 }
 
 /// Returns a request with its changes among the words around them.
-async fn show_request(
-    client: &ServerClient,
-    id: &str,
-    style: DiffStyle,
-) -> Result<String, ClientError> {
+async fn show_request(client: &ServerClient, id: &str, style: DiffStyle) -> ClientResult<String> {
     let request = client.get(&["requests", id], &[]).await?;
     let text = text_of(client, &request).await;
     Ok(show::request(&request, text.as_deref(), style))
@@ -191,7 +187,7 @@ pub(super) async fn requests(args: RequestsArgs) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Fine)
 }
 
-async fn open(client: &ServerClient, document: Option<&str>) -> Result<Vec<Value>, ClientError> {
+async fn open(client: &ServerClient, document: Option<&str>) -> ClientResult<Vec<Value>> {
     let query: Vec<_> = document.map(|id| ("documentId", id)).into_iter().collect();
     client.all(&["requests"], &query, "requests").await
 }

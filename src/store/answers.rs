@@ -23,19 +23,12 @@ impl Store {
     ) -> Result<Vec<AnswerRecord>, StoreError> {
         let mut found = Vec::new();
         for keys in keys.chunks(TOGETHER) {
-            let mut query = QueryBuilder::<Sqlite>::new(
-                "SELECT key, used_ms, body FROM answers WHERE used_ms >= ",
-            );
+            let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM answers WHERE used_ms >= ");
             query.push_bind(int(since_ms));
             named(&mut query, user, keys);
-            let rows: Vec<(String, i64, String)> =
+            let answers: Vec<AnswerRecord> =
                 query.build_query_as().fetch_all(self.readers()).await?;
-            for (key, used_ms, body) in rows {
-                let body = serde_json::from_str(&body)
-                    .map_err(|error| StoreError::corrupt("an answer to a program", &error))?;
-                let (user, used_ms) = (user.clone(), used_ms.unsigned_abs());
-                found.push(AnswerRecord { user, key, used_ms, body });
-            }
+            found.extend(answers);
         }
         Ok(found)
     }

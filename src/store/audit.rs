@@ -4,19 +4,16 @@
 //! write the whole file can also write a new chain; that is found by comparing with a copy of
 //! [`AuditHead`] that was kept elsewhere.
 
-use std::fmt::Write as _;
-
 use futures_util::TryStreamExt;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{FromRow, Row, SqliteConnection};
 
-use crate::ids::{DocumentId, RequestId};
+use crate::ids::{DocumentId, RequestId, hex};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::{Store, StoreError, settings};
-use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
@@ -27,7 +24,7 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 pub(super) const HEAD: &str = "audit.head";
 
 /// Last line of a log in which every line follows from the one before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct AuditHead {
     /// Number of lines.
     pub seq: u64,
@@ -68,12 +65,8 @@ pub(super) fn note_head(script: &mut StatementBatch<'_>, head: &AuditHead) {
 
 /// Reads the end of the log.
 pub(super) async fn head(db: &mut SqliteConnection) -> Result<AuditHead, StoreError> {
-    let last: Option<(i64, String)> =
-        sqlx::query_as("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")
-            .fetch_optional(db)
-            .await?;
-    Ok(last
-        .map_or_else(AuditHead::default, |(seq, hash)| AuditHead { seq: seq.unsigned_abs(), hash }))
+    let last = sqlx::query_as("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1");
+    Ok(last.fetch_optional(db).await?.unwrap_or_default())
 }
 
 impl Default for AuditHead {
@@ -126,7 +119,7 @@ impl AuditWalk {
     pub(super) fn step(&mut self, row: &SqliteRow) -> Result<Option<AuditRecord>, StoreError> {
         let (seq, stated): (i64, String) = (row.try_get("seq")?, row.try_get("hash")?);
         let seq = seq.unsigned_abs();
-        let line = rows::audit(row);
+        let line = AuditRecord::from_row(row).map_err(StoreError::from);
         match &line {
             Ok(line) => {
                 let detail: &str = row.try_get("detail")?;
@@ -189,12 +182,4 @@ fn hash(prev_hash: &str, seq: u64, entry: &AuditEntry, detail: &str) -> String {
         detail,
     ]);
     hex(&Sha256::digest(format!("{prev_hash}\n{line}")))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        write!(text, "{byte:02x}").ok();
-        text
-    })
 }

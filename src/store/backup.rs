@@ -9,7 +9,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{StoreError, files, sqlite};
+use super::{StoreError, StoreResult, files, sqlite};
 
 /// Copies the database of the data directory `data` into the file `target`, which must not exist
 /// yet. Returns the bytes of the copy. A server may be running: its work goes on, and the copy is
@@ -18,7 +18,7 @@ use super::{StoreError, files, sqlite};
 /// # Errors
 /// [`StoreError::File`] if `target` exists, [`StoreError::Write`] if there is no space for it.
 /// Nothing is left then; a process that is killed leaves a file `TARGET.part-…`.
-pub async fn back_up(data: &Path, target: &Path) -> Result<u64, StoreError> {
+pub async fn back_up(data: &Path, target: &Path) -> StoreResult<u64> {
     let failed = |source| StoreError::File { path: target.to_owned(), source };
     if target.try_exists().map_err(failed)? {
         return Err(failed(io::ErrorKind::AlreadyExists.into()));
@@ -43,11 +43,7 @@ pub async fn back_up(data: &Path, target: &Path) -> Result<u64, StoreError> {
 /// [`StoreError::Occupied`] if there is data and `replace` is false, [`StoreError::InUse`] while a
 /// server runs on it, [`StoreError::Corrupt`] if `from` is no intact backup. Nothing has changed
 /// then.
-pub async fn restore(
-    from: &Path,
-    data: &Path,
-    replace: bool,
-) -> Result<Option<PathBuf>, StoreError> {
+pub async fn restore(from: &Path, data: &Path, replace: bool) -> StoreResult<Option<PathBuf>> {
     sqlite::check_copy(from).await?;
     let is_new = !data.try_exists().map_err(StoreError::file(data))?;
     files::create_directory(data)?;
@@ -67,11 +63,7 @@ pub async fn restore(
 }
 
 /// Makes a checked, durable copy of `from` at `part`, and then changes places with the database.
-async fn restore_by(
-    part: &Path,
-    from: &Path,
-    database: &Path,
-) -> Result<Option<PathBuf>, StoreError> {
+async fn restore_by(part: &Path, from: &Path, database: &Path) -> StoreResult<Option<PathBuf>> {
     files::create_private(part)?;
     // Copied by SQLite: what stands in the log beside `from` belongs to it.
     sqlite::copy_any(from, part).await.map_err(StoreError::while_writing)?;
@@ -87,7 +79,7 @@ async fn restore_by(
     Ok(aside)
 }
 
-fn sync_file(path: &Path) -> Result<(), StoreError> {
+fn sync_file(path: &Path) -> StoreResult<()> {
     let synced = OpenOptions::new().read(true).write(true).open(path);
     synced.and_then(|file| file.sync_all()).map_err(StoreError::file(path))
 }
@@ -117,7 +109,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// Makes the complete file `part` durable and moves it to `target`, replacing nothing; returns its
 /// bytes.
-fn settle(part: &Path, target: &Path) -> Result<u64, StoreError> {
+fn settle(part: &Path, target: &Path) -> StoreResult<u64> {
     let settled = || {
         let file = OpenOptions::new().read(true).write(true).open(part)?;
         file.sync_all()?;
@@ -143,7 +135,7 @@ fn sync_folder(file: &Path) {
 }
 
 /// Gives a database and the files that belong to it other names; the new name of the database.
-fn put_aside(database: &Path) -> Result<Option<PathBuf>, StoreError> {
+fn put_aside(database: &Path) -> StoreResult<Option<PathBuf>> {
     if !database.try_exists().map_err(StoreError::file(database))? {
         return Ok(None);
     }
@@ -154,7 +146,7 @@ fn put_aside(database: &Path) -> Result<Option<PathBuf>, StoreError> {
 }
 
 /// Renames a database and the files that belong to it.
-fn rename_with_journals(from: &Path, to: &Path) -> Result<(), StoreError> {
+fn rename_with_journals(from: &Path, to: &Path) -> StoreResult<()> {
     // What is not yet folded into the database goes with it: beside another one it would damage
     // that.
     for journal in ["-wal", "-shm", "-journal"] {
@@ -169,7 +161,7 @@ fn rename_with_journals(from: &Path, to: &Path) -> Result<(), StoreError> {
     fs::rename(from, to).map_err(StoreError::file(from))
 }
 
-fn is_empty(folder: &Path) -> Result<bool, StoreError> {
+fn is_empty(folder: &Path) -> StoreResult<bool> {
     let mut entries = fs::read_dir(folder).map_err(StoreError::file(folder))?;
     Ok(entries.next().is_none())
 }

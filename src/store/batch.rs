@@ -288,3 +288,14 @@ pub enum QueryScope<'a> {
     /// All requests or rules.
     Everything,
 }
+
+impl QueryScope<'_> {
+    /// Returns the SQL condition, with the document as `$1`.
+    pub(super) fn condition(self) -> &'static str {
+        match self {
+            Self::Document(_) => "document = $1",
+            Self::Desk => "$1 IS NULL AND document IS NULL",
+            Self::Everything => "$1 IS NULL",
+        }
+    }
+}

@@ -108,6 +108,9 @@ pub enum StoreError {
     Write(#[source] sqlx::Error),
 }
 
+/// Result of an operation of the [`Store`](super::Store).
+pub type StoreResult<T> = Result<T, StoreError>;
+
 impl StoreError {
     pub(super) fn missing(kind: &'static str, id: &(impl ToString + ?Sized)) -> Self {
         Self::Missing { kind, id: id.to_string() }
@@ -145,6 +148,9 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match error {
             sqlx::Error::PoolClosed => Self::Closed,
+            sqlx::Error::ColumnDecode { index, source } => {
+                Self::corrupt(index.trim_matches('"'), &source)
+            }
             error => Self::Database(error),
         }
     }

@@ -8,10 +8,8 @@ use crate::store::sqlite::statement_batch::StatementBatch;
 impl Store {
     /// Returns the requests whose undo was begun and not ended, oldest first.
     pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
-        let found: Vec<String> = sqlx::query_scalar("SELECT request FROM undos ORDER BY request")
-            .fetch_all(self.readers())
-            .await?;
-        Ok(found.into_iter().map(RequestId::from).collect())
+        let query = sqlx::query_scalar("SELECT request FROM undos ORDER BY request");
+        Ok(query.fetch_all(self.readers()).await?)
     }
 }
 

@@ -5,31 +5,23 @@ use serde_json::Value;
 
 use crate::ids::UserId;
 
-use super::{IdempotencyRecord, Store, StoreError};
-use crate::store::sqlite::rows::int;
+use super::{IdempotencyRecord, Store, StoreResult};
+use crate::store::sqlite::rows::{JsonColumn, int};
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the record of a key, however old; the caller decides if it is too old to count.
-    pub async fn once(
-        &self,
-        user: &UserId,
-        key: &str,
-    ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        let row: Option<(String, i64, Option<String>)> = sqlx::query_as(
+    pub async fn once(&self, user: &UserId, key: &str) -> StoreResult<Option<IdempotencyRecord>> {
+        let query = sqlx::query_as(
             "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2",
-        )
-        .bind(user.as_str())
-        .bind(key)
-        .fetch_optional(self.readers())
-        .await?;
-        let Some((fingerprint, at_ms, answer)) = row else { return Ok(None) };
-        let read = |text: String| {
-            serde_json::from_str(&text).map_err(|error| StoreError::corrupt("an answer", &error))
-        };
-        let (user, key, at_ms) = (user.clone(), key.to_owned(), at_ms.unsigned_abs());
-        let answer = answer.map(read).transpose()?;
-        Ok(Some(IdempotencyRecord { user, key, fingerprint, at_ms, answer }))
+        );
+        let row: Option<(String, u64, Option<JsonColumn>)> =
+            query.bind(user.as_str()).bind(key).fetch_optional(self.readers()).await?;
+        let (user, key) = (user.clone(), key.to_owned());
+        Ok(row.map(|(fingerprint, at_ms, answer)| {
+            let answer = answer.map(Into::into);
+            IdempotencyRecord { user, key, fingerprint, at_ms, answer }
+        }))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Workspace files that are also documents (open files): which they are, and how far both agree.
 
+use sqlx::{FromRow as _, Row as _};
+
 use crate::ids::{DocumentId, Version};
 
 use super::records::FileRecord;
 use super::{Store, StoreError};
-use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
@@ -40,15 +41,12 @@ impl Store {
         )
         .fetch_all(self.readers())
         .await?;
-        found.iter().map(|row| Ok((rows::file(row)?, rows::newest(row)?))).collect()
+        found.iter().map(|row| Ok((FileRecord::from_row(row)?, row.try_get("newest")?))).collect()
     }
 
     /// Returns the file of a document, if it has one.
     pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
-        let found = sqlx::query("SELECT * FROM live_files WHERE document = $1")
-            .bind(document.as_str())
-            .fetch_optional(self.readers())
-            .await?;
-        found.map(|row| rows::file(&row)).transpose()
+        let query = sqlx::query("SELECT * FROM live_files WHERE document = $1");
+        self.one(query.bind(document.to_string())).await
     }
 }

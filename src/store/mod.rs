@@ -35,7 +35,7 @@ mod webhooks;
 pub use audit::{AuditFlaw, AuditHead, GENESIS};
 pub use backup::{back_up, restore};
 pub use batch::{QueryScope, StoreOp, WriteBatch};
-pub use error::StoreError;
+pub use error::{StoreError, StoreResult};
 pub use handle::{CommitCounts, Store};
 pub use open_store::StoreAccess;
 pub use queries::inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};

@@ -1,11 +1,10 @@
 //! Passages that updates made by the server put into texts, and the stored provenance of versions.
 
 use serde_json::Value;
-use sqlx::Row;
 
 use crate::ids::{DocumentId, UserId, Version};
 
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
@@ -60,20 +59,15 @@ impl Store {
         document: &DocumentId,
         from: Version,
         to: Version,
-    ) -> Result<Vec<PlacementRow>, StoreError> {
-        let rows: Vec<(i64, String)> = sqlx::query_as(
+    ) -> StoreResult<Vec<PlacementRow>> {
+        let query = sqlx::query_as(
             "SELECT version, body FROM placements
              WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
         )
         .bind(document.as_str())
         .bind(int(from.0))
-        .bind(int(to.0))
-        .fetch_all(self.readers())
-        .await?;
-        Ok(rows
-            .into_iter()
-            .map(|(version, body)| (Version(version.unsigned_abs()), body))
-            .collect())
+        .bind(int(to.0));
+        Ok(query.fetch_all(self.readers()).await?)
     }
 
     /// Returns the provenance of the newest version, up to `version`, for which it is stored.
@@ -81,20 +75,18 @@ impl Store {
         &self,
         document: &DocumentId,
         version: Version,
-    ) -> Result<Option<PlacementRow>, StoreError> {
-        let row: Option<(i64, String)> = sqlx::query_as(
+    ) -> StoreResult<Option<PlacementRow>> {
+        let query = sqlx::query_as(
             "SELECT version, body FROM provenance WHERE document = $1 AND version <= $2
              ORDER BY version DESC LIMIT 1",
         )
         .bind(document.as_str())
-        .bind(int(version.0))
-        .fetch_optional(self.readers())
-        .await?;
-        Ok(row.map(|(version, body)| (Version(version.unsigned_abs()), body)))
+        .bind(int(version.0));
+        Ok(query.fetch_optional(self.readers()).await?)
     }
 
     /// Returns the text that a document was created with.
-    pub async fn first_text(&self, document: &DocumentId) -> Result<Option<String>, StoreError> {
+    pub async fn first_text(&self, document: &DocumentId) -> StoreResult<Option<String>> {
         let text =
             sqlx::query_scalar("SELECT content FROM snapshots WHERE document = $1 AND version = 0")
                 .bind(document.as_str());
@@ -102,19 +94,12 @@ impl Store {
     }
 
     /// Returns the person who created a document and the time in ms, as far as the audit log goes.
-    pub async fn creator(
-        &self,
-        document: &DocumentId,
-    ) -> Result<Option<(UserId, u64)>, StoreError> {
-        let row = sqlx::query(
+    pub async fn creator(&self, document: &DocumentId) -> StoreResult<Option<(UserId, u64)>> {
+        let query = sqlx::query_as(
             "SELECT actor, at_ms FROM audit WHERE document = $1 AND action = 'document.create'
              ORDER BY seq LIMIT 1",
         )
-        .bind(document.as_str())
-        .fetch_optional(self.readers())
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let (actor, at_ms): (String, i64) = (row.try_get("actor")?, row.try_get("at_ms")?);
-        Ok(Some((actor.into(), at_ms.unsigned_abs())))
+        .bind(document.as_str());
+        Ok(query.fetch_optional(self.readers()).await?)
     }
 }

@@ -4,14 +4,17 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sqlx::FromRow;
 
 use crate::ids::{
     ClientId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId, Version,
 };
 use crate::permissions::Role;
 
+use super::sqlite::rows::JsonColumn;
+
 /// A document without its text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct DocumentRecord {
     /// Identifier of the document.
     pub id: DocumentId,
@@ -25,6 +28,7 @@ pub struct DocumentRecord {
     /// alone.
     pub version: Version,
     /// Review policy, approvals, timeout, frozen ranges.
+    #[sqlx(try_from = "JsonColumn")]
     pub settings: Value,
     /// Session that owns this private document; such a document is never listed.
     pub unlisted_owner: Option<SessionId>,
@@ -32,9 +36,25 @@ pub struct DocumentRecord {
     pub deleted: bool,
 }
 
+impl DocumentRecord {
+    /// Returns a new document without updates or settings of its own.
+    pub fn new(id: DocumentId, title: String, now_ms: u64) -> Self {
+        Self {
+            id,
+            title,
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            version: Version(0),
+            settings: serde_json::json!({}),
+            unlisted_owner: None,
+            deleted: false,
+        }
+    }
+}
+
 /// One committed update, as it was broadcast; written by
 /// [`AppendUpdates`](super::StoreOp::AppendUpdates).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct UpdateRecord {
     /// Editor instance that made it.
     pub client: ClientId,
@@ -74,7 +94,7 @@ pub struct LoadedDocument {
 }
 
 /// Entry of a document's history ([`Store::history`](super::Store::history)).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct HistoryRecord {
     /// Version that the update made.
     pub version: Version,
@@ -87,7 +107,7 @@ pub struct HistoryRecord {
 }
 
 /// Gated tool call; `body` is the whole request as `approvals` writes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct RequestRecord {
     /// Identifier of the request.
     pub id: RequestId,
@@ -100,6 +120,7 @@ pub struct RequestRecord {
     /// Status, by its name on the wire.
     pub status: String,
     /// `true` if somebody may still decide it.
+    #[sqlx(rename = "is_open")]
     pub open: bool,
     /// Time at which it was announced.
     pub created_ms: u64,
@@ -110,24 +131,26 @@ pub struct RequestRecord {
 }
 
 /// One decision or vote; never changed or removed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct DecisionRecord {
     /// Request that was decided.
     pub request: RequestId,
     /// Hunk that was decided; `None`: the request as a whole.
     pub hunk: Option<String>,
     /// Person who decided.
+    #[sqlx(rename = "user_id")]
     pub user: UserId,
     /// Name of that person at that time.
     pub name: String,
     /// Time of the decision.
     pub at_ms: u64,
     /// Verdict, edited text, note.
+    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
 /// Rule made together with an approval; `body` is the whole rule as `approvals` writes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct RuleRecord {
     /// Identifier of the rule.
     pub id: RuleId,
@@ -140,6 +163,7 @@ pub struct RuleRecord {
     /// Time at which it was revoked or its session ended; `None`: the rule is in force.
     pub ended_ms: Option<u64>,
     /// All other data of the rule.
+    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
@@ -147,11 +171,12 @@ pub struct RuleRecord {
 const SESSION_TTL_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// Session: the conversations of one person's client.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct SessionRecord {
     /// Identifier of the session.
     pub id: SessionId,
     /// Person it belongs to.
+    #[sqlx(rename = "user_id")]
     pub user: UserId,
     /// Time of its beginning.
     pub created_ms: u64,
@@ -160,6 +185,7 @@ pub struct SessionRecord {
     /// Permission mode chosen last; `None`: the server's.
     pub permission_mode: Option<String>,
     /// Other data of the session.
+    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
@@ -188,18 +214,19 @@ pub const CLEAR: &str = "clear";
 pub const PAST: &str = "past";
 
 /// Message of a transcript. The store numbers messages in the order in which they were appended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct MessageRecord {
     /// `user`, `assistant`, or `result` for the end of a run; [`CLEAR`] and [`PAST`].
     pub role: String,
     /// Contents of the message, as the agent writes them.
+    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Time of the message.
     pub at_ms: u64,
 }
 
 /// Run of the agent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct RunRecord {
     /// Identifier, made by [`RunRecord::key`].
     pub id: RunId,
@@ -208,10 +235,12 @@ pub struct RunRecord {
     /// Document it works on, if any.
     pub document: Option<DocumentId>,
     /// Person who asked.
+    #[sqlx(rename = "user_id")]
     pub user: UserId,
     /// State of the run.
     pub state: RunState,
     /// Data the agent needs to continue after a restart.
+    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Time at which it was asked for.
     pub created_ms: u64,
@@ -310,13 +339,14 @@ impl RunRecord {
 }
 
 /// Issued token. The secret itself is never stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct TokenRecord {
     /// Identifier of the token.
     pub id: TokenId,
     /// SHA-256 of the secret, as lower-case hex.
     pub hash: String,
     /// Person who holds it.
+    #[sqlx(rename = "user_id")]
     pub user: UserId,
     /// Name of that person.
     pub name: String,
@@ -356,7 +386,7 @@ pub struct FileRecord {
 }
 
 /// Event for the audit log, written by [`StoreOp::Audit`](super::StoreOp::Audit).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct AuditEntry {
     /// Time of the event.
     pub at_ms: u64,
@@ -369,15 +399,25 @@ pub struct AuditEntry {
     /// Request it belongs to.
     pub request: Option<RequestId>,
     /// All other data of the event.
+    #[sqlx(try_from = "JsonColumn")]
     pub detail: Value,
 }
 
+impl AuditEntry {
+    /// Returns an event that touches no document and belongs to no request.
+    pub fn new(action: &str, actor: &UserId, detail: Value, at_ms: u64) -> Self {
+        let (actor, action) = (actor.to_string(), action.to_owned());
+        Self { at_ms, actor, action, document: None, request: None, detail }
+    }
+}
+
 /// [`AuditEntry`] in its place in the chain.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct AuditRecord {
     /// Place in the log, from 1, without gaps.
     pub seq: u64,
     /// Event.
+    #[sqlx(flatten)]
     pub entry: AuditEntry,
     /// `hash` of the record before this one.
     pub prev_hash: String,
@@ -387,15 +427,17 @@ pub struct AuditRecord {
 
 /// Stored answer to a program of the Messages API, read by
 /// [`Store::answers`](super::Store::answers).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct AnswerRecord {
     /// Person whose program was answered.
+    #[sqlx(rename = "user_id")]
     pub user: UserId,
     /// Key of the conversation up to the answer.
     pub key: String,
     /// Time of the last use, in ms.
     pub used_ms: u64,
     /// Contents that the program was not shown.
+    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
 }
 
@@ -415,7 +457,7 @@ pub struct IdempotencyRecord {
 }
 
 /// Place of an entry in the transcripts of all sessions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, FromRow)]
 pub struct TranscriptCursor {
     /// Time of the entry, in ms.
     pub at_ms: u64,
@@ -426,7 +468,7 @@ pub struct TranscriptCursor {
 }
 
 /// Size of a [`MessageRecord`], without its contents, which may be long.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct EntrySize {
     /// Place in the transcript.
     pub seq: u64,

@@ -1,11 +1,13 @@
 //! Records of webhooks and of what is sent to them.
 
 use serde_json::Value;
+use sqlx::FromRow;
 
+use super::sqlite::rows::JsonColumn;
 use crate::ids::{DeliveryId, DocumentId, WebhookId};
 
 /// Registered webhook: an address that is told of requests.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct WebhookRecord {
     /// Identifier of the webhook.
     pub id: WebhookId,
@@ -22,9 +24,10 @@ pub struct WebhookRecord {
 }
 
 /// A [`WebhookRecord`] and the state of its deliveries.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct WebhookState {
     /// The webhook.
+    #[sqlx(flatten)]
     pub hook: WebhookRecord,
     /// Time in ms at which the receiver last took a delivery.
     pub delivered_ms: Option<u64>,
@@ -39,17 +42,20 @@ pub struct WebhookState {
 }
 
 /// Next delivery to a receiver, read by [`Store::deliveries`](super::Store::deliveries).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, FromRow)]
 pub struct WebhookDelivery {
     /// Place in the outbox.
     pub seq: i64,
     /// Identifier, unchanged however often the delivery is tried.
+    #[sqlx(rename = "delivery")]
     pub id: DeliveryId,
     /// Webhook to deliver to.
+    #[sqlx(flatten)]
     pub hook: WebhookRecord,
     /// `waiting` or `resolved`.
     pub event: String,
     /// The request at that moment, as `approvals` writes it.
+    #[sqlx(try_from = "JsonColumn")]
     pub body: Value,
     /// Number of attempts so far.
     pub attempts: u32,

@@ -1,9 +1,7 @@
 //! Webhooks and their outbox: a delivery is written together with the request it is about, so
 //! neither a crash nor a slow receiver loses it.
 
-use sqlx::Row as _;
 use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
 
 use crate::ids::{DeliveryId, DocumentId, WebhookId};
 
@@ -18,16 +16,16 @@ const MOST_WAITING: i64 = 1_000;
 impl Store {
     /// Returns all webhooks, oldest first.
     pub async fn webhooks(&self) -> Result<Vec<WebhookState>, StoreError> {
-        let rows = sqlx::query(
+        let query = sqlx::query(
             "SELECT webhooks.*, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) AS waiting
              FROM webhooks ORDER BY id",
         );
-        rows.fetch_all(self.readers()).await?.iter().map(state).collect()
+        self.all(query).await
     }
 
     /// Returns the oldest delivery of each active webhook.
     pub async fn deliveries(&self) -> Result<Vec<WebhookDelivery>, StoreError> {
-        let rows = sqlx::query(
+        let query = sqlx::query(
             "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
                     outbox.attempts, outbox.since_ms, outbox.next_ms
              FROM outbox JOIN webhooks ON webhooks.id = outbox.hook
@@ -35,46 +33,8 @@ impl Store {
                AND outbox.seq = (SELECT MIN(seq) FROM outbox AS older WHERE older.hook = outbox.hook)
              ORDER BY outbox.seq",
         );
-        rows.fetch_all(self.readers()).await?.iter().map(delivery).collect()
+        self.all(query).await
     }
-}
-
-fn hook(row: &SqliteRow) -> Result<WebhookRecord, StoreError> {
-    Ok(WebhookRecord {
-        id: row.try_get::<String, _>("id")?.into(),
-        url: row.try_get("url")?,
-        document: row.try_get::<Option<String>, _>("document")?.map(Into::into),
-        secret: row.try_get("secret")?,
-        active: row.try_get("active")?,
-        created_ms: row.try_get::<i64, _>("created_ms")?.unsigned_abs(),
-    })
-}
-
-fn state(row: &SqliteRow) -> Result<WebhookState, StoreError> {
-    let time = |column| Ok::<_, StoreError>(row.try_get::<Option<i64>, _>(column)?);
-    Ok(WebhookState {
-        hook: hook(row)?,
-        delivered_ms: time("delivered_ms")?.map(i64::unsigned_abs),
-        failing_ms: time("failing_ms")?.map(i64::unsigned_abs),
-        error: row.try_get("error")?,
-        dropped: row.try_get::<i64, _>("dropped")?.unsigned_abs(),
-        waiting: row.try_get::<i64, _>("waiting")?.unsigned_abs(),
-    })
-}
-
-fn delivery(row: &SqliteRow) -> Result<WebhookDelivery, StoreError> {
-    let body: &str = row.try_get("body")?;
-    Ok(WebhookDelivery {
-        seq: row.try_get("seq")?,
-        id: row.try_get::<String, _>("delivery")?.into(),
-        hook: hook(row)?,
-        event: row.try_get("event")?,
-        body: serde_json::from_str(body)
-            .map_err(|error| StoreError::corrupt("a delivery", &error))?,
-        attempts: u32::try_from(row.try_get::<i64, _>("attempts")?).unwrap_or(u32::MAX),
-        since_ms: row.try_get::<Option<i64>, _>("since_ms")?.map(i64::unsigned_abs),
-        next_ms: row.try_get::<i64, _>("next_ms")?.unsigned_abs(),
-    })
 }
 
 /// Stores a new webhook, or its new address or activity. A new address has not failed yet.

@@ -22,16 +22,8 @@ pub struct ToolCall {
 impl ToolCall {
     /// Returns the call in a block of a message, if the block is one.
     pub fn of(block: &ContentBlock) -> Option<Self> {
-        match block {
-            ContentBlock::ToolUse { id, name, input } => {
-                Some(Self { id: id.clone(), name: name.clone(), input: input.clone() })
-            }
-            ContentBlock::Text { .. }
-            | ContentBlock::ToolResult { .. }
-            | ContentBlock::Thinking { .. }
-            | ContentBlock::RedactedThinking { .. }
-            | ContentBlock::Other(_) => None,
-        }
+        let ContentBlock::ToolUse { id, name, input } = block else { return None };
+        Some(Self { id: id.clone(), name: name.clone(), input: input.clone() })
     }
 }
 

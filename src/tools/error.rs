@@ -77,6 +77,9 @@ pub enum ToolError {
     Internal(String),
 }
 
+/// Result of a step of a [`ToolCall`](super::ToolCall).
+pub type ToolResult<T> = Result<T, ToolError>;
+
 impl From<WorkspaceError> for ToolError {
     fn from(error: WorkspaceError) -> Self {
         Self::Failed(error.to_string())

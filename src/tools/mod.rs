@@ -32,7 +32,7 @@ pub use context::{
     ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
     PlanMode, ReadDocuments, SafeTools, ToolContext,
 };
-pub use error::ToolError;
+pub use error::{ToolError, ToolResult};
 pub use offers::ToolOffer;
 pub use partial_input::PartialInput;
 pub use prepared_call::{

@@ -29,9 +29,8 @@ use crate::tools::document::suggest_improvements::SuggestImprovements;
 use crate::tools::document::update_document_by_id::UpdateDocumentById;
 use crate::tools::document::update_full_document::UpdateFullDocument;
 use crate::tools::document::update_selection::UpdateSelection;
-use crate::tools::pipeline::inbox_approval;
 use crate::tools::pipeline::inbox_approval::AskerState;
-use crate::tools::pipeline::{cross_document, open_file};
+use crate::tools::pipeline::{cross_document, inbox_approval, open_file};
 #[cfg(unix)]
 use crate::tools::workspace::bash::BashTool;
 use crate::tools::workspace::edit::EditTool;

@@ -107,6 +107,9 @@ pub enum WorkspaceError {
     },
 }
 
+/// Result of an operation in the [`Workspace`](super::Workspace).
+pub type WorkspaceResult<T> = Result<T, WorkspaceError>;
+
 impl WorkspaceError {
     /// Returns `true` if no file could ever have this name: it contains NUL, or is too long.
     pub fn is_about_the_name(&self) -> bool {

@@ -9,7 +9,7 @@ use cap_fs_ext::{
 };
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
-use super::error::{WorkspaceError, unreadable};
+use super::error::{WorkspaceError, WorkspaceResult, unreadable};
 use super::path_names::check_guarded;
 use super::replace::{FileReplacement, ReplacedFile};
 use super::resolved_path::{MissingFolder, ResolvedPath};
@@ -22,7 +22,7 @@ impl Workspace {
     /// # Errors
     ///
     /// [`WorkspaceError::NotFound`], or the reason why an existing file is not read.
-    pub fn read(&self, path: &str) -> Result<TextFile, WorkspaceError> {
+    pub fn read(&self, path: &str) -> WorkspaceResult<TextFile> {
         self.read_at(&self.spot(path, MissingFolder::Refuse)?, path).map(|(file, _)| file)
     }
 
@@ -31,7 +31,7 @@ impl Workspace {
     /// # Errors
     ///
     /// The reason why the file cannot be written, or why an existing file is not read.
-    pub fn read_if_exists(&self, path: &str) -> Result<Option<TextFile>, WorkspaceError> {
+    pub fn read_if_exists(&self, path: &str) -> WorkspaceResult<Option<TextFile>> {
         check_guarded(path)?;
         let found =
             self.spot(path, MissingFolder::Refuse).and_then(|spot| self.writable(&spot, path));
@@ -56,7 +56,7 @@ impl Workspace {
     /// # Errors
     ///
     /// The reason why it could not.
-    pub fn check(&self, path: &str, content: &str) -> Result<(), WorkspaceError> {
+    pub fn check(&self, path: &str, content: &str) -> WorkspaceResult<()> {
         check_guarded(path)?;
         check_text(path, content)
     }
@@ -87,7 +87,7 @@ impl Workspace {
         path: &str,
         content: &str,
         expected: &str,
-    ) -> Result<ReplacedFile, WorkspaceError> {
+    ) -> WorkspaceResult<ReplacedFile> {
         self.check(path, content)?;
         let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = if expected == ABSENT { MissingFolder::Make } else { MissingFolder::Refuse };
@@ -124,7 +124,7 @@ impl Workspace {
     /// # Errors
     ///
     /// The errors of [`Self::write`].
-    pub fn remove(&self, path: &str, expected: &str) -> Result<ReplacedFile, WorkspaceError> {
+    pub fn remove(&self, path: &str, expected: &str) -> WorkspaceResult<ReplacedFile> {
         check_guarded(path)?;
         let replacing = self.0.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let spot = self.spot(path, MissingFolder::Refuse).map_err(|error| match error {
@@ -144,11 +144,7 @@ impl Workspace {
     }
 
     /// Reads a file that could be replaced without an effect on another name of it.
-    fn writable(
-        &self,
-        spot: &ResolvedPath,
-        path: &str,
-    ) -> Result<(TextFile, Metadata), WorkspaceError> {
+    fn writable(&self, spot: &ResolvedPath, path: &str) -> WorkspaceResult<(TextFile, Metadata)> {
         let (file, metadata) = self.read_at(spot, path)?;
         // A second name may be left of this program's own writing, after the power failed.
         if metadata.nlink() > 1 && !atomic_write::removed_second(spot, &metadata) {
@@ -161,7 +157,7 @@ impl Workspace {
         &self,
         spot: &ResolvedPath,
         path: &str,
-    ) -> Result<(TextFile, Metadata), WorkspaceError> {
+    ) -> WorkspaceResult<(TextFile, Metadata)> {
         let failed = |error: std::io::Error| match error.kind() {
             ErrorKind::NotFound => WorkspaceError::NotFound { path: path.to_owned() },
             _ => unreadable(path, error),
@@ -197,7 +193,7 @@ pub(super) fn changed(path: &str) -> WorkspaceError {
 }
 
 /// Refuses a content that no tool would read again.
-fn check_text(path: &str, content: &str) -> Result<(), WorkspaceError> {
+fn check_text(path: &str, content: &str) -> WorkspaceResult<()> {
     let (path, bytes) = (path.to_owned(), content.len() as u64);
     if bytes > LARGEST_FILE {
         return Err(WorkspaceError::TooLarge { path, bytes });
@@ -212,7 +208,7 @@ pub(super) fn open(folder: &Dir, name: &OsStr) -> std::io::Result<cap_std::fs::F
     folder.open_with(name, &options)
 }
 
-fn check_kind(metadata: &Metadata, path: &str) -> Result<(), WorkspaceError> {
+fn check_kind(metadata: &Metadata, path: &str) -> WorkspaceResult<()> {
     let path = path.to_owned();
     if metadata.is_symlink() {
         Err(WorkspaceError::Link { path })

@@ -7,7 +7,7 @@ use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
 use super::Workspace;
-use super::error::{WorkspaceError, unreadable};
+use super::error::{WorkspaceError, WorkspaceResult, unreadable};
 use super::path_names::{names, outside};
 
 /// Treatment of a missing folder by [`Workspace::spot`].
@@ -27,11 +27,7 @@ pub(super) struct ResolvedPath {
 
 impl Workspace {
     /// Resolves a path to a [`ResolvedPath`].
-    pub(super) fn spot(
-        &self,
-        path: &str,
-        missing: MissingFolder,
-    ) -> Result<ResolvedPath, WorkspaceError> {
+    pub(super) fn spot(&self, path: &str, missing: MissingFolder) -> WorkspaceResult<ResolvedPath> {
         let mut names = names(path)?;
         let name = names.pop().ok_or_else(|| outside(path))?.to_owned();
         let folder = self.descend(path, &names, missing)?;
@@ -42,7 +38,7 @@ impl Workspace {
     }
 
     /// Opens the folder of a path; `""` and `"."` are the workspace itself.
-    pub(super) fn folder(&self, path: &str) -> Result<Dir, WorkspaceError> {
+    pub(super) fn folder(&self, path: &str) -> WorkspaceResult<Dir> {
         self.descend(path, &names(path)?, MissingFolder::Refuse)
     }
 
@@ -51,7 +47,7 @@ impl Workspace {
         path: &str,
         names: &[&OsStr],
         missing: MissingFolder,
-    ) -> Result<Dir, WorkspaceError> {
+    ) -> WorkspaceResult<Dir> {
         let mut folder = self.0.root.try_clone().map_err(|error| unreadable(path, error))?;
         for name in names {
             if self.is_closed_name(&folder, name) {

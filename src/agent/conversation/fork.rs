@@ -20,8 +20,7 @@ use super::history::ResultTexts;
 use super::response::{end, how_it_ended};
 use super::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::run::run_events::RunEvents;
-use crate::agent::run::run_record;
-use crate::agent::run::run_record::Run;
+use crate::agent::run::run_record::{self, Run};
 use crate::agent::scheduler::{ConversationLock, QueueKey, WorkerNeed};
 use crate::agent::service::{AgentDeps, AgentService};
 use crate::agent::{AskError, AskKind};
@@ -165,14 +164,10 @@ impl AgentDeps {
             TranscriptEntry { session: session.clone(), run: RunId::generate(), at_ms, kind };
         let mut batch = WriteBatch::from(run_record::append(document.as_ref(), &entry)?);
         batch.extend(past.ops().iter().cloned());
-        batch.push(StoreOp::Audit(AuditEntry {
-            at_ms,
-            actor: by.user.to_string(),
-            action: if from.is_some() { "transcript.fork" } else { "transcript.clear" }.to_owned(),
-            document: document.clone(),
-            request: None,
-            detail: json!({ "session": session, "from": from }),
-        }));
+        let action = if from.is_some() { "transcript.fork" } else { "transcript.clear" };
+        let detail = json!({ "session": session, "from": from });
+        let line = AuditEntry::new(action, &by.user, detail, at_ms);
+        batch.push(StoreOp::Audit(AuditEntry { document: document.clone(), ..line }));
         self.store.commit(batch).await?;
         let clock = self.clock.clone();
         let (session, run, document) = (session.clone(), entry.run.clone(), document.clone());

@@ -9,8 +9,7 @@ use crate::store::{
 };
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
-use crate::agent::run::run_record;
-use crate::agent::run::run_record::Run;
+use crate::agent::run::run_record::{self, Run};
 use crate::agent::service::{AgentDeps, AgentService};
 use crate::agent::{AgentRequest, AskError};
 

@@ -393,16 +393,8 @@ impl TranscriptEntry {
 }
 
 fn shown_block(block: &ContentBlock) -> Option<AgentObject> {
-    match block {
-        ContentBlock::Text { text, .. } => Some(AgentObject::text(text)),
-        ContentBlock::ToolUse { .. } => {
-            ToolCall::of(block).map(|call| AgentObject::tool_use(&call))
-        }
-        ContentBlock::ToolResult { .. }
-        | ContentBlock::Thinking { .. }
-        | ContentBlock::RedactedThinking { .. }
-        | ContentBlock::Other(_) => None,
-    }
+    let text = block.as_text().map(AgentObject::text);
+    text.or_else(|| ToolCall::of(block).map(|call| AgentObject::tool_use(&call)))
 }
 
 #[cfg(test)]

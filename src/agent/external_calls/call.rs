@@ -12,18 +12,17 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::permissions::{Action, Principal};
 use crate::rooms::RoomError;
 use crate::rooms::command::ApprovalMode;
-use crate::tools::ToolOffer;
 use crate::tools::pipeline::inbox_approval;
 use crate::tools::{
     ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
-    FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext, ToolEffect, ToolOutcome,
+    FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext, ToolEffect, ToolOffer, ToolOutcome,
 };
 
 use super::waiters::CallHandle;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::run::run_record::Run;
 use crate::agent::{
-    AgentRequest, AgentService, AskError, AskKind, ConversationMode, PermissionMode,
+    AgentRequest, AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode,
 };
 
 /// Origin of an external call.
@@ -155,7 +154,7 @@ impl AgentService {
         &self,
         calling: CallRequest,
         caller: &CancellationToken,
-    ) -> Result<CallHandle, AskError> {
+    ) -> AskResult<CallHandle> {
         let effect = self.shared.tools.effect(&calling.outside.call.name);
         if effect.is_none_or(ToolEffect::only_reads) && !self.is_ruled(effect, &calling).await? {
             let finished = self.read_for(&calling, caller).await?;
@@ -194,11 +193,7 @@ impl AgentService {
 
     /// Returns `true` if a rule applies to a call that only reads the workspace. People may then be
     /// asked for any length of time.
-    async fn is_ruled(
-        &self,
-        effect: Option<ToolEffect>,
-        calling: &CallRequest,
-    ) -> Result<bool, AskError> {
+    async fn is_ruled(&self, effect: Option<ToolEffect>, calling: &CallRequest) -> AskResult<bool> {
         if effect != Some(ToolEffect::Reads) || self.shared.tools.workspace().is_none() {
             return Ok(false);
         }
@@ -211,7 +206,7 @@ impl AgentService {
         &self,
         ask: AgentRequest,
         caller: &CancellationToken,
-    ) -> Result<CallHandle, AskError> {
+    ) -> AskResult<CallHandle> {
         let cancel = CancellationToken::new();
         if caller.is_cancelled() {
             cancel.cancel();
@@ -230,7 +225,7 @@ impl AgentService {
         &self,
         calling: &CallRequest,
         cancel: &CancellationToken,
-    ) -> Result<FinishedCall, AskError> {
+    ) -> AskResult<FinishedCall> {
         let CallRequest { session, principal, document, prompt, outside, key: _ } = calling;
         let tools = &self.shared.tools;
         // The workspace has no document to which a right could apply.

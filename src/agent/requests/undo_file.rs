@@ -10,9 +10,9 @@ use crate::failpoint;
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
 use crate::rooms::command::{UndoChange, UndoFileChange};
-use crate::rooms::{DESK, RoomError, RoomHandle};
-use crate::tools::ToolError;
+use crate::rooms::{DESK, RoomError, RoomHandle, RoomResult};
 use crate::tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
+use crate::tools::{ToolError, ToolResult};
 
 use crate::agent::service::AgentDeps;
 use crate::agent::{AgentService, AskError};
@@ -29,7 +29,7 @@ impl AgentService {
         room: &RoomHandle,
         wish: UndoChange,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         if room.document().as_str() != DESK {
             return room.undo(wish, by).await;
         }
@@ -68,7 +68,7 @@ impl AgentDeps {
         workspace_inbox: &RoomHandle,
         wish: UndoChange,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RoomResult<Arc<ApprovalRequest>> {
         let UndoChange { request: id, hunks, force, seen: _ } = wish;
         if hunks.is_some() {
             return Err(invalid(InvalidDecisionReason::NoChangesToUndo));
@@ -109,7 +109,7 @@ impl AgentDeps {
         change: &FileChange,
         now: &CurrentFile,
         by: &Principal,
-    ) -> Result<(), ToolError> {
+    ) -> ToolResult<()> {
         let (Some((room, reading)), Some(before)) = (&now.live, &change.before) else {
             return self.tools.put_back(change.clone(), now.stamp.clone()).await;
         };
@@ -120,10 +120,7 @@ impl AgentDeps {
     }
 
     /// Returns the result of an interrupted undo, inferred from the present text of the file.
-    async fn recover_outcome(
-        &self,
-        request: &ApprovalRequest,
-    ) -> Result<FileUndoOutcome, ToolError> {
+    async fn recover_outcome(&self, request: &ApprovalRequest) -> ToolResult<FileUndoOutcome> {
         let mut done = request.clone();
         done.aftermath.reversal = None;
         let change = done.written().ok().as_ref().and_then(FileChange::of);
@@ -140,10 +137,7 @@ impl AgentDeps {
     }
 
     /// Returns a stored request without a document.
-    pub(crate) async fn kept_request(
-        &self,
-        id: &RequestId,
-    ) -> Result<Option<ApprovalRequest>, RoomError> {
+    pub(crate) async fn kept_request(&self, id: &RequestId) -> RoomResult<Option<ApprovalRequest>> {
         let kept = self.store.request(id).await;
         let kept = kept.map_err(|error| RoomError::Store(Arc::new(error)))?;
         let Some(record) = kept.filter(|record| record.document.is_none()) else {
@@ -158,7 +152,7 @@ impl AgentDeps {
 
 /// Checks that `by` may change the document that the file is, and that a change of its text can
 /// undo the call.
-fn check_live(change: &FileChange, now: &CurrentFile, by: &Principal) -> Result<(), RoomError> {
+fn check_live(change: &FileChange, now: &CurrentFile, by: &Principal) -> RoomResult<()> {
     let Some(document) = now.document() else { return Ok(()) };
     if !by.may(Action::Write, Some(document)) {
         return Err(RoomError::NotAllowed);

@@ -3,12 +3,11 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::llm::{AnswerDelta, FailedTryUsage, ModelError};
+use crate::llm::{AnswerDelta, AnswerStream, FailedTryUsage, ModelError};
 
 use super::call_previews::CallPreviews;
 use super::end_reason::RunEndReason;
@@ -38,7 +37,7 @@ struct ModelProgress {
 /// once when `cancel` fires, which the model was also given.
 pub async fn listen(
     run_events: &RunEvents,
-    stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
+    stream: AnswerStream,
     cancel: &CancellationToken,
     sketching: &mut CallPreviews<'_>,
 ) -> (RunInput, Vec<FailedTryUsage>) {
@@ -58,7 +57,7 @@ pub async fn listen(
 
 async fn until_end(
     run_events: &RunEvents,
-    stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
+    stream: AnswerStream,
     cancel: &CancellationToken,
     heard: &mut ModelProgress,
     sketching: &mut CallPreviews<'_>,

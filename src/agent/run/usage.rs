@@ -45,16 +45,7 @@ impl UsageTotals {
         let is_first = self.answers == 0 && self.tokens() == 0;
         self.cost = if is_first { cost } else { self.cost.zip(cost).map(|(a, b)| a + b) };
         model.clone_into(&mut self.model);
-        let TokenUsage {
-            input_tokens,
-            cache_creation_input_tokens,
-            cache_read_input_tokens,
-            output_tokens,
-        } = usage;
-        self.usage.input_tokens += input_tokens;
-        self.usage.cache_creation_input_tokens += cache_creation_input_tokens;
-        self.usage.cache_read_input_tokens += cache_read_input_tokens;
-        self.usage.output_tokens += output_tokens;
+        self.usage += usage;
     }
 
     /// Returns the number of tokens sent and received, those from a cache included.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -19,7 +19,9 @@ use crate::auth::{Authenticator, TokenSecret};
 use crate::document::utf16_len;
 use crate::ids::{DocumentId, MemberId, RequestId, RunId, SessionId, Version};
 use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
-use crate::llm::{AnswerDelta, AssistantMessage, FailedTryUsage, Model, ModelError, ModelRequest};
+use crate::llm::{
+    AnswerDelta, AnswerStream, AssistantMessage, FailedTryUsage, Model, ModelError, ModelRequest,
+};
 use crate::permissions::{Principal, Role};
 use crate::rooms::clock::WallClock;
 use crate::rooms::command::{JoiningMember, OpenedDocument, PushRequest};
@@ -152,11 +154,7 @@ impl Model for MockModel {
         "actor"
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         self.asked.lock().unwrap().push(request);
         self.called.notify_one();
         let play = self.part.lock().unwrap().pop_front();
@@ -175,11 +173,7 @@ impl Model for MockModel {
 }
 
 impl ScriptedReply {
-    fn stream(
-        self,
-        usage: TokenUsage,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+    fn stream(self, usage: TokenUsage, cancel: CancellationToken) -> AnswerStream {
         match self {
             ScriptedReply::Writes(deltas, go_on, then) => {
                 let rest = stream::once(async move {

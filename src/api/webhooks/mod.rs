@@ -113,14 +113,10 @@ impl Caller {
         op: StoreOp,
     ) -> Result<(), ApiError> {
         let host = hook.url.split('/').nth(2);
-        let line = StoreOp::Audit(AuditEntry {
-            at_ms: self.api.clock.now_ms(),
-            actor: self.principal.user.to_string(),
-            action: action.to_owned(),
-            document: hook.document.clone(),
-            request: None,
-            detail: json!({"webhook": hook.id, "host": host, "active": hook.active}),
-        });
+        let detail = json!({"webhook": hook.id, "host": host, "active": hook.active});
+        let (user, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        let line = AuditEntry::new(action, user, detail, now_ms);
+        let line = StoreOp::Audit(AuditEntry { document: hook.document.clone(), ..line });
         Ok(self.api.store.commit(WriteBatch::from(op).with(line)).await?)
     }
 }

@@ -1,11 +1,10 @@
 //! Preview hash, to which an approval is bound: a hash over everything that was shown.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::approvals::ApprovalRequest;
+use crate::ids::hex;
 
 impl ApprovalRequest {
     /// Returns `sha256:` and the hash of the tool, its stored input (and with it a command), each
@@ -30,13 +29,7 @@ impl ApprovalRequest {
         if let Some(content) = &proposal.action.touched {
             quote(content, &mut shown);
         }
-        let mut hash = String::with_capacity(71);
-        hash.push_str("sha256:");
-        for byte in Sha256::digest(&shown) {
-            // Writing to a string cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-        }
-        hash
+        format!("sha256:{}", hex(&Sha256::digest(&shown)))
     }
 }
 

@@ -214,7 +214,7 @@ fn no_refusal_sounds_like_a_permission_problem() {
 #[test]
 fn a_new_file_is_shown_as_in_the_first_seed() {
     let preview = Preview::diff("/path/to/test.txt", None, "hello world", &DiffLimits::default());
-    assert_eq!(preview.kind.as_str(), "diff");
+    assert_eq!(preview.kind, PreviewKind::Diff);
     assert_eq!(
         preview.diff_lines,
         ["--- a//path/to/test.txt", "+++ b//path/to/test.txt", "@@ -0,0 +1 @@", "+hello world"]
@@ -247,7 +247,7 @@ fn several_steps_are_shown_one_by_one() {
         |from, to, everywhere, occurrences| PreviewStep { from, to, everywhere, occurrences };
     let steps = [step("a", "x", false, 1), step("b", "y", true, 2)];
     let preview = Preview::multi_diff("f", "a\nb\nb\n", "x\ny\ny\n", &steps, &limits);
-    assert_eq!(preview.kind.as_str(), "multi_diff");
+    assert_eq!(preview.kind, PreviewKind::MultiDiff);
     assert_eq!(preview.data["edit_count"], 2);
     let edits = &preview.data["edits"];
     assert_eq!(edits[1]["diff_lines"][3], "-b");
@@ -259,6 +259,6 @@ fn several_steps_are_shown_one_by_one() {
 fn a_command_is_shown_with_its_warnings() {
     let warning = PreviewWarning { code: "deletes".into(), text: "This deletes files.".into() };
     let preview = Preview::command("rm -r x", vec![warning.clone()]);
-    assert_eq!(preview.kind.as_str(), "command");
+    assert_eq!(preview.kind, PreviewKind::Command);
     assert_eq!((preview.data, preview.warnings), (json!({ "command": "rm -r x" }), vec![warning]));
 }

@@ -7,6 +7,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::llm::AnswerDelta;
 use crate::llm::messages_api::MessageRole;
 use crate::llm::testing::{
     MockProvider, asks, collect_answer, json_answer, read_request, refusal, stream,

@@ -22,7 +22,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::stream::BoxStream;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -34,7 +33,9 @@ use crate::llm::messages_api::ContentBlock;
 use crate::processes::{EnvironmentTag, stop_marked};
 
 use super::delta_stream::{self, DeltaSink};
-use super::{AnswerDelta, AssistantMessage, Model, ModelError, ModelRequest, ModelThread};
+use super::{
+    AnswerDelta, AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelThread,
+};
 use process::{CliProcess, CliStart, PrivateFolder};
 use stdout_parser::{AnswerParser, CliLine, LineBuffer, LineOutcome, NoAnswerReason, failed};
 use tool_server::ToolServer;
@@ -158,11 +159,7 @@ impl Model for ClaudeCliModel {
         &self.name
     }
 
-    fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: CancellationToken,
-    ) -> BoxStream<'static, Result<AnswerDelta, ModelError>> {
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let shared = Arc::clone(&self.shared);
         delta_stream::answer(cancel, |sink| async move { shared.answer(request, &sink).await })
     }
@@ -243,8 +240,7 @@ impl ClaudeCliShared {
         mut talk: CliConversation,
         answer: AssistantMessage,
     ) -> AssistantMessage {
-        let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
-        if answer.content.iter().any(is_call) {
+        if answer.content.iter().any(ContentBlock::is_tool_use) {
             talk.server.announce(&answer.content);
             talk.since = Instant::now();
             self.waiting().insert(run, talk);

@@ -13,9 +13,8 @@ use tokio::task::JoinSet;
 use crate::processes::{EnvironmentTag, ProcessTree};
 
 use super::super::{ModelError, ModelRequest};
-use super::ClaudeCliSettings;
-use super::stdin;
 use super::stdout_parser::failed;
+use super::{ClaudeCliSettings, stdin};
 
 /// Name of the environment variable that marks every process of one start of the CLI.
 pub(super) const OF_PROCESS: &str = "COPYDESK_CLI";

@@ -230,7 +230,7 @@ impl AnswerParser {
         self.messages += 1;
         add(&mut self.usage, message.usage);
         self.content_so_far.append(&mut message.content);
-        let waits = self.content_so_far.iter().any(|it| matches!(it, ContentBlock::ToolUse { .. }));
+        let waits = self.content_so_far.iter().any(ContentBlock::is_tool_use);
         self.last = Some(message);
         waits.then(|| LineOutcome::Done(self.answer(None)))
     }

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::edits;
 use super::intent::{EditIntent, LetterCase, ListStyle, MistakeScope, QuoteStyle, SortOrder};
 use super::proofread::{TextCorrection, proofread};
 use super::rules::CorrectionKind;
-use super::wording;
+use super::{edits, wording};
 use crate::llm::{DocumentView, SelectionView};
 
 /// Action of the copy editor.

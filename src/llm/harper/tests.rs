@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::llm::AnswerDelta;
 use crate::llm::testing::{RecordedAnswer, asks, collect_answer, in_document, with_results};
 
 /// Somebody asks `prompt` in a document whose selection is marked by `⟦` and `⟧`.

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use crate::llm::ModelError;
 use crate::llm::messages_api::ApiError;
-use crate::llm::retry;
+use crate::llm::{ModelError, retry};
 
 /// Reads the body of an error as an [`ApiError`]; `None` if it has no message.
 pub(super) fn read(text: &str) -> Option<ApiError> {

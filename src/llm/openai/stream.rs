@@ -323,7 +323,7 @@ impl<'a> CompletionReader<'a> {
                 CompletionBlock::Call(number) => content.extend(self.calls.close(number)?),
             }
         }
-        let calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+        let calls = content.iter().any(ContentBlock::is_tool_use);
         let stop_reason = match stop_reason {
             Some(stopped) => stopped,
             None if calls => StopReason::ToolUse,

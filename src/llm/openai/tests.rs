@@ -3,6 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::llm::AnswerDelta;
 use crate::llm::messages_api::StopReason;
 use crate::llm::testing::{
     MockProvider, asks, collect_answer, json_answer, refusal, stream, with_results,

@@ -2,6 +2,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 
 use super::*;
+use crate::llm::AnswerDelta;
 use crate::llm::messages_api::StopReason;
 use crate::llm::testing::{asks, collect_answer, with_results};
 

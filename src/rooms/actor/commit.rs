@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cpu_pool;
-use crate::failpoint;
+use crate::{cpu_pool, failpoint};
 
 use super::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::RoomError;

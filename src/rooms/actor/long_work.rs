@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cpu_pool::{self, JobLost};
-use crate::document::{Document, RebaseBudget, Text};
+use crate::document::{Document, Text};
 use crate::ids::{DocumentId, MemberId, Version};
 use crate::store::StoreError;
 

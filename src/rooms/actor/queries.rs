@@ -19,8 +19,7 @@ use crate::rooms::command::{
 use crate::rooms::event::StreamingPreview;
 use crate::rooms::persistence::{loading, restore};
 use crate::rooms::settings::DocumentSettings;
-use crate::rooms::state::RoomState;
-use crate::rooms::state::{proposals, requests, rules, streaming_previews, votes};
+use crate::rooms::state::{RoomState, proposals, requests, rules, streaming_previews, votes};
 use crate::rooms::work_size::is_long_arrival;
 
 /// Number of requests that are named as the causes of missed updates.
@@ -40,7 +39,7 @@ impl RoomActor {
             self.end_rules_of_old_sessions(effects).await?;
             // Permissions may have been taken away since the rules were made, and even since this
             // run began.
-            auth::holders(&self.shared.store, self.now().ms).await.map_err(RoomError::store)?
+            auth::holders(&self.shared.store, self.now().ms).await?
         };
         let now = self.now();
         let behind = self.state.version().0.saturating_sub(new.action.base_version.0);
@@ -133,8 +132,7 @@ impl RoomActor {
         if clients.is_empty() {
             return Ok(());
         }
-        let owners = self.shared.store.client_owners(self.state.id(), &clients).await;
-        let mut owners = owners.map_err(RoomError::store)?;
+        let mut owners = self.shared.store.client_owners(self.state.id(), &clients).await?;
         for client in clients {
             let owner = owners.remove(&client);
             self.state.remember_client(client, owner);
@@ -155,7 +153,7 @@ impl RoomActor {
     /// permission is checked again when the votes are needed, and when a token ends.
     pub(crate) async fn recount(&mut self, effects: &mut TurnEffects) -> Result<(), RoomError> {
         let now = self.now();
-        let people = auth::holders(&self.shared.store, now.ms).await.map_err(RoomError::store)?;
+        let people = auth::holders(&self.shared.store, now.ms).await?;
         votes::recount(&mut self.state, &people, &now, effects);
         Ok(())
     }
@@ -245,7 +243,7 @@ impl RoomActor {
         }
         // The rule may have ended in this very turn.
         self.flush(effects).await?;
-        let record = self.shared.store.rule(id).await.map_err(RoomError::store)?;
+        let record = self.shared.store.rule(id).await?;
         let record = record.filter(|record| record.document == self.state.about());
         let ApprovalRule { ended, .. } = restore::rule(record.ok_or(RoomError::NoRule)?)?;
         Err(ended.map_or(RoomError::NoRule, RoomError::RuleEnded))

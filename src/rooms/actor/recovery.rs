@@ -10,7 +10,7 @@ use super::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::actor::RoomActor;
 use crate::rooms::event::{DocumentChange, RoomEvent, RunEvent};
 use crate::rooms::persistence::loading;
-use crate::rooms::state::{deadlines, proposals, requests, streaming_previews};
+use crate::rooms::state::{deadlines, requests, streaming_previews};
 use crate::rooms::{EncodedEvent, RoomError};
 
 impl RoomActor {

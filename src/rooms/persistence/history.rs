@@ -20,7 +20,7 @@ use crate::rooms::command::{RoomCommand, TextRestore};
 use crate::rooms::state::text::PUSH_LIMITS;
 use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::work_size::{is_long_answer, is_long_log};
-use crate::rooms::{RoomError, RoomHandle};
+use crate::rooms::{RoomError, RoomHandle, RoomResult};
 
 /// Distance of two snapshots of a room at most.
 const BETWEEN: LogPiece = LogPiece { updates: 4_000, bytes: 64 * 1024 * 1024 };
@@ -39,15 +39,14 @@ pub async fn text_at(
     document: &DocumentId,
     version: Version,
     person: &str,
-) -> Result<Text, RoomError> {
-    let start = store.starting_text(document, version).await.map_err(RoomError::store)?;
+) -> RoomResult<Text> {
+    let start = store.starting_text(document, version).await?;
     let StartingText { record, snapshot, text } = start.ok_or(RoomError::NoDocument)?;
     let long = is_long_answer(text.len(), 0);
     let mut text = cpu_pool::run_if(long, person, move || Text::new(&text)).await?;
     let (mut at, mut since) = (snapshot, ReplayedText::default());
     while at < record.version {
-        let piece = store.piece(document, at, record.version, PIECE).await;
-        let piece = piece.map_err(RoomError::store)?;
+        let piece = store.piece(document, at, record.version, PIECE).await?;
         at = at.plus(piece.len());
         let bytes = piece.iter().map(|update| update.changes.len()).sum();
         since = since.and(piece.len(), bytes);
@@ -90,7 +89,7 @@ async fn keep(
     text: &Text,
     bytes: usize,
     person: &str,
-) -> Result<(), RoomError> {
+) -> RoomResult<()> {
     let copied = text.clone();
     let text = cpu_pool::run(person, move || copied.to_string()).await?;
     let (document, replayed_bytes) = (document.clone(), bytes as u64);
@@ -113,7 +112,7 @@ pub async fn compare(
     from: Version,
     to: Version,
     person: &str,
-) -> Result<Vec<DraftPart>, RoomError> {
+) -> RoomResult<Vec<DraftPart>> {
     let old = text_at(store, document, from, person).await?;
     let new = text_at(store, document, to, person).await?;
     difference(&old, &new, person).await
@@ -121,11 +120,7 @@ pub async fn compare(
 
 /// Returns the differences of two texts. Runs on the pool: comparing long texts takes longer than
 /// other people should have to wait.
-pub(crate) async fn difference(
-    old: &Text,
-    new: &Text,
-    person: &str,
-) -> Result<Vec<DraftPart>, RoomError> {
+pub(crate) async fn difference(old: &Text, new: &Text, person: &str) -> RoomResult<Vec<DraftPart>> {
     let (old, new) = (old.clone(), new.clone());
     let compared = cpu_pool::run(person, move || {
         let (old, new) = (old.to_string(), new.to_string());
@@ -141,7 +136,7 @@ pub(crate) async fn difference_in_one_update(
     old: &Text,
     new: &Text,
     person: &str,
-) -> Result<Vec<DraftPart>, RoomError> {
+) -> RoomResult<Vec<DraftPart>> {
     let parts = difference(old, new, person).await?;
     // Each change is a section, and so is the unchanged text before it; one more stays at the end.
     let most = (PUSH_LIMITS.max_sections - 1) / 2;
@@ -193,7 +188,7 @@ pub(crate) async fn bring_back(
     version: Version,
     only_at: Option<Version>,
     by: &Principal,
-) -> Result<Version, RoomError> {
+) -> RoomResult<Version> {
     let mut last = Err(RoomError::Resync);
     for _ in 0..ATTEMPTS {
         let now = room.read().await?;
@@ -223,7 +218,7 @@ pub(crate) fn restore(
     by: &Principal,
     now: &AppliedAt,
     effects: &mut TurnEffects,
-) -> Result<Version, RoomError> {
+) -> RoomResult<Version> {
     state.exists()?;
     let TextRestore { version, base, edits } = wanted;
     if *base != state.version() {

@@ -4,19 +4,17 @@
 use std::sync::Arc;
 
 use crate::approvals::{ApprovalRequest, ApprovalRequirement};
-use crate::auth;
-use crate::cpu_pool;
 use crate::document::Update;
-use crate::failpoint;
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::permissions::Action;
 use crate::store::{LogPiece, QueryScope, StartingText, Store};
+use crate::{auth, cpu_pool, failpoint};
 
 use super::history;
 use super::restore::{self, RestoringState};
 use crate::rooms::state::RoomState;
 use crate::rooms::work_size::{is_long_answer, is_long_log};
-use crate::rooms::{RoomError, workspace_inbox};
+use crate::rooms::{RoomError, RoomResult, workspace_inbox};
 
 /// Number of updates that a client or a proposal may be behind and still be brought up to date by
 /// updates.
@@ -33,7 +31,7 @@ pub(crate) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 
 const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
 
 /// Loads a document, its open requests, its rules and its frozen ranges.
-pub(crate) async fn load(store: &Store, id: &DocumentId) -> Result<RoomState, RoomError> {
+pub(crate) async fn load(store: &Store, id: &DocumentId) -> RoomResult<RoomState> {
     load_from(store, id, Version(u64::MAX)).await
 }
 
@@ -42,37 +40,33 @@ pub(crate) async fn load_recent(
     store: &Store,
     id: &DocumentId,
     told: Version,
-) -> Result<RoomState, RoomError> {
-    let at_hand = store.reachable(id, told, RECENT).await.map_err(RoomError::store)?;
+) -> RoomResult<RoomState> {
+    let at_hand = store.reachable(id, told, RECENT).await?;
     load_from(store, id, at_hand).await
 }
 
 /// Loads a room with a log that reaches back to `at_hand` at least, or as far as is held in memory.
-async fn load_from(
-    store: &Store,
-    id: &DocumentId,
-    at_hand: Version,
-) -> Result<RoomState, RoomError> {
-    let start = store.starting_text(id, Version(u64::MAX)).await.map_err(RoomError::store)?;
+async fn load_from(store: &Store, id: &DocumentId, at_hand: Version) -> RoomResult<RoomState> {
+    let start = store.starting_text(id, Version(u64::MAX)).await?;
     let mut start = start.ok_or(RoomError::NoDocument)?;
     let scope =
         if *id == workspace_inbox::id() { QueryScope::Desk } else { QueryScope::Document(id) };
-    let open = store.open_requests(scope).await.map_err(RoomError::store)?;
+    let open = store.open_requests(scope).await?;
     let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&start.record.settings, &open, at_hand)?;
     if floor < start.snapshot {
-        let older = store.starting_text(id, floor).await.map_err(RoomError::store)?;
+        let older = store.starting_text(id, floor).await?;
         let StartingText { snapshot, text, .. } = older.ok_or(RoomError::NoDocument)?;
         start = StartingText { record: start.record, snapshot, text };
     }
     failpoint::pass("room.loading");
     let mut state = replay(store, id, start, open).await?;
-    let rules = store.rules(scope).await.map_err(RoomError::store)?;
+    let rules = store.rules(scope).await?;
     for rule in rules.into_iter().map(restore::rule) {
         let rule = rule?;
         state.rules.insert(rule.id().clone(), Arc::new(rule));
     }
-    let file = store.file(id).await.map_err(RoomError::store)?;
+    let file = store.file(id).await?;
     state.file_path = file.map(|file| file.path);
     Ok(state)
 }
@@ -83,15 +77,14 @@ async fn replay(
     id: &DocumentId,
     start: StartingText,
     open: Vec<ApprovalRequest>,
-) -> Result<RoomState, RoomError> {
+) -> RoomResult<RoomState> {
     let newest = start.record.version;
     let hunks: usize = open.iter().map(|request| request.hunks.len()).sum();
     let long = is_long_answer(start.text.len(), hunks);
     let begin = move || RestoringState::new(start, open);
     let mut restoring = cpu_pool::run_if(long, id.as_str(), begin).await??;
     while restoring.version() < newest {
-        let piece = store.piece(id, restoring.version(), newest, PIECE).await;
-        let piece = piece.map_err(RoomError::store)?;
+        let piece = store.piece(id, restoring.version(), newest, PIECE).await?;
         let bytes = piece.iter().map(|update| update.changes.len()).sum();
         let long = is_long_log(piece.len() * (1 + hunks / 10), bytes);
         let follow = move || restoring.follow(piece).map(|()| restoring);
@@ -107,7 +100,7 @@ pub(crate) async fn older(
     store: &Store,
     state: &RoomState,
     since: Version,
-) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
+) -> RoomResult<Option<Vec<Arc<Update>>>> {
     let (start, newest) = (state.document.tail_start(), state.version());
     if since >= start {
         return Ok((since <= newest).then(Vec::new));
@@ -117,12 +110,12 @@ pub(crate) async fn older(
     }
     let in_memory = state.document.log_size_bytes() as u64;
     let reach = LogPiece { updates: REACH, bytes: REACH_BYTES.saturating_sub(in_memory) };
-    if store.reachable(state.id(), start, reach).await.map_err(RoomError::store)? > since {
+    if store.reachable(state.id(), start, reach).await? > since {
         return Ok(None);
     }
     let (mut at, mut older) = (since, Vec::new());
     while at < start {
-        let piece = store.piece(state.id(), at, start, PIECE).await.map_err(RoomError::store)?;
+        let piece = store.piece(state.id(), at, start, PIECE).await?;
         at = at.plus(piece.len());
         older.extend(piece.into_iter().map(|update| Arc::new(restore::update(update))));
         // Other tasks get their turn.
@@ -136,8 +129,8 @@ pub(crate) async fn request(
     store: &Store,
     state: &RoomState,
     id: &RequestId,
-) -> Result<ApprovalRequest, RoomError> {
-    let record = store.request(id).await.map_err(RoomError::store)?;
+) -> RoomResult<ApprovalRequest> {
+    let record = store.request(id).await?;
     let record = record.filter(|record| record.document == state.about());
     restore::request(&record.ok_or(RoomError::NoRequest)?)
 }
@@ -148,7 +141,7 @@ pub(crate) async fn caught_up(
     store: &Store,
     state: &RoomState,
     mut ended: ApprovalRequest,
-) -> Result<ApprovalRequest, RoomError> {
+) -> RoomResult<ApprovalRequest> {
     let (then, newest) = (ended.version, state.version());
     if then == newest {
         return Ok(ended);
@@ -164,7 +157,7 @@ pub(crate) async fn caught_up(
         let piece: Vec<Box<str>> = if let Some(newer) = state.document.since(at) {
             newer.map(|update| update.changes).collect()
         } else {
-            let piece = store.piece(id, at, newest, PIECE).await.map_err(RoomError::store)?;
+            let piece = store.piece(id, at, newest, PIECE).await?;
             piece.into_iter().map(|update| update.changes).collect()
         };
         at = at.plus(piece.len());
@@ -187,10 +180,10 @@ pub(crate) async fn check_people(
     document: &DocumentId,
     consents: &[ApprovalRequirement],
     now_ms: u64,
-) -> Result<(), RoomError> {
+) -> RoomResult<()> {
     for consent in consents {
-        let people = auth::deciders(store, document, consent.action(), now_ms).await;
-        if people.map_err(RoomError::store)?.len() < consent.people() {
+        let people = auth::deciders(store, document, consent.action(), now_ms).await?;
+        if people.len() < consent.people() {
             return Err(RoomError::Invalid(too_few(*consent)));
         }
     }
@@ -214,10 +207,10 @@ pub(crate) async fn sessions_over(
     store: &Store,
     sessions: Vec<SessionId>,
     now_ms: u64,
-) -> Result<Vec<SessionId>, RoomError> {
+) -> RoomResult<Vec<SessionId>> {
     let mut over = Vec::new();
     for id in sessions {
-        let session = store.session(&id).await.map_err(RoomError::store)?;
+        let session = store.session(&id).await?;
         if session.is_none_or(|session| session.is_over(now_ms)) {
             over.push(id);
         }

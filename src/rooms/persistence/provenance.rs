@@ -35,11 +35,11 @@ pub async fn author_spans(
     range: Range<usize>,
 ) -> Result<Vec<AuthorSpan>, RoomError> {
     let provenance = provenance(store, document, version).await?;
-    let creator = store.creator(document).await.map_err(RoomError::store)?;
+    let creator = store.creator(document).await?;
     let (creator, created_ms) = creator.unwrap_or_else(|| (UserId::from("server"), 0));
     let spans = provenance.spans(range.clone());
     let people = people(&spans, &creator);
-    let names = store.names_of(&people).await.map_err(RoomError::store)?;
+    let names = store.names_of(&people).await?;
     let rules = rules(store, &provenance, range.clone()).await?;
     let person = |user: UserId| {
         let name = names.get(&user).cloned().unwrap_or_else(|| user.to_string());
@@ -93,7 +93,7 @@ async fn rules(
         if rules.contains_key(&id) {
             continue;
         }
-        let record = store.rule(&id).await.map_err(RoomError::store)?;
+        let record = store.rule(&id).await?;
         let record = record.ok_or_else(|| damaged(&id, &"the rule is not there"))?;
         rules.insert(id, Arc::new(restore::rule(record)?));
     }
@@ -110,8 +110,7 @@ async fn provenance(
     let placements = Arc::new(placements);
     let mut replay = ProvenanceReplay::new(kept, start, placements.values());
     while replay.version() < version {
-        let piece = store.piece(document, replay.version(), version, PIECE).await;
-        let piece = piece.map_err(RoomError::store)?;
+        let piece = store.piece(document, replay.version(), version, PIECE).await?;
         let bytes = piece.iter().map(|update| update.changes.len()).sum();
         let (long, placements) = (is_long_log(piece.len(), bytes), Arc::clone(&placements));
         let follow = move || follow(&mut replay, &piece, &placements).map(|()| replay);
@@ -161,7 +160,7 @@ async fn start(
 ) -> Result<(Version, Provenance, BTreeMap<Version, UpdatePlacements>), RoomError> {
     let mut up_to = version;
     loop {
-        let kept = store.provenance(document, up_to).await.map_err(RoomError::store)?;
+        let kept = store.provenance(document, up_to).await?;
         let (at, provenance) = match kept {
             Some((at, json)) => {
                 (at, Provenance::from_json(&json).map_err(|error| damaged(&of(document), &error))?)
@@ -178,7 +177,7 @@ async fn start(
 }
 
 async fn beginning(store: &Store, document: &DocumentId) -> Result<Provenance, RoomError> {
-    let text = store.first_text(document).await.map_err(RoomError::store)?;
+    let text = store.first_text(document).await?;
     Ok(Provenance::beginning(Text::new(&text.ok_or(RoomError::NoDocument)?).len()))
 }
 
@@ -193,7 +192,7 @@ pub async fn placements(
     from: Version,
     to: Version,
 ) -> Result<BTreeMap<Version, UpdatePlacements>, RoomError> {
-    let rows = store.placements(document, from, to).await.map_err(RoomError::store)?;
+    let rows = store.placements(document, from, to).await?;
     let read = |(version, body): (Version, String)| {
         let placements =
             serde_json::from_str(&body).map_err(|error| damaged(&of(document), &error))?;
@@ -212,5 +211,5 @@ fn of(document: &DocumentId) -> String {
 
 fn damaged(what: &impl ToString, error: &impl ToString) -> RoomError {
     let what = what.to_string();
-    RoomError::store(StoreError::Corrupt { what, reason: error.to_string() })
+    RoomError::from(StoreError::Corrupt { what, reason: error.to_string() })
 }

@@ -39,8 +39,8 @@ impl ResolvedPage {
         let statuses: Vec<_> = wanted.statuses.iter().map(|status| status.as_str()).collect();
         // One more is read, to know whether there are more.
         let limit = wanted.limit.saturating_add(1);
-        let found = store.ended_requests(scope, &statuses, wanted.before.as_ref(), limit).await;
-        let mut found = found.map_err(RoomError::store)?;
+        let mut found =
+            store.ended_requests(scope, &statuses, wanted.before.as_ref(), limit).await?;
         let more = found.len() > wanted.limit as usize;
         found.truncate(wanted.limit as usize);
         let requests = found.iter().map(restore::request).collect::<Result<_, _>>()?;

@@ -15,8 +15,7 @@ use crate::store::{
 
 use crate::rooms::RoomError;
 use crate::rooms::settings::OwnSettings;
-use crate::rooms::state::requests;
-use crate::rooms::state::{RoomState, SinceSnapshot};
+use crate::rooms::state::{RoomState, SinceSnapshot, requests};
 
 /// Settings of a document as they are stored: the ranges are of `version`.
 #[derive(Default, Deserialize)]
@@ -157,5 +156,5 @@ fn change(what: &str, json: &str) -> Result<ChangeSet, RoomError> {
 }
 
 fn corrupt(what: &str, reason: &impl ToString) -> RoomError {
-    RoomError::store(StoreError::Corrupt { what: what.to_owned(), reason: reason.to_string() })
+    RoomError::from(StoreError::Corrupt { what: what.to_owned(), reason: reason.to_string() })
 }

@@ -13,15 +13,14 @@ use crate::store::StoreOp;
 
 use super::text::check_length;
 use super::{decisions, locked_ranges, requests};
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
 use crate::rooms::persistence::history;
-use crate::rooms::settings;
 use crate::rooms::settings::{DocumentSettings, LONGEST_TOOL};
 use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::title::{LONGEST_TITLE, stored_title};
+use crate::rooms::{RoomError, settings};
 
 /// Largest number of frozen ranges of a document.
 const MOST_FROZEN: usize = 1_000;
@@ -137,8 +136,7 @@ impl RoomState {
             Arc::make_mut(request).follow_policy(&requirements);
         }
         for request in others {
-            effects.keep(requests::record(self, &request));
-            requests::place(self, Arc::clone(&request));
+            requests::place(self, Arc::clone(&request), effects);
             requests::notify(self, &request, &[], Some(by), now, effects);
         }
     }

@@ -131,8 +131,7 @@ pub(crate) fn stop_looking(state: &mut RoomState, now: &AppliedAt, effects: &mut
     let paused: Vec<_> = state.open.values().filter(stands_still).cloned().collect();
     for mut request in paused {
         Arc::make_mut(&mut request).clock.resume(now.ms);
-        effects.keep(record(state, &request));
-        place(state, request);
+        place(state, request, effects);
     }
 }
 
@@ -162,8 +161,7 @@ pub(crate) fn extend(
     let request = Arc::new(request);
     let detail = json!({ "by_ms": by_ms });
     effects.keep(state.audit("request.extend", by.user.as_str(), Some(id), detail, now));
-    effects.keep(record(state, &request));
-    place(state, Arc::clone(&request));
+    place(state, Arc::clone(&request), effects);
     notify(state, &request, &[], Some(by), now, effects);
     Ok(request)
 }

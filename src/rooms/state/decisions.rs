@@ -15,7 +15,7 @@ use crate::permissions::{Action, Principal};
 use crate::store::{DecisionRecord, StoreOp};
 
 use super::requests::{
-    move_scope, notify, notify_hunks, open_request, place, placements, put, record, writer,
+    move_scope, notify, notify_hunks, open_request, place, placements, put, writer,
 };
 use super::text::check_length;
 use super::{locked_ranges, rules, streaming_previews};
@@ -92,8 +92,7 @@ pub(crate) fn apply_decision(
         rules::remember(state, &ApprovalRule { at_ms: now.ms, ..rule }, now, effects);
     }
     let request = Arc::new(request);
-    effects.keep(record(state, &request));
-    place(state, Arc::clone(&request));
+    place(state, Arc::clone(&request), effects);
     notify(state, &request, &outcome.decided, Some(by), now, effects);
     failpoint::pass("room.decided");
     Ok(request)
@@ -174,8 +173,7 @@ pub(crate) fn end(
     let actor = by.map_or("server", |by| by.user.as_str());
     let detail = json!({ "status": request.status.as_str(), "hunks": dropped });
     effects.keep(state.audit(action, actor, Some(request.id()), detail, now));
-    effects.keep(record(state, &request));
-    place(state, Arc::clone(&request));
+    place(state, Arc::clone(&request), effects);
     notify_hunks(state, HunkChanges { drop: dropped, put: Vec::new() }, effects);
     notify(state, &request, &[], by, now, effects);
     request

@@ -3,9 +3,7 @@
 use crate::ids::MemberId;
 
 use super::text::REBASING;
-use super::{
-    deadlines, decisions, file_undos, locked_ranges, requests, rules, streaming_previews, undo,
-};
+use super::{deadlines, decisions, file_undos, locked_ranges, rules, streaming_previews, undo};
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::command::RoomCommand;
 use crate::rooms::event::{CaretPosition, RoomEvent};
@@ -127,55 +125,40 @@ fn apply_to_request(
     now: &AppliedAt,
     effects: &mut TurnEffects,
 ) {
-    match command {
+    let (reply, result) = match command {
         RoomCommand::Decide(id, decision, by, reply) => {
-            let result = decisions::decide(state, &id, &decision, &by, now, effects);
-            effects.answer(reply, result);
+            (reply, decisions::decide(state, &id, &decision, &by, now, effects))
         }
         RoomCommand::Withdraw(id, by, reply) => {
-            let result = decisions::withdraw(state, &id, by.as_ref(), now, effects);
-            effects.answer(reply, result);
+            (reply, decisions::withdraw(state, &id, by.as_ref(), now, effects))
         }
         RoomCommand::Focus(id, member, focus, reply) => {
-            let result = deadlines::look(state, &id, &member, focus, now, effects);
-            effects.answer(reply, result);
+            (reply, deadlines::look(state, &id, &member, focus, now, effects))
         }
         RoomCommand::Extend(id, by, reply) => {
-            let result = deadlines::extend(state, &id, &by, now, effects);
-            effects.answer(reply, result);
+            (reply, deadlines::extend(state, &id, &by, now, effects))
         }
-        RoomCommand::Undo(wish, by, reply) => {
-            let result = undo::undo(state, &wish, &by, now, effects);
-            effects.answer(reply, result);
-        }
+        RoomCommand::Undo(wish, by, reply) => (reply, undo::undo(state, &wish, &by, now, effects)),
         RoomCommand::Reopen(wish, by, reply) => {
-            let result = undo::reopen(state, &wish, &by, now, effects);
-            effects.answer(reply, result);
+            (reply, undo::reopen(state, &wish, &by, now, effects))
         }
         RoomCommand::RefreshPreview(id, fresh, reply) => {
-            let result = workspace_inbox::refresh_preview(state, &id, *fresh, now, effects);
-            effects.answer(reply, result);
+            (reply, workspace_inbox::refresh_preview(state, &id, *fresh, now, effects))
         }
-        RoomCommand::Begin(id, reply) => {
-            let result = workspace_inbox::begin(state, &id, now, effects);
-            effects.answer(reply, result);
-        }
+        RoomCommand::Begin(id, reply) => (reply, workspace_inbox::begin(state, &id, now, effects)),
         RoomCommand::Done(id, report, reply) => {
-            let result = workspace_inbox::done(state, &id, report, now, effects);
-            effects.answer(reply, result);
+            (reply, workspace_inbox::done(state, &id, report, now, effects))
         }
         RoomCommand::BeginUndo(undoing, by, reply) => {
-            let result = file_undos::begin(state, *undoing, &by, now, effects);
-            effects.answer(reply, result);
+            (reply, file_undos::begin(state, *undoing, &by, now, effects))
         }
         RoomCommand::EndUndo(id, reversed, reply) => {
-            let result = file_undos::end(state, &id, &reversed, now, effects);
-            effects.answer(reply, result);
+            (reply, file_undos::end(state, &id, &reversed, now, effects))
         }
         RoomCommand::Repeated(id, again, by, reply) => {
-            let result = file_undos::repeated(state, &id, again, &by, now, effects);
-            effects.answer(reply, result);
+            (reply, file_undos::repeated(state, &id, again, &by, now, effects))
         }
-        _ => {}
-    }
+        _ => return,
+    };
+    effects.answer(reply, result);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::approvals::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkReason, HunkStatus};
 use crate::ids::HunkId;
 
-use super::requests::{notify_hunks, place, put, record};
+use super::requests::{notify_hunks, place, put};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{HunkChanges, RoomState};
@@ -78,8 +78,7 @@ pub(crate) fn update_lock_reasons(state: &mut RoomState, effects: &mut TurnEffec
             let before = hunk.reason.take();
             hunk.reason = before.is_none().then_some(HunkReason::FrozenSince);
         }
-        effects.keep(record(state, &request));
         notify_hunks(state, HunkChanges { drop: Vec::new(), put: put(&request, &ids) }, effects);
-        place(state, request);
+        place(state, request, effects);
     }
 }

@@ -9,11 +9,11 @@ use crate::ids::{ClientId, HunkId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
 use crate::store::{RequestRecord, StoreOp};
 
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::command::ResolvedRequest;
 use crate::rooms::event::{RequestNews, RequestUpdate, RoomEvent};
 use crate::rooms::state::{AppliedAt, HunkChanges, RoomState};
+use crate::rooms::{RoomError, RoomResult};
 
 /// Largest number of open requests of a document.
 pub(crate) const MOST_OPEN: usize = 128;
@@ -38,8 +38,13 @@ pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
     })
 }
 
-/// Puts a request among the open ones, or among the ended ones.
-pub(crate) fn place(state: &mut RoomState, request: Arc<ApprovalRequest>) {
+/// Stores a request, and puts it among the open ones, or among the ended ones.
+pub(crate) fn place(
+    state: &mut RoomState,
+    request: Arc<ApprovalRequest>,
+    effects: &mut TurnEffects,
+) {
+    effects.keep(record(state, &request));
     if request.status.is_open() {
         state.ended.retain(|other| other.id() != request.id());
         state.open.insert(request.id().clone(), request);
@@ -163,10 +168,7 @@ pub(crate) fn settled(
 }
 
 /// Returns a copy of a request that is open.
-pub(crate) fn open_request(
-    state: &RoomState,
-    id: &RequestId,
-) -> Result<ApprovalRequest, RoomError> {
+pub(crate) fn open_request(state: &RoomState, id: &RequestId) -> RoomResult<ApprovalRequest> {
     match state.open.get(id) {
         Some(request) => Ok(ApprovalRequest::clone(request)),
         None => Err(why_not_open(state, id)),

@@ -14,10 +14,10 @@ use crate::ids::{HunkId, RequestId};
 
 use super::preview_pages::PreviewPage;
 use super::requests::{MOST_OPEN_EACH, missed};
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::event::{RoomEvent, StreamingPreview, StreamingPreviewScope};
 use crate::rooms::state::RoomState;
+use crate::rooms::{RoomError, RoomResult};
 
 /// Largest number of streaming previews of a document; no more than the requests one person may
 /// have open.
@@ -30,7 +30,7 @@ pub(crate) fn show(
     streaming_preview: StreamingPreview,
     older: Option<Vec<Arc<Update>>>,
     effects: &mut TurnEffects,
-) -> Result<(), RoomError> {
+) -> RoomResult<()> {
     state.exists()?;
     let id = streaming_preview.id.clone();
     let known = state.streaming_previews.0.contains_key(&id);
@@ -67,10 +67,7 @@ pub(crate) fn show(
 
 /// Returns the hunks mapped to the newest version; those whose words people have changed meanwhile
 /// are left out.
-fn hunks(
-    streaming_preview: &StreamingPreview,
-    missed: &[Arc<Update>],
-) -> Result<Vec<Hunk>, RoomError> {
+fn hunks(streaming_preview: &StreamingPreview, missed: &[Arc<Update>]) -> RoomResult<Vec<Hunk>> {
     let unreadable = |source| RoomError::BadUpdate { index: 0, source };
     let missed = missed.iter().map(|update| update.change_set()).collect::<Result<Vec<_>, _>>();
     let missed = missed.map_err(unreadable)?;

@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::approvals::Hunk;
-use crate::document::provenance::UpdatePlacements;
 use crate::document::{
     ChangeLimits, ChangeSet, IncomingUpdate, PushError, RebaseBudget, Text, Update,
 };
@@ -301,8 +299,7 @@ impl RoomState {
             if !request.status.is_open() || !done.is_empty() {
                 // The request has nothing left to decide, or less than a load from the text alone
                 // would show.
-                effects.keep(requests::record(self, &request));
-                requests::place(self, Arc::clone(&request));
+                requests::place(self, Arc::clone(&request), effects);
             }
             let put = requests::put(&request, &done);
             requests::notify_hunks(self, HunkChanges { drop: Vec::new(), put }, effects);

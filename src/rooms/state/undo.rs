@@ -13,13 +13,14 @@ use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::permissions::Principal;
 
-use super::requests::MOST_OPEN;
-use super::requests::{move_scope, notify, notify_hunks, place, placements, put, record, writer};
-use crate::rooms::RoomError;
+use super::requests::{
+    MOST_OPEN, move_scope, notify, notify_hunks, place, placements, put, writer,
+};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ProposeAgain, UndoChange};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::{RoomError, RoomResult};
 
 /// Undoes accepted hunks by one update; they are open again.
 pub(crate) fn undo(
@@ -28,7 +29,7 @@ pub(crate) fn undo(
     by: &Principal,
     now: &AppliedAt,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RoomResult<Arc<ApprovalRequest>> {
     let mut request = current(state, &wish.request, now)?;
     let touched = match &wish.seen {
         _ if !wish.force => TouchedPolicy::Refuse,
@@ -64,7 +65,7 @@ pub(crate) fn reopen(
     by: &Principal,
     now: &AppliedAt,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RoomResult<Arc<ApprovalRequest>> {
     let id = &wish.request;
     let mut request = current(state, id, now)?;
     if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {
@@ -92,8 +93,7 @@ fn open_again(
         request.clock.paused_ms = None;
     }
     let request = Arc::new(request);
-    effects.keep(record(state, &request));
-    place(state, Arc::clone(&request));
+    place(state, Arc::clone(&request), effects);
     // A hunk that was forced over deleted words has nothing to change once it is undone.
     if request.status.is_open() {
         effects.notify(RoomEvent::Requested(Arc::clone(&request)));
@@ -103,11 +103,7 @@ fn open_again(
 }
 
 /// Returns the request at the newest version, with the requirements of the settings in force.
-fn current(
-    state: &RoomState,
-    id: &RequestId,
-    now: &AppliedAt,
-) -> Result<ApprovalRequest, RoomError> {
+fn current(state: &RoomState, id: &RequestId, now: &AppliedAt) -> RoomResult<ApprovalRequest> {
     state.exists()?;
     let request = state.request(id).ok_or(RoomError::NoRequest)?;
     if request.version != state.version() {

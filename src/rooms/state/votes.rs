@@ -8,7 +8,7 @@ use crate::approvals::ApprovalRequest;
 use crate::ids::RequestId;
 use crate::permissions::Principal;
 
-use super::requests::{notify, place, record};
+use super::requests::{notify, place};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::{AppliedAt, RoomState};
 
@@ -31,8 +31,7 @@ pub(crate) fn recount(
         let lost = Arc::make_mut(&mut request).remove_votes_except(people);
         let detail = json!({ "voters": lost });
         effects.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
-        effects.keep(record(state, &request));
-        place(state, Arc::clone(&request));
+        place(state, Arc::clone(&request), effects);
         notify(state, &request, &[], None, now, effects);
     }
 }

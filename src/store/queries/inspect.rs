@@ -4,19 +4,17 @@
 use std::collections::BTreeMap;
 
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, Sqlite, Transaction};
+use sqlx::{FromRow as _, Row, Sqlite, Transaction};
 
 use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 
-use crate::store::audit;
 use crate::store::audit::AuditFlaw;
 use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
-use crate::store::sqlite::rows;
-use crate::store::sqlite::rows::int;
-use crate::store::{Store, StoreError};
+use crate::store::sqlite::rows::{Record, int};
+use crate::store::{Store, StoreError, StoreResult, audit};
 
 /// Triggers that keep the logs append-only (`migrations`).
 const GUARDS: [&str; 8] = [
@@ -31,7 +29,7 @@ const GUARDS: [&str; 8] = [
 ];
 
 /// Row that could be read, or the reason why it could not.
-pub type InspectedRow<T> = Result<T, StoreError>;
+pub type InspectedRow<T> = StoreResult<T>;
 
 /// Number of times each action was taken on each request, by request and action.
 pub type AuditCounts = BTreeMap<(String, String), u64>;
@@ -57,14 +55,14 @@ pub struct StoreInspection {
 
 impl Store {
     /// Starts an inspection, which sees this moment until it is dropped.
-    pub async fn inspect(&self) -> Result<StoreInspection, StoreError> {
+    pub async fn inspect(&self) -> StoreResult<StoreInspection> {
         Ok(StoreInspection { moment: self.readers().begin().await? })
     }
 }
 
 impl StoreInspection {
     /// Returns what SQLite itself finds wrong with the file: pages, indexes, references.
-    pub async fn integrity(&mut self) -> Result<Vec<String>, StoreError> {
+    pub async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         let lines: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *self.moment).await?;
         let mut found: Vec<_> = lines.into_iter().filter(|line| line != "ok").collect();
@@ -79,7 +77,7 @@ impl StoreInspection {
     }
 
     /// Returns the missing ones of the triggers that keep the logs append-only.
-    pub async fn missing_guards(&mut self) -> Result<Vec<&'static str>, StoreError> {
+    pub async fn missing_guards(&mut self) -> StoreResult<Vec<&'static str>> {
         let there: Vec<String> =
             sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'")
                 .fetch_all(&mut *self.moment)
@@ -88,7 +86,7 @@ impl StoreInspection {
     }
 
     /// Reads and checks the whole audit log.
-    pub async fn audit(&mut self) -> Result<AuditFacts, StoreError> {
+    pub async fn audit(&mut self) -> StoreResult<AuditFacts> {
         let mut walk = audit::AuditWalk::default();
         let mut told = AuditFacts::default();
         let mut after = 0;
@@ -119,22 +117,21 @@ impl StoreInspection {
     }
 
     /// Returns the requests whose effect on a file is being taken back.
-    pub async fn undos(&mut self) -> Result<Vec<RequestId>, StoreError> {
-        let found: Vec<String> =
-            sqlx::query_scalar("SELECT request FROM undos").fetch_all(&mut *self.moment).await?;
-        Ok(found.into_iter().map(RequestId::from).collect())
+    pub async fn undos(&mut self) -> StoreResult<Vec<RequestId>> {
+        let query = sqlx::query_scalar("SELECT request FROM undos");
+        Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
     /// Returns all documents, deleted and private ones too.
-    pub async fn documents(&mut self) -> Result<Vec<InspectedRow<DocumentRecord>>, StoreError> {
-        self.every("SELECT * FROM documents ORDER BY id", rows::document).await
+    pub async fn documents(&mut self) -> StoreResult<Vec<InspectedRow<DocumentRecord>>> {
+        self.every("SELECT * FROM documents ORDER BY id").await
     }
 
     /// Returns the snapshots of a document, oldest first.
     pub async fn snapshots(
         &mut self,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, String)>> {
         let query = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
@@ -143,7 +140,7 @@ impl StoreInspection {
     pub async fn placements(
         &mut self,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, String)>> {
         let query = "SELECT version, body FROM placements WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
@@ -152,7 +149,7 @@ impl StoreInspection {
     pub async fn provenance(
         &mut self,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, String)>> {
         let query = "SELECT version, body FROM provenance WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
@@ -164,7 +161,7 @@ impl StoreInspection {
         document: &DocumentId,
         after: Version,
         limit: u32,
-    ) -> Result<Vec<(Version, UpdateRecord)>, StoreError> {
+    ) -> StoreResult<Vec<(Version, UpdateRecord)>> {
         let found = sqlx::query(
             "SELECT version, client, changes, author, at_ms, origin FROM updates
              WHERE document = $1 AND version > $2 ORDER BY version LIMIT $3",
@@ -174,10 +171,7 @@ impl StoreInspection {
         .bind(i64::from(limit))
         .fetch_all(&mut *self.moment)
         .await?;
-        let read = |row: &SqliteRow| {
-            let version: i64 = row.try_get("version")?;
-            Ok((Version(version.unsigned_abs()), rows::update(row)?))
-        };
+        let read = |row: &SqliteRow| Ok((row.try_get("version")?, UpdateRecord::from_row(row)?));
         found.iter().map(read).collect()
     }
 
@@ -185,67 +179,61 @@ impl StoreInspection {
     pub async fn clients(
         &mut self,
         document: &DocumentId,
-    ) -> Result<BTreeMap<ClientId, UserId>, StoreError> {
-        let rows: Vec<(String, String)> =
+    ) -> StoreResult<BTreeMap<ClientId, UserId>> {
+        let clients: Vec<(ClientId, UserId)> =
             sqlx::query_as("SELECT client, user_id FROM clients WHERE document = $1")
                 .bind(document.as_str())
                 .fetch_all(&mut *self.moment)
                 .await?;
-        Ok(rows.into_iter().map(|(client, user)| (client.into(), user.into())).collect())
+        Ok(clients.into_iter().collect())
     }
 
     /// Returns all requests, oldest first.
-    pub async fn requests(&mut self) -> Result<Vec<InspectedRow<RequestRecord>>, StoreError> {
-        self.every("SELECT * FROM requests ORDER BY id", rows::request).await
+    pub async fn requests(&mut self) -> StoreResult<Vec<InspectedRow<RequestRecord>>> {
+        self.every("SELECT * FROM requests ORDER BY id").await
     }
 
     /// Returns all decisions, oldest first.
-    pub async fn decisions(&mut self) -> Result<Vec<InspectedRow<DecisionRecord>>, StoreError> {
-        self.every("SELECT request AS id, * FROM decisions ORDER BY seq", rows::decision).await
+    pub async fn decisions(&mut self) -> StoreResult<Vec<InspectedRow<DecisionRecord>>> {
+        self.every("SELECT request AS id, * FROM decisions ORDER BY seq").await
     }
 
     /// Returns all tokens.
-    pub async fn tokens(&mut self) -> Result<Vec<InspectedRow<TokenRecord>>, StoreError> {
-        self.every("SELECT * FROM tokens ORDER BY id", rows::token).await
+    pub async fn tokens(&mut self) -> StoreResult<Vec<InspectedRow<TokenRecord>>> {
+        self.every("SELECT * FROM tokens ORDER BY id").await
     }
 
     /// Returns all rules, oldest first, ended ones too.
-    pub async fn rules(&mut self) -> Result<Vec<InspectedRow<RuleRecord>>, StoreError> {
-        self.every("SELECT * FROM rules ORDER BY id", rows::rule).await
+    pub async fn rules(&mut self) -> StoreResult<Vec<InspectedRow<RuleRecord>>> {
+        self.every("SELECT * FROM rules ORDER BY id").await
     }
 
     /// Returns all workspace files that are or were documents.
-    pub async fn files(&mut self) -> Result<Vec<InspectedRow<FileRecord>>, StoreError> {
-        self.every("SELECT path AS id, * FROM live_files ORDER BY path", rows::file).await
+    pub async fn files(&mut self) -> StoreResult<Vec<InspectedRow<FileRecord>>> {
+        self.every("SELECT path AS id, * FROM live_files ORDER BY path").await
     }
 
     /// Returns all sessions.
-    pub async fn sessions(&mut self) -> Result<Vec<InspectedRow<SessionRecord>>, StoreError> {
-        self.every("SELECT * FROM sessions ORDER BY id", rows::session).await
+    pub async fn sessions(&mut self) -> StoreResult<Vec<InspectedRow<SessionRecord>>> {
+        self.every("SELECT * FROM sessions ORDER BY id").await
     }
 
     async fn bodies(
         &mut self,
         query: &'static str,
         document: &DocumentId,
-    ) -> Result<Vec<(Version, String)>, StoreError> {
-        let rows: Vec<(i64, String)> =
-            sqlx::query_as(query).bind(document.as_str()).fetch_all(&mut *self.moment).await?;
-        let read = |(version, body): (i64, String)| (Version(version.unsigned_abs()), body);
-        Ok(rows.into_iter().map(read).collect())
+    ) -> StoreResult<Vec<(Version, String)>> {
+        let query = sqlx::query_as(query).bind(document.as_str());
+        Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
-    async fn every<T>(
-        &mut self,
-        query: &'static str,
-        read: fn(&SqliteRow) -> Result<T, StoreError>,
-    ) -> Result<Vec<InspectedRow<T>>, StoreError> {
+    async fn every<T: Record>(&mut self, query: &'static str) -> StoreResult<Vec<InspectedRow<T>>> {
         let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
         // The reason does not name the row.
         let read = |row: &SqliteRow| {
-            read(row).map_err(|error| {
+            T::from_row(row).map_err(|error| {
                 let id: String = row.try_get("id").unwrap_or_else(|_| "a row".to_owned());
-                StoreError::Corrupt { what: id, reason: error.to_string() }
+                StoreError::Corrupt { what: id, reason: StoreError::from(error).to_string() }
             })
         };
         Ok(found.iter().map(read).collect())

@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use sqlx::Row as _;
-
 use crate::ids::{ClientId, DocumentId, RequestId, RunId, SessionId, UserId};
 
 use crate::store::records::DocumentRecord;
-use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
@@ -30,33 +27,30 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<DocumentRecord>, StoreError> {
         let (at_ms, id) = after.map_or((i64::MAX, "~"), |(at_ms, id)| (int(*at_ms), id.as_str()));
-        let query = match only {
-            Some(_) => sqlx::query(
+        let sql = match only {
+            Some(_) => {
                 "SELECT * FROM documents WHERE id = $4
                  AND unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
-                 LIMIT $3",
-            ),
-            None => sqlx::query(
-                "SELECT * FROM documents
-                 WHERE unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
-                 ORDER BY updated_ms DESC, id DESC LIMIT $3",
-            ),
+                 LIMIT $3"
+            }
+            None => {
+                "SELECT * FROM documents WHERE $4 IS NULL
+                 AND unlisted_owner IS NULL AND deleted = FALSE AND (updated_ms, id) < ($1, $2)
+                 ORDER BY updated_ms DESC, id DESC LIMIT $3"
+            }
         };
-        let query = query.bind(at_ms).bind(id.to_owned()).bind(i64::from(limit));
-        let query = match only {
-            Some(only) => query.bind(only.to_string()),
-            None => query,
-        };
-        self.all(query, rows::document).await
+        let query = sqlx::query(sql).bind(at_ms).bind(id.to_owned()).bind(i64::from(limit));
+        let query = query.bind(only.map(ToString::to_string));
+        self.all(query).await
     }
 
     /// Returns the documents with open requests, in order of their identifiers.
     pub async fn documents_with_open_requests(&self) -> Result<Vec<DocumentId>, StoreError> {
-        let query = sqlx::query(
+        let query = sqlx::query_scalar(
             "SELECT DISTINCT document FROM requests
              WHERE is_open AND document IS NOT NULL ORDER BY document",
         );
-        self.all(query, |row| Ok(row.try_get::<String, _>("document")?.into())).await
+        Ok(query.fetch_all(self.readers()).await?)
     }
 
     /// Returns the open requests of a run, oldest first.
@@ -65,12 +59,12 @@ impl Store {
         session: &SessionId,
         run: &RunId,
     ) -> Result<Vec<RequestId>, StoreError> {
-        let query = sqlx::query(
+        let query = sqlx::query_scalar(
             "SELECT id FROM requests WHERE is_open AND session = $1 AND run = $2 ORDER BY id",
         )
         .bind(session.to_string())
         .bind(run.to_string());
-        self.all(query, |row| Ok(row.try_get::<String, _>("id")?.into())).await
+        Ok(query.fetch_all(self.readers()).await?)
     }
 
     /// Returns the owners of these editor instances; those with which nobody has pushed are left
@@ -87,10 +81,9 @@ impl Store {
             let sql = sqlx::AssertSqlSafe(format!(
                 "SELECT client, user_id FROM clients WHERE document = $1 AND client IN ({list})"
             ));
-            let query = sqlx::query_as::<_, (String, String)>(sql).bind(document.to_string());
+            let query = sqlx::query_as::<_, (ClientId, UserId)>(sql).bind(document.to_string());
             let query = some.iter().fold(query, |query, client| query.bind(client.to_string()));
-            let found = query.fetch_all(self.readers()).await?;
-            owners.extend(found.into_iter().map(|(client, user)| (client.into(), user.into())));
+            owners.extend(query.fetch_all(self.readers()).await?);
         }
         Ok(owners)
     }

@@ -4,8 +4,7 @@ use sqlx::SqliteConnection;
 
 use crate::ids::{DocumentId, Version};
 
-use crate::store::records::{LoadedDocument, StartingText, UpdateRecord};
-use crate::store::sqlite::rows;
+use crate::store::records::{DocumentRecord, StartingText, UpdateRecord};
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
@@ -20,28 +19,6 @@ pub struct LogPiece {
 }
 
 impl Store {
-    /// Loads a document with its text: the newest snapshot and the updates after it. Returns `None`
-    /// for a deleted document.
-    pub async fn load(&self, id: &DocumentId) -> Result<Option<LoadedDocument>, StoreError> {
-        self.load_at(id, Version(u64::MAX)).await
-    }
-
-    /// Loads a document with its text, up to `version` at most. Holds all updates in between in
-    /// memory; [`Store::starting_text`] and [`Store::piece`] do not.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when the log has a gap or there is no snapshot to start from.
-    pub async fn load_at(
-        &self,
-        id: &DocumentId,
-        version: Version,
-    ) -> Result<Option<LoadedDocument>, StoreError> {
-        let Some(start) = self.starting_text(id, version).await? else { return Ok(None) };
-        let StartingText { record, snapshot, text } = start;
-        let updates = self.updates(id, snapshot, record.version).await?;
-        Ok(Some(LoadedDocument { record, snapshot, text, updates }))
-    }
-
     /// Returns the newest snapshot of a document at `version` or before, and the document's record;
     /// its `version` is the newest one, `version` at most. Returns `None` for a deleted document.
     ///
@@ -54,15 +31,14 @@ impl Store {
     ) -> Result<Option<StartingText>, StoreError> {
         // One transaction, so that record and snapshot are of the same moment; the log only grows.
         let mut moment = self.readers().begin().await?;
-        let row = sqlx::query("SELECT * FROM documents WHERE id = $1 AND deleted = FALSE")
-            .bind(id.as_str())
-            .fetch_optional(&mut *moment)
-            .await?;
-        let Some(mut record) = row.map(|row| rows::document(&row)).transpose()? else {
-            return Ok(None);
-        };
+        let record: Option<DocumentRecord> =
+            sqlx::query_as("SELECT * FROM documents WHERE id = $1 AND deleted = FALSE")
+                .bind(id.as_str())
+                .fetch_optional(&mut *moment)
+                .await?;
+        let Some(mut record) = record else { return Ok(None) };
         record.version = record.version.min(version);
-        let snapshot: Option<(i64, String)> = sqlx::query_as(
+        let snapshot: Option<(Version, String)> = sqlx::query_as(
             "SELECT version, content FROM snapshots WHERE document = $1 AND version <= $2
              ORDER BY version DESC LIMIT 1",
         )
@@ -72,30 +48,14 @@ impl Store {
         .await?;
         let (snapshot, text) =
             snapshot.ok_or_else(|| StoreError::corrupt(format!("{id}"), "it has no text"))?;
-        let snapshot = Version(snapshot.unsigned_abs());
         Ok(Some(StartingText { record, snapshot, text }))
-    }
-
-    /// Returns the updates that lead from version `from` to version `to`, one per version, whatever
-    /// their size.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
-    pub async fn updates(
-        &self,
-        document: &DocumentId,
-        from: Version,
-        to: Version,
-    ) -> Result<Vec<UpdateRecord>, StoreError> {
-        let mut connection = self.readers().acquire().await?;
-        between(&mut connection, document, from, to).await
     }
 
     /// Returns the first of the updates that lead from version `from` to version `to`: as many as
     /// fit into `most`, and at least one if there is any.
     ///
     /// # Errors
-    /// As [`Store::updates`].
+    /// [`StoreError::Corrupt`] when one is missing, also when the document is not at `to` yet.
     pub async fn piece(
         &self,
         document: &DocumentId,
@@ -153,13 +113,14 @@ impl Store {
     }
 }
 
-async fn between(
+/// Returns the updates that lead from version `from` to version `to`, one per version.
+pub(crate) async fn between(
     db: &mut SqliteConnection,
     document: &DocumentId,
     from: Version,
     to: Version,
 ) -> Result<Vec<UpdateRecord>, StoreError> {
-    let found = sqlx::query(
+    let found: Vec<UpdateRecord> = sqlx::query_as(
         "SELECT client, changes, author, at_ms, origin FROM updates
          WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
     )
@@ -174,5 +135,5 @@ async fn between(
         let reason = format!("{} updates between {from} and {to}", found.len());
         return Err(StoreError::corrupt(format!("the log of {document}"), &reason));
     }
-    found.iter().map(rows::update).collect()
+    Ok(found)
 }

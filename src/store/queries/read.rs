@@ -1,7 +1,7 @@
 //! Queries for records. Each sees everything that was committed before it started.
 
 use sqlx::Sqlite;
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::sqlite::SqliteArguments;
 
 use crate::ids::{DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
@@ -9,30 +9,29 @@ use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, RequestRecord, RuleRecord,
     RunRecord, SessionRecord,
 };
-use crate::store::sqlite::rows;
-use crate::store::sqlite::rows::int;
-use crate::store::{QueryScope, Store, StoreError};
+use crate::store::sqlite::rows::{Record, int};
+use crate::store::{QueryScope, Store, StoreResult};
 
 pub(crate) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Store {
     /// Returns a document without its text, deleted ones too.
-    pub async fn document(&self, id: &DocumentId) -> Result<Option<DocumentRecord>, StoreError> {
+    pub async fn document(&self, id: &DocumentId) -> StoreResult<Option<DocumentRecord>> {
         let query = sqlx::query("SELECT * FROM documents WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::document).await
+        self.one(query).await
     }
 
     /// Returns the private document of a session.
     pub async fn private_document(
         &self,
         session: &SessionId,
-    ) -> Result<Option<DocumentRecord>, StoreError> {
+    ) -> StoreResult<Option<DocumentRecord>> {
         let query = sqlx::query(
             "SELECT * FROM documents WHERE unlisted_owner = $1 AND deleted = FALSE
              ORDER BY id LIMIT 1",
         )
         .bind(session.to_string());
-        self.one(query, rows::document).await
+        self.one(query).await
     }
 
     /// Returns the newest `limit` versions, or the newest before `before`, newest first.
@@ -41,7 +40,7 @@ impl Store {
         document: &DocumentId,
         before: Option<Version>,
         limit: u32,
-    ) -> Result<Vec<HistoryRecord>, StoreError> {
+    ) -> StoreResult<Vec<HistoryRecord>> {
         let query = sqlx::query(
             "SELECT version, author, at_ms, origin FROM updates
              WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT $3",
@@ -49,33 +48,20 @@ impl Store {
         .bind(document.to_string())
         .bind(before.map_or(i64::MAX, |version| int(version.0)))
         .bind(i64::from(limit));
-        self.all(query, rows::history).await
+        self.all(query).await
     }
 
     /// Returns one request.
-    pub async fn request(&self, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+    pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
         let query = sqlx::query("SELECT * FROM requests WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::request).await
+        self.one(query).await
     }
 
     /// Returns the requests that somebody may still decide, oldest first.
-    pub async fn open_requests(
-        &self,
-        scope: QueryScope<'_>,
-    ) -> Result<Vec<RequestRecord>, StoreError> {
-        let query = match scope {
-            QueryScope::Document(document) => {
-                sqlx::query("SELECT * FROM requests WHERE is_open AND document = $1 ORDER BY id")
-                    .bind(document.to_string())
-            }
-            QueryScope::Desk => {
-                sqlx::query("SELECT * FROM requests WHERE is_open AND document IS NULL ORDER BY id")
-            }
-            QueryScope::Everything => {
-                sqlx::query("SELECT * FROM requests WHERE is_open ORDER BY id")
-            }
-        };
-        self.all(query, rows::request).await
+    pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
+        let condition = scope.condition();
+        let sql = format!("SELECT * FROM requests WHERE is_open AND {condition} ORDER BY id");
+        self.all(scoped(sql, scope)).await
     }
 
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
@@ -85,31 +71,14 @@ impl Store {
         scope: QueryScope<'_>,
         before: Option<&RequestId>,
         limit: u32,
-    ) -> Result<Vec<RequestRecord>, StoreError> {
+    ) -> StoreResult<Vec<RequestRecord>> {
+        let condition = scope.condition();
+        let sql = format!(
+            "SELECT * FROM requests WHERE {condition} AND id < $2 ORDER BY id DESC LIMIT $3"
+        );
         // Greater than every identifier: they begin with a lower-case letter.
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
-        let limit = i64::from(limit);
-        let query = match scope {
-            QueryScope::Document(document) => sqlx::query(
-                "SELECT * FROM requests WHERE document = $3 AND id < $1
-                 ORDER BY id DESC LIMIT $2",
-            )
-            .bind(before)
-            .bind(limit)
-            .bind(document.to_string()),
-            QueryScope::Desk => sqlx::query(
-                "SELECT * FROM requests WHERE document IS NULL AND id < $1
-                 ORDER BY id DESC LIMIT $2",
-            )
-            .bind(before)
-            .bind(limit),
-            QueryScope::Everything => {
-                sqlx::query("SELECT * FROM requests WHERE id < $1 ORDER BY id DESC LIMIT $2")
-                    .bind(before)
-                    .bind(limit)
-            }
-        };
-        self.all(query, rows::request).await
+        self.all(scoped(sql, scope).bind(before).bind(i64::from(limit))).await
     }
 
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
@@ -121,70 +90,51 @@ impl Store {
         statuses: &[&str],
         before: Option<&RequestId>,
         limit: u32,
-    ) -> Result<Vec<RequestRecord>, StoreError> {
+    ) -> StoreResult<Vec<RequestRecord>> {
+        let condition = scope.condition();
+        let listed = match scope {
+            QueryScope::Document(_) | QueryScope::Desk => "",
+            QueryScope::Everything => {
+                "AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
+                      AND unlisted_owner IS NULL AND deleted = FALSE))"
+            }
+        };
+        let sql = format!(
+            "SELECT * FROM requests WHERE {condition} AND id < $2 AND NOT is_open {listed}
+             AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10"
+        );
         let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
-        let query = match scope {
-            QueryScope::Document(_) => sqlx::query(
-                "SELECT * FROM requests WHERE document = $1 AND id < $2 AND NOT is_open
-                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
-            ),
-            QueryScope::Desk => sqlx::query(
-                "SELECT * FROM requests WHERE $1 IS NULL AND document IS NULL AND id < $2
-                 AND NOT is_open
-                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
-            ),
-            QueryScope::Everything => sqlx::query(
-                "SELECT * FROM requests WHERE $1 IS NULL AND id < $2 AND NOT is_open
-                 AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
-                      AND unlisted_owner IS NULL AND deleted = FALSE))
-                 AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10",
-            ),
-        };
-        let document = match scope {
-            QueryScope::Document(document) => Some(document.to_string()),
-            QueryScope::Desk | QueryScope::Everything => None,
-        };
-        let mut query = query.bind(document).bind(before).bind(statuses.is_empty());
+        let mut query = scoped(sql, scope).bind(before).bind(statuses.is_empty());
         for place in 0..6 {
             query = query.bind(statuses.get(place).copied().unwrap_or_default().to_owned());
         }
-        self.all(query.bind(i64::from(limit)), rows::request).await
+        self.all(query.bind(i64::from(limit))).await
     }
 
     /// Returns all decisions about a request, in order.
-    pub async fn decisions(&self, request: &RequestId) -> Result<Vec<DecisionRecord>, StoreError> {
+    pub async fn decisions(&self, request: &RequestId) -> StoreResult<Vec<DecisionRecord>> {
         let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")
             .bind(request.to_string());
-        self.all(query, rows::decision).await
+        self.all(query).await
     }
 
     /// Returns one rule, ended ones too.
-    pub async fn rule(&self, id: &RuleId) -> Result<Option<RuleRecord>, StoreError> {
+    pub async fn rule(&self, id: &RuleId) -> StoreResult<Option<RuleRecord>> {
         let query = sqlx::query("SELECT * FROM rules WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::rule).await
+        self.one(query).await
     }
 
     /// Returns the rules in force, oldest first.
-    pub async fn rules(&self, scope: QueryScope<'_>) -> Result<Vec<RuleRecord>, StoreError> {
-        let query = match scope {
-            QueryScope::Document(document) => sqlx::query(
-                "SELECT * FROM rules WHERE ended_ms IS NULL AND document = $1 ORDER BY id",
-            )
-            .bind(document.to_string()),
-            QueryScope::Desk => sqlx::query(
-                "SELECT * FROM rules WHERE ended_ms IS NULL AND document IS NULL ORDER BY id",
-            ),
-            QueryScope::Everything => {
-                sqlx::query("SELECT * FROM rules WHERE ended_ms IS NULL ORDER BY id")
-            }
-        };
-        self.all(query, rows::rule).await
+    pub async fn rules(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RuleRecord>> {
+        let condition = scope.condition();
+        let sql = format!("SELECT * FROM rules WHERE ended_ms IS NULL AND {condition} ORDER BY id");
+        self.all(scoped(sql, scope)).await
     }
 
     /// Returns one session.
-    pub async fn session(&self, id: &SessionId) -> Result<Option<SessionRecord>, StoreError> {
+    pub async fn session(&self, id: &SessionId) -> StoreResult<Option<SessionRecord>> {
         let query = sqlx::query("SELECT * FROM sessions WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::session).await
+        self.one(query).await
     }
 
     /// Returns a person's newest `limit` sessions, or the newest before `before`, newest first.
@@ -193,27 +143,27 @@ impl Store {
         user: &UserId,
         before: Option<&SessionId>,
         limit: u32,
-    ) -> Result<Vec<SessionRecord>, StoreError> {
+    ) -> StoreResult<Vec<SessionRecord>> {
         let query = sqlx::query(
             "SELECT * FROM sessions WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
         )
         .bind(user.to_string())
         .bind(before.map_or_else(|| "~".to_owned(), ToString::to_string))
         .bind(i64::from(limit));
-        self.all(query, rows::session).await
+        self.all(query).await
     }
 
     /// Returns one run.
-    pub async fn run(&self, id: &RunId) -> Result<Option<RunRecord>, StoreError> {
+    pub async fn run(&self, id: &RunId) -> StoreResult<Option<RunRecord>> {
         let query = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string());
-        self.one(query, rows::run).await
+        self.one(query).await
     }
 
     /// Returns the runs that a crash or a stop left unfinished, oldest first.
-    pub async fn unfinished_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+    pub async fn unfinished_runs(&self) -> StoreResult<Vec<RunRecord>> {
         let query =
             sqlx::query("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id");
-        self.all(query, rows::run).await
+        self.all(query).await
     }
 
     /// Returns up to `limit` runs of a session whose end it has not been told, in the order in
@@ -222,14 +172,14 @@ impl Store {
         &self,
         session: &SessionId,
         limit: u32,
-    ) -> Result<Vec<RunRecord>, StoreError> {
+    ) -> StoreResult<Vec<RunRecord>> {
         let query = sqlx::query(
             "SELECT * FROM runs WHERE session = $1 AND finished_ms IS NOT NULL AND heard_ms IS NULL
              ORDER BY finished_ms, id LIMIT $2",
         )
         .bind(session.to_string())
         .bind(i64::from(limit));
-        self.all(query, rows::run).await
+        self.all(query).await
     }
 
     /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line
@@ -239,34 +189,46 @@ impl Store {
         document: Option<&DocumentId>,
         before: Option<u64>,
         limit: u32,
-    ) -> Result<Vec<AuditRecord>, StoreError> {
-        let query = match document {
-            Some(_) => sqlx::query(
-                "SELECT * FROM audit WHERE seq < $1 AND document = $3 ORDER BY seq DESC LIMIT $2",
-            ),
-            None => sqlx::query("SELECT * FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2"),
+    ) -> StoreResult<Vec<AuditRecord>> {
+        let sql = match document {
+            Some(_) => {
+                "SELECT * FROM audit WHERE document = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
+            }
+            None => "SELECT * FROM audit WHERE $1 IS NULL AND seq < $2 ORDER BY seq DESC LIMIT $3",
         };
-        let query = query.bind(before.map_or(i64::MAX, int)).bind(i64::from(limit));
-        let query = match document {
-            Some(document) => query.bind(document.to_string()),
-            None => query,
-        };
-        self.all(query, rows::audit).await
+        let query = sqlx::query(sql)
+            .bind(document.map(ToString::to_string))
+            .bind(before.map_or(i64::MAX, int))
+            .bind(i64::from(limit));
+        self.all(query).await
     }
 
-    pub(crate) async fn one<T>(
-        &self,
-        query: SqliteQuery,
-        read: fn(&SqliteRow) -> Result<T, StoreError>,
-    ) -> Result<Option<T>, StoreError> {
-        query.fetch_optional(self.readers()).await?.map(|row| read(&row)).transpose()
+    pub(crate) async fn one<T: Record>(&self, query: SqliteQuery) -> StoreResult<Option<T>> {
+        let row = query.fetch_optional(self.readers()).await?;
+        Ok(row.map(|row| T::from_row(&row)).transpose()?)
     }
 
-    pub(crate) async fn all<T>(
+    /// Reads two records from each row.
+    pub(crate) async fn pairs<A: Record, B: Record>(
         &self,
         query: SqliteQuery,
-        read: fn(&SqliteRow) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        query.fetch_all(self.readers()).await?.iter().map(read).collect()
+    ) -> StoreResult<Vec<(A, B)>> {
+        let rows = query.fetch_all(self.readers()).await?;
+        rows.iter().map(|row| Ok((A::from_row(row)?, B::from_row(row)?))).collect()
     }
+
+    pub(crate) async fn all<T: Record>(&self, query: SqliteQuery) -> StoreResult<Vec<T>> {
+        let rows = query.fetch_all(self.readers()).await?;
+        Ok(rows.iter().map(T::from_row).collect::<sqlx::Result<_>>()?)
+    }
+}
+
+/// Returns a query whose `$1` is the document of `scope`, as [`QueryScope::condition`] needs it.
+fn scoped(sql: String, scope: QueryScope<'_>) -> SqliteQuery {
+    let document = match scope {
+        QueryScope::Document(document) => Some(document.to_string()),
+        QueryScope::Desk | QueryScope::Everything => None,
+    };
+    // Consists of constants alone.
+    sqlx::query(sqlx::AssertSqlSafe(sql)).bind(document)
 }

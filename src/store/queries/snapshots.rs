@@ -10,7 +10,6 @@ use crate::ids::{DocumentId, Version};
 
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
-use crate::store::{Store, StoreError};
 
 /// Number of newest snapshots that are kept. Two would do; the others are for a reader that asks
 /// for a document at a version of a moment ago.
@@ -87,17 +86,4 @@ fn thin_out(script: &mut StatementBatch<'_>, document: &DocumentId) {
            AND version NOT IN (SELECT version FROM snapshots WHERE document = $1)",
         )
         .bind(document.as_str());
-}
-
-impl Store {
-    /// Returns the versions of a document of which there is a snapshot, oldest first.
-    pub async fn snapshots(&self, document: &DocumentId) -> Result<Vec<Version>, StoreError> {
-        let versions: Vec<i64> = sqlx::query_scalar(
-            "SELECT version FROM snapshots WHERE document = $1 ORDER BY version",
-        )
-        .bind(document.as_str())
-        .fetch_all(self.readers())
-        .await?;
-        Ok(versions.into_iter().map(|version| Version(version.unsigned_abs())).collect())
-    }
 }

@@ -7,7 +7,6 @@ use crate::ids::{TokenId, UserId};
 use super::lists;
 use super::read::SqliteQuery;
 use crate::store::records::TokenRecord;
-use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
@@ -15,19 +14,19 @@ impl Store {
     /// Returns the token whose secret has this hash, expired and revoked ones too.
     pub async fn token_by_hash(&self, hash: &str) -> Result<Option<TokenRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM tokens WHERE hash = $1").bind(hash.to_owned());
-        self.one(query, rows::token).await
+        self.one(query).await
     }
 
     /// Returns all tokens, oldest first.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM tokens ORDER BY created_ms, id");
-        self.all(query, rows::token).await
+        self.all(query).await
     }
 
     /// Returns all tokens of one person, expired and revoked ones too.
     pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
         let query = sqlx::query("SELECT * FROM tokens WHERE user_id = $1").bind(user.to_string());
-        self.all(query, rows::token).await
+        self.all(query).await
     }
 
     /// Returns the tokens that are valid at `now_ms`, oldest first.
@@ -37,7 +36,7 @@ impl Store {
              ORDER BY created_ms, id",
         )
         .bind(int(now_ms));
-        self.all(query, rows::token).await
+        self.all(query).await
     }
 
     /// Returns the tokens that have expired by `now_ms` and are not marked as such yet.
@@ -45,7 +44,7 @@ impl Store {
         let query =
             sqlx::query("SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1")
                 .bind(int(now_ms));
-        self.all(query, rows::token).await
+        self.all(query).await
     }
 
     /// Returns the tokens with these identifiers, as far as they exist, in no order.
@@ -54,7 +53,7 @@ impl Store {
         for some in ids.chunks(lists::NAMED) {
             let list = lists::places(some.len(), 1);
             let sql = format!("SELECT * FROM tokens WHERE id IN ({list})");
-            found.extend(self.all(bind_all(&sql, some), rows::token).await?);
+            found.extend(self.all::<TokenRecord>(bind_all(&sql, some)).await?);
         }
         Ok(found)
     }
@@ -67,7 +66,7 @@ impl Store {
             let list = lists::places(some.len(), 1);
             let sql =
                 format!("SELECT * FROM tokens WHERE user_id IN ({list}) ORDER BY created_ms, id");
-            let tokens = self.all(bind_all(&sql, some), rows::token).await?;
+            let tokens: Vec<TokenRecord> = self.all(bind_all(&sql, some)).await?;
             names.extend(tokens.into_iter().map(|token| (token.user, token.name)));
         }
         Ok(names)

@@ -3,7 +3,6 @@
 use crate::ids::{DocumentId, SessionId};
 
 use crate::store::records::{CLEAR, MessageRecord, PAST};
-use crate::store::sqlite::rows;
 use crate::store::sqlite::rows::int;
 use crate::store::{EntrySize, Store, StoreError, TranscriptCursor};
 
@@ -57,7 +56,7 @@ impl Store {
         })
         .bind(before.map_or(i64::MAX, int))
         .bind(int(most.min(MEASURED)));
-        query.fetch_all(self.readers()).await?.iter().map(rows::size).collect()
+        self.all(query).await
     }
 
     /// Returns the entries of a session's transcript at these places, in order.
@@ -74,7 +73,7 @@ impl Store {
         .bind(session.to_string())
         .bind(document.map(ToString::to_string).unwrap_or_default())
         .bind(serde_json::json!(places).to_string());
-        query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
+        self.pairs(query).await
     }
 
     /// Returns the newest entries of all sessions about a document, or the newest before a place,
@@ -86,7 +85,7 @@ impl Store {
         bytes: u64,
     ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
         let query = sqlx::query(
-            "SELECT session, seq, at_ms, octet_length(body) AS bytes FROM messages
+            "SELECT session, seq, role, at_ms, octet_length(body) AS bytes FROM messages
              WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) < ($3, $4, $5)
              ORDER BY at_ms DESC, session DESC, seq DESC LIMIT $6",
         )
@@ -96,9 +95,8 @@ impl Store {
         .bind(before.map(|place| place.session.clone()).unwrap_or_default())
         .bind(before.map_or(0, |place| int(place.seq)))
         .bind(int(MEASURED));
-        let rows = query.fetch_all(self.readers()).await?;
-        let sizes = rows.iter().map(rows::place).collect::<Result<Vec<_>, _>>()?;
-        let fitting = fitting(&sizes, bytes, |(_, bytes)| *bytes);
+        let sizes: Vec<(TranscriptCursor, EntrySize)> = self.pairs(query).await?;
+        let fitting = fitting(&sizes, bytes, |(_, size)| size.bytes);
         let Some((from, _)) = fitting.last() else { return Ok(Vec::new()) };
         self.conversations_from(document, from, u32::try_from(fitting.len()).unwrap_or(u32::MAX))
             .await
@@ -124,7 +122,7 @@ impl Store {
         .bind(CLEAR)
         .bind(int(from.seq))
         .bind(limit);
-        query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
+        self.pairs(query).await
     }
 
     /// Returns the entries of all sessions about a document, in order of time, each once: at most
@@ -146,6 +144,6 @@ impl Store {
         .bind(from.session.clone())
         .bind(int(from.seq))
         .bind(limit);
-        query.fetch_all(self.readers()).await?.iter().map(rows::placed).collect()
+        self.pairs(query).await
     }
 }

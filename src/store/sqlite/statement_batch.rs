@@ -191,15 +191,12 @@ async fn conflict(
     document: &DocumentId,
     expected: Version,
 ) -> Result<StoreError, StoreError> {
-    let found: Option<i64> = sqlx::query_scalar("SELECT version FROM documents WHERE id = $1")
+    let found: Option<Version> = sqlx::query_scalar("SELECT version FROM documents WHERE id = $1")
         .bind(document.as_str())
         .fetch_optional(db)
         .await?;
     Ok(match found {
-        Some(found) => {
-            let found = Version(found.unsigned_abs());
-            StoreError::Conflict { document: document.clone(), expected, found }
-        }
+        Some(found) => StoreError::Conflict { document: document.clone(), expected, found },
         None => StoreError::missing("document", document),
     })
 }

@@ -10,7 +10,7 @@ use super::statement_batch::BatchError;
 use crate::failpoint;
 use crate::store::apply::WriterCache;
 use crate::store::handle::{CommitCounters, CommitOutcome, WriterMessage};
-use crate::store::{StoreError, WriteBatch, apply};
+use crate::store::{StoreError, StoreResult, WriteBatch, apply};
 
 /// Largest number of queued batches; with more, [`commit`](crate::store::Store::commit) waits for a
 /// place.
@@ -168,10 +168,7 @@ impl StoreWriter {
 
     /// Writes all batches in one transaction, each behind its own savepoint. An error is the
     /// transaction's: nothing was written.
-    async fn one_by_one(
-        &mut self,
-        batches: &[WriteBatch],
-    ) -> Result<Vec<CommitOutcome>, StoreError> {
+    async fn one_by_one(&mut self, batches: &[WriteBatch]) -> StoreResult<Vec<CommitOutcome>> {
         let mut connection = self.pool.acquire().await?;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
         let saved = match save_each(&mut connection, batches).await {
@@ -238,7 +235,7 @@ async fn roll_back(connection: &mut SqliteConnection) {
 async fn save_each(
     connection: &mut SqliteConnection,
     batches: &[WriteBatch],
-) -> Result<(Vec<CommitOutcome>, WriterCache), StoreError> {
+) -> StoreResult<(Vec<CommitOutcome>, WriterCache)> {
     let mut outcomes = Vec::with_capacity(batches.len());
     // Looked up inside the transaction, so nobody else can move it.
     let mut known = WriterCache::read(connection).await?;

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::ids::{ClientId, DeliveryId, DocumentId, Version};
 
+use super::queries::log::between;
 use super::*;
 
 async fn memory() -> Store {
@@ -81,4 +82,43 @@ fn setting(key: &str) -> StoreOp {
 async fn version(store: &Store, id: &str) -> u64 {
     let id = DocumentId::from(id);
     store.load(&id).await.expect("readable").expect("there").record.version.0
+}
+
+/// Reading of whole documents, which the server does piece by piece.
+impl Store {
+    /// A document with its text: the newest snapshot and the updates after it.
+    pub async fn load(&self, id: &DocumentId) -> StoreResult<Option<LoadedDocument>> {
+        self.load_at(id, Version(u64::MAX)).await
+    }
+
+    /// A document with its text, up to `version` at most.
+    pub async fn load_at(
+        &self,
+        id: &DocumentId,
+        version: Version,
+    ) -> StoreResult<Option<LoadedDocument>> {
+        let Some(start) = self.starting_text(id, version).await? else { return Ok(None) };
+        let StartingText { record, snapshot, text } = start;
+        let updates = self.updates(id, snapshot, record.version).await?;
+        Ok(Some(LoadedDocument { record, snapshot, text, updates }))
+    }
+
+    /// The updates that lead from version `from` to version `to`, one per version.
+    pub async fn updates(
+        &self,
+        document: &DocumentId,
+        from: Version,
+        to: Version,
+    ) -> StoreResult<Vec<UpdateRecord>> {
+        let mut connection = self.readers().acquire().await?;
+        between(&mut connection, document, from, to).await
+    }
+
+    /// The versions of a document of which there is a snapshot, oldest first.
+    pub async fn snapshots(&self, document: &DocumentId) -> StoreResult<Vec<Version>> {
+        let query = sqlx::query_scalar(
+            "SELECT version FROM snapshots WHERE document = $1 ORDER BY version",
+        );
+        Ok(query.bind(document.as_str()).fetch_all(self.readers()).await?)
+    }
 }

@@ -11,7 +11,7 @@ use crate::approvals::{PLAN_TOOL, Preview};
 use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope,
+    ToolError, ToolResult, ToolScope,
 };
 
 /// Tool `ExitPlanMode`: asks people to approve a plan.
@@ -34,11 +34,7 @@ impl Tool for ExitPlanMode {
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(
-        &self,
-        _context: ToolContext,
-        input: Input,
-    ) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let plan = checked(input)?;
         let shown = Preview::of_input(&json!({ "plan": plan }));
         let preview = Preview { new_content: Some(plan.into()), ..shown };
@@ -50,7 +46,7 @@ impl Tool for ExitPlanMode {
         _context: ToolContext,
         _approved: ApprovedCall,
         input: Input,
-    ) -> Result<CompletedExecution, ToolError> {
+    ) -> ToolResult<CompletedExecution> {
         let plan = checked(input)?;
         let text = format!(
             "The plan is approved. Carry it out now, as it reads here; people still decide about every change. Changes you \
@@ -60,7 +56,7 @@ impl Tool for ExitPlanMode {
     }
 }
 
-fn checked(Input { plan }: Input) -> Result<String, ToolError> {
+fn checked(Input { plan }: Input) -> ToolResult<String> {
     if plan.trim().is_empty() {
         return Err(ToolError::Denied("The plan is empty; say what is to be done".into()));
     }

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tools::{PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolError, ToolScope};
+use crate::tools::{
+    PreparedCall, Tool, ToolAnswer, ToolContext, ToolEffect, ToolResult, ToolScope,
+};
 
 /// Tool `respond_conversation_only`: answers the person in words.
 pub struct RespondConversationOnly;
@@ -25,11 +27,7 @@ impl Tool for RespondConversationOnly {
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(
-        &self,
-        _context: ToolContext,
-        input: Input,
-    ) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let text = "The person has read your response.".to_owned();
         let response = Some(input.response);
         Ok(PreparedCall::Answer(ToolAnswer { text, response, ..ToolAnswer::default() }))

@@ -13,7 +13,7 @@ use crate::tools::pipeline::invisible_chars;
 use crate::tools::pipeline::validate::{CONTENT_LIMIT, check_text};
 use crate::tools::{
     ActionPreview, ApprovedCall, CompletedExecution, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope,
+    ToolError, ToolResult, ToolScope,
 };
 
 /// Tool `create_new_document`.
@@ -31,10 +31,7 @@ pub struct Input {
     new_content: String,
     /// One sentence for the people who decide: the purpose of the document.
     #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "read from the stored input, which is what counts after a restart"
-    )]
+    #[expect(dead_code, reason = "read from the stored input, which counts after a restart")]
     explanation: String,
 }
 
@@ -48,11 +45,7 @@ impl Tool for CreateNewDocument {
     const SCOPE: ToolScope = ToolScope::Conversation;
     type Input = Input;
 
-    async fn prepare(
-        &self,
-        _context: ToolContext,
-        input: Input,
-    ) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let (title, text) = checked(&input)?;
         text_changes::blocking(move |limits| {
             let warnings =
@@ -68,7 +61,7 @@ impl Tool for CreateNewDocument {
         context: ToolContext,
         approved: ApprovedCall,
         input: Input,
-    ) -> Result<CompletedExecution, ToolError> {
+    ) -> ToolResult<CompletedExecution> {
         let (title, text) = checked(&input)?;
         let ApprovedCall { request, auto_approved } = approved;
         let id = named_after(&request);
@@ -103,7 +96,7 @@ fn approver(request: &ApprovalRequest) -> Option<Person> {
 }
 
 /// Returns the title and the text as they will be stored.
-fn checked(input: &Input) -> Result<(String, String), ToolError> {
+fn checked(input: &Input) -> ToolResult<(String, String)> {
     let title = input.title.trim();
     if title.is_empty() {
         return Err(ToolError::Denied("The title is empty".into()));

@@ -55,10 +55,7 @@ pub struct Input {
     range: Option<TextRange>,
     /// One sentence for the people who decide: what changes, and why.
     #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "read from the stored input, which is what counts after a restart"
-    )]
+    #[expect(dead_code, reason = "read from the stored input, which counts after a restart")]
     explanation: String,
 }
 

@@ -27,10 +27,7 @@ pub struct Input {
     position: Option<usize>,
     /// One sentence for the people who decide: what is added, and why.
     #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "read from the stored input, which is what counts after a restart"
-    )]
+    #[expect(dead_code, reason = "read from the stored input, which counts after a restart")]
     explanation: String,
 }
 

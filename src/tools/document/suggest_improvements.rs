@@ -28,10 +28,7 @@ pub struct Input {
     suggestions: Vec<SuggestedChange>,
     /// One sentence for the people who decide: what the suggestions have in common.
     #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "read from the stored input, which is what counts after a restart"
-    )]
+    #[expect(dead_code, reason = "read from the stored input, which counts after a restart")]
     explanation: String,
 }
 

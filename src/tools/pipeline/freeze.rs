@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use crate::approvals::{ArrivedHunks, DraftPart};
-use crate::document::{ChangeError, ChangeSet, InsertSide};
+use crate::document::{ChangeError, ChangeResult, ChangeSet, InsertSide};
 use crate::ids::RequestId;
 use crate::rooms::settings::{frozen_by, frozen_words};
 use crate::tools::EditableRange;
@@ -61,10 +61,7 @@ fn unreadable(_: ChangeError) -> HookDenial {
 }
 
 /// Returns the passages that are frozen now, in positions of the text that the model read.
-fn as_read(
-    call: &CallOutlook<'_>,
-    missed: &[ChangeSet],
-) -> Result<Vec<(usize, usize)>, ChangeError> {
+fn as_read(call: &CallOutlook<'_>, missed: &[ChangeSet]) -> ChangeResult<Vec<(usize, usize)>> {
     let mut text = call.base.text.clone();
     let mut back = Vec::with_capacity(missed.len());
     for change in missed {

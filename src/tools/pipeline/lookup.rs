@@ -1,7 +1,7 @@
 //! Finds the tool of a call by its name. The error for an unknown name lists the available tools.
 
 use crate::tools::dyn_tool::DynTool;
-use crate::tools::{ToolContext, ToolEffect, ToolError, ToolRegistry, ToolScope};
+use crate::tools::{ToolContext, ToolEffect, ToolError, ToolRegistry, ToolResult, ToolScope};
 
 impl ToolRegistry {
     /// Returns the tool with this name, if there is one.
@@ -9,17 +9,13 @@ impl ToolRegistry {
         self.tools.iter().map(AsRef::as_ref).find(|tool| tool.spec().name == name)
     }
 
-    pub(crate) fn tool(&self, name: &str) -> Result<&dyn DynTool, ToolError> {
+    pub(crate) fn tool(&self, name: &str) -> ToolResult<&dyn DynTool> {
         self.find(name).ok_or_else(|| self.unknown(name))
     }
 
     /// Returns the tool of a call. The error for an unknown name lists the tools of this
     /// conversation.
-    pub(crate) fn called(
-        &self,
-        context: &ToolContext,
-        name: &str,
-    ) -> Result<&dyn DynTool, ToolError> {
+    pub(crate) fn called(&self, context: &ToolContext, name: &str) -> ToolResult<&dyn DynTool> {
         self.tool(name).map_err(|_| self.unknown_here(context, name))
     }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{PreviewWarning, RequestStatus};
@@ -15,12 +15,10 @@ use crate::rooms::event::{AgentObject, RunEvent, RunEventKind};
 
 use super::{file_warnings, inbox_approval};
 use crate::tools::document::text_changes;
-use crate::tools::document_updates;
-use crate::tools::dyn_tool::DynTool;
 use crate::tools::pipeline::approval;
 use crate::tools::{
     DocumentProposal, DocumentView, FinishedCall, PreparedCall, ProposalResult, ReadDocuments,
-    ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges,
+    ToolCall, ToolContext, ToolEffect, ToolError, UnreadRanges, document_updates,
 };
 
 /// Returns the context of the call in the room of the file it names.

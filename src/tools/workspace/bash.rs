@@ -12,7 +12,7 @@ use crate::workspace::{CommandEnd, CommandResult, CommandSpec, LONGEST_COMMAND, 
 use crate::tools::document::text_changes;
 use crate::tools::{
     ActionPreview, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect, ToolError,
-    ToolScope,
+    ToolResult, ToolScope,
 };
 
 /// Default time limit of a command, in milliseconds.
@@ -50,11 +50,7 @@ impl Tool for BashTool {
     const SCOPE: ToolScope = ToolScope::Workspace;
     type Input = Input;
 
-    async fn prepare(
-        &self,
-        _context: ToolContext,
-        input: Input,
-    ) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, _context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let Input { command, timeout, .. } = input;
         let bytes = command.len();
         if bytes > LONGEST_COMMAND {
@@ -80,11 +76,7 @@ impl Tool for BashTool {
         .await
     }
 
-    async fn execute(
-        &self,
-        execution: ExecutionContext,
-        input: Input,
-    ) -> Result<String, ToolError> {
+    async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
         let limit_ms = input.timeout.unwrap_or(USUAL_MS).min(LONGEST_MS);
         let limit = Duration::from_millis(limit_ms);
         let spec =

@@ -11,7 +11,7 @@ use crate::tools::document::text_changes;
 use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
     ActionPreview, CallTarget, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext,
-    ToolEffect, ToolError, ToolScope,
+    ToolEffect, ToolResult, ToolScope,
 };
 
 /// Tool `Edit`.
@@ -53,7 +53,7 @@ impl Tool for EditTool {
         CallTarget::file_path(input)
     }
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let workspace = context.workspace()?.clone();
         let (path, edits) = input.parts();
         if context.open_file.is_some() {
@@ -71,11 +71,7 @@ impl Tool for EditTool {
         .await?
     }
 
-    async fn execute(
-        &self,
-        execution: ExecutionContext,
-        input: Input,
-    ) -> Result<String, ToolError> {
+    async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
         let (path, edits) = input.parts();
         text_changes::blocking(move |_| {
             let (count, written) = replacements::write(&execution, &path, &edits)?;

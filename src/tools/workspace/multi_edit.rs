@@ -11,7 +11,7 @@ use crate::tools::document::text_changes;
 use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
     ActionPreview, CallTarget, ExecutionContext, PreparedCall, ReplacedText, Tool, ToolContext,
-    ToolEffect, ToolError, ToolScope,
+    ToolEffect, ToolResult, ToolScope,
 };
 
 /// Tool `MultiEdit`.
@@ -41,7 +41,7 @@ impl Tool for MultiEdit {
         CallTarget::file_path(input)
     }
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, edits } = input;
         if context.open_file.is_some() {
@@ -63,11 +63,7 @@ impl Tool for MultiEdit {
         .await?
     }
 
-    async fn execute(
-        &self,
-        execution: ExecutionContext,
-        input: Input,
-    ) -> Result<String, ToolError> {
+    async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
         let Input { file_path, edits } = input;
         text_changes::blocking(move |_| {
             let (count, written) = replacements::write(&execution, &file_path, &edits)?;

@@ -12,7 +12,7 @@ use crate::file_sync::text_encoding;
 use crate::rooms::command::DocumentSnapshot;
 use crate::workspace::{ReplacedFile, TextFile, Workspace};
 
-use crate::tools::{ExecutionContext, ToolError};
+use crate::tools::{ExecutionContext, ToolError, ToolResult};
 
 /// One replacement.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ pub fn apply_to_file(
     workspace: &Workspace,
     path: &str,
     edits: &[Replacement],
-) -> Result<EditedFile, ToolError> {
+) -> ToolResult<EditedFile> {
     let old = workspace.read_if_exists(path)?;
     let old = old.ok_or_else(|| ToolError::Failed(format!("{path} does not exist")))?;
     let (new, counts) = apply(&old.text, edits).map_err(ToolError::Failed)?;
@@ -72,7 +72,7 @@ pub fn write(
     execution: &ExecutionContext,
     path: &str,
     edits: &[Replacement],
-) -> Result<(usize, ReplacedFile), ToolError> {
+) -> ToolResult<(usize, ReplacedFile)> {
     let edited = apply_to_file(&execution.workspace, path, edits)?;
     let count = edited.count();
     let EditedFile { old, new, .. } = edited;
@@ -86,10 +86,7 @@ pub fn write(
 }
 
 /// Returns the text of a document after all edits, and the number of replaced occurrences.
-pub fn of_document(
-    base: &DocumentSnapshot,
-    edits: &[Replacement],
-) -> Result<(String, usize), ToolError> {
+pub fn of_document(base: &DocumentSnapshot, edits: &[Replacement]) -> ToolResult<(String, usize)> {
     let (text, counts) = apply(&base.text.to_string(), edits).map_err(ToolError::Failed)?;
     Ok((text, counts.iter().sum()))
 }

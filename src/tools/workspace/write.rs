@@ -12,7 +12,7 @@ use crate::tools::document::text_changes;
 use crate::tools::pipeline::{file_warnings, open_file};
 use crate::tools::{
     ActionPreview, CallTarget, ExecutionContext, PreparedCall, Tool, ToolContext, ToolEffect,
-    ToolError, ToolScope,
+    ToolError, ToolResult, ToolScope,
 };
 
 /// Tool `Write`.
@@ -41,7 +41,7 @@ impl Tool for WriteTool {
         CallTarget::file_path(input)
     }
 
-    async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
+    async fn prepare(&self, context: ToolContext, input: Input) -> ToolResult<PreparedCall> {
         let workspace = context.workspace()?.clone();
         let Input { file_path, content } = input;
         if context.open_file.is_some() {
@@ -78,11 +78,7 @@ impl Tool for WriteTool {
         .await?
     }
 
-    async fn execute(
-        &self,
-        execution: ExecutionContext,
-        input: Input,
-    ) -> Result<String, ToolError> {
+    async fn execute(&self, execution: ExecutionContext, input: Input) -> ToolResult<String> {
         let ExecutionContext { workspace, touched, .. } = execution;
         let expected = touched.ok_or(ToolError::Effect(Self::NAME))?;
         text_changes::blocking(move |_| {

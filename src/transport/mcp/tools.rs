@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use crate::ids::{DocumentId, Version};
 use crate::permissions::{Action, Principal};
-use crate::tools::ToolEffect;
-use crate::tools::ToolOffer;
+use crate::tools::{ToolEffect, ToolOffer};
 
 /// Subject of a call of a [`ListedTool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,9 @@ use crate::llm::messages_api::{ChatMessage, ContentBlock};
 
 use super::conversation_hash::ConversationHash;
 
+/// Bytes that a block takes besides its text.
+const BLOCK_BYTES: usize = 64;
+
 /// Knowledge about a conversation up to one answer, as the [`ConversationCache`] keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownConversation {
@@ -182,23 +185,8 @@ impl HiddenAnswer {
     /// Returns the approximate number of bytes of text.
     fn bytes(&self) -> usize {
         let said = self.said.iter().flat_map(|message| &message.content);
-        said.chain(&self.held).map(block_bytes).sum()
+        said.chain(&self.held).map(|block| BLOCK_BYTES + block.text_bytes()).sum()
     }
-}
-
-fn block_bytes(block: &ContentBlock) -> usize {
-    const FRAME: usize = 64;
-    FRAME
-        + match block {
-            ContentBlock::Text { text, .. } => text.len(),
-            ContentBlock::ToolUse { id, name, input } => {
-                id.len() + name.len() + input.to_string().len()
-            }
-            ContentBlock::ToolResult { content, .. } => content.iter().map(block_bytes).sum(),
-            ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
-            ContentBlock::RedactedThinking { data } => data.len(),
-            ContentBlock::Other(value) => value.to_string().len(),
-        }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Map, Number, Value, json};
 use sha2::Sha256;
 
+use crate::ids::hex;
 use crate::llm::messages_api::{ChatMessage, ContentBlock, MessageRole};
 
 /// Key of a conversation. Nobody can compute one without the server's secret.
@@ -25,7 +26,7 @@ impl fmt::Debug for ConversationHash {
 /// Whole key, as lower-case hex.
 impl fmt::Display for ConversationHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 

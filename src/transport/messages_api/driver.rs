@@ -12,9 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::ChosenModel;
 use crate::api::Caller;
 use crate::ids::{SessionId, Version};
-use crate::llm::messages_api::{
-    ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent, TokenUsage,
-};
+use crate::llm::messages_api::{ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent};
 use crate::llm::{self, AnswerDelta, AssistantMessage, ModelError, RetryMode};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
@@ -145,7 +143,7 @@ impl AnswerWork {
         tell(told.as_ref(), telling.start()).await;
         if self.asked.max_tokens == 0 {
             // Such a request only warms a cache, and the cache is the provider's.
-            let end = nothing(StopReason::MaxTokens);
+            let end = LoopEnd::empty(StopReason::MaxTokens);
             tell(told.as_ref(), telling.end(&end)).await;
             return Ok(telling.message(&end));
         }
@@ -320,12 +318,6 @@ pub(crate) fn request(
     };
     request.tool_choice = asked.choice.clone().filter(|_| request.has_tools());
     request
-}
-
-fn nothing(stop_reason: StopReason) -> LoopEnd {
-    let (stop_sequence, stop_details, hidden) = (None, None, None);
-    let usage = TokenUsage::default();
-    LoopEnd { shown: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
 }
 
 /// Sends events. A client that no longer reads is no error: the work is about to be dropped.

@@ -91,6 +91,15 @@ pub struct LoopEnd {
     pub hidden: Option<Arc<HiddenAnswer>>,
 }
 
+impl LoopEnd {
+    /// Returns the end of a turn in which nothing was said.
+    pub fn empty(stop_reason: StopReason) -> Self {
+        let (stop_sequence, stop_details, hidden) = (None, None, None);
+        let usage = TokenUsage::default();
+        Self { shown: Vec::new(), stop_reason, stop_sequence, stop_details, usage, hidden }
+    }
+}
+
 impl ServerToolLoop {
     /// Returns an empty answer. `internal` are the tools that run here; every other tool is the
     /// client's.
@@ -116,7 +125,7 @@ impl ServerToolLoop {
     /// tools run here now.
     pub fn resume(&mut self, paused: PausedLoop) -> Option<Vec<ContentBlock>> {
         let PausedLoop { said, internal, rounds, usage } = paused;
-        let calls = said.last()?.content.iter().filter(|block| is_call(block)).cloned();
+        let calls = said.last()?.content.iter().filter(|block| block.is_tool_use()).cloned();
         let (waiting, external): (Vec<_>, Vec<_>) = calls.partition(|call| self.is_internal(call));
         if waiting.is_empty() || names(&waiting) != internal {
             return None;
@@ -166,10 +175,10 @@ impl ServerToolLoop {
     pub fn answered(&mut self, answer: AssistantMessage) -> LoopStep {
         let AssistantMessage { content, stop_reason, stop_sequence, stop_details, usage, .. } =
             answer;
-        add(&mut self.usage, usage);
+        self.usage += usage;
         let content = self.allowed(content);
         self.rounds += 1;
-        let calls = content.iter().filter(|block| is_call(block)).cloned();
+        let calls = content.iter().filter(|block| block.is_tool_use()).cloned();
         let (internal, external): (Vec<_>, Vec<_>) = calls.partition(|call| self.is_internal(call));
         // Whatever stop reason a model gives, a call waits for its result, and without a call there
         // is nothing to wait for.
@@ -206,30 +215,16 @@ impl ServerToolLoop {
         stop_details: Option<serde_json::Value>,
     ) -> LoopStep {
         let (shown, usage) = (self.shown(), self.usage);
-        let hidden = self.hide(Vec::new());
-        LoopStep::End(Box::new(LoopEnd {
-            shown,
-            stop_reason,
-            stop_sequence,
-            stop_details,
-            usage,
-            hidden,
-        }))
+        let (hidden, nothing) = (self.hide(Vec::new()), LoopEnd::empty(stop_reason));
+        let end = LoopEnd { shown, stop_sequence, stop_details, usage, hidden, ..nothing };
+        LoopStep::End(Box::new(end))
     }
 
     fn end_holding(&mut self, stop_reason: StopReason, held: Vec<ContentBlock>) -> LoopStep {
         // Without a call of the client's, the answer was sent before this server's calls ran.
         let shown = if self.calls_others() { self.shown() } else { Vec::new() };
         let (hidden, usage) = (self.hide(held), self.usage);
-        let (stop_sequence, stop_details) = (None, None);
-        LoopStep::End(Box::new(LoopEnd {
-            shown,
-            stop_reason,
-            stop_sequence,
-            stop_details,
-            usage,
-            hidden,
-        }))
+        LoopStep::End(Box::new(LoopEnd { shown, usage, hidden, ..LoopEnd::empty(stop_reason) }))
     }
 
     /// Returns the complete messages, if the client sees less of them or may bring back less.
@@ -283,23 +278,6 @@ fn names(calls: &[ContentBlock]) -> Vec<String> {
     calls.iter().filter_map(name).collect()
 }
 
-fn is_call(block: &ContentBlock) -> bool {
-    matches!(block, ContentBlock::ToolUse { .. })
-}
-
-fn add(sum: &mut TokenUsage, more: TokenUsage) {
-    let TokenUsage {
-        input_tokens,
-        cache_creation_input_tokens,
-        cache_read_input_tokens,
-        output_tokens,
-    } = more;
-    sum.input_tokens += input_tokens;
-    sum.cache_creation_input_tokens += cache_creation_input_tokens;
-    sum.cache_read_input_tokens += cache_read_input_tokens;
-    sum.output_tokens += output_tokens;
-}
-
 /// Restores the hidden parts of a conversation: replaces each message for which `known` has an
 /// entry, and puts held results before those that the client brings.
 pub fn unfold(
@@ -338,7 +316,7 @@ mod tests {
     }
 
     fn answer(content: Vec<ContentBlock>) -> AssistantMessage {
-        let calls = content.iter().any(is_call);
+        let calls = content.iter().any(ContentBlock::is_tool_use);
         AssistantMessage {
             content,
             stop_reason: if calls { StopReason::ToolUse } else { StopReason::EndTurn },

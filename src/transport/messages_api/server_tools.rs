@@ -24,7 +24,7 @@ use crate::transport::messages_api::request::CheckedRequest;
 use crate::transport::protocol::client::{ServerTool, UseServerTools};
 use crate::transport::rest::http_state::HttpState;
 use crate::transport::rest::middleware::body;
-use crate::transport::rest::problem::Problem;
+use crate::transport::rest::problem::RestResult;
 
 use super::admission::{self, AdmittedRequest};
 
@@ -36,15 +36,12 @@ const NEEDS_CARET: &str = "insert_at_cursor";
 const LONGEST_PROMPT: usize = 2_000;
 
 /// Returns the tools that the caller's programs may use: `GET /api/v1/server-tools`.
-pub(crate) async fn opted_in(caller: Caller) -> Result<Json<UseServerTools>, Problem> {
+pub(crate) async fn opted_in(caller: Caller) -> RestResult<Json<UseServerTools>> {
     Ok(Json(UseServerTools { tools: caller.own_server_tools().await? }))
 }
 
 /// Sets the tools that the caller's programs may use: `PUT /api/v1/server-tools`.
-pub(crate) async fn opt_in(
-    caller: Caller,
-    request: Request,
-) -> Result<Json<UseServerTools>, Problem> {
+pub(crate) async fn opt_in(caller: Caller, request: Request) -> RestResult<Json<UseServerTools>> {
     let tools = async {
         let UseServerTools { mut tools } = body::read(request).await?;
         tools.sort();

@@ -84,14 +84,15 @@ impl SseEncoder {
     /// Repeats an earlier answer of the model for a client that has not received it.
     pub fn repeat(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
         // Calls of the client's are sent at the end; these answers had none.
-        let said: Vec<_> = answer.iter().filter(|block| !is_call(block)).cloned().collect();
+        let said: Vec<_> = answer.iter().filter(|block| !block.is_tool_use()).cloned().collect();
         self.pause(&said)
     }
 
     /// Repeats the answer whose calls are about to be made: the blocks before its first call, as if
     /// they came now.
     pub fn repeat_beginning(&mut self, answer: &[ContentBlock]) -> Vec<StreamEvent> {
-        let said: Vec<_> = answer.iter().take_while(|block| !is_call(block)).cloned().collect();
+        let said: Vec<_> =
+            answer.iter().take_while(|block| !block.is_tool_use()).cloned().collect();
         self.catch_up(&said)
     }
 
@@ -240,10 +241,6 @@ impl SseEncoder {
     }
 }
 
-fn is_call(block: &ContentBlock) -> bool {
-    matches!(block, ContentBlock::ToolUse { .. })
-}
-
 /// Returns the blocks of an answer after those that were sent as they came. Not every model streams
 /// every kind of block.
 fn untold<'a>(told: &[ContentBlock], shown: &'a [ContentBlock]) -> &'a [ContentBlock] {
@@ -285,10 +282,10 @@ mod tests {
     }
 
     fn end(shown: Vec<ContentBlock>) -> LoopEnd {
-        let calls = shown.iter().any(is_call);
+        let calls = shown.iter().any(ContentBlock::is_tool_use);
         let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
         let usage = TokenUsage { input_tokens: 5, output_tokens: 2, ..TokenUsage::default() };
-        LoopEnd { shown, stop_reason, stop_sequence: None, stop_details: None, usage, hidden: None }
+        LoopEnd { shown, usage, ..LoopEnd::empty(stop_reason) }
     }
 
     /// Returns the types of events, deltas as `type/delta`.

@@ -6,7 +6,7 @@ use axum::extract::{OriginalUri, Request};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::problem::Problem;
+use super::problem::RestResult;
 use crate::api::Caller;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{FilePage, OpenFile};
@@ -31,7 +31,7 @@ pub(crate) async fn list(
     caller: Caller,
     QueryParams(FileListQuery { pattern, limit, cursor }): QueryParams<FileListQuery>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<FilePage>, Problem> {
+) -> RestResult<Json<FilePage>> {
     let wanted = PageQuery::<String>::read(limit, cursor.as_deref())?;
     let pattern = pattern.unwrap_or_default();
     let listed = caller.list_files(pattern, wanted.after, wanted.limit).await?;
@@ -42,10 +42,7 @@ pub(crate) async fn list(
 }
 
 /// Returns the document of a file, and creates it if there is none.
-pub(crate) async fn open(
-    caller: Caller,
-    request: Request,
-) -> Result<Json<CreatedDocument>, Problem> {
+pub(crate) async fn open(caller: Caller, request: Request) -> RestResult<Json<CreatedDocument>> {
     let path = async { Ok(body::read::<OpenFile>(request).await?.path) };
     let document = caller.open_file(path).await?;
     Ok(Json(convert::created(caller.content(&document).await?)))

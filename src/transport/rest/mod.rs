@@ -24,7 +24,6 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::{any, delete, get, post};
 
-use crate::api::Application;
 use crate::permissions::Action;
 
 pub use crate::transport::messages_api::Conversations;

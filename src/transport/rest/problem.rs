@@ -33,6 +33,9 @@ pub struct Problem {
     retry_after: Option<u64>,
 }
 
+/// Result of a route.
+pub type RestResult<T> = Result<T, Problem>;
+
 impl Problem {
     /// Returns a problem. `code` is stable, for programs; `detail` is for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {

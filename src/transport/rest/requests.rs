@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::problem::Problem;
+use super::problem::{Problem, RestResult};
 use crate::api::{ApiError, Caller, ListPage, RequestScope};
 use crate::approvals::{ApprovalRequest, Decision};
 use crate::ids::{DocumentId, HunkId, RequestId};
@@ -51,7 +51,7 @@ pub(crate) async fn list(
     caller: Caller,
     QueryParams(asked): QueryParams<RequestListQuery>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<RequestPage>, Problem> {
+) -> RestResult<Json<RequestPage>> {
     let page = PageQuery::<RequestId>::read(asked.limit, asked.cursor.as_deref())?;
     let scope = match asked.document_id {
         None => RequestScope::Everything,
@@ -86,7 +86,7 @@ fn request_page<'a>(
     here: &Uri,
     found: impl Iterator<Item = &'a ApprovalRequest>,
     end: Option<RequestId>,
-) -> Result<Json<RequestPage>, Problem> {
+) -> RestResult<Json<RequestPage>> {
     let (requests, last) = convert::request_page(found).map_err(|_| Problem::internal())?;
     Ok(Json(RequestPage { requests, next: last.or(end).map(|last| next(here, &last)) }))
 }
@@ -96,7 +96,7 @@ pub(crate) async fn read(
     AuthSession { caller, pass }: AuthSession,
     PathId(id): PathId<RequestId>,
     QueryParams(waiting): QueryParams<WaitQuery>,
-) -> Result<Json<ToolApprovalRequest>, Problem> {
+) -> RestResult<Json<ToolApprovalRequest>> {
     let request = caller.request(&pass, &id, waiting.read()?).await?;
     Ok(Json(convert::request(&request)))
 }
@@ -106,16 +106,13 @@ pub(crate) async fn decide(
     caller: Caller,
     PathId(id): PathId<String>,
     request: Request,
-) -> Result<Json<Decided>, Problem> {
+) -> RestResult<Json<Decided>> {
     let response = body::read_about(request, "request_id", &id).await?;
     Ok(Json(take(&caller, &response).await?))
 }
 
 /// Decides several requests, each on its own.
-pub(crate) async fn batch(
-    caller: Caller,
-    request: Request,
-) -> Result<Json<DecisionResults>, Problem> {
+pub(crate) async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
     let Decisions { responses } = body::read(request).await?;
     if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
@@ -142,7 +139,7 @@ pub(crate) async fn batch(
     Ok(Json(DecisionResults { results }))
 }
 
-async fn take(caller: &Caller, response: &ToolApprovalResponse) -> Result<Decided, Problem> {
+async fn take(caller: &Caller, response: &ToolApprovalResponse) -> RestResult<Decided> {
     let (id, decision) = (response.request_id.as_str().into(), decision(response)?);
     let request = caller.decide_request(id, decision).await?;
     Ok(convert::decision(&request))
@@ -157,7 +154,7 @@ pub(crate) async fn told(
     caller: Caller,
     PathId(id): PathId<String>,
     request: Request,
-) -> Result<Json<Told>, Problem> {
+) -> RestResult<Json<Told>> {
     let response = body::read_about(request, "request_id", &id).await?;
     let decision = decision(&response)?;
     let report = caller.report_of_decision(&id.into(), &decision).await?;
@@ -169,7 +166,7 @@ pub(crate) async fn extend(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
-) -> Result<Json<RequestState>, Problem> {
+) -> RestResult<Json<RequestState>> {
     Ok(Json(state(&*caller.extend_request(id, body::read_empty(request)).await?)))
 }
 
@@ -178,7 +175,7 @@ pub(crate) async fn undo(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
-) -> Result<Json<RequestState>, Problem> {
+) -> RestResult<Json<RequestState>> {
     let undo = async {
         let Undo { hunks, force, seen } = body::read(request).await?;
         let (hunks, seen) = (hunks.map(hunk_ids), seen.map(convert::seen));
@@ -193,7 +190,7 @@ pub(crate) async fn reopen(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
-) -> Result<Json<RequestState>, Problem> {
+) -> RestResult<Json<RequestState>> {
     let hunks = async { Ok(body::read::<Reopen>(request).await?.hunks.map(hunk_ids)) };
     let (reopened, unplaced) = caller.reopen_request(id, hunks).await?;
     let again = reopened.request();
@@ -207,7 +204,7 @@ pub(crate) async fn withdraw(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
-) -> Result<Json<RequestState>, Problem> {
+) -> RestResult<Json<RequestState>> {
     Ok(Json(state(&*caller.withdraw_request(id, body::read_empty(request)).await?)))
 }
 

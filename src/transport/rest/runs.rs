@@ -6,8 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::problem::Problem;
-use crate::agent::{AgentRequest, AskKind, SafeTools};
-use crate::api::{ApiError, Caller, ForkStart, SessionRecord};
+use crate::api::{Caller, ForkStart, SessionRecord};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::transport::protocol::client::{ClearTranscript, ForkTranscript};
 use crate::transport::protocol::convert;
@@ -22,51 +21,12 @@ use crate::transport::rest::middleware::pagination::{
 /// its progress.
 pub(crate) async fn start(caller: Caller, request: Request) -> Result<Response, Problem> {
     let wish: StartRun = body::read(request).await?;
-    let ask = read_wish(&caller, wish).await?;
+    let ask = convert::question(&caller, wish, RunId::generate()).await?;
     let session_id = ask.session.to_string();
     let id = caller.api.agents.ask(ask).await?.to_string();
     let url = format!("/api/v1/sessions/{session_id}/runs/{id}");
     let there = [(header::LOCATION, url.clone())];
     Ok((StatusCode::ACCEPTED, there, Json(StartedRun { id, session_id, url })).into_response())
-}
-
-async fn read_wish(caller: &Caller, wish: StartRun) -> Result<AgentRequest, Problem> {
-    let StartRun {
-        prompt,
-        session_id,
-        context,
-        permission_mode,
-        model,
-        keep_conversation,
-        auto_approve_safe,
-    } = wish;
-    let kind = if context.is_some() { AskKind::Ask } else { AskKind::Run };
-    let context = context.unwrap_or_default();
-    let document = context.document_id.map(DocumentId::from);
-    let mode = permission_mode.map(Into::into);
-    let selection = context.selection.map(convert::selected).transpose();
-    let selection = selection.map_err(ApiError::unprocessable)?;
-    // Last, so that a refused request begins no session.
-    let session = session_id.map(SessionId::from);
-    let admitted = caller.admit_run(session, document.as_ref(), mode).await?;
-    let history = context.conversation_history.unwrap_or_default();
-    let safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
-    Ok(AgentRequest {
-        run: RunId::generate(),
-        principal: caller.principal.clone(),
-        prompt,
-        document,
-        content: context.document_content,
-        selection,
-        history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
-        instructions: context.system_instructions,
-        conversation: convert::conversation(keep_conversation.unwrap_or(kind == AskKind::Ask)),
-        model,
-        kind,
-        safe_tools: if safe { SafeTools::AtOnce } else { SafeTools::Ask },
-        permission_mode: admitted.permission_mode,
-        session: admitted.session,
-    })
 }
 
 /// Returns a run, in progress or ended.

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::problem::Problem;
+use super::problem::RestResult;
 use crate::api::{ApiError, Caller, NewSettings};
 use crate::ids::{DocumentId, RuleId, SessionId};
 use crate::transport::protocol::client::SetSettings;
@@ -38,7 +38,7 @@ pub(crate) async fn settings(caller: Caller) -> Json<Settings> {
 }
 
 /// Changes the server's settings; missing fields stay as they are.
-pub(crate) async fn configure(caller: Caller, request: Request) -> Result<Json<Settings>, Problem> {
+pub(crate) async fn configure(caller: Caller, request: Request) -> RestResult<Json<Settings>> {
     let wanted = async {
         let wish: SetSettings = body::read(request).await?;
         let settings = convert::server_settings(&wish, caller.api.rooms.settings());
@@ -61,14 +61,14 @@ pub(crate) struct RuleListQuery {
 pub(crate) async fn rules(
     caller: Caller,
     QueryParams(RuleListQuery { document_id }): QueryParams<RuleListQuery>,
-) -> Result<Json<Rules>, Problem> {
+) -> RestResult<Json<Rules>> {
     let document = document_id.map(DocumentId::from);
     let rules = caller.rules(document.as_ref()).await?;
     Ok(Json(Rules { rules: convert::rules(&rules) }))
 }
 
 /// Adds an owner's rule. The answer is the rule, even if it existed already.
-pub(crate) async fn add_rule(caller: Caller, request: Request) -> Result<Json<RuleAdded>, Problem> {
+pub(crate) async fn add_rule(caller: Caller, request: Request) -> RestResult<Json<RuleAdded>> {
     let rule = async {
         let wish: AddRule = body::read(request).await?;
         let document = wish.document_id.as_str().into();
@@ -82,10 +82,7 @@ pub(crate) async fn add_rule(caller: Caller, request: Request) -> Result<Json<Ru
 }
 
 /// Revokes a rule.
-pub(crate) async fn revoke(
-    caller: Caller,
-    PathId(id): PathId<RuleId>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn revoke(caller: Caller, PathId(id): PathId<RuleId>) -> RestResult<StatusCode> {
     caller.revoke_rule(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -95,7 +92,7 @@ pub(crate) async fn audit(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<AuditPage>, Problem> {
+) -> RestResult<Json<AuditPage>> {
     let wanted = part.read::<u64>()?;
     let found = caller.audit_lines(None, wanted.after, wanted.limit).await?;
     let before = found.page.end().map(|line| line.seq);

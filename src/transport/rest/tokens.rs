@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::problem::Problem;
+use super::problem::RestResult;
 use crate::api::Caller;
 use crate::auth::TokenGrant;
 use crate::ids::TokenId;
@@ -19,7 +19,7 @@ use crate::transport::rest::middleware::pagination::PathId;
 pub(crate) const BODY_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Issues a token. The answer is the only place that ever shows its secret.
-pub(crate) async fn issue(caller: Caller, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn issue(caller: Caller, request: Request) -> RestResult<Response> {
     let reached_at = reached_at(request.headers());
     let grant = async {
         let IssueToken { role, name, document_id, expires_in } = body::read(request).await?;
@@ -35,16 +35,13 @@ pub(crate) async fn issue(caller: Caller, request: Request) -> Result<Response, 
 }
 
 /// Lists all tokens, without their secrets.
-pub(crate) async fn list(caller: Caller) -> Result<Json<TokenList>, Problem> {
+pub(crate) async fn list(caller: Caller) -> RestResult<Json<TokenList>> {
     let tokens = caller.tokens().await?;
     Ok(Json(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms())))
 }
 
 /// Revokes a token, and closes the connections made with it before this is answered.
-pub(crate) async fn revoke(
-    caller: Caller,
-    PathId(id): PathId<TokenId>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn revoke(caller: Caller, PathId(id): PathId<TokenId>) -> RestResult<StatusCode> {
     caller.revoke_token(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

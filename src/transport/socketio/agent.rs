@@ -3,17 +3,17 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::agent::{AgentRequest, AskKind, SafeTools};
-use crate::api::{AdmittedRun, ForkStart, TranscriptCursor};
+use crate::api::{ForkStart, TranscriptCursor};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::rooms::command::RoomCommand;
 use crate::transport::protocol::client::{
     AskClaudeCode, Cancel, ClearTranscript, ForkTranscript, ReadTranscript, Run,
 };
+use crate::transport::protocol::convert;
+use crate::transport::protocol::rest::StartRun;
 use crate::transport::protocol::server::{AgentEvent, ToolApprovalRequest};
-use crate::transport::protocol::{convert, names};
 
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 use super::{EmptyAck, SocketConnection, given};
 
 /// Maximum length of a client's name for a run, in characters.
@@ -29,71 +29,38 @@ pub(crate) struct AskAck {
 pub(crate) async fn ask(
     connection: &mut SocketConnection,
     payload: AskClaudeCode,
-) -> Result<AskAck, SocketError> {
-    let context = payload.context;
-    let document = context.document_id.map(DocumentId::from);
-    let session = Some(payload.session_id.into());
-    let mode = payload.permission_mode;
-    let admitted = admit(connection, session, document.as_ref(), mode).await?;
-    let history = context.conversation_history.unwrap_or_default();
-    start(
-        connection,
-        AgentRequest {
-            session: admitted.session,
-            run: run_name(payload.request_id)?,
-            principal: connection.caller.principal.clone(),
-            prompt: payload.prompt,
-            document,
-            content: context.document_content,
-            selection: context
-                .selection
-                .map(convert::selected)
-                .transpose()
-                .map_err(SocketError::invalid)?,
-            history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
-            instructions: context.system_instructions,
-            conversation: convert::conversation(payload.keep_conversation.unwrap_or(true)),
-            model: payload.model,
-            kind: AskKind::Ask,
-            safe_tools: SafeTools::AtOnce,
-            permission_mode: admitted.permission_mode,
-        },
-    )
-    .await
+) -> SocketResult<AskAck> {
+    let wish = StartRun {
+        prompt: payload.prompt,
+        session_id: Some(payload.session_id),
+        context: Some(payload.context),
+        permission_mode: payload.permission_mode,
+        model: payload.model,
+        keep_conversation: payload.keep_conversation,
+        auto_approve_safe: None,
+    };
+    start(connection, wish, payload.request_id).await
 }
 
-pub(crate) async fn run(
-    connection: &mut SocketConnection,
-    payload: Run,
-) -> Result<AskAck, SocketError> {
-    let admitted = admit(connection, None, None, payload.permission_mode).await?;
-    let at_once = payload.auto_approve_safe.unwrap_or(true);
-    start(
-        connection,
-        AgentRequest {
-            session: admitted.session,
-            run: run_name(payload.request_id)?,
-            principal: connection.caller.principal.clone(),
-            prompt: payload.prompt,
-            document: None,
-            content: None,
-            selection: None,
-            history: Vec::new(),
-            instructions: None,
-            conversation: convert::conversation(payload.keep_conversation.unwrap_or(false)),
-            model: payload.model,
-            kind: AskKind::Run,
-            safe_tools: if at_once { SafeTools::AtOnce } else { SafeTools::Ask },
-            permission_mode: admitted.permission_mode,
-        },
-    )
-    .await
+pub(crate) async fn run(connection: &mut SocketConnection, payload: Run) -> SocketResult<AskAck> {
+    let wish = StartRun {
+        prompt: payload.prompt,
+        session_id: None,
+        context: None,
+        permission_mode: payload.permission_mode,
+        model: payload.model,
+        keep_conversation: payload.keep_conversation,
+        auto_approve_safe: payload.auto_approve_safe,
+    };
+    start(connection, wish, payload.request_id).await
 }
 
 async fn start(
     connection: &mut SocketConnection,
-    ask: AgentRequest,
-) -> Result<AskAck, SocketError> {
+    wish: StartRun,
+    name: Option<String>,
+) -> SocketResult<AskAck> {
+    let ask = convert::question(&connection.caller, wish, run_name(name)?).await?;
     if ask.document.is_none() {
         listen_in_private(connection, &ask.session).await?;
     }
@@ -106,7 +73,7 @@ async fn start(
 pub(crate) async fn listen_in_private(
     connection: &mut SocketConnection,
     session: &SessionId,
-) -> Result<(), SocketError> {
+) -> SocketResult<()> {
     let agents = &connection.caller.api.agents;
     let room = agents.private_room(session, &connection.caller.principal).await?;
     if !connection.rooms.contains_key(room.document()) {
@@ -118,7 +85,7 @@ pub(crate) async fn listen_in_private(
     Ok(())
 }
 
-fn run_name(name: Option<String>) -> Result<RunId, SocketError> {
+fn run_name(name: Option<String>) -> SocketResult<RunId> {
     match name {
         None => Ok(RunId::generate()),
         Some(name) if (1..=LONGEST_RUN_NAME).contains(&name.chars().count()) => Ok(name.into()),
@@ -128,19 +95,10 @@ fn run_name(name: Option<String>) -> Result<RunId, SocketError> {
     }
 }
 
-async fn admit(
-    connection: &SocketConnection,
-    session: Option<SessionId>,
-    document: Option<&DocumentId>,
-    mode: Option<names::PermissionMode>,
-) -> Result<AdmittedRun, SocketError> {
-    Ok(connection.caller.admit_run(session, document, mode.map(Into::into)).await?)
-}
-
 pub(crate) async fn cancel(
     connection: &mut SocketConnection,
     payload: Cancel,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     let Cancel { session_id, request_id } = payload;
     if request_id.is_none() && session_id.is_none() {
         return Err(SocketError::invalid("one of `requestId` and `sessionId` is needed"));
@@ -163,7 +121,7 @@ pub(crate) struct TranscriptAck {
 pub(crate) async fn transcript(
     connection: &mut SocketConnection,
     payload: ReadTranscript,
-) -> Result<TranscriptAck, SocketError> {
+) -> SocketResult<TranscriptAck> {
     let before = payload.before.as_deref().map(serde_json::from_str).transpose();
     let before: Option<TranscriptCursor> =
         before.map_err(|_| SocketError::invalid("no such place: `before`"))?;
@@ -187,7 +145,7 @@ pub(crate) async fn transcript(
 pub(crate) async fn clear(
     connection: &mut SocketConnection,
     payload: ClearTranscript,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     let ClearTranscript { session_id, document_id } = payload;
     let document = given(document_id.map(DocumentId::from));
     connection.caller.clear_conversation(session_id.into(), document).await?;
@@ -197,7 +155,7 @@ pub(crate) async fn clear(
 pub(crate) async fn fork(
     connection: &mut SocketConnection,
     payload: ForkTranscript,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     let ForkTranscript { session_id, document_id, request_id, from_session_id } = payload;
     let start = given(ForkStart {
         document: document_id.map(DocumentId::from),

@@ -70,11 +70,6 @@ impl SocketRegistry {
         self.connected_sockets.write().unwrap_or_else(PoisonError::into_inner).remove(member);
     }
 
-    /// Returns the number of connected sockets.
-    pub fn len(&self) -> usize {
-        self.connected_sockets().len()
-    }
-
     fn connected_sockets(&self) -> RwLockReadGuard<'_, HashMap<MemberId, ConnectedSocket>> {
         self.connected_sockets.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,11 +126,6 @@ impl SocketRegistry {
     /// Returns the runs whose end was heard, though that is not yet stored.
     pub(crate) fn being_noted(&self) -> HashSet<(SessionId, RunId)> {
         lock(&self.noting).clone()
-    }
-
-    /// Returns `true` if no socket is connected.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -14,6 +14,9 @@ const LONGEST_COMPLAINT: usize = 400;
 #[derive(Clone, Debug)]
 pub(crate) struct SocketError(WireError);
 
+/// Result of an event.
+pub(crate) type SocketResult<T> = Result<T, SocketError>;
+
 impl SocketError {
     pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
         let (code, message) = (code.to_owned(), message.into());

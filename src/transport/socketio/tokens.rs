@@ -8,13 +8,13 @@ use crate::transport::protocol::client::{IssueToken, Nothing, RevokeToken};
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::{IssuedToken, TokenList};
 
-use super::socket_error::SocketError;
+use super::socket_error::SocketResult;
 use super::{EmptyAck, SocketConnection};
 
 pub(crate) async fn issue(
     connection: &mut SocketConnection,
     payload: IssueToken,
-) -> Result<IssuedToken, SocketError> {
+) -> SocketResult<IssuedToken> {
     let IssueToken { role, name, document_id, expires_in } = payload;
     let (expires_in, now_ms) = (expires_in.as_deref(), connection.caller.api.clock.now_ms());
     let grant = TokenGrant::read(role.into(), &name, document_id, expires_in, now_ms);
@@ -23,10 +23,7 @@ pub(crate) async fn issue(
     Ok(convert::issued(&issued, &connection.reached_at))
 }
 
-pub(crate) async fn list(
-    connection: &mut SocketConnection,
-    _: Nothing,
-) -> Result<TokenList, SocketError> {
+pub(crate) async fn list(connection: &mut SocketConnection, _: Nothing) -> SocketResult<TokenList> {
     let caller = &connection.caller;
     let tokens = caller.tokens().await?;
     Ok(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms()))
@@ -35,7 +32,7 @@ pub(crate) async fn list(
 pub(crate) async fn revoke(
     connection: &mut SocketConnection,
     payload: RevokeToken,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     connection.caller.revoke_token(&payload.id.into()).await?;
     Ok(EmptyAck {})
 }

@@ -3,16 +3,13 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::auth;
 use crate::ids::RequestId;
-use crate::llm::messages_api::{ChatMessage, ContentBlock};
-use crate::llm::{
-    AnswerDelta, DocumentView, FailedTryUsage, ModelError, ModelRequest, SelectionView,
-};
+use crate::llm::messages_api::ContentBlock;
+use crate::llm::{AnswerStream, DocumentView, FailedTryUsage, ModelRequest, SelectionView};
 use crate::permissions::Action;
 
 use super::super::call_previews::CallPreviews;
@@ -114,7 +111,7 @@ impl RunExecutor<'_> {
     /// Receives an answer until the time limit of the run; `stop_model` stops the model.
     async fn receive_answer(
         &self,
-        stream: BoxStream<'static, Result<AnswerDelta, ModelError>>,
+        stream: AnswerStream,
         stop_model: &CancellationToken,
         sketching: &mut CallPreviews<'_>,
         began: Instant,
@@ -226,16 +223,6 @@ impl RunExecutor<'_> {
 
 /// Returns the approximate size of the text in a request, in bytes.
 fn size(request: &ModelRequest) -> usize {
-    fn block_size(block: &ContentBlock) -> usize {
-        match block {
-            ContentBlock::Text { text, .. } => text.len(),
-            ContentBlock::ToolUse { input, .. } => input.to_string().len(),
-            ContentBlock::ToolResult { content, .. } => content.iter().map(block_size).sum(),
-            ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
-            ContentBlock::RedactedThinking { data } => data.len(),
-            ContentBlock::Other(value) => value.to_string().len(),
-        }
-    }
-    let message = |message: &ChatMessage| message.content.iter().map(block_size).sum::<usize>();
-    request.system.len() + request.messages.iter().map(message).sum::<usize>()
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    request.system.len() + blocks.map(ContentBlock::text_bytes).sum::<usize>()
 }

@@ -7,10 +7,9 @@ use crate::llm::messages_api::ToolDefinition;
 use crate::tools::PlanMode;
 
 use super::{RunExecutor, RunFailure};
-use crate::agent::conversation::decision_updates;
 use crate::agent::conversation::decision_updates::{DecisionUpdates, ReportedDecision};
-use crate::agent::conversation::transcript;
 use crate::agent::conversation::transcript::{DecisionNote, EntryKind, TranscriptEntry};
+use crate::agent::conversation::{decision_updates, transcript};
 use crate::agent::{AskError, PermissionMode};
 
 /// Maximum number of earlier decisions that are checked for updates.

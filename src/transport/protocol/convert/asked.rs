@@ -3,9 +3,12 @@
 
 use serde_json::Value;
 
-use crate::agent::{ConversationMode, PermissionMode, SelectedRange};
+use crate::agent::{
+    AgentRequest, AskKind, ConversationMode, PermissionMode, SafeTools, SelectedRange,
+};
+use crate::api::{ApiError, Caller};
 use crate::approvals::{Decision, FinishRest, HunkVerdict, RequestStatus, RequestVerdict};
-use crate::ids::{HunkId, Version};
+use crate::ids::{DocumentId, HunkId, RunId, SessionId, Version};
 use crate::rooms::command::SettingsChange;
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings, ServerSettings};
 
@@ -13,6 +16,7 @@ use super::super::client::{
     AskSelection, ChangeSettings, HunkResponse, SetSettings, ToolApprovalResponse,
 };
 use super::super::names::{DecisionKind, HunkChoice};
+use super::super::rest::StartRun;
 use super::{remember, tool_policy};
 
 /// Maximum number of decisions in a batch.
@@ -188,16 +192,59 @@ pub fn server_settings(
     Ok(settings)
 }
 
+/// Returns the question of `wish` to the agent, named `run`, if the caller may ask it.
+///
+/// # Errors
+/// The refusal of the selection or of the caller.
+pub async fn question(
+    caller: &Caller,
+    wish: StartRun,
+    run: RunId,
+) -> Result<AgentRequest, ApiError> {
+    let StartRun {
+        prompt,
+        session_id,
+        context,
+        permission_mode,
+        model,
+        keep_conversation,
+        auto_approve_safe,
+    } = wish;
+    let kind = if context.is_some() { AskKind::Ask } else { AskKind::Run };
+    let context = context.unwrap_or_default();
+    let document = context.document_id.map(DocumentId::from);
+    let mode = permission_mode.map(Into::into);
+    let selection = context.selection.map(selected).transpose();
+    let selection = selection.map_err(ApiError::unprocessable)?;
+    // Last, so that a refused request begins no session.
+    let session = session_id.map(SessionId::from);
+    let admitted = caller.admit_run(session, document.as_ref(), mode).await?;
+    let history = context.conversation_history.unwrap_or_default();
+    let continues = keep_conversation.unwrap_or(kind == AskKind::Ask);
+    let is_safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
+    Ok(AgentRequest {
+        run,
+        principal: caller.principal.clone(),
+        prompt,
+        document,
+        content: context.document_content,
+        selection,
+        history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
+        instructions: context.system_instructions,
+        conversation: if continues { ConversationMode::Continue } else { ConversationMode::Fresh },
+        model,
+        kind,
+        safe_tools: if is_safe { SafeTools::AtOnce } else { SafeTools::Ask },
+        permission_mode: admitted.permission_mode,
+        session: admitted.session,
+    })
+}
+
 /// Returns the selected range.
-pub fn selected(selection: AskSelection) -> Result<SelectedRange, String> {
+fn selected(selection: AskSelection) -> Result<SelectedRange, String> {
     let AskSelection { text, start, end } = selection;
     match (usize::try_from(start), usize::try_from(end)) {
         (Ok(start), Ok(end)) if start <= end => Ok(SelectedRange { start, end, text }),
         _ => Err("Invalid selection range".to_owned()),
     }
-}
-
-/// Returns the mode that `continue` stands for.
-pub fn conversation(goes_on: bool) -> ConversationMode {
-    if goes_on { ConversationMode::Continue } else { ConversationMode::Fresh }
 }

@@ -30,9 +30,7 @@ use super::client::Range;
 use super::{rest, server};
 
 pub use crate::rooms::EncodedEvent as OutgoingEvent;
-pub use asked::{
-    MOST_DECISIONS, configure, conversation, decide, ended_status, selected, server_settings,
-};
+pub use asked::{MOST_DECISIONS, configure, decide, ended_status, question, server_settings};
 pub use errors::{error_details, reason_code};
 pub use files::file_line;
 pub use lists::{audit_lines, created, request_page, versions};

@@ -6,7 +6,6 @@
 //! those that hold a secret are not kept.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::{Body, to_bytes};
@@ -18,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::api::{Application, Caller, IdempotencyRecord};
-use crate::ids::UserId;
+use crate::ids::{UserId, hex};
 use crate::transport::rest::problem::Problem;
 
 /// Header with the key.
@@ -121,12 +120,7 @@ fn fingerprint(method: &str, address: &str, body: &[u8]) -> String {
     // Neither a method nor an address contains a line end.
     hasher.update(format!("{method}\n{address}\n"));
     hasher.update(body);
-    let mut text = String::new();
-    for byte in hasher.finalize() {
-        // Writing to a String cannot fail.
-        write!(text, "{byte:02x}").ok();
-    }
-    text
+    hex(&hasher.finalize())
 }
 
 /// Returns the first answer again, or the reason that there is none.
