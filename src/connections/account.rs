@@ -383,7 +383,8 @@ impl PersonAccount {
     }
 
     /// Adds a connection over which this person makes HTTP requests. The oldest idle one makes room
-    /// if there are `most`, beside one for each client without a WebSocket.
+    /// if there are `most`, beside one for each client without a WebSocket, or if this person has
+    /// `most_of_all` connections of every kind.
     ///
     /// # Errors
     /// [`TooManyConnections`] if all of them are in use.
@@ -391,13 +392,16 @@ impl PersonAccount {
         &self,
         added: &Arc<ConnectionTransport>,
         most: usize,
+        most_of_all: usize,
     ) -> Result<(), TooManyConnections> {
-        let polling = self.live_sessions().iter().filter(|it| it.is_polling()).count();
+        let sessions = self.live_sessions();
+        let polling = sessions.iter().filter(|it| it.is_polling()).count();
+        let sockets = sessions.iter().map(|it| it.socket_count()).sum::<usize>();
         let mut connections = lock(&self.connections);
         let live: Vec<_> = connections.iter().filter_map(Weak::upgrade).collect();
         let mut live: Vec<_> = live.into_iter().filter(|it| it.is_http_of(self)).collect();
         let mut idle = None;
-        if live.len() >= most + polling {
+        if live.len() >= most + polling || live.len() + sockets >= most_of_all {
             let at = live.iter().position(|it| !it.is_answering()).ok_or(TooManyConnections)?;
             idle = Some(live.remove(at));
         }
@@ -418,15 +422,18 @@ impl PersonAccount {
     }
 
     /// Ends one connection of this person so that somebody else can connect: the oldest for HTTP
-    /// that is idle, or else the newest client.
+    /// that is idle, or else that of the newest client, or else the newest for HTTP.
     pub(super) fn give_way(&self) {
         let http = self.http_connections();
         if let Some(idle) = http.iter().find(|it| !it.is_answering()) {
             return idle.end(EndReason::TooManyOfPerson);
         }
-        match self.live_sessions().last() {
-            Some(newest) => newest.end(EndReason::TooManyOfPerson),
-            None => http.iter().for_each(|it| it.end(EndReason::TooManyOfPerson)),
+        // A client that polls has no connection of its own.
+        let sessions = self.live_sessions();
+        if let Some(newest) = sessions.iter().rev().find(|it| it.socket_count() > 0) {
+            newest.end(EndReason::TooManyOfPerson);
+        } else if let Some(newest) = http.last() {
+            newest.end(EndReason::TooManyOfPerson);
         }
     }
 

@@ -17,7 +17,11 @@ use super::account::{AccountsShared, PersonAccount};
 use super::session::ClientSession;
 
 /// Longest buffer, in bytes, that is not counted.
-const SHORT_BUFFER_BYTES: u64 = 64 * 1024;
+const SHORT_BUFFER_BYTES: usize = 8 * 1024;
+/// Bytes of messages that a WebSocket collects before it writes them.
+const COLLECTED_BYTES: usize = 128 * 1024;
+/// Time without progress after which a client does not count as one that reads.
+const STALLED: Duration = Duration::from_secs(2);
 /// Bytes that connections of one person keep, beyond those of the largest.
 const PERSON_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes that connections of a person who may only read keep, beyond those of the largest.
@@ -61,13 +65,21 @@ pub(super) struct KeptBuffer {
 }
 
 impl KeptBuffer {
-    /// Grows the buffer for a frame of this length.
+    /// Grows the buffer for a frame of this length that is received.
     pub(super) fn grow(&mut self, session: &ClientSession, length: u64) {
-        let bytes = usize::try_from(length).unwrap_or(usize::MAX);
-        if length > SHORT_BUFFER_BYTES && bytes > self.bytes {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > self.bytes.max(SHORT_BUFFER_BYTES) {
+            // A buffer grows by doubling.
+            let bytes = length.checked_next_power_of_two().unwrap_or(length);
             session.keep(bytes - self.bytes);
             self.bytes = bytes;
         }
+    }
+
+    /// Grows the buffer for a frame of this length that is sent, and what is collected with it.
+    pub(super) fn grow_to_send(&mut self, session: &ClientSession, length: u64) {
+        let collected = session.waiting_bytes().min(COLLECTED_BYTES) as u64;
+        self.grow(session, length.max(collected));
     }
 }
 
@@ -82,6 +94,11 @@ impl ClientSession {
         self.kept.add(more);
         person.reduce_kept(Some(self), false);
         person.shared.reduce_kept(self);
+    }
+
+    /// Returns `true` if something waits to be sent to it and it takes some of it.
+    fn reads(&self, now: Instant) -> bool {
+        self.waits_since(now).is_some_and(|time| time < STALLED)
     }
 
     /// Counts the buffers of its connections no more.
@@ -102,7 +119,7 @@ impl PersonAccount {
     }
 
     /// Ends clients until the connections keep no more than they may, those that keep most first,
-    /// and only such as have nothing to send. Others are ended too if that `is_late`, or if the
+    /// and only such as are not reading. Others are ended too if that `is_late`, or if the
     /// connections keep more than they may for a moment.
     fn reduce_kept(&self, except: Option<&ClientSession>, is_late: bool) {
         loop {
@@ -128,14 +145,15 @@ impl PersonAccount {
         kept.saturating_sub(limit + largest.unwrap_or_default())
     }
 
-    /// Returns the client whose connection keeps the most, those with nothing to send first, and
+    /// Returns the client whose connection keeps the most, those that are not reading first, and
     /// `true` if it is one of these.
     fn largest_keeper(&self, except: Option<&ClientSession>) -> Option<(bool, Arc<ClientSession>)> {
+        let now = Instant::now();
         let is_other = |it: &ClientSession| except.is_none_or(|except| !std::ptr::eq(it, except));
         self.live_sessions()
             .into_iter()
             .filter(|it| it.kept.get() > 0 && is_other(it))
-            .map(|it| (it.waiting_bytes() == 0, it))
+            .map(|it| (!it.reads(now), it))
             .max_by_key(|(is_quiet, it)| (*is_quiet, it.kept.get()))
     }
 }
@@ -209,6 +227,25 @@ mod tests {
         assert_eq!(left(), 35);
         person.end_excess(now + MOMENT);
         assert_eq!(left(), 25);
+    }
+
+    #[test]
+    fn short_frames_count_with_what_is_collected_with_them() {
+        let connections =
+            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
+        let session = connections.websocket_client();
+        connections.admit(&session, "a".to_owned(), &viewer("ana")).unwrap();
+        let mut buffer = KeptBuffer::default();
+        buffer.grow_to_send(&session, 200);
+        assert_eq!(session.kept.get(), 0, "a keystroke");
+        session.queue(60_000).unwrap();
+        buffer.grow_to_send(&session, 60_000);
+        assert_eq!(session.kept.get(), 64 * 1024);
+        for _ in 0..14 {
+            session.queue(60_000).unwrap();
+        }
+        buffer.grow_to_send(&session, 60_000);
+        assert_eq!(session.kept.get(), 128 * 1024);
     }
 
     #[test]

@@ -133,9 +133,8 @@ impl ConnectionRegistry {
         &self.0.accounts
     }
 
-    /// Registers an accepted connection. The oldest without a token makes room for it, of the
-    /// address that has most; if all have shown one and the limit is reached, the new connection is
-    /// ended itself.
+    /// Registers an accepted connection. If there are too many, the oldest without a token makes
+    /// room for it, of the address that has most, or else the person with the most connections.
     pub fn accept(&self, peer: IpAddr) -> Arc<ConnectionTransport> {
         let number = self.0.next_number();
         let peer = network(peer);
@@ -157,7 +156,7 @@ impl ConnectionRegistry {
         drop(transports);
         match leaving {
             Some(oldest) => oldest.end(EndReason::TooManyUnknown),
-            None if crowded => transport.end(EndReason::TooManyUnknown),
+            None if crowded => self.0.make_person_give_way(),
             None => {}
         }
         transport
@@ -211,8 +210,8 @@ impl ConnectionRegistry {
         principal: &Principal,
     ) -> Result<(), TooManySessions> {
         let person = self.0.accounts.of(principal);
-        // Half of the connections there may be, so that one person keeps nobody else out.
-        if person.join(session) > CLIENTS_OF_PERSON.min(self.0.most / 2) {
+        let most = self.0.connections_of_person();
+        if person.join(session) > CLIENTS_OF_PERSON.min(most) || person.connection_count() > most {
             return Err(TooManySessions);
         }
         self.name(session, name);
@@ -292,6 +291,19 @@ impl RegistryState {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Returns the number of connections of every kind that one person may have: half of all, so
+    /// that one person keeps nobody else out.
+    fn connections_of_person(&self) -> usize {
+        self.most / 2
+    }
+
+    /// Ends a connection of the person with the most connections.
+    fn make_person_give_way(&self) {
+        if let Some(person) = self.accounts.most_connected() {
+            person.give_way();
+        }
+    }
+
     fn unknown_sessions(&self) -> MutexGuard<'_, UnknownTable<ClientSession>> {
         self.unknown_sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -331,7 +343,8 @@ impl RegistryState {
         let clients = clients.into_iter().map(|(peer, it)| (peer, UnknownHolder::Client(it)));
         let mut holders: Vec<_> =
             connections.chain(clients).map(|(peer, it)| (it.bytes(), peer, it)).collect();
-        holders.retain(|(bytes, ..)| *bytes > 0);
+        // One that has ended makes no room.
+        holders.retain(|(bytes, _, holder)| *bytes > 0 && !holder.is_ended());
         let mut by_address: HashMap<IpAddr, usize> = HashMap::new();
         for (bytes, peer, _) in &holders {
             *by_address.entry(*peer).or_default() += bytes;
@@ -348,6 +361,13 @@ impl UnknownHolder {
         match self {
             Self::Connection(transport) => transport.unknown_bytes(),
             Self::Client(session) => session.early_bytes(),
+        }
+    }
+
+    fn is_ended(&self) -> bool {
+        match self {
+            Self::Connection(transport) => transport.is_ended(),
+            Self::Client(session) => session.is_ended(),
         }
     }
 
@@ -375,10 +395,8 @@ impl TransportPlace {
         transports.unknown.remove(self.number);
         let known = transports.all.len().saturating_sub(transports.unknown.len());
         drop(transports);
-        if known > self.registry.most - self.registry.most / 8
-            && let Some(person) = self.registry.accounts.most_connected()
-        {
-            person.give_way();
+        if known > self.registry.most - self.registry.most / 8 {
+            self.registry.make_person_give_way();
         }
     }
 
@@ -387,6 +405,11 @@ impl TransportPlace {
         if let Some(transport) = transports.all.get(&self.number).cloned() {
             transports.unknown.add(self.number, self.peer, transport);
         }
+    }
+
+    /// Returns the number of connections of every kind that one person may have.
+    pub(super) fn connections_of_person(&self) -> usize {
+        self.registry.connections_of_person()
     }
 
     /// Returns the number of HTTP connections that one person may have, beside those of clients
@@ -577,6 +600,42 @@ mod tests {
         assert!(clients[..11].iter().all(|(client, _)| client.is_ended()));
         assert!(clients[11..].iter().all(|(client, _)| !client.is_ended()));
         assert!(!honest.0.is_ended());
+    }
+
+    #[test]
+    fn connections_of_every_kind_count_together_and_slow_requests_make_room_too() {
+        let connections = connections(128);
+        let eve = connections.accounts().of(&person("eve"));
+        let clients: Vec<_> = (0..40)
+            .map(|number: usize| {
+                let (client, _) = connections.polling_client(&connections.accept(address(1)));
+                connections.admit(&client, number.to_string(), &person("eve")).unwrap();
+                client
+            })
+            .collect();
+        let mut slow: Vec<_> = (0..64).map(|_| request(&connections, "eve")).collect();
+        slow.retain(|(.., is_taken)| *is_taken);
+        assert_eq!((slow.len(), eve.connection_count()), (48, 48), "half of 96");
+        let probe = connections.accept(address(1));
+        assert!(clients[0].begin_switch(&probe).is_err());
+        // None of them is idle, and ending a client that polls would free nothing.
+        eve.give_way();
+        assert_eq!(eve.connection_count(), 47);
+        assert!(clients.iter().all(|it| !it.is_ended()));
+    }
+
+    #[test]
+    fn heads_that_never_end_count_to_the_person_who_sends_them() {
+        let connections = connections(1_024);
+        let mut idle = Vec::new();
+        for _ in 0..60 {
+            let (transport, answered, is_taken) = request(&connections, "eve");
+            assert!(is_taken);
+            drop(answered);
+            idle.push(transport);
+        }
+        let refused = idle.iter().filter(|it| it.count_head(60_000).is_err()).count();
+        assert_eq!(refused, 60 - 34, "2 MB are held");
     }
 
     #[test]

@@ -84,9 +84,9 @@ struct EarlyWrites {
     held: Option<HeldBytes>,
 }
 
-/// Refusal to switch a client to a WebSocket: it has one, or one is on its way.
+/// Refusal to switch a client to a WebSocket; it goes on by long polling, or with the one it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this client has a WebSocket, or is switching to one")]
+#[error("this client has a WebSocket, is switching to one, or may have none now")]
 pub struct SwitchRefused;
 
 /// Reason why [`ClientSession::queue`] refuses a message.
@@ -161,8 +161,15 @@ impl ClientSession {
     /// Begins the switch from long polling to a WebSocket over this connection.
     ///
     /// # Errors
-    /// [`SwitchRefused`] if the client has a WebSocket, or if another one is on its way.
+    /// [`SwitchRefused`] if the client has a WebSocket, if another one is on its way, if its person
+    /// has as many connections as one person may have, or if so much waits that long polling may
+    /// have taken a part of it.
     pub fn begin_switch(&self, transport: &Arc<ConnectionTransport>) -> Result<(), SwitchRefused> {
+        let most = transport.connections_of_person();
+        let is_full = self.person().is_some_and(|person| person.connection_count() >= most);
+        if is_full || self.waiting_bytes() > MESSAGE_BYTES / 2 {
+            return Err(SwitchRefused);
+        }
         let mut probe = lock(&self.probe);
         let is_other = |it: &Arc<_>| !Arc::ptr_eq(it, transport);
         let other = probe.upgrade().filter(|it| is_other(it) && !it.is_ended());

@@ -64,7 +64,7 @@ pub struct ConnectionTransport {
     access_ended_ms: AtomicU64,
     /// Number of requests that are being answered.
     requests: AtomicU32,
-    /// Bytes of a request's head, before a token was shown.
+    /// Bytes of a request's head, until the request begins.
     head: Mutex<Option<HeldBytes>>,
     /// Time of the last read, in milliseconds on the registry's clock.
     read_ms: AtomicU64,
@@ -103,6 +103,11 @@ impl ConnectionTransport {
             turn_ms: AtomicU64::new(now_ms),
             stalled_ms: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the number of connections of every kind that one person may have.
+    pub(super) fn connections_of_person(&self) -> usize {
+        self.place.connections_of_person()
     }
 
     /// Returns the address of the peer.
@@ -151,7 +156,8 @@ impl ConnectionTransport {
         person: &Arc<PersonAccount>,
     ) -> Result<(), TooManyConnections> {
         if !self.is_http_of(person) {
-            person.add_connection(self, self.place.http_of_person())?;
+            let (http, all) = (self.place.http_of_person(), self.place.connections_of_person());
+            person.add_connection(self, http, all)?;
             *lock(&self.owner) = Some(Arc::clone(person));
         }
         self.become_known();
@@ -266,13 +272,17 @@ impl ConnectionTransport {
 
     /// Counts bytes of a request's head that have come.
     pub(super) fn count_head(&self, bytes: usize) -> Result<(), NoRoom> {
-        if self.is_known() || self.is_answering() {
+        if self.is_answering() {
             return Ok(());
         }
         // Released before more is held: to make room, other connections may be ended, and this one
         // too.
         let before = self.take_head().map_or(0, |held| held.bytes());
-        let held = self.hold_unknown(before + bytes)?;
+        let owner = lock(&self.owner).clone().filter(|_| self.is_known());
+        let held = match owner {
+            Some(person) => person.arrive(before + bytes)?,
+            None => self.hold_unknown(before + bytes)?,
+        };
         *lock(&self.head) = Some(held);
         Ok(())
     }

@@ -20,7 +20,7 @@ pub struct TailLimits {
 }
 
 /// The tail of the log. Holds every update from `start` to `end`, without gap.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct UpdateLog {
     start: Version,
     end: Version,
@@ -31,7 +31,7 @@ pub(super) struct UpdateLog {
 }
 
 /// Up to [`BLOCK_UPDATES`] updates, one after the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct LogBlock {
     /// Version before the block's first update.
     start: Version,
@@ -49,7 +49,7 @@ struct LogEntry {
     author: u32,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct LogAuthor {
     client: ClientId,
     origin: Option<Box<str>>,

@@ -105,7 +105,7 @@ pub enum PushError {
 }
 
 /// A document: its text, its version, and the newest part of its log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Document {
     text: Text,
     log: UpdateLog,

@@ -214,6 +214,23 @@ fn a_client_has_one_websocket_at_a_time() {
     assert!(first.is_answered(2).is_some(), "its client is ended by a second WebSocket");
 }
 
+#[test]
+fn clients_that_leave_during_their_handshake_are_gone() {
+    let copydesk = TestServer::quiet();
+    let (address, token) = (copydesk.address(), copydesk.token("Eve", Role::Viewer, &[]));
+    // More than one person may have; each closes in the body that shows the token.
+    for _ in 0..1_040 {
+        let path = begins_polling(address);
+        let body = format!("40{}\u{1e}1", json!({"token": token}));
+        let headers = [("Host", address), ("Content-Type", "text/plain;charset=UTF-8")];
+        send(address, &format!("POST {path}"), &headers, &body);
+    }
+    std::thread::sleep(Duration::from_secs(12));
+    let mut client = RawClient::arrives(address, &token);
+    client.emits(1, "settings:get", &json!({}));
+    assert!(client.is_answered(1).is_some(), "nobody with this token comes in");
+}
+
 fn polls_until(address: &str, path: &str, part: &str) {
     let until = Instant::now() + SOON;
     while !get(address, path).body.contains(part) {

@@ -18,9 +18,9 @@ use crate::permissions::Role;
 use crate::rooms::clock::WallClock;
 use crate::rooms::command::{
     ApprovalMode, DocumentSnapshot, NewApprovalRequest, ProposalOutcome, ProposeAgain, PushRequest,
-    ResolvedRequest, StreamingPreview, UndoChange,
+    ResolvedRequest, UndoChange,
 };
-use crate::rooms::event::{DocumentChange, RoomEvent};
+use crate::rooms::event::{DocumentChange, RoomEvent, StreamingPreview};
 use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use crate::rooms::{EncodedEvent, EventSink, NewDocument, RoomError, RoomHandle, RoomRegistry};
 use crate::store::{Store, StoreOp, TokenRecord};

@@ -262,7 +262,8 @@ impl PostedMessage {
         }
         let (passed, packets) = self.admit()?;
         let session = self.session.as_ref().ok_or(PostError::Unknown)?;
-        let wait = session.pace(packets).map_err(|reason| {
+        // The last packet of a body has nothing behind it.
+        let wait = session.pace(packets.max(1)).map_err(|reason| {
             session.end(reason);
             PostError::Flood
         })?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use socketioxide::extract::{SocketRef, TryData};
 use socketioxide::handler::ConnectHandler;
@@ -27,6 +28,8 @@ use super::{SocketConnection, SocketState};
 
 /// Longest name that is shortened; a longer one is refused.
 const LONGEST_NAME_BYTES: usize = 16 * 1024;
+/// Time after which a client that was not greeted counts as gone.
+const GREETING_PATIENCE: Duration = Duration::from_secs(10);
 /// Only version of the protocol.
 const PROTOCOL: u32 = 1;
 
@@ -135,6 +138,15 @@ async fn send_welcome(socket: SocketRef) {
     greeted.map(|greeted| greeted.send(()));
 }
 
+/// Waits until a client should have been greeted, and returns if it was not: its connection ended
+/// while its token was checked, and nothing tells of that.
+async fn never_greeted(socket: &SocketRef) {
+    tokio::time::sleep(GREETING_PATIENCE).await;
+    if socket.extensions.get::<PendingGreeting>().is_none() {
+        std::future::pending().await
+    }
+}
+
 async fn identify(app: &SocketState, handshake: &Handshake) -> Result<AccessGuard, SocketError> {
     let admitted = app.api.admit(handshake.token.as_deref()).await?;
     admitted.ok_or_else(|| SocketError::new("unauthorized", "a token is needed"))
@@ -170,6 +182,7 @@ async fn wait_for_end(
     let ended = tokio::select! {
         () = left.cancelled() => None,
         () = client.ended() => None,
+        () = never_greeted(socket) => None,
         ended = pass.ended() => Some(ended),
     };
     // First of all, so that no event of a room follows.
@@ -180,8 +193,9 @@ async fn wait_for_end(
         socket.clone().disconnect().ok();
         client.end_idle_connections();
     }
-    // Dropping the queue ends the worker, which leaves the rooms.
+    // Dropping these ends the worker, which leaves the rooms.
     socket.extensions.remove::<EventQueue>();
+    socket.extensions.remove::<PendingGreeting>();
     client.end_when_sent().await;
     if socket.transport_type() == TransportType::Polling {
         (app.close_polling)(socket.id.to_string()).await;
