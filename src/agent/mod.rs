@@ -13,6 +13,7 @@ pub mod requests;
 pub mod run;
 mod scheduler;
 mod service;
+mod shared_state;
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +29,8 @@ pub use crate::store::{RunEndKind, RunState};
 pub use crate::tools::SafeTools;
 pub use conversation::fork::ConversationFork;
 pub use conversation::history::HistoryPage;
-pub use external_calls::call::{CallEvent, CallRequest, CallResult, CallSource, ExternalCall};
+pub use external_calls::call::{CallEvent, CallRequest, CallResult, ExternalCall};
+pub use external_calls::call_source::CallSource;
 pub use external_calls::waiters::CallHandle;
 #[cfg(test)]
 pub use external_calls::waiters::StagedCall;

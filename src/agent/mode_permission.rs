@@ -3,7 +3,7 @@
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
 
-use super::service::AgentDeps;
+use super::shared_state::AgentDeps;
 use super::{AgentService, AskError, BypassPolicy, PermissionMode};
 
 impl AgentService {

@@ -22,6 +22,7 @@ use crate::tools::ToolRegistry;
 
 use super::models::{self, ChosenModel, ModelCatalog};
 use super::scheduler::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
+use super::shared_state::AgentDeps;
 use super::{AgentRequest, AskError, AskKind, BypassPolicy, SelectedRange, StopFilter};
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::conversation::response::response;
@@ -49,33 +50,6 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 #[derive(Clone)]
 pub struct AgentService {
     pub(super) shared: Arc<AgentDeps>,
-}
-
-/// Shared state of all runs.
-pub(crate) struct AgentDeps {
-    pub store: Store,
-    pub clock: WallClock,
-    pub rooms: RoomRegistry,
-    pub models: ModelCatalog,
-    pub tools: ToolRegistry,
-    pub limits: RunLimits,
-    pub bypass: BypassPolicy,
-    queues: Mutex<RunQueues>,
-    snapshots: Mutex<ShownDocuments>,
-    /// Callers that wait for external calls.
-    pub call_waiters: CallWaiters,
-    /// Lock held while a call is recognised and begun.
-    pub recognising: tokio::sync::Mutex<()>,
-    /// Lock held while a request is proposed again.
-    pub repeating: tokio::sync::Mutex<()>,
-    /// Lock held while a session's private document is looked up or created.
-    private: tokio::sync::Mutex<()>,
-    /// Token that fires when the server stops: runs are left as they are, to be resumed at the next
-    /// start.
-    pub stop: CancellationToken,
-    tasks: TaskTracker,
-    /// Number of runs that have ended.
-    pub ended: watch::Sender<u64>,
 }
 
 impl AgentService {

@@ -22,7 +22,8 @@ use super::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::run::run_events::RunEvents;
 use crate::agent::run::run_record::{self, Run};
 use crate::agent::scheduler::{ConversationLock, QueueKey, WorkerNeed};
-use crate::agent::service::{AgentDeps, AgentService};
+use crate::agent::service::AgentService;
+use crate::agent::shared_state::AgentDeps;
 use crate::agent::{AskError, AskKind};
 
 /// Interval between checks for the report of a run's end.

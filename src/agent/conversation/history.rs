@@ -10,7 +10,8 @@ use crate::store::{
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::run::run_record::{self, Run};
-use crate::agent::service::{AgentDeps, AgentService};
+use crate::agent::service::AgentService;
+use crate::agent::shared_state::AgentDeps;
 use crate::agent::{AgentRequest, AskError};
 
 /// Size of one page of a conversation for people, in bytes; a single entry may be longer.

@@ -6,26 +6,15 @@
 //! the thread is in the record of the run, where a restart and the next question find it. If
 //! another model answered last, a new thread is begun.
 
-use serde::{Deserialize, Serialize};
-
 use crate::ids::RunId;
 use crate::llm;
 use crate::store::RunRecord;
 
 use super::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::models::ChosenModel;
-use crate::agent::run::run_record::Run;
-use crate::agent::service::AgentDeps;
+use crate::agent::run::run_record::{ProviderSession, Run};
+use crate::agent::shared_state::AgentDeps;
 use crate::agent::{AskError, ConversationMode};
-
-/// Thread of a model that keeps conversations by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProviderSession {
-    /// Name of the thread, a UUID.
-    id: String,
-    /// Name of the previous run's thread.
-    from: Option<String>,
-}
 
 impl Run {
     /// Returns the name of the run that is unique on this server.

@@ -14,7 +14,7 @@ use crate::store::{CLEAR, RunEndKind};
 use crate::tools::{ToolCall, ToolOutcome};
 
 use super::decision_updates::DecisionUpdates;
-use crate::agent::external_calls::call::CallSource;
+use crate::agent::external_calls::call_source::CallSource;
 use crate::agent::run::end_reason::RunEndReason;
 use crate::agent::run::usage::UsageTotals;
 

@@ -20,36 +20,11 @@ use crate::tools::{
 
 use super::waiters::CallHandle;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
+use crate::agent::external_calls::call_source::CallSource;
 use crate::agent::run::run_record::Run;
 use crate::agent::{
     AgentRequest, AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode,
 };
-
-/// Origin of an external call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallSource {
-    /// The Model Context Protocol.
-    Mcp,
-    /// The Messages API.
-    Messages,
-    /// REST.
-    Rest,
-    /// A person who proposes a request again.
-    Desk,
-}
-
-impl CallSource {
-    /// Returns the `source` of the requests on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Mcp => "mcp",
-            Self::Messages => "messages_api",
-            Self::Rest => "rest",
-            Self::Desk => "desk",
-        }
-    }
-}
 
 /// Tool call by an outside caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

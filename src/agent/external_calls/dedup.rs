@@ -18,7 +18,7 @@ use super::call::called;
 use super::waiters::CallHandle;
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::run::run_record::Run;
-use crate::agent::service::AgentDeps;
+use crate::agent::shared_state::AgentDeps;
 use crate::agent::{AgentRequest, AgentService, AskError};
 
 /// Time for which a call is recognised, in milliseconds.

@@ -1,5 +1,6 @@
 //! Tool calls by other programs: waiting callers, duplicates, and the calls themselves.
 
 pub(crate) mod call;
+pub(crate) mod call_source;
 pub(crate) mod dedup;
 pub(crate) mod waiters;

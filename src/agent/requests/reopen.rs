@@ -17,8 +17,9 @@ use crate::rooms::{DESK, RoomError, RoomHandle};
 use crate::store::{SessionRecord, StoreOp};
 use crate::tools::{ApprovalWait, ToolCall};
 
-use crate::agent::external_calls::call::{CallEvent, CallRequest, CallSource, ExternalCall};
-use crate::agent::service::AgentDeps;
+use crate::agent::external_calls::call::{CallEvent, CallRequest, ExternalCall};
+use crate::agent::external_calls::call_source::CallSource;
+use crate::agent::shared_state::AgentDeps;
 use crate::agent::{AgentService, AskError, CallHandle};
 
 /// Result of [`AgentService::reopen_in`].

@@ -33,7 +33,7 @@ use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::conversation::{provider_sessions, transcript};
 use crate::agent::models::ChosenModel;
 use crate::agent::scheduler::QueuedRun;
-use crate::agent::service::AgentDeps;
+use crate::agent::shared_state::AgentDeps;
 use crate::agent::{AskError, ConversationMode, PermissionMode};
 
 /// Works on a run until it is over; the caller reports the end.

@@ -8,8 +8,16 @@ use crate::store::{MessageRecord, PAST, RunEndKind, RunRecord, RunState, StoreOp
 
 use super::usage::UsageTotals;
 use crate::agent::AgentRequest;
-use crate::agent::conversation::provider_sessions::ProviderSession;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
+
+/// Thread of a model that keeps conversations by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderSession {
+    /// Name of the thread, a UUID.
+    pub(crate) id: String,
+    /// Name of the previous run's thread.
+    pub(crate) from: Option<String>,
+}
 
 /// Run, in the form in which it can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
