@@ -414,8 +414,8 @@ impl PersonAccount {
         Ok(())
     }
 
-    /// Returns the number of connections of this person: those for HTTP, and one for each client with
-    /// a WebSocket or with one on its way.
+    /// Returns the number of connections of this person: those for HTTP, and one for each client
+    /// with a WebSocket or with one on its way.
     pub(super) fn connection_count(&self) -> usize {
         let sockets = self.live_sessions().iter().map(|it| it.socket_count()).sum::<usize>();
         sockets + self.http_connections().len()

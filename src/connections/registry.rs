@@ -201,8 +201,8 @@ impl ConnectionRegistry {
     /// Admits a client that has shown a token.
     ///
     /// # Errors
-    /// [`TooManySessions`] if the person has as many clients as one person may have, or if there are
-    /// too many connections and this person has the most.
+    /// [`TooManySessions`] if the person has as many clients as one person may have, or if there
+    /// are too many connections and this person has the most.
     pub fn admit(
         &self,
         session: &Arc<ClientSession>,

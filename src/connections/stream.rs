@@ -661,15 +661,21 @@ mod tests {
     #[tokio::test]
     async fn a_probe_that_ends_leaves_its_client_to_long_polling() {
         let (probe, upgrade) = (message("2probe"), message("5"));
-        // The same in two frames, of which the last is empty.
+        // The same in two frames, of which the last is empty; only before a token was shown.
         let mut parts = upgrade.clone();
         parts[0] = 0x01;
         parts.extend(header(0x80, 0));
-        for packets in [&[probe.clone()][..], &[probe.clone(), upgrade], &[probe, parts]] {
+        for (packets, is_known) in [
+            (&[probe.clone()][..], true),
+            (&[probe.clone(), upgrade], true),
+            (&[probe, parts], false),
+        ] {
             let (connections, transport, mut stream, mut client) = connection();
             let polling = connections.accept([127, 0, 0, 1].into());
             let (session, _) = connections.polling_client(&polling);
-            connections.admit(&session, "name".to_owned(), &person(Role::Viewer)).unwrap();
+            if is_known {
+                connections.admit(&session, "name".to_owned(), &person(Role::Viewer)).unwrap();
+            }
             client.write_all(HEAD).await.unwrap();
             let mut buffer = [0; 1024];
             assert_eq!(stream.read(&mut buffer).await.unwrap(), HEAD.len());

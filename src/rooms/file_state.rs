@@ -46,7 +46,8 @@ pub enum FileStatus {
     Failed(String),
 }
 
-/// State of a document's file, as clients are told; see [`RoomEvent::File`](super::event::RoomEvent::File).
+/// State of a document's file, as clients are told; see
+/// [`RoomEvent::File`](super::event::RoomEvent::File).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// Path relative to the workspace's root.

@@ -25,7 +25,8 @@ pub(super) fn is_long_log(updates: usize, bytes: usize) -> bool {
     updates > SHORT_UPDATES || bytes > SHORT_BYTES
 }
 
-/// Returns `true` if encoding a text of so many UTF-16 units, with requests of so many hunks, takes long.
+/// Returns `true` if encoding a text of so many UTF-16 units, with requests of so many hunks, takes
+/// long.
 pub(super) fn is_long_answer(units: usize, hunks: usize) -> bool {
     units > SHORT_TEXT || hunks > SHORT_HUNKS
 }

@@ -8,17 +8,7 @@ use super::{File, settle, sources};
 const WIDEST_CIRCLE: usize = 3;
 /// Circles that are still wider: the folder of most of their files, and their number, which may
 /// only fall. A circle that is divided leaves this list.
-const WIDER_CIRCLES: &[(&str, usize)] = &[
-    ("agent", 15),
-    ("approvals", 13),
-    ("connections", 5),
-    ("rooms", 28),
-    ("tools", 11),
-    ("tools::pipeline", 5),
-    ("transport::mcp", 6),
-    ("transport::messages_api", 7),
-    ("transport::protocol", 4),
-];
+const WIDER_CIRCLES: &[(&str, usize)] = &[("connections", 5)];
 
 /// Path of a module below `src/`, such as `["rooms", "actor"]`.
 type ModulePath = Vec<String>;

@@ -675,7 +675,7 @@ effect: RuleEffect,
  */
 over?: number, 
 /**
- * What it allows; with `deny` and `ask`: where it applies.
+ * Matters that it allows; with `deny` and `ask`: those to which it applies.
  */
 remember: Remember, 
 /**
@@ -1372,7 +1372,7 @@ approvals: Approvals,
  */
 default_to_no: boolean, 
 /**
- * How the call came in: `sdk`, `mcpProxy`, `messages_api`, …
+ * Origin of the call: `sdk`, `mcpProxy`, `messages_api`, …
  */
 source: string, 
 /**
