@@ -25,8 +25,8 @@ pub(crate) const TOO_LARGE: &str = "the body is longer than this route takes";
 pub struct Problem {
     status: StatusCode,
     code: &'static str,
-    detail: String,
-    reason_code: Option<String>,
+    detail: Box<str>,
+    reason_code: Option<Box<str>>,
     details: Option<Box<Value>>,
     challenge: Option<HeaderValue>,
     /// Seconds after which the request may be tried again.
@@ -40,7 +40,8 @@ impl Problem {
     /// Returns a problem. `code` is stable, for programs; `detail` is for people.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         let (reason_code, details, challenge, retry_after) = (None, None, None, None);
-        Self { status, code, detail: detail.into(), reason_code, details, challenge, retry_after }
+        let detail = detail.into().into();
+        Self { status, code, detail, reason_code, details, challenge, retry_after }
     }
 
     /// Returns the HTTP status.
@@ -117,8 +118,8 @@ impl Problem {
     /// Converts the problem into the [`WireError`] of one decision in a batch, as the socket has
     /// it.
     pub(crate) fn as_error(&self) -> WireError {
-        let (code, message) = (self.code.to_owned(), self.detail.clone());
-        let reason_code = self.reason_code.clone();
+        let (code, message) = (self.code.to_owned(), self.detail.to_string());
+        let reason_code = self.reason_code.as_deref().map(str::to_owned);
         WireError { code, message, reason_code, details: self.details.as_deref().cloned() }
     }
 
@@ -136,8 +137,8 @@ impl IntoResponse for Problem {
             title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
             status: self.status.as_u16(),
             code: self.code.to_owned(),
-            detail: self.detail,
-            reason_code: self.reason_code,
+            detail: self.detail.into(),
+            reason_code: self.reason_code.map(Into::into),
             details: self.details.map(|details| *details),
         };
         // The value has only text and numbers, so it can always be written.
@@ -164,7 +165,7 @@ impl<E: Into<ApiError>> From<E> for Problem {
             ErrorCode::Invalid | ErrorCode::Unprocessable => "invalid_request",
             code => code.as_str(),
         };
-        let reason_code = details.as_deref().and_then(convert::reason_code);
+        let reason_code = details.as_deref().and_then(convert::reason_code).map(Into::into);
         let problem = Self { reason_code, ..Self::new(status(code), name, message) };
         match details.as_deref() {
             Some(details @ (ErrorDetails::Decision(..) | ErrorDetails::RuleEnded(_))) => {

@@ -143,7 +143,7 @@ async fn send_welcome(socket: SocketRef) {
 async fn never_greeted(socket: &SocketRef) {
     tokio::time::sleep(GREETING_PATIENCE).await;
     if socket.extensions.get::<PendingGreeting>().is_none() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
