@@ -185,7 +185,7 @@ impl ClientSession {
         *lock(&self.probe) = Weak::new();
     }
 
-    /// Returns the number of WebSockets that it has, or that are on their way.
+    /// Returns the number of WebSocket connections that it has, or that are on their way.
     pub(super) fn socket_count(&self) -> usize {
         let has_probe = lock(&self.probe).upgrade().is_some_and(|it| !it.is_ended());
         usize::from(has_probe || !self.is_polling())

@@ -20,7 +20,6 @@ use super::names::hunk_reason_code;
 use super::{principal, time};
 
 /// Returns a complete request.
-#[expect(clippy::too_many_lines, reason = "one line for each field, none left out")]
 pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
     let ProposedCall { origin, document, requester, action, policy: _, again_of: _ } =
         &request.proposal;
