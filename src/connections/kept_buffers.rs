@@ -217,12 +217,16 @@ mod tests {
             })
             .collect();
         let (left, now) = (|| readers.iter().filter(|it| !it.is_ended()).count(), Instant::now());
-        readers.iter().for_each(|it| it.keep(1 << 20));
+        for reader in &readers {
+            reader.keep(1 << 20);
+        }
         let person = readers[0].person().unwrap();
         person.end_excess(now);
         assert_eq!(left(), 40);
         // Those who have read it make room, the others when it takes too long.
-        readers[..5].iter().for_each(|it| it.message_sent());
+        for reader in &readers[..5] {
+            reader.message_sent();
+        }
         person.end_excess(now + MOMENT / 2);
         assert_eq!(left(), 35);
         person.end_excess(now + MOMENT);

@@ -934,9 +934,8 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complaints}");
     let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
-    let sessions = owner.gets("sessions").ok();
-    let own = sessions["sessions"].as_array().unwrap();
-    let is_own = |session: &Value| own.iter().any(|it| it["id"] == *session);
+    let sessions = owner.gets("sessions").ok()["sessions"].as_array().unwrap().clone();
+    let is_own = |session: &Value| sessions.iter().any(|it| it["id"] == *session);
     let names_no_other = |body: &Value| {
         let body: Option<Value> = body.as_str().and_then(|it| serde_json::from_str(it).ok());
         body.is_none_or(|it| it["sessionId"].is_null() || is_own(&it["sessionId"]))
