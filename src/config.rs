@@ -11,6 +11,8 @@ use serde::Deserialize;
 
 use crate::cli::ServeArgs;
 
+/// `true` if this build has the offline editor.
+const HAS_HARPER: bool = cfg!(feature = "grammar");
 /// Minimum memory for connections, in megabytes: one message of the largest document, both ways.
 const LEAST_MEGABYTES: u32 = 64;
 /// Default settings file.
@@ -324,7 +326,9 @@ impl ModelChoice {
         let mut models = Vec::new();
         models.extend(anthropic.key.as_ref().map(|_| Self::Anthropic(None)));
         models.extend(openai.base_url.as_ref().map(|_| Self::OpenAi(None)));
-        models.push(Self::Harper);
+        if HAS_HARPER || models.is_empty() {
+            models.push(Self::Harper);
+        }
         models
     }
 
@@ -342,7 +346,7 @@ impl ModelChoice {
                 models.push(model);
             }
         }
-        if !models.contains(&Self::Harper) {
+        if HAS_HARPER && !models.contains(&Self::Harper) {
             models.push(Self::Harper);
         }
         Ok(models)

@@ -6,6 +6,7 @@
 pub mod anthropic;
 #[cfg(unix)]
 pub mod claude_cli;
+#[cfg(feature = "grammar")]
 pub mod harper;
 pub mod messages_api;
 pub mod openai;

@@ -6,7 +6,6 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::agent::ModelCatalog;
 use crate::config::{ModelChoice, ProviderConfig, ServerConfig};
-use crate::llm::harper::HarperModel;
 use crate::llm::scripted::ScriptedModel;
 use crate::llm::{Model, RetryPolicy, anthropic, openai, prices};
 
@@ -18,7 +17,7 @@ pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
     let mut models = Vec::new();
     for choice in &config.models {
         models.push(match choice {
-            ModelChoice::Harper => Arc::new(HarperModel) as Arc<dyn Model>,
+            ModelChoice::Harper => harper()?,
             ModelChoice::Anthropic(name) => messages_api(&config.anthropic, name.as_deref())?,
             ModelChoice::OpenAi(name) => chat_completions(&config.openai, name.as_ref())?,
             ModelChoice::Claude(name) => super::claude::model(config, name.as_deref())?,
@@ -28,6 +27,20 @@ pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
     let mut models = models.into_iter();
     let first = models.next().context("no model is configured")?;
     Ok(ModelCatalog::new(first, models))
+}
+
+#[cfg(feature = "grammar")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a build without the grammar checker has no such model"
+)]
+fn harper() -> Result<Arc<dyn Model>> {
+    Ok(Arc::new(crate::llm::harper::HarperModel))
+}
+
+#[cfg(not(feature = "grammar"))]
+fn harper() -> Result<Arc<dyn Model>> {
+    bail!("this build has no grammar checker (feature `grammar`); name another model")
 }
 
 fn messages_api(settings: &ProviderConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {
