@@ -69,8 +69,9 @@ impl KeptBuffer {
     pub(super) fn grow(&mut self, session: &ClientSession, length: u64) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > self.bytes.max(SHORT_BUFFER_BYTES) {
-            // A buffer grows by doubling.
-            let bytes = length.checked_next_power_of_two().unwrap_or(length);
+            // A buffer grows by doubling, but at once for a long frame.
+            let is_long = length > COLLECTED_BYTES;
+            let bytes = if is_long { length } else { length.next_power_of_two() };
             session.keep(bytes - self.bytes);
             self.bytes = bytes;
         }
