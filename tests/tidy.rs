@@ -592,8 +592,8 @@ fn nothing_tells_where_it_was_made() {
 
 #[test]
 fn every_fixture_is_used() {
-    // Read as a whole by tests/it/support/wire.rs.
-    let whole = ["fixtures/wire/"];
+    // Read as a whole by tests/it/support/wire.rs and src/document/diff/quality.rs.
+    let whole = ["fixtures/wire/", "fixtures/rewrites/"];
     let readers: Vec<_> = ["src", "tests", "benches", "web/src", "web/vectors", "web/e2e"]
         .into_iter()
         .filter(|folder| root().join(folder).is_dir())

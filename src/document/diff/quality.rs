@@ -1,5 +1,7 @@
 //! Rewrites and the changes a person would expect to take one at a time (`fixtures/rewrites/`).
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use super::{DiffLimits, DraftPart, HunkDraft, diff};
@@ -91,4 +93,60 @@ fn a_changed_sentence_of_prose_is_about_one_change() {
     }
     let ratio = hunks as f64 / sentences as f64;
     assert!((0.9..=1.4).contains(&ratio), "{hunks} changes for {sentences} sentences");
+}
+
+/// Rewrite of the corpus, with the number of changes that a person marked in it.
+struct MarkedRewrite {
+    before: String,
+    after: String,
+    marked: usize,
+}
+
+/// Reads a text with marks `⟦id|old|new⟧`, as `fixtures/rewrites/README.md` describes them.
+fn marked_rewrite(file: &str) -> MarkedRewrite {
+    let (_, text) = file.split_once("\n\n").expect("a header and a text");
+    let (mut before, mut after, mut ids) = (String::new(), String::new(), HashSet::new());
+    let mut pieces = text.split('⟦');
+    let first = pieces.next().unwrap_or_default();
+    before.push_str(first);
+    after.push_str(first);
+    for piece in pieces {
+        let (mark, rest) = piece.split_once('⟧').expect("a mark has an end");
+        let [id, old, new] = mark.split('|').collect::<Vec<_>>()[..] else {
+            panic!("a mark has an id and two texts: {mark:?}")
+        };
+        ids.insert(id);
+        before.extend([old, rest]);
+        after.extend([new, rest]);
+    }
+    MarkedRewrite { before, after, marked: ids.len() }
+}
+
+/// Changes for each one that a person marks, at most: over the whole corpus, and in one text. They
+/// may only fall.
+const MOST_OVER_ALL: f64 = 1.25;
+const MOST_IN_ONE: f64 = 2.3;
+
+#[test]
+fn rewrites_are_cut_into_few_more_changes_than_a_person_marks() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/rewrites");
+    let (mut found, mut marked, mut worst) = (0, 0, Vec::new());
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|it| it != "txt") {
+            continue;
+        }
+        let rewrite = marked_rewrite(&std::fs::read_to_string(&path).unwrap());
+        let hunks = diff(&rewrite.before, &rewrite.after, &DiffLimits::default()).len();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        println!("{name:<40} {hunks:>4} changes, {:>3} marked", rewrite.marked);
+        let ratio = hunks as f64 / rewrite.marked as f64;
+        worst.extend((ratio > MOST_IN_ONE).then_some((name, ratio)));
+        found += hunks;
+        marked += rewrite.marked;
+    }
+    println!("{found} changes, {marked} marked");
+    assert!(marked > 400, "the corpus is not there: {marked}");
+    assert!(found as f64 <= MOST_OVER_ALL * marked as f64, "{found} changes for {marked} marked");
+    assert!(worst.is_empty(), "{worst:?}");
 }
