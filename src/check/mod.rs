@@ -89,7 +89,7 @@ impl CheckReport {
     }
 }
 
-/// Checks as [`check`] does, and also counts the records that were read.
+/// Checks everything that is stored, and counts the records that were read.
 ///
 /// # Errors
 /// Any [`StoreError`] that keeps the store from being read at all.

@@ -8,7 +8,8 @@ use super::{File, settle, sources};
 const WIDEST_CIRCLE: usize = 3;
 /// Circles that are still wider: the folder of most of their files, and their number, which may
 /// only fall. A circle that is divided leaves this list.
-const WIDER_CIRCLES: &[(&str, usize)] = &[("connections", 5)];
+const WIDER_CIRCLES: &[(&str, usize)] =
+    &[("agent", 7), ("approvals", 13), ("connections", 5), ("rooms", 13)];
 
 /// Path of a module below `src/`, such as `["rooms", "actor"]`.
 type ModulePath = Vec<String>;
