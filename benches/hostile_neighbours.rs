@@ -233,6 +233,11 @@ impl Client {
         socket.read().expect("engine.io opens");
         let auth = format!("40{}", json!({"token": server.token(name, role), "name": name}));
         socket.send(Message::text(auth)).expect("it is open");
+        // Events that come before the token was checked are refused.
+        let is_welcome = |message: &Message| {
+            message.to_text().is_ok_and(|text| text.starts_with("42[\"sessionRegistered\""))
+        };
+        while !is_welcome(&socket.read().expect("the token is good")) {}
         Self { socket, acks: 0 }
     }
 
