@@ -15,11 +15,11 @@ use super::text::{ChangedRange, PositionError, Text, normalize_breaks, utf16_len
 /// Limits on a [`ChangeSet`]; a client beyond them is refused, not served slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangeLimits {
-    /// Most sections of one change set.
+    /// Maximum number of sections of one change set.
     pub max_sections: usize,
-    /// Most UTF-16 units inserted by one change set.
+    /// Maximum number of UTF-16 units inserted by one change set.
     pub max_inserted: usize,
-    /// Greatest length, in UTF-16 units, of the text after a change; a change that makes a longer
+    /// Maximum length, in UTF-16 units, of the text after a change; a change that makes a longer
     /// text shorter is permitted.
     pub max_length: usize,
 }
@@ -30,7 +30,7 @@ impl ChangeLimits {
         Self { max_sections: usize::MAX, max_inserted: MAX_UNITS, max_length: MAX_UNITS };
 }
 
-/// Greatest length of a text: positions fit an `i32`, as in a browser's small integers.
+/// Maximum length of a text: positions fit an `i32`, as in a browser's small integers.
 pub(super) const MAX_UNITS: usize = i32::MAX as usize;
 
 /// Reason why a [`ChangeSet`] was refused.

@@ -2,11 +2,14 @@
 //! sentences, then words.
 //!
 //! The stages narrow down. Blocks (paragraphs, headings, list items, lines of code) that are equal
-//! anchor the rest; the text between them is cut into sentences, aligned by likeness, and each pair
-//! is compared word by word. Changes at most a word apart within a sentence make one [`HunkDraft`];
-//! changes are never joined across the end of a sentence or a paragraph. A new paragraph is one
-//! change, and so is one that is removed; a very long one is several, cut at the ends of sentences
-//! (`split_paragraphs`). A very long sentence is cut at the best places there are (`split_points`).
+//! anchor the rest; the text between them is cut into sentences (`sentence_ends`), aligned by
+//! likeness, and each pair is compared word by word. The unit of decision is the sentence: one that
+//! has only corrections gives a [`HunkDraft`] for each of them (`corrections`), any other one gives
+//! a single one, with a part for each changed place. Sentences that split, merge or change places
+//! are one hunk (`clusters`), and so are changes that read only together (`dependents`). Changes
+//! are never joined across the end of a paragraph. A new paragraph is one change, and so is one
+//! that is removed; a very long one is several, cut at the ends of sentences (`split_paragraphs`).
+//! A very long sentence is cut at the best places there are (`split_points`).
 //!
 //! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on
 //! the clock, so compute it once and store it. Long texts take milliseconds: run it on a blocking
@@ -15,10 +18,14 @@
 mod align;
 mod assemble;
 mod blocks;
+mod clusters;
+mod corrections;
+mod dependents;
 mod lcs;
 mod passages;
 mod pipeline;
 mod sentence;
+mod sentence_ends;
 mod split_paragraphs;
 mod split_points;
 mod words;
@@ -63,6 +70,18 @@ impl From<DraftPart> for TextEdit {
     }
 }
 
+/// Kind of a change, by what it does to the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HunkKind {
+    /// One or two words, or punctuation, became similar ones; the rest of the sentence stays.
+    Correction,
+    /// Words, sentences or paragraphs were replaced, added or removed.
+    Rewrite,
+    /// Words were removed in one place and put in at another one.
+    Moved,
+}
+
 /// The smallest change a person accepts or rejects: parts in order, disjoint, at least one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkDraft {
@@ -70,11 +89,18 @@ pub struct HunkDraft {
     pub parts: Vec<DraftPart>,
     /// Reason for this hunk, if one was given for it alone.
     pub explanation: Option<String>,
+    /// Kind of the change, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<HunkKind>,
+    /// Number of the paragraph among those that change, from 1: hunks of one paragraph have the
+    /// same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
 }
 
 impl From<Vec<DraftPart>> for HunkDraft {
     fn from(parts: Vec<DraftPart>) -> Self {
-        Self { parts, explanation: None }
+        Self { parts, explanation: None, kind: None, group: None }
     }
 }
 
@@ -141,5 +167,5 @@ pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
         return Vec::new();
     }
     let changes = pipeline::changes(old, new, limits);
-    assemble::hunks(old, new, &changes)
+    assemble::drafts(old, new, changes)
 }

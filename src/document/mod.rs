@@ -84,7 +84,7 @@ pub enum PushError {
     /// broadcast.
     #[error("a push has at most {most} updates")]
     TooMany {
-        /// Most updates a push may have.
+        /// Maximum number of updates of a push.
         most: usize,
     },
     /// An update is not a change of the text it was made on.

@@ -17,7 +17,7 @@ use super::{IncomingUpdate, PushError};
 /// for each two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebaseBudget {
-    /// Most steps one push may take.
+    /// Maximum number of steps of one push.
     pub steps: u64,
 }
 

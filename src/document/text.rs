@@ -86,11 +86,6 @@ impl Text {
         self.len == 0
     }
 
-    /// Returns the number of Unicode scalar values.
-    pub fn scalars(&self) -> usize {
-        self.rope.len_chars()
-    }
-
     /// Returns `true` if `at` is in the text and not inside a surrogate pair.
     pub fn is_boundary(&self, at: usize) -> bool {
         self.char_at(at).is_ok()
@@ -300,9 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn lengths_count_units_and_scalars_apart() {
+    fn lengths_count_utf16_units() {
         let text = Text::new("👨‍👩‍👧 né");
-        assert_eq!((text.len(), text.scalars()), (11, 8));
+        assert_eq!(text.len(), 11);
         assert_eq!(utf16_len("👨‍👩‍👧 né"), 11);
     }
 

@@ -5,15 +5,12 @@ use std::ops::Range;
 use super::blocks::{BlockKind, DiffUnit};
 use super::words::{TokenKind, WordToken};
 
-/// Step of an alignment, in order. Indices into the two lists of units.
+/// Consecutive old units that became consecutive new ones: either run may be empty. Indices into
+/// the two lists of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum AlignStep {
-    /// An old unit became a new one.
-    Pair(usize, usize),
-    /// Old units were removed.
-    Delete(Range<usize>),
-    /// New units were added.
-    Insert(Range<usize>),
+pub(super) struct UnitSwap {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
 }
 
 /// Likeness below which two sentences are not versions of each other.
@@ -22,7 +19,11 @@ const ALIKE: f32 = 0.35;
 /// Likeness from which on a list counts as the paragraph that it replaces.
 const SAME_WORDS: f32 = 0.5;
 
-/// Most pairs compared for each gap (plus a narrow band, so that the cost stays linear).
+/// Maximum number of sentences that one without a likeness is replaced by, or that it replaces.
+const MOST_FOR_ONE: usize = 3;
+
+/// Maximum number of pairs compared for each gap (plus a narrow band, so that the cost stays
+/// linear).
 const CELLS: usize = 60_000;
 
 /// A unit with its words.
@@ -32,8 +33,8 @@ pub(super) struct WordedUnit {
     /// End of the text, before the white space that follows it, in bytes.
     pub body_end: usize,
     /// Numbers and sizes of the words, sorted.
-    bag: Vec<(u32, u32)>,
-    weight: u32,
+    pub bag: Vec<(u32, u32)>,
+    pub weight: u32,
 }
 
 impl WordedUnit {
@@ -55,13 +56,10 @@ impl WordedUnit {
         self.body_end..self.unit.range.end
     }
 
-    /// Returns the sentence without the white space behind it.
-    pub fn without_gap(&self) -> Self {
-        let tokens = self.tokens.iter().filter(|t| t.range.end <= self.body_end).cloned().collect();
-        Self::new(
-            tokens,
-            DiffUnit { range: self.unit.range.start..self.body_end, ..self.unit.clone() },
-        )
+    /// Returns the tokens without the white space behind the text.
+    pub fn body(&self) -> &[WordToken] {
+        let solid = self.tokens.iter().rposition(|t| t.stuff != TokenKind::Space);
+        &self.tokens[..solid.map_or(0, |at| at + 1)]
     }
 
     fn can_become(&self, other: &Self) -> bool {
@@ -69,13 +67,18 @@ impl WordedUnit {
     }
 
     /// Returns the likeness, 0 to 1: the share of common words, weighted by length, in any order.
-    fn likeness(&self, other: &Self) -> f32 {
+    pub fn likeness(&self, other: &Self) -> f32 {
         likeness(&self.bag, &other.bag, self.weight + other.weight)
     }
 }
 
 /// Returns the likeness, 0 to 1, of two sorted bags of words that weigh `all` together.
-fn likeness(a: &[(u32, u32)], b: &[(u32, u32)], all: u32) -> f32 {
+pub(super) fn likeness(a: &[(u32, u32)], b: &[(u32, u32)], all: u32) -> f32 {
+    2.0 * common(a, b, |_| ()) as f32 / all.max(1) as f32
+}
+
+/// Returns the weight of the words that are in both sorted bags.
+pub(super) fn common(a: &[(u32, u32)], b: &[(u32, u32)], mut found: impl FnMut(u32)) -> u32 {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut shared = 0;
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
@@ -84,12 +87,13 @@ fn likeness(a: &[(u32, u32)], b: &[(u32, u32)], all: u32) -> f32 {
             std::cmp::Ordering::Greater => drop(b.next()),
             std::cmp::Ordering::Equal => {
                 shared += x.1;
+                found(x.0);
                 a.next();
                 b.next();
             }
         }
     }
-    2.0 * shared as f32 / all.max(1) as f32
+    shared
 }
 
 /// Two lists of units and their texts.
@@ -102,35 +106,82 @@ pub(super) struct UnitLists<'a> {
 }
 
 /// Returns the steps from the units `o` of the old list to the units `n` of the new list.
-pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<AlignStep> {
+pub(super) fn align(sides: UnitLists, o: Range<usize>, n: Range<usize>) -> Vec<UnitSwap> {
     let mut steps = Vec::new();
     let (mut i, mut j) = (o.start, n.start);
     for (pi, pj) in alike_pairs(sides, o.clone(), n.clone()) {
         unlike(sides, i..pi, j..pj, &mut steps);
-        steps.push(AlignStep::Pair(pi, pj));
+        steps.push(UnitSwap { old: pi..pi + 1, new: pj..pj + 1 });
         (i, j) = (pi + 1, pj + 1);
     }
     unlike(sides, i..o.end, j..n.end, &mut steps);
     steps
 }
 
-/// Aligns units without a likeness. They are replaced one by one as long as their kinds fit and the
-/// white space behind them is equal, from the front and from the back, so that the start and the
-/// end of a paragraph stay where they are. Units between them are removed and added.
-fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<AlignStep>) {
-    let same_place = |i: usize, j: usize| {
+/// Aligns units without a likeness. Within a paragraph, sentences are replaced by those that stand
+/// in their place. Other units are replaced one by one as long as their kinds fit and the white
+/// space behind them is equal, from the front and from the back, so that the start and the end of a
+/// paragraph stay where they are. Units between them are removed and added.
+fn unlike(sides: UnitLists, o: Range<usize>, n: Range<usize>, steps: &mut Vec<UnitSwap>) {
+    let count = o.len().min(n.len());
+    if is_same_place(sides, &o, &n) && o.len().max(n.len()) <= MOST_FOR_ONE * count {
+        let share = |run: &Range<usize>, k: usize| {
+            run.start + run.len() * k / count..run.start + run.len() * (k + 1) / count
+        };
+        steps.extend((0..count).map(|k| UnitSwap { old: share(&o, k), new: share(&n, k) }));
+        return;
+    }
+    let (left, right) = (in_blocks(sides.old, o.clone()), in_blocks(sides.new, n.clone()));
+    if left.len() == right.len() && left.len() > 1 {
+        for (o, n) in left.into_iter().zip(right) {
+            unlike(sides, o, n, steps);
+        }
+        return;
+    }
+    let same_gap = |i: usize, j: usize| {
         let (old, new) = (&sides.old[i], &sides.new[j]);
         old.can_become(new) && sides.old_text[old.gap()] == sides.new_text[new.gap()]
     };
-    let paired = o.clone().zip(n.clone()).take_while(|&(i, j)| same_place(i, j)).count();
+    let paired = o.clone().zip(n.clone()).take_while(|&(i, j)| same_gap(i, j)).count();
     let (left, right) = (o.start + paired..o.end, n.start + paired..n.end);
     let back = left.clone().rev().zip(right.clone().rev());
-    let last = back.take_while(|&(i, j)| same_place(i, j)).count();
+    let last = back.take_while(|&(i, j)| same_gap(i, j)).count();
     let (left, right) = (left.start..left.end - last, right.start..right.end - last);
-    steps.extend((0..paired).map(|k| AlignStep::Pair(o.start + k, n.start + k)));
-    steps.extend(whole_blocks(sides.old, left.clone()).into_iter().map(AlignStep::Delete));
-    steps.extend(whole_blocks(sides.new, right.clone()).into_iter().map(AlignStep::Insert));
-    steps.extend((0..last).map(|k| AlignStep::Pair(left.end + k, right.end + k)));
+    let one = |i: usize, j: usize| UnitSwap { old: i..i + 1, new: j..j + 1 };
+    steps.extend((0..paired).map(|k| one(o.start + k, n.start + k)));
+    let (old_at, new_at) = (left.end, right.start);
+    let removed = whole_blocks(sides.old, left.clone()).into_iter();
+    steps.extend(removed.map(|old| UnitSwap { old, new: new_at..new_at }));
+    let added = whole_blocks(sides.new, right.clone()).into_iter();
+    steps.extend(added.map(|new| UnitSwap { old: old_at..old_at, new }));
+    steps.extend((0..last).map(|k| one(left.end + k, right.end + k)));
+}
+
+/// Returns `true` if both runs are sentences of one paragraph and at the same place in it.
+fn is_same_place(sides: UnitLists, o: &Range<usize>, n: &Range<usize>) -> bool {
+    let ends = |list: &[WordedUnit], run: &Range<usize>| {
+        let (first, last) = (list.get(run.start)?, list.get(run.end.checked_sub(1)?)?);
+        let is_other =
+            |it: Option<&WordedUnit>| it.is_none_or(|it| it.unit.block != first.unit.block);
+        let is_paragraph =
+            first.unit.kind == BlockKind::Prose && first.unit.block == last.unit.block;
+        let begins = is_other(run.start.checked_sub(1).and_then(|at| list.get(at)));
+        is_paragraph.then(|| (begins, is_other(list.get(run.end))))
+    };
+    !o.is_empty()
+        && !n.is_empty()
+        && ends(sides.old, o).is_some_and(|old| ends(sides.new, n) == Some(old))
+}
+
+/// Cuts a run of units at the ends of blocks.
+fn in_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
+    let mut from = range.start;
+    let runs = list[range].chunk_by(|a, b| a.unit.block == b.unit.block);
+    let run = |units: &[WordedUnit]| {
+        from += units.len();
+        from - units.len()..from
+    };
+    runs.map(run).collect()
 }
 
 /// Groups units that make up a whole block; the others stay alone.

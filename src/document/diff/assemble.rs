@@ -1,75 +1,100 @@
 //! Conversion of changes to hunks: space goes with the words it belongs to, and bytes become UTF-16
 //! units.
 
-use std::ops::Range;
-
-use super::pipeline::{Adjacency, ByteChange};
+use super::dependents::with_dependents;
+use super::pipeline::{Adjacency, ByteChange, ByteHunk};
 use super::words::{TokenKind, WordNumbers};
 use super::{DraftPart, HunkDraft};
 
-/// Most lines of code in one change: more are hard to read at once.
+/// Maximum number of lines of code in one change: more are hard to read at once.
 const MOST_LINES: usize = 24;
 
-/// Returns the hunks that make `changes`, which are in order and disjoint.
-pub(super) fn hunks(old: &str, new: &str, changes: &[ByteChange]) -> Vec<HunkDraft> {
-    let mut hunks: Vec<HunkDraft> = Vec::new();
-    let mut place = TextOffset { text: old, byte: 0, unit: 0 };
-    let mut last_end = None;
-    for change in merged(old, new, changes) {
-        let (base, insert) = trimmed(old, new, &change);
-        if old[base.clone()] == new[insert.clone()] {
-            continue;
-        }
-        let joined = match change.adjacency {
-            Adjacency::Apart => false,
-            Adjacency::Joined => true,
-            Adjacency::Line => {
-                let is_short = hunks.last().is_some_and(|hunk| hunk.parts.len() < MOST_LINES);
-                is_short && last_end == Some((change.old.start, change.new.start, Adjacency::Line))
-            }
-        };
-        last_end = Some((change.old.end, change.new.end, change.adjacency));
-        let part = DraftPart {
-            from: place.unit_of(base.start),
-            to: place.unit_of(base.end),
-            base: old[base].to_owned(),
-            insert: new[insert].to_owned(),
-        };
-        match hunks.last_mut() {
-            Some(hunk) if joined => hunk.parts.push(part),
-            _ => hunks.push(vec![part].into()),
-        }
+/// Returns the drafts of `hunks`, which are in order and disjoint.
+pub(super) fn drafts(old: &str, new: &str, hunks: Vec<ByteHunk>) -> Vec<HunkDraft> {
+    let mut hunks = lines_joined(spaces_joined(hunks));
+    for part in hunks.iter_mut().flat_map(|hunk| &mut hunk.parts) {
+        *part = trimmed(old, new, part);
     }
+    let hunks = with_dependents(old, new, without_equal(old, new, hunks));
+    let mut place = TextOffset { text: old, byte: 0, unit: 0 };
+    let (mut group, mut last) = (0, None);
+    let mut drafts = Vec::with_capacity(hunks.len());
+    for ByteHunk { parts, kind, paragraph, .. } in without_equal(old, new, hunks) {
+        if last.replace(paragraph) != Some(paragraph) {
+            group += 1;
+        }
+        let draft = |part: ByteChange| DraftPart {
+            from: place.unit_of(part.old.start),
+            to: place.unit_of(part.old.end),
+            base: old[part.old].to_owned(),
+            insert: new[part.new].to_owned(),
+        };
+        let parts = parts.into_iter().map(draft).collect();
+        drafts.push(HunkDraft { parts, explanation: None, kind: Some(kind), group: Some(group) });
+    }
+    drafts
+}
+
+/// Returns the hunks without the parts that change nothing.
+fn without_equal(old: &str, new: &str, mut hunks: Vec<ByteHunk>) -> Vec<ByteHunk> {
+    for hunk in &mut hunks {
+        hunk.parts.retain(|part| old[part.old.clone()] != new[part.new.clone()]);
+    }
+    hunks.retain(|hunk| !hunk.parts.is_empty());
     hunks
 }
 
-/// Joins a change that is only white space with the change it touches.
-fn merged(old: &str, new: &str, changes: &[ByteChange]) -> Vec<ByteChange> {
-    let blank = |change: &ByteChange| {
-        old[change.old.clone()].trim().is_empty() && new[change.new.clone()].trim().is_empty()
-    };
-    let mut merged: Vec<ByteChange> = Vec::with_capacity(changes.len());
-    for change in changes {
-        match merged.last_mut() {
-            Some(last)
-                if last.old.end == change.old.start
-                    && last.new.end == change.new.start
-                    && (blank(last) || blank(change)) =>
+/// Joins the space between two sentences with the added or removed sentences it touches.
+fn spaces_joined(hunks: Vec<ByteHunk>) -> Vec<ByteHunk> {
+    let mut joined: Vec<ByteHunk> = Vec::with_capacity(hunks.len());
+    for hunk in hunks {
+        let Some(last) = joined.last_mut() else {
+            joined.push(hunk);
+            continue;
+        };
+        let (left, right) = (last.range(), hunk.range());
+        let touch = left.old.end == right.old.start && left.new.end == right.new.start;
+        match (last.adjacency, hunk.adjacency) {
+            (Adjacency::Space, Adjacency::Sentences | Adjacency::Space)
+            | (Adjacency::Sentences, Adjacency::Space)
+                if touch =>
             {
-                if blank(last) && change.adjacency == Adjacency::Apart {
-                    last.adjacency = Adjacency::Apart;
+                let part = ByteChange {
+                    old: left.old.start..right.old.end,
+                    new: left.new.start..right.new.end,
+                };
+                if last.adjacency == Adjacency::Space {
+                    *last = hunk;
                 }
-                last.old.end = change.old.end;
-                last.new.end = change.new.end;
+                last.parts = vec![part];
             }
-            _ => merged.push(change.clone()),
+            _ => joined.push(hunk),
         }
     }
-    merged
+    joined
+}
+
+/// Joins lines of code right behind one another, up to [`MOST_LINES`].
+fn lines_joined(hunks: Vec<ByteHunk>) -> Vec<ByteHunk> {
+    let mut joined: Vec<ByteHunk> = Vec::with_capacity(hunks.len());
+    for hunk in hunks {
+        match joined.last_mut() {
+            Some(last)
+                if (last.adjacency, hunk.adjacency) == (Adjacency::Line, Adjacency::Line)
+                    && last.range().old.end == hunk.range().old.start
+                    && last.range().new.end == hunk.range().new.start
+                    && last.parts.len() < MOST_LINES =>
+            {
+                last.parts.extend(hunk.parts);
+            }
+            _ => joined.push(hunk),
+        }
+    }
+    joined
 }
 
 /// Returns the two sides without the space they have in common at their ends.
-fn trimmed(old: &str, new: &str, change: &ByteChange) -> (Range<usize>, Range<usize>) {
+fn trimmed(old: &str, new: &str, change: &ByteChange) -> ByteChange {
     let (mut o, mut n) = (change.old.clone(), change.new.clone());
     let mut words = WordNumbers::default();
     let (old_tokens, new_tokens) = (words.tokens(old, o.clone()), words.tokens(new, n.clone()));
@@ -87,7 +112,7 @@ fn trimmed(old: &str, new: &str, change: &ByteChange) -> (Range<usize>, Range<us
         o.start += b.range.len();
         n.start += b.range.len();
     }
-    (o, n)
+    ByteChange { old: o, new: n }
 }
 
 /// A place in a text, in bytes and in UTF-16 units; it only moves forward.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
+use super::sentence_ends::sentence_ends;
 
 /// Granularity at which a block may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +30,6 @@ pub(super) struct DiffUnit {
     /// Index of the block of the text that the unit is part of.
     pub block: usize,
 }
-
-/// Width in bytes of a line of prose that was probably wrapped by hand and continues in the next
-/// line.
-const WRAPPED_WIDTH: Range<usize> = 45..121;
 
 /// Cuts a text into blocks; their ranges are consecutive and cover it.
 pub(super) fn blocks(text: &str) -> Vec<TextBlock> {
@@ -166,43 +162,4 @@ pub(super) fn units(text: &str, blocks: &[TextBlock], first: usize) -> Vec<DiffU
         }
     }
     units
-}
-
-/// Returns the ends of the sentences of a paragraph in bytes, the end of the paragraph included.
-fn sentence_ends(paragraph: &str) -> Vec<usize> {
-    let body = paragraph.trim_end().len();
-    let mut ends: Vec<usize> = Vec::new();
-    // UAX 29 ends a sentence at every line end; a wrapped line continues, so its end is read as a
-    // space.
-    for run in wrapped_runs(&paragraph[..body]) {
-        let flat = paragraph[run.clone()].replace('\n', " ");
-        let mut at = run.start;
-        for sentence in flat.split_sentence_bounds() {
-            at += sentence.len();
-            ends.push(at);
-        }
-    }
-    // Blank space at the end belongs to the last sentence.
-    ends.pop();
-    ends.push(paragraph.len());
-    ends
-}
-
-/// Returns the runs of lines that continue from one to the next.
-fn wrapped_runs(paragraph: &str) -> Vec<Range<usize>> {
-    let mut runs = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    for line in paragraph.split_inclusive('\n') {
-        at += line.len();
-        let goes_on = WRAPPED_WIDTH.contains(&line.len())
-            && paragraph[at..].starts_with(|c: char| c.is_alphanumeric() || c == '>');
-        if !goes_on {
-            runs.push(start..at);
-            start = at;
-        }
-    }
-    if start < paragraph.len() {
-        runs.push(start..paragraph.len());
-    }
-    runs
 }

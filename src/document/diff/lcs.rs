@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use super::DiffLimits;
 
-/// Greatest length of lists that are compared item by item. Myers' algorithm takes quadratic time
+/// Maximum length of lists that are compared item by item. Myers' algorithm takes quadratic time
 /// where little is alike: some 30 ms for two lists of this length.
 const LONG: usize = 16_000;
 

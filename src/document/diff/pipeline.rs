@@ -3,38 +3,66 @@
 
 use std::ops::Range;
 
-use super::DiffLimits;
-use super::align::{AlignStep, UnitLists, WordedUnit, align, is_reshaped};
+use super::align::{UnitLists, UnitSwap, WordedUnit, align, is_reshaped};
 use super::blocks::{BlockKind, TextBlock, blocks, units};
+use super::clusters::clusters;
 use super::lcs::gaps;
-use super::sentence::pair;
+use super::sentence::{PairHunk, pair, several};
 use super::split_points::{at_sentence_marks, is_long_sentence};
 use super::words::WordNumbers;
+use super::{DiffLimits, HunkKind};
 
 /// A replacement, in bytes of both texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ByteChange {
     pub old: Range<usize>,
     pub new: Range<usize>,
-    pub adjacency: Adjacency,
 }
 
-/// Relation of a change to the one before it.
+/// Relation of a [`ByteHunk`] to those that it touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Adjacency {
-    /// The change begins a hunk.
+    /// The hunk stays alone.
     Apart,
-    /// The change is a further part of the hunk.
-    Joined,
-    /// The change is a line of code: it joins the line of code right before it.
+    /// The hunk is whole sentences with the space beside them: a [`Self::Space`] joins it.
+    Sentences,
+    /// The hunk is the space between two sentences.
+    Space,
+    /// The hunk is a line of code: it joins the line of code right before it.
     Line,
 }
 
+/// A change that a person decides at once: parts in order, at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ByteHunk {
+    pub parts: Vec<ByteChange>,
+    pub kind: HunkKind,
+    pub adjacency: Adjacency,
+    pub paragraph: ParagraphKey,
+}
+
+impl ByteHunk {
+    /// Returns the range from the first part to the last one, in both texts.
+    pub fn range(&self) -> ByteChange {
+        let (first, last) = (&self.parts[0], &self.parts[self.parts.len() - 1]);
+        ByteChange { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
+    }
+}
+
+/// Paragraph that a change is in, by the index of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ParagraphKey {
+    /// A paragraph of the old text.
+    Old(usize),
+    /// A paragraph that is added.
+    New(usize),
+}
+
 /// Returns all changes from `old` to `new`, in order.
-pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteChange> {
+pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteHunk> {
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
     let mut stage =
-        DiffStage { old, new, limits, words: WordNumbers::default(), changes: Vec::new() };
+        DiffStage { old, new, limits, words: WordNumbers::default(), hunks: Vec::new() };
     for (o, n) in block_gaps((old, &old_blocks), (new, &new_blocks), limits) {
         let end = BytePlace {
             old: start_of(old, &old_blocks, o.end),
@@ -52,7 +80,7 @@ pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteChan
             stage.region(&old_units, &new_units, end);
         }
     }
-    stage.changes
+    stage.hunks
 }
 
 /// Returns the blocks between those that both texts have, in order.
@@ -90,7 +118,7 @@ struct DiffStage<'a> {
     new: &'a str,
     limits: &'a DiffLimits,
     words: WordNumbers<'a>,
-    changes: Vec<ByteChange>,
+    hunks: Vec<ByteHunk>,
 }
 
 impl<'a> DiffStage<'a> {
@@ -107,106 +135,171 @@ impl<'a> DiffStage<'a> {
         };
         let (old_ids, new_ids) = (ids(self.old, old), ids(self.new, new));
         let sides = UnitLists { old_text: self.old, new_text: self.new, old, new };
+        let mut swaps = Vec::new();
         for (o, n) in gaps(&old_ids, &new_ids, self.limits) {
-            let at = BytePlace {
-                old: old.get(o.start).map_or(end.old, |s| s.unit.range.start),
-                new: new.get(n.start).map_or(end.new, |s| s.unit.range.start),
-            };
-            let begun = self.changes.len();
-            self.steps(sides, &align(sides, o.clone(), n.clone()), at);
-            if is_reshaped(&old[o], &new[n]) {
-                for change in self.changes[begun..].iter_mut().skip(1) {
-                    change.adjacency = Adjacency::Joined;
+            if is_reshaped(&old[o.clone()], &new[n.clone()]) {
+                self.sentences_changed(sides, &clusters(sides, std::mem::take(&mut swaps)), end);
+                let begun = self.hunks.len();
+                self.sentences_changed(sides, &align(sides, o.clone(), n), end);
+                let found = self.hunks.drain(begun..).flat_map(|it| it.parts);
+                let parts = spaces_fused(self.old, self.new, found);
+                if !parts.is_empty() {
+                    let paragraph = ParagraphKey::Old(old[o.start].unit.block);
+                    self.push(parts, HunkKind::Rewrite, Adjacency::Apart, paragraph);
                 }
+            } else {
+                swaps.extend(align(sides, o, n));
             }
+        }
+        self.sentences_changed(sides, &clusters(sides, swaps), end);
+    }
+
+    /// Adds the hunks of sentences that changed; `end` is the end of the region.
+    fn sentences_changed(&mut self, sides: UnitLists, mut swaps: &[UnitSwap], end: BytePlace) {
+        while let Some((swap, rest)) = swaps.split_first() {
+            swaps = rest;
+            if swap.old.is_empty() || swap.new.is_empty() {
+                let at = BytePlace {
+                    old: sides.old.get(swap.old.start).map_or(end.old, |s| s.unit.range.start),
+                    new: sides.new.get(swap.new.start).map_or(end.new, |s| s.unit.range.start),
+                };
+                let all = ByteChange {
+                    old: at.old..sides.old[swap.old.clone()].last().map_or(at.old, end_of),
+                    new: at.new..sides.new[swap.new.clone()].last().map_or(at.new, end_of),
+                };
+                let adjacency = match sides.old[swap.old.clone()].first() {
+                    None => adjacency(&sides.new[swap.new.start]),
+                    Some(first) => adjacency(first),
+                };
+                self.push(vec![all], HunkKind::Rewrite, adjacency, paragraph(sides, swap));
+                continue;
+            }
+            self.replaced(sides, swap);
+            let run = run_behind(swap, rest);
+            swaps = &rest[self.turned(sides, swap, &rest[..run])..];
         }
     }
 
-    /// Turns steps that begin at `at` into changes.
-    fn steps(&mut self, sides: UnitLists, mut steps: &[AlignStep], mut at: BytePlace) {
-        while let Some((step, rest)) = steps.split_first() {
-            steps = rest;
-            match step {
-                AlignStep::Pair(i, j) => {
-                    let (old, new) = (&sides.old[*i], &sides.new[*j]);
-                    let run = rest.iter().take_while(|s| !matches!(s, AlignStep::Pair(..))).count();
-                    at = BytePlace { old: old.unit.range.end, new: new.unit.range.end };
-                    if let Some(end) = self.turned(sides, (old, new), &rest[..run]) {
-                        at = end;
-                        steps = &rest[run..];
-                    } else {
-                        self.changes.extend(pair(sides, old, new, self.limits));
-                    }
-                }
-                AlignStep::Delete(units) => {
-                    let to = sides.old[units.end - 1].unit.range.end;
-                    let adjacency = adjacency(&sides.old[units.start]);
-                    self.changes.push(ByteChange {
-                        old: at.old..to,
-                        new: at.new..at.new,
-                        adjacency,
-                    });
-                    at.old = to;
-                }
-                AlignStep::Insert(units) => {
-                    let to = sides.new[units.end - 1].unit.range.end;
-                    let adjacency = adjacency(&sides.new[units.start]);
-                    self.changes.push(ByteChange {
-                        old: at.old..at.old,
-                        new: at.new..to,
-                        adjacency,
-                    });
-                    at.new = to;
-                }
-            }
-        }
-    }
-
-    /// Adds the changes for sentences added (or removed) behind one whose following space changes
-    /// with them, as at the end of a paragraph: `A.⏎` → `A. B. C.⏎` reads as `␣B.` and `␣C.` added,
-    /// not as `⏎` → `␣B.␣C.⏎`. Returns the place where the run ends, or `None` if this is no such
-    /// run.
-    fn turned(
+    fn push(
         &mut self,
-        sides: UnitLists,
-        (old, new): (&WordedUnit, &WordedUnit),
-        run: &[AlignStep],
-    ) -> Option<BytePlace> {
-        let inserts = run.iter().all(|s| matches!(s, AlignStep::Insert(_)));
-        let deletes = run.iter().all(|s| matches!(s, AlignStep::Delete(_)));
-        let same_space = slice(self.old, &old.gap()) == slice(self.new, &new.gap());
-        if run.is_empty() || same_space || !(inserts || deletes) || old.unit.kind == BlockKind::Code
-        {
-            return None;
+        parts: Vec<ByteChange>,
+        kind: HunkKind,
+        adjacency: Adjacency,
+        paragraph: ParagraphKey,
+    ) {
+        self.hunks.push(ByteHunk { parts, kind, adjacency, paragraph });
+    }
+
+    /// Adds the hunks of sentences that became others, without the white space behind them.
+    fn replaced(&mut self, sides: UnitLists, swap: &UnitSwap) {
+        let (old, new) = (&sides.old[swap.old.clone()], &sides.new[swap.new.clone()]);
+        let paragraph = paragraph(sides, swap);
+        let found = match (old, new) {
+            ([old], [new]) => pair(sides, old, new, self.limits),
+            _ => several(sides, (old, new), self.limits),
+        };
+        for PairHunk { parts, kind, adjacency } in found {
+            self.push(parts, kind, adjacency, paragraph);
         }
-        self.changes.extend(pair(sides, &old.without_gap(), &new.without_gap(), self.limits));
+    }
+
+    /// Adds the change of the white space behind a sentence, together with the sentences added (or
+    /// removed) right behind it, as at the end of a paragraph: `A.⏎` → `A. B. C.⏎` reads as `␣B.`
+    /// and `␣C.` added, not as `⏎` → `␣B.␣C.⏎`. Returns the number of changes of `run` that are
+    /// added.
+    fn turned(&mut self, sides: UnitLists, swap: &UnitSwap, run: &[UnitSwap]) -> usize {
+        let (old, new) = (&sides.old[swap.old.end - 1], &sides.new[swap.new.end - 1]);
+        if old.unit.kind == BlockKind::Code || new.unit.kind == BlockKind::Code {
+            return 0;
+        }
+        let inserts = run.iter().all(|it| it.old.is_empty());
+        let deletes = run.iter().all(|it| it.new.is_empty());
+        let gap = ByteChange { old: old.gap(), new: new.gap() };
+        if slice(self.old, &gap.old) == slice(self.new, &gap.new) {
+            return 0;
+        }
+        if run.is_empty() || !(inserts || deletes) {
+            let is_spacing = !slice(self.old, &gap.old).contains('\n')
+                && !slice(self.new, &gap.new).contains('\n');
+            let kind = if is_spacing { HunkKind::Correction } else { HunkKind::Rewrite };
+            self.push(vec![gap], kind, Adjacency::Space, paragraph(sides, swap));
+            return 0;
+        }
         let mut at = BytePlace { old: old.body_end, new: new.body_end };
-        let mut last_gaps = (old.gap(), new.gap());
         for (index, step) in run.iter().enumerate() {
-            let last = index + 1 == run.len();
-            let (AlignStep::Insert(units) | AlignStep::Delete(units)) = step else { return None };
-            let unit = &(if inserts { sides.new } else { sides.old })[units.end - 1];
+            let unit =
+                if inserts { &sides.new[step.new.end - 1] } else { &sides.old[step.old.end - 1] };
             let gaps = if inserts { (old.gap(), unit.gap()) } else { (unit.gap(), new.gap()) };
-            let stop = if inserts {
+            let level = slice(self.old, &gaps.0) == slice(self.new, &gaps.1);
+            let stop = if index + 1 == run.len() && !level {
+                BytePlace { old: gaps.0.end, new: gaps.1.end }
+            } else if inserts {
                 BytePlace { old: at.old, new: unit.body_end }
             } else {
                 BytePlace { old: unit.body_end, new: at.new }
             };
-            last_gaps = gaps.clone();
-            let level = slice(self.old, &gaps.0) == slice(self.new, &gaps.1);
-            let stop =
-                if last && !level { BytePlace { old: gaps.0.end, new: gaps.1.end } } else { stop };
-            self.changes.push(ByteChange {
-                old: at.old..stop.old,
-                new: at.new..stop.new,
-                adjacency: Adjacency::Apart,
-            });
+            let change = ByteChange { old: at.old..stop.old, new: at.new..stop.new };
+            let adjacency = Adjacency::Sentences;
+            self.push(vec![change], HunkKind::Rewrite, adjacency, paragraph(sides, step));
             at = stop;
         }
-        Some(BytePlace { old: last_gaps.0.end, new: last_gaps.1.end })
+        run.len()
     }
 }
 
+/// Counts the changes right behind `swap`, with no unchanged sentence between, up to the next one
+/// that replaces sentences.
+fn run_behind(swap: &UnitSwap, rest: &[UnitSwap]) -> usize {
+    let mut at = (swap.old.end, swap.new.end);
+    let follows = |it: &&UnitSwap| {
+        let is_next = (it.old.start, it.new.start) == at;
+        at = (it.old.end, it.new.end);
+        is_next && (it.old.is_empty() || it.new.is_empty())
+    };
+    rest.iter().take_while(follows).count()
+}
+
+/// Returns parts in order; one that is only white space goes with the part it touches.
+fn spaces_fused(old: &str, new: &str, parts: impl Iterator<Item = ByteChange>) -> Vec<ByteChange> {
+    let is_blank = |part: &ByteChange| {
+        slice(old, &part.old).trim().is_empty() && slice(new, &part.new).trim().is_empty()
+    };
+    let mut fused: Vec<ByteChange> = Vec::new();
+    for part in parts {
+        match fused.last_mut() {
+            Some(last)
+                if (last.old.end, last.new.end) == (part.old.start, part.new.start)
+                    && (is_blank(last) || is_blank(&part)) =>
+            {
+                (last.old.end, last.new.end) = (part.old.end, part.new.end);
+            }
+            _ => fused.push(part),
+        }
+    }
+    fused
+}
+
+fn end_of(unit: &WordedUnit) -> usize {
+    unit.unit.range.end
+}
+
 fn adjacency(sentence: &WordedUnit) -> Adjacency {
-    if sentence.unit.kind == BlockKind::Code { Adjacency::Line } else { Adjacency::Apart }
+    if sentence.unit.kind == BlockKind::Code { Adjacency::Line } else { Adjacency::Sentences }
+}
+
+/// Returns the paragraph that sentences are in; a sentence added to a paragraph is in that one.
+fn paragraph(sides: UnitLists, swap: &UnitSwap) -> ParagraphKey {
+    if let Some(old) = sides.old[swap.old.clone()].first() {
+        return ParagraphKey::Old(old.unit.block);
+    }
+    let block = sides.new[swap.new.start].unit.block;
+    let is_whole = |at: Option<usize>| {
+        at.and_then(|at| sides.new.get(at)).is_none_or(|it| it.unit.block != block)
+    };
+    let (begins, ends) = (is_whole(swap.new.start.checked_sub(1)), is_whole(Some(swap.new.end)));
+    let neighbour = if begins { Some(swap.old.start) } else { swap.old.start.checked_sub(1) };
+    match neighbour.and_then(|at| sides.old.get(at)) {
+        Some(old) if !(begins && ends) => ParagraphKey::Old(old.unit.block),
+        _ => ParagraphKey::New(block),
+    }
 }

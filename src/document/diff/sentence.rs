@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use super::DiffLimits;
 use super::align::{UnitLists, WordedUnit};
 use super::blocks::BlockKind;
+use super::corrections::Wording;
 use super::pipeline::{Adjacency, ByteChange};
 use super::split_points::{LONGEST, evenly, is_long_sentence, size};
-use super::words::{TokenKind, TokenSwap, WordToken, compare, is_spelling};
+use super::words::{SentenceComparison, TokenKind, TokenSwap, WordToken, compare, is_spelling};
+use super::{DiffLimits, HunkKind};
 
 /// Likeness below which a sentence is replaced as a whole.
 const HALF: f64 = 0.5;
@@ -17,53 +18,84 @@ const HALF: f64 = 0.5;
 const MANY_PARTS: usize = 4;
 const KEPT: f64 = 0.35;
 
-/// Least words (and UTF-16 units) in a row that are kept where a long sentence is replaced.
+/// Minimum number of words (and UTF-16 units) in a row that are kept where a long sentence is
+/// replaced.
 const STAYING_WORDS: usize = 5;
 const STAYING_UNITS: usize = 24;
 
-/// Returns the changes that turn `old` into `new`.
+/// A hunk of a pair of sentences.
+pub(super) struct PairHunk {
+    pub parts: Vec<ByteChange>,
+    pub kind: HunkKind,
+    pub adjacency: Adjacency,
+}
+
+impl PairHunk {
+    fn rewrite(parts: Vec<ByteChange>) -> Self {
+        Self { parts, kind: HunkKind::Rewrite, adjacency: Adjacency::Apart }
+    }
+}
+
+/// Returns the hunks that turn the sentence `old` into `new`: one for each correction if there is
+/// nothing else, otherwise one. White space behind the sentences is left out, except in code.
 pub(super) fn pair(
     sides: UnitLists,
     old: &WordedUnit,
     new: &WordedUnit,
     limits: &DiffLimits,
-) -> Vec<ByteChange> {
-    let whole = |adjacency| ByteChange {
-        old: old.unit.range.clone(),
-        new: new.unit.range.clone(),
-        adjacency,
-    };
+) -> Vec<PairHunk> {
     if old.unit.kind == BlockKind::Code || new.unit.kind == BlockKind::Code {
-        return vec![whole(Adjacency::Line)];
+        let all = ByteChange { old: old.unit.range.clone(), new: new.unit.range.clone() };
+        return vec![PairHunk { adjacency: Adjacency::Line, ..PairHunk::rewrite(vec![all]) }];
     }
     let texts = (sides.old_text, sides.new_text);
-    let found = compare(&old.tokens, &new.tokens, texts, limits);
-    let pair = SentencePair { sides, old: &old.tokens, new: &new.tokens };
-    let one_hunk = old.unit.kind == BlockKind::Whole || new.unit.kind == BlockKind::Whole;
+    let start = (old.unit.range.start, new.unit.range.start);
+    let pair = SentencePair { sides, old: old.body(), new: new.body(), start };
+    let found = compare(pair.old, pair.new, texts, limits);
+    if found.swaps.is_empty() {
+        return Vec::new();
+    }
+    let is_whole = old.unit.kind == BlockKind::Whole || new.unit.kind == BlockKind::Whole;
     let is_long = is_long_sentence(texts.0, old) || is_long_sentence(texts.1, new);
+    if is_long && !is_whole {
+        return pair.long(found);
+    }
     if found.likeness < HALF {
-        let in_pieces = is_long && !one_hunk;
-        return if in_pieces {
-            pair.rewritten(&found.swaps)
-        } else {
-            vec![whole(Adjacency::Apart)]
-        };
+        return vec![PairHunk::rewrite(vec![pair.all()])];
     }
     let swaps = pair.phrases(found.swaps);
-    let mut changes = Vec::with_capacity(swaps.len());
-    for group in pair.groups(&swaps, one_hunk) {
-        if one_hunk || !is_long {
-            changes.extend(pair.hunk(group));
-            continue;
-        }
-        for group in pair.short_groups(group) {
-            match group {
-                [one] => changes.extend(pair.pieces(one)),
-                several => changes.extend(pair.hunk(several)),
-            }
-        }
+    let words = Wording { old: (texts.0, pair.old), new: (texts.1, pair.new) };
+    if !words.are_independent_corrections(&swaps) {
+        return vec![PairHunk::rewrite(pair.hunk(&swaps))];
     }
-    changes
+    let hunk = |swap| PairHunk {
+        kind: HunkKind::Correction,
+        ..PairHunk::rewrite(vec![pair.change(swap)])
+    };
+    swaps.iter().map(hunk).collect()
+}
+
+/// Returns the hunk that turns sentences into others: they split, merged or changed places.
+pub(super) fn several(
+    sides: UnitLists,
+    (old, new): (&[WordedUnit], &[WordedUnit]),
+    limits: &DiffLimits,
+) -> Vec<PairHunk> {
+    let body = |list: &[WordedUnit]| {
+        let end = list.last().map_or(0, |it| it.body_end);
+        let tokens = list.iter().flat_map(|it| &it.tokens).filter(|it| it.range.end <= end);
+        tokens.cloned().collect::<Vec<WordToken>>()
+    };
+    let start = (old[0].unit.range.start, new[0].unit.range.start);
+    let (old, new) = (body(old), body(new));
+    let pair = SentencePair { sides, old: &old, new: &new, start };
+    let found = compare(&old, &new, (sides.old_text, sides.new_text), limits);
+    if found.swaps.is_empty() {
+        return Vec::new();
+    }
+    let is_other = found.likeness < HALF;
+    let parts = if is_other { vec![pair.all()] } else { pair.hunk(&pair.phrases(found.swaps)) };
+    vec![PairHunk::rewrite(parts)]
 }
 
 /// Two sentences as words.
@@ -71,6 +103,8 @@ struct SentencePair<'a> {
     sides: UnitLists<'a>,
     old: &'a [WordToken],
     new: &'a [WordToken],
+    /// Start of both, in bytes.
+    start: (usize, usize),
 }
 
 impl SentencePair<'_> {
@@ -82,7 +116,8 @@ impl SentencePair<'_> {
             match phrases.last_mut() {
                 Some(last)
                     if self.words_between(last, &swap) == 0
-                        && !(self.is_spelling(last) && self.is_spelling(&swap)) =>
+                        && !(self.is_spelling(&swap)
+                            && (self.is_spelling(last) || self.is_mark(last))) =>
                 {
                     last.old.end = swap.old.end;
                     last.new.end = swap.new.end;
@@ -93,13 +128,28 @@ impl SentencePair<'_> {
         phrases
     }
 
-    /// Groups replacements that are a word or less apart into one hunk; in an indivisible block,
-    /// all of them.
-    fn groups<'s>(&self, swaps: &'s [TokenSwap], one_hunk: bool) -> Vec<&'s [TokenSwap]> {
-        if one_hunk {
-            return vec![swaps];
+    /// Returns one replacement of the whole sentence.
+    fn all(&self) -> ByteChange {
+        self.change(&TokenSwap { old: 0..self.old.len(), new: 0..self.new.len() })
+    }
+
+    /// Returns the hunks of a sentence that is too long for one: replacements that are a word or
+    /// less apart are together.
+    fn long(&self, found: SentenceComparison) -> Vec<PairHunk> {
+        if found.likeness < HALF {
+            return self.rewritten(&found.swaps);
         }
-        swaps.chunk_by(|left, right| self.words_between(left, right) <= 1).collect()
+        let swaps = self.phrases(found.swaps);
+        let mut hunks = Vec::new();
+        for group in swaps.chunk_by(|left, right| self.words_between(left, right) <= 1) {
+            for group in self.short_groups(group) {
+                match group {
+                    [one] => hunks.extend(self.pieces(one)),
+                    several => hunks.push(PairHunk::rewrite(self.hunk(several))),
+                }
+            }
+        }
+        hunks
     }
 
     /// Splits a group into groups of readable length; a single replacement may be longer.
@@ -117,7 +167,7 @@ impl SentencePair<'_> {
 
     /// Returns the replacements of a long sentence that became another one: unchanged words in a
     /// row are kept, the rest is replaced.
-    fn rewritten(&self, swaps: &[TokenSwap]) -> Vec<ByteChange> {
+    fn rewritten(&self, swaps: &[TokenSwap]) -> Vec<PairHunk> {
         let stay = |from: usize, to: usize| {
             let words = self.old[from..to].iter().filter(|t| t.stuff == TokenKind::Word).count();
             let units = size((self.sides.old_text, self.old), &(from..to));
@@ -138,9 +188,10 @@ impl SentencePair<'_> {
     }
 
     /// Returns one replacement, in pieces if it is long.
-    fn pieces(&self, swap: &TokenSwap) -> Vec<ByteChange> {
+    fn pieces(&self, swap: &TokenSwap) -> Vec<PairHunk> {
         let (old, new) = ((self.sides.old_text, self.old), (self.sides.new_text, self.new));
-        evenly(old, new, swap).iter().map(|piece| self.change(piece, Adjacency::Apart)).collect()
+        let hunk = |piece| PairHunk::rewrite(vec![self.change(piece)]);
+        evenly(old, new, swap).iter().map(hunk).collect()
     }
 
     fn size(&self, swap: &TokenSwap) -> usize {
@@ -151,6 +202,12 @@ impl SentencePair<'_> {
     fn words_between(&self, left: &TokenSwap, right: &TokenSwap) -> usize {
         let gap = &self.old[left.old.end..right.old.start];
         gap.iter().filter(|t| t.stuff == TokenKind::Word).count()
+    }
+
+    /// Returns `true` if one mark was replaced by another one.
+    fn is_mark(&self, swap: &TokenSwap) -> bool {
+        let is_one = |run: &[WordToken]| matches!(run, [one] if one.stuff == TokenKind::Mark);
+        is_one(&self.old[swap.old.clone()]) && is_one(&self.new[swap.new.clone()])
     }
 
     /// Returns `true` if one word was replaced by a similar one.
@@ -178,14 +235,17 @@ impl SentencePair<'_> {
         let span = words(&all.old);
         let kept = (span - changed) as f64;
         if group.len() > MANY_PARTS && kept < KEPT * span as f64 {
-            return vec![self.change(&all, Adjacency::Apart)];
+            return vec![self.change(&all)];
         }
-        let bonds = std::iter::once(Adjacency::Apart).chain(std::iter::repeat(Adjacency::Joined));
-        group.iter().zip(bonds).map(|(swap, adjacency)| self.change(swap, adjacency)).collect()
+        group.iter().map(|swap| self.change(swap)).collect()
     }
 
-    fn change(&self, swap: &TokenSwap, adjacency: Adjacency) -> ByteChange {
-        ByteChange { old: bytes(self.old, &swap.old), new: bytes(self.new, &swap.new), adjacency }
+    fn change(&self, swap: &TokenSwap) -> ByteChange {
+        let (old_start, new_start) = self.start;
+        ByteChange {
+            old: bytes(self.old, old_start, &swap.old),
+            new: bytes(self.new, new_start, &swap.new),
+        }
     }
 }
 
@@ -194,9 +254,10 @@ fn covering(first: &TokenSwap, last: &TokenSwap) -> TokenSwap {
     TokenSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
 }
 
-/// Returns the bytes of a run of tokens; an empty run is before the token it points to.
-fn bytes(tokens: &[WordToken], run: &Range<usize>) -> Range<usize> {
-    let end = tokens.last().map_or(0, |t| t.range.end);
+/// Returns the bytes of a run of tokens that begin at `start`; an empty run is before the token it
+/// points to.
+fn bytes(tokens: &[WordToken], start: usize, run: &Range<usize>) -> Range<usize> {
+    let end = tokens.last().map_or(start, |t| t.range.end);
     let at = |index: usize| tokens.get(index).map_or(end, |t| t.range.start);
     at(run.start)..if run.is_empty() { at(run.start) } else { tokens[run.end - 1].range.end }
 }

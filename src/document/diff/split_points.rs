@@ -7,15 +7,15 @@ use super::blocks::{BlockKind, DiffUnit};
 use super::words::{TokenKind, TokenSwap, WordToken};
 use crate::document::utf16_len;
 
-/// Most UTF-16 units of a change of prose, if it can be cut: about the length of a readable
-/// paragraph.
+/// Maximum number of UTF-16 units of a change of prose, if it can be cut: about the length of a
+/// readable paragraph.
 pub(super) const LONGEST: usize = 1_200;
 
 /// Average length of the pieces of a replacement; each end may move by a quarter of it to a natural
 /// pause.
 const AIM: usize = LONGEST * 2 / 3;
 
-/// Least average length of pieces; smaller ones would be useless.
+/// Minimum average length of pieces; smaller ones would be useless.
 const SCRAP: usize = AIM / 4;
 
 const SENTENCE_MARKS: &[char] = &['.', '!', '?', '…', '。', '！', '？', '।', '။', '؟'];

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{DiffLimits, HunkDraft, PartialDraft, diff, diff_so_far};
+use super::{DiffLimits, HunkDraft, HunkKind, PartialDraft, diff, diff_so_far};
 
 /// Applies hunks to a text the naive way, and checks that they are in order, disjoint and true to
 /// the old text.
@@ -193,13 +193,13 @@ fn each_corrected_word_is_a_hunk_of_its_own() {
 }
 
 #[test]
-fn changes_a_word_or_less_apart_are_parts_of_one_hunk() {
+fn corrections_of_one_sentence_are_hunks_of_their_own() {
     assert_eq!(
         told(
             "He go to store every single day of the week.",
             "He goes to the store every single day of the week."
         ),
-        ["go→goes + →the "]
+        ["go→goes", "→the "]
     );
 }
 
@@ -217,6 +217,97 @@ fn changes_never_join_across_a_paragraph() {
         told("One too\n\nthree fore\n", "One two\n\nthree four\n"),
         ["too→two", "fore→four"]
     );
+}
+
+#[test]
+fn a_sentence_with_any_other_change_is_one_hunk_of_several_parts() {
+    let old =
+        "She recieve the letter on a very cold morning in the month of May, and read it twice.";
+    let new = "She received the letter on a cold morning in early May, and read it twice.";
+    assert_eq!(told(old, new), ["recieve→received + very → + the month of→early"]);
+    let kinds = |old, new| -> Vec<_> { hunks(old, new).iter().map(|it| it.kind).collect() };
+    assert_eq!(kinds(old, new), [Some(HunkKind::Rewrite)]);
+    assert_eq!(kinds("Teh cat sat there.", "The cat sat there."), [Some(HunkKind::Correction)]);
+}
+
+#[test]
+fn corrections_that_need_each_other_are_one_hunk() {
+    let commas = "My brother who lives in Olm is a baker and sings.";
+    let with = "My brother, who lives in Olm, is a baker and sings.";
+    assert_eq!(told(commas, with), ["→, + →,"]);
+    let moved = "He had seen only the lamp of his neighbour that night.";
+    let words = "He had only seen the lamp of his neighbour that night.";
+    assert_eq!(told(moved, words).len(), 1);
+}
+
+#[test]
+fn sentences_that_split_merge_or_change_places_are_one_hunk() {
+    let one =
+        "It rained. The old keeper lit the lamp and he wrote a letter to his sister. He slept.";
+    let two = "It rained. The old keeper lit the lamp. He wrote a letter to his sister. He slept.";
+    assert_eq!(hunks(one, two).len(), 1, "{:?}", told(one, two));
+    assert_eq!(hunks(two, one).len(), 1, "{:?}", told(two, one));
+    let turned =
+        "It rained. He slept. The old keeper lit the lamp and he wrote a letter to his sister.";
+    assert_eq!(hunks(one, turned).len(), 1, "{:?}", told(one, turned));
+}
+
+#[test]
+fn a_deletion_and_the_words_that_replace_it_are_one_hunk() {
+    let old = "It was late. People cared about the museum a great deal. They gave it their coats. Snow fell.";
+    let new = "It was late. People gave the museum their coats. Snow fell.";
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
+    let several = "It was late. Nobody cared. The lamp had gone out. Snow fell.";
+    let other = "It was late. Every window in town was dark by eight. Snow fell.";
+    assert_eq!(hunks(several, other).len(), 1, "{:?}", told(several, other));
+}
+
+#[test]
+fn half_a_quotation_is_never_a_change_of_its_own() {
+    let old = "He stood there. The lamp is out, he said. Nobody will light it, he said. Snow fell.";
+    let new = "He stood there. “The lamp is out. Nobody will light it,” he said. Snow fell.";
+    let hunks = hunks(old, new);
+    for hunk in &hunks {
+        let count =
+            |c: char| hunk.parts.iter().map(|it| it.insert.matches(c).count()).sum::<usize>();
+        assert_eq!(count('“'), count('”'), "{hunks:?}");
+    }
+}
+
+#[test]
+fn sentences_end_where_a_reader_ends_them() {
+    let ends = |text: &str| -> Vec<String> {
+        let mut from = 0;
+        let cut = |to| {
+            let sentence = text[from..to].trim_end().to_owned();
+            from = to;
+            sentence
+        };
+        super::sentence_ends::sentence_ends(text).into_iter().map(cut).collect()
+    };
+    for text in [
+        "Mr. Halloran met Mrs. Lee, Dr. A. J. Rohmer and Prof. K. L. Simms at St. Mary's.",
+        "Some of it, e.g. No. 7 and i.e. Fig. 3, cost 3.50 or 16.5 mm.",
+        "“Stop!” he said.",
+        "„Halt!“ rief er.",
+        "« Arrête ! » dit-il.",
+        "He waited (it was late. It rained.) and left.",
+        "Well... she thought so.",
+        "Am 3. Mai kam Hr. Weber, z. B. um 8.30 Uhr, bzw. Dr. Klein.",
+        "M. Petit et Mme. Roux vivent av. Foch.",
+    ] {
+        assert_eq!(ends(text), [text], "one sentence");
+    }
+    assert_eq!(ends("It was 3.5. He left. So did I. Then “Yes.” She slept!").len(), 5);
+    assert_eq!(ends("It began at 8 p.m. The lamp was lit.").len(), 2);
+}
+
+#[test]
+fn hunks_name_their_paragraph() {
+    let old = "Teh cat sat. It were old.\n\nA paragraph stays.\n\nHe recieved it. She slept.\n";
+    let new = "The cat sat. It was old.\n\nA paragraph stays.\n\nA new one comes in.\n\nHe received it. She slept. So did he.\n";
+    let groups: Vec<_> = hunks(old, new).iter().map(|it| it.group.unwrap()).collect();
+    assert_eq!(groups, [1, 1, 2, 3, 3]);
 }
 
 #[test]
@@ -268,7 +359,7 @@ fn space_goes_with_the_words_it_belongs_to() {
 fn headings_and_list_items_are_whole_units() {
     let old = "# A titel with many many many words and an eror\n\n- frist item has some words and than more\n- second item\n";
     let new = "# A title with many many many words and an error\n\n- first item has some words and then more\n- second item\n";
-    assert_eq!(told(old, new), ["titel→title + eror→error", "frist→first + than→then"]);
+    assert_eq!(told(old, new), ["titel→title", "eror→error", "frist→first", "than→then"]);
 }
 
 #[test]

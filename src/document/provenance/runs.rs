@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Most runs of a chunk; a splice copies about one chunk.
+/// Maximum number of runs of a chunk; a splice copies about one chunk.
 const CHUNK: usize = 128;
 
 /// Units with one source.

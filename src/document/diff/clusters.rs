@@ -1,0 +1,103 @@
+//! Sentences that belong to one decision: those that split, merge or change places, or that took
+//! over the words of the sentence beside them.
+
+use super::align::{UnitLists, UnitSwap, WordedUnit, common, likeness};
+use super::blocks::BlockKind;
+
+/// Least weight, in bytes, of the words that a sentence takes over from its neighbour.
+const TAKEN: u32 = 5;
+
+/// Likeness from which on a sentence removed here and one added there are the same sentence.
+const SAME: f32 = 0.6;
+
+/// Most sentences that a swap may reach over.
+const REACH: usize = 4;
+
+/// Returns the changes of the sentences of `sides` in order, those that belong together as one.
+pub(super) fn clusters(sides: UnitLists, swaps: Vec<UnitSwap>) -> Vec<UnitSwap> {
+    let mut clusters: Vec<UnitSwap> = Vec::with_capacity(swaps.len());
+    for mut swap in swaps {
+        let near = clusters.iter().rev();
+        let near = near.take_while(|it| swap.old.start - it.old.end <= REACH).take(REACH);
+        let near = near.take_while(|it| is_one_paragraph(sides, &covering(it, &swap)));
+        let depends =
+            |it: &UnitSwap| takes_over(sides, it, &swap) || changes_place(sides, it, &swap);
+        let reach = near.enumerate().filter(|(_, it)| depends(it)).last();
+        if let Some((index, _)) = reach {
+            let first = clusters.len() - 1 - index;
+            swap = covering(&clusters[first], &swap);
+            clusters.truncate(first);
+        }
+        clusters.push(swap);
+    }
+    clusters
+}
+
+/// Returns one change that covers all from `first` to `last`.
+fn covering(first: &UnitSwap, last: &UnitSwap) -> UnitSwap {
+    UnitSwap { old: first.old.start..last.old.end, new: first.new.start..last.new.end }
+}
+
+/// Returns `true` if all units are sentences of one paragraph, before and after.
+fn is_one_paragraph(sides: UnitLists, swap: &UnitSwap) -> bool {
+    let is_one = |list: &[WordedUnit]| {
+        list.iter().all(|it| it.unit.kind == BlockKind::Prose)
+            && list.first().map(|it| it.unit.block) == list.last().map(|it| it.unit.block)
+    };
+    is_one(&sides.old[swap.old.clone()]) && is_one(&sides.new[swap.new.clone()])
+}
+
+/// Returns `true` if words left one of two neighbours for the other.
+fn takes_over(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
+    if left.old.end != right.old.start || left.new.end != right.new.start {
+        return false;
+    }
+    let ((left_gone, left_come), (right_gone, right_come)) =
+        (exchanged(sides, left), exchanged(sides, right));
+    let moves = |gone: &[(u32, u32)], come: &[(u32, u32)]| {
+        let shared = common(gone, come, |_| ());
+        shared >= TAKEN && 2 * shared >= weight(gone).min(weight(come))
+    };
+    moves(&left_gone, &right_come) || moves(&right_gone, &left_come)
+}
+
+/// Returns `true` if a sentence removed in one of two places was added in the other.
+fn changes_place(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
+    let (gone, come) = match (left, right) {
+        (UnitSwap { old, new: empty }, UnitSwap { old: nothing, new })
+        | (UnitSwap { old: nothing, new }, UnitSwap { old, new: empty })
+            if empty.is_empty() && nothing.is_empty() =>
+        {
+            (&sides.old[old.clone()], &sides.new[new.clone()])
+        }
+        _ => return false,
+    };
+    let (gone, come) = (bag(gone), bag(come));
+    likeness(&gone, &come, weight(&gone) + weight(&come)) >= SAME
+}
+
+/// Numbers and weights of words, sorted.
+type WordBag = Vec<(u32, u32)>;
+
+/// Returns the words that a change takes away and those that it brings.
+fn exchanged(sides: UnitLists, swap: &UnitSwap) -> (WordBag, WordBag) {
+    let (old, new) = (bag(&sides.old[swap.old.clone()]), bag(&sides.new[swap.new.clone()]));
+    let mut stay = Vec::new();
+    common(&old, &new, |word| stay.push(word));
+    let without = |bag: WordBag| {
+        let mut stay = stay.iter().peekable();
+        let is_gone = |(word, _): &(u32, u32)| stay.next_if(|it| *it == word).is_none();
+        bag.into_iter().filter(is_gone).collect::<WordBag>()
+    };
+    (without(old), without(new))
+}
+
+fn bag(units: &[WordedUnit]) -> WordBag {
+    let mut bag: WordBag = units.iter().flat_map(|it| it.bag.iter().copied()).collect();
+    bag.sort_unstable();
+    bag
+}
+
+fn weight(bag: &[(u32, u32)]) -> u32 {
+    bag.iter().map(|(_, weight)| weight).sum()
+}
