@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::ids::UserId;
 use crate::permissions::{Action, Principal};
 
-use super::kept_buffers::KeptBytes;
+use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
 use super::session::ClientSession;
 use super::transport::{ConnectionTransport, TooManyConnections};
@@ -24,8 +24,7 @@ pub(super) const OUTGOING_BYTES: usize = 18 * 1024 * 1024;
 /// Bytes of events that may wait to be sent to one person for a moment: somebody pastes a long
 /// text, and everybody who reads with this token is sent it at once.
 const SURGE_BYTES: usize = 32 * 1024 * 1024 + MESSAGE_BYTES;
-/// Time for which more than [`OUTGOING_BYTES`] may wait, and after which a client that was sent
-/// nothing counts as one that does not read.
+/// Time for which more than [`OUTGOING_BYTES`] may wait.
 const SURGE: Duration = Duration::from_secs(2);
 /// Bytes waiting to be sent to one person above which nothing large is prepared for them.
 const BUSY_BYTES: usize = 14 * 1024 * 1024;
@@ -115,11 +114,11 @@ pub(super) struct LastingState(Mutex<Option<Instant>>);
 /// Refusal to hold more bytes in a [`PersonAccount`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
-    /// Too much is held for this person.
-    #[error("too much is held for this person at once")]
+    /// Too much data of this person.
+    #[error("too much data is pending for this person")]
     Person,
-    /// Too much is held for everybody together.
-    #[error("the server holds as much as it may at once")]
+    /// Too much data of all people together.
+    #[error("the server's connection memory is full")]
     Server,
 }
 
@@ -183,9 +182,12 @@ impl MemoryAccounts {
         }
     }
 
-    /// Returns the account of the person with the most connections.
-    pub(super) fn most_connected(&self) -> Option<Arc<PersonAccount>> {
-        self.0.people().into_iter().max_by_key(|person| person.connection_count())
+    /// Ends a connection of the person with the most connections.
+    pub(super) fn make_person_give_way(&self) {
+        let people = self.0.people();
+        if let Some(person) = people.into_iter().max_by_key(|person| person.connection_count()) {
+            person.give_way();
+        }
     }
 }
 
@@ -330,15 +332,14 @@ impl PersonAccount {
         self.add(HeldFor::Outgoing, bytes, limit)
     }
 
-    /// If more than [`OUTGOING_BYTES`] wait for longer than a moment, ends clients to which nothing
-    /// was sent meanwhile, the slowest first.
+    /// Ends clients to which nothing was sent meanwhile, the slowest first, if more than
+    /// [`OUTGOING_BYTES`] wait for longer than a moment.
     fn end_surge(&self, now: Instant) {
         if self.surge.lasts(self.is_surging(), now).is_none_or(|time| time < SURGE) {
             return;
         }
-        let stalled = |it: Arc<ClientSession>| Some((it.waits_since(now)?, it));
+        let stalled = |it: Arc<ClientSession>| Some((it.stalled_for(now)?, it));
         let mut waiting: Vec<_> = self.live_sessions().into_iter().filter_map(stalled).collect();
-        waiting.retain(|(time, _)| *time >= SURGE);
         waiting.sort_by_key(|(time, session)| (*time, session.waiting_bytes()));
         while let Some((_, slowest)) = waiting.pop().filter(|_| self.is_surging()) {
             slowest.end(EndReason::TooSlow);
@@ -394,12 +395,10 @@ impl PersonAccount {
         most: usize,
         most_of_all: usize,
     ) -> Result<(), TooManyConnections> {
-        let sessions = self.live_sessions();
-        let polling = sessions.iter().filter(|it| it.is_polling()).count();
-        let sockets = sessions.iter().map(|it| it.socket_count()).sum::<usize>();
+        let polling = self.live_sessions().iter().filter(|it| it.is_polling()).count();
+        let sockets = self.socket_count();
         let mut connections = lock(&self.connections);
-        let live: Vec<_> = connections.iter().filter_map(Weak::upgrade).collect();
-        let mut live: Vec<_> = live.into_iter().filter(|it| it.is_http_of(self)).collect();
+        let mut live = self.http_connections_among(&connections);
         let mut idle = None;
         if live.len() >= most + polling || live.len() + sockets >= most_of_all {
             let at = live.iter().position(|it| !it.is_answering()).ok_or(TooManyConnections)?;
@@ -417,8 +416,12 @@ impl PersonAccount {
     /// Returns the number of connections of this person: those for HTTP, and one for each client
     /// with a WebSocket or with one on its way.
     pub(super) fn connection_count(&self) -> usize {
-        let sockets = self.live_sessions().iter().map(|it| it.socket_count()).sum::<usize>();
-        sockets + self.http_connections().len()
+        self.socket_count() + self.http_connections().len()
+    }
+
+    /// Returns the number of clients with a WebSocket or with one on its way.
+    fn socket_count(&self) -> usize {
+        self.live_sessions().iter().map(|it| it.socket_count()).sum()
     }
 
     /// Ends one connection of this person so that somebody else can connect: the oldest for HTTP
@@ -439,8 +442,15 @@ impl PersonAccount {
 
     /// Returns the connections over which this person made the last HTTP request, the first first.
     fn http_connections(&self) -> Vec<Arc<ConnectionTransport>> {
-        let live: Vec<_> = lock(&self.connections).iter().filter_map(Weak::upgrade).collect();
-        live.into_iter().filter(|it| it.is_http_of(self)).collect()
+        self.http_connections_among(&lock(&self.connections))
+    }
+
+    fn http_connections_among(
+        &self,
+        connections: &[Weak<ConnectionTransport>],
+    ) -> Vec<Arc<ConnectionTransport>> {
+        let live = connections.iter().filter_map(Weak::upgrade);
+        live.filter(|it| it.is_http_of(self)).collect()
     }
 
     /// Ends the connections over which this person made the last HTTP request and that are idle.

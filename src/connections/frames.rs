@@ -10,7 +10,7 @@ pub(super) const BEGINNING: usize = 2;
 /// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameKind {
-    /// More of the message before.
+    /// Further part of the message before.
     Continuation,
     /// The beginning of a text message.
     Text,

@@ -7,7 +7,6 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -20,8 +19,6 @@ use super::session::ClientSession;
 const SHORT_BUFFER_BYTES: usize = 8 * 1024;
 /// Bytes of messages that a WebSocket collects before it writes them.
 const COLLECTED_BYTES: usize = 128 * 1024;
-/// Time without progress after which a client does not count as one that reads.
-const STALLED: Duration = Duration::from_secs(2);
 /// Bytes that connections of one person keep, beyond those of the largest.
 const PERSON_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes that connections of a person who may only read keep, beyond those of the largest.
@@ -31,32 +28,6 @@ const READER_BYTES: usize = 24 * 1024 * 1024;
 const MOMENT_BYTES: usize = 48 * 1024 * 1024;
 /// Time for which connections of one person may keep more than they may for longer.
 const MOMENT: Duration = Duration::from_secs(10);
-
-/// Count of kept bytes: of one connection, one person or the server.
-#[derive(Debug, Default)]
-pub(super) struct KeptBytes(AtomicUsize);
-
-impl KeptBytes {
-    /// Counts more bytes.
-    fn add(&self, bytes: usize) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// Counts bytes no more.
-    fn remove(&self, bytes: usize) {
-        self.0.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// Counts nothing any more; returns the bytes that were counted.
-    fn take(&self) -> usize {
-        self.0.swap(0, Ordering::Relaxed)
-    }
-
-    /// Returns the number of bytes.
-    fn get(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// Buffer of one direction of a WebSocket.
 #[derive(Debug, Default)]
@@ -79,8 +50,9 @@ impl KeptBuffer {
 
     /// Grows the buffer for a frame of this length that is sent, and what is collected with it.
     pub(super) fn grow_to_send(&mut self, session: &ClientSession, length: u64) {
-        let collected = session.waiting_bytes().min(COLLECTED_BYTES) as u64;
-        self.grow(session, length.max(collected));
+        // A buffer that is already so long is not worth a look at the queue.
+        let collected = if self.bytes < COLLECTED_BYTES { session.waiting_bytes() } else { 0 };
+        self.grow(session, length.max(collected.min(COLLECTED_BYTES) as u64));
     }
 }
 
@@ -95,11 +67,6 @@ impl ClientSession {
         self.kept.add(more);
         person.reduce_kept(Some(self), false);
         person.shared.reduce_kept(self);
-    }
-
-    /// Returns `true` if something waits to be sent to it and it takes some of it.
-    fn reads(&self, now: Instant) -> bool {
-        self.waits_since(now).is_some_and(|time| time < STALLED)
     }
 
     /// Counts the buffers of its connections no more.
@@ -205,18 +172,25 @@ mod tests {
         assert_eq!(left(1 << 30, &["ana"], 60), 25);
     }
 
-    #[test]
-    fn readers_who_are_being_sent_a_long_text_have_a_moment_to_read_it() {
+    /// Returns connections of which one person has `count`.
+    fn readers(count: usize) -> (ConnectionRegistry, Vec<Arc<ClientSession>>) {
         let connections =
             ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
-        let readers: Vec<_> = (0..40)
-            .map(|number| {
-                let session = connections.websocket_client();
-                connections.admit(&session, number.to_string(), &viewer("ana")).unwrap();
-                session.queue(1 << 20).unwrap();
-                session
-            })
-            .collect();
+        let admitted = |number: usize| {
+            let session = connections.websocket_client();
+            connections.admit(&session, number.to_string(), &viewer("ana")).unwrap();
+            session
+        };
+        let readers = (0..count).map(admitted).collect();
+        (connections, readers)
+    }
+
+    #[test]
+    fn readers_who_are_being_sent_a_long_text_have_a_moment_to_read_it() {
+        let (_connections, readers) = readers(40);
+        for reader in &readers {
+            reader.queue(1 << 20).unwrap();
+        }
         let (left, now) = (|| readers.iter().filter(|it| !it.is_ended()).count(), Instant::now());
         for reader in &readers {
             reader.keep(1 << 20);
@@ -236,36 +210,28 @@ mod tests {
 
     #[test]
     fn short_frames_count_with_what_is_collected_with_them() {
-        let connections =
-            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
-        let session = connections.websocket_client();
-        connections.admit(&session, "a".to_owned(), &viewer("ana")).unwrap();
+        let (_connections, readers) = readers(1);
+        let session = &readers[0];
         let mut buffer = KeptBuffer::default();
-        buffer.grow_to_send(&session, 200);
+        buffer.grow_to_send(session, 200);
         assert_eq!(session.kept.get(), 0, "a keystroke");
         session.queue(60_000).unwrap();
-        buffer.grow_to_send(&session, 60_000);
+        buffer.grow_to_send(session, 60_000);
         assert_eq!(session.kept.get(), 64 * 1024);
         for _ in 0..14 {
             session.queue(60_000).unwrap();
         }
-        buffer.grow_to_send(&session, 60_000);
+        buffer.grow_to_send(session, 60_000);
         assert_eq!(session.kept.get(), 128 * 1024);
     }
 
     #[test]
     fn not_even_for_a_moment_do_buffers_take_all_memory() {
-        let connections =
-            ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
-        let readers: Vec<_> = (0..8)
-            .map(|number| {
-                let session = connections.websocket_client();
-                connections.admit(&session, number.to_string(), &viewer("ana")).unwrap();
-                session.queue(100).unwrap();
-                session.keep(16 << 20);
-                session
-            })
-            .collect();
+        let (_connections, readers) = readers(8);
+        for reader in &readers {
+            reader.queue(100).unwrap();
+            reader.keep(16 << 20);
+        }
         let left = readers.iter().filter(|it| !it.is_ended()).count();
         assert_eq!(left, 5, "72 MB beyond the largest");
     }

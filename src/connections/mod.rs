@@ -10,8 +10,11 @@
 mod account;
 mod arrival;
 mod frames;
+mod head_end;
 mod kept_buffers;
+mod kept_bytes;
 mod pace;
+mod places;
 mod registry;
 mod session;
 mod stream;
@@ -38,14 +41,14 @@ pub const UNKNOWN_MESSAGE_BYTES: usize = 128 * 1024;
 pub enum EndReason {
     /// The client has left, or the server has closed it in order.
     Closed,
-    /// More waits to be sent than one connection or one person may leave unread.
+    /// Too much unsent data: more than one connection or one person may leave unread.
     TooSlow,
     /// Connections of one person, or all of them, keep too much memory after long messages, and
     /// this one keeps the most.
     KeepsTooMuch,
     /// The server holds as much as it may, and this connection holds the most.
     ServerFull,
-    /// Nothing was received for longer than the heartbeat allows.
+    /// Silence for longer than the heartbeat allows.
     Silent,
     /// The peer accepted no bytes for too long.
     Stalled,
@@ -57,7 +60,7 @@ pub enum EndReason {
     MessageTooLarge,
     /// The client broke the protocol.
     Protocol,
-    /// More arrives at once than this person may send.
+    /// Too much incoming data: more at once than this person may send.
     ArrivingTooMuch,
     /// Messages come faster than they are read, for too long.
     Flood,

@@ -1,10 +1,10 @@
 //! Registry of all connections and clients: limits their number, makes room, and ends the overdue.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 
@@ -13,6 +13,7 @@ use crate::permissions::Principal;
 use super::EndReason;
 use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
 use super::pace::MessagePace;
+use super::places::{SessionPlace, SessionTable, TransportPlace, TransportTable, UnknownPlace};
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
 use super::unknown::UnknownTable;
@@ -24,9 +25,6 @@ const UNKNOWN_CONNECTIONS: usize = 1_024;
 const UNKNOWN_OF_ADDRESS: usize = 256;
 /// Largest number of polling clients that have not shown a token.
 const UNKNOWN_SESSIONS: usize = 1_024;
-/// Largest number of HTTP connections of one person, beside those of clients that poll: two for
-/// each MCP session of a person, and some more.
-const HTTP_OF_PERSON: usize = 256;
 /// Largest number of clients of one person.
 const CLIENTS_OF_PERSON: usize = 1_024;
 /// Largest number of connections if the system sets no limit.
@@ -52,55 +50,23 @@ struct RegistryState {
     accounts: MemoryAccounts,
     /// Account of everybody who has not shown a token.
     unknown: Arc<PersonAccount>,
-    began: Instant,
-    /// Largest number of connections.
-    most: usize,
     /// Largest number of connections that have not shown a token.
     most_unknown: usize,
     numbers: AtomicU64,
-    transports: Mutex<TransportTable>,
+    transports: Arc<TransportTable<ConnectionTransport>>,
     /// Clients by the name of their engine.io session: all that poll, others once they have shown a
     /// token.
-    sessions: Mutex<HashMap<String, Weak<ClientSession>>>,
+    sessions: Arc<SessionTable<ClientSession>>,
     /// Polling clients that have not shown a token.
-    unknown_sessions: Mutex<UnknownTable<ClientSession>>,
+    unknown_sessions: Arc<Mutex<UnknownTable<ClientSession>>>,
     /// Pace of new polling clients; locked by whoever is next.
     handshakes: tokio::sync::Mutex<MessagePace>,
 }
 
-#[derive(Debug, Default)]
-struct TransportTable {
-    all: BTreeMap<u64, Weak<ConnectionTransport>>,
-    /// Connections that have not shown a token.
-    unknown: UnknownTable<ConnectionTransport>,
-}
-
 /// Refusal of a [`ClientSession`]: its person has too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are too many connections already")]
+#[error("there are too many connections")]
 pub struct TooManySessions;
-
-/// Entry of a connection, removed on drop.
-#[derive(Debug)]
-pub(super) struct TransportPlace {
-    registry: Arc<RegistryState>,
-    number: u64,
-    peer: IpAddr,
-}
-
-/// Entry of a client under its name, removed on drop.
-#[derive(Debug)]
-pub(super) struct SessionPlace {
-    registry: Arc<RegistryState>,
-    name: String,
-}
-
-/// Place among the clients that have not shown a token, freed on drop.
-#[derive(Debug)]
-pub(super) struct UnknownPlace {
-    registry: Arc<RegistryState>,
-    number: u64,
-}
 
 /// Connection or client that holds bytes without having shown a token.
 enum UnknownHolder {
@@ -117,13 +83,11 @@ impl ConnectionRegistry {
         Self(Arc::new(RegistryState {
             unknown: accounts.unknown(),
             accounts,
-            began: Instant::now(),
-            most: most.min(MOST_CONNECTIONS),
             most_unknown: UNKNOWN_CONNECTIONS.min(most / 3),
             numbers: AtomicU64::new(0),
-            transports: Mutex::default(),
-            sessions: Mutex::default(),
-            unknown_sessions: Mutex::default(),
+            transports: Arc::new(TransportTable::new(most.min(MOST_CONNECTIONS))),
+            sessions: Arc::default(),
+            unknown_sessions: Arc::default(),
             handshakes: tokio::sync::Mutex::new(MessagePace::of_handshakes()),
         }))
     }
@@ -138,10 +102,10 @@ impl ConnectionRegistry {
     pub fn accept(&self, peer: IpAddr) -> Arc<ConnectionTransport> {
         let number = self.0.next_number();
         let peer = network(peer);
-        let place = TransportPlace { registry: Arc::clone(&self.0), number, peer };
-        let transport = Arc::new(ConnectionTransport::new(place));
-        let mut transports = self.0.transports();
-        let crowded = transports.all.len() >= self.0.most;
+        let place = TransportPlace::new(Arc::clone(&self.0.transports), number, peer);
+        let transport = Arc::new(ConnectionTransport::new(place, self.0.accounts.clone()));
+        let mut transports = self.0.transports.entries();
+        let crowded = transports.all.len() >= self.0.transports.most();
         let unknown = transports.unknown.len() >= self.0.most_unknown;
         let here = transports.unknown.count_of(peer);
         let leaving = if here >= UNKNOWN_OF_ADDRESS && !peer.is_loopback() {
@@ -156,7 +120,7 @@ impl ConnectionRegistry {
         drop(transports);
         match leaving {
             Some(oldest) => oldest.end(EndReason::TooManyUnknown),
-            None if crowded => self.0.make_person_give_way(),
+            None if crowded => self.0.accounts.make_person_give_way(),
             None => {}
         }
         transport
@@ -179,7 +143,7 @@ impl ConnectionRegistry {
         transport: &ConnectionTransport,
     ) -> (Arc<ClientSession>, Option<String>) {
         let number = self.0.next_number();
-        let place = UnknownPlace { registry: Arc::clone(&self.0), number };
+        let place = UnknownPlace::new(Arc::clone(&self.0.unknown_sessions), number);
         let client = ClientSession::new(Some(place));
         let mut unknown = self.0.unknown_sessions();
         let is_full = unknown.len() >= UNKNOWN_SESSIONS;
@@ -210,7 +174,7 @@ impl ConnectionRegistry {
         principal: &Principal,
     ) -> Result<(), TooManySessions> {
         let person = self.0.accounts.of(principal);
-        let most = self.0.connections_of_person();
+        let most = self.0.transports.connections_of_person();
         if person.join(session) > CLIENTS_OF_PERSON.min(most) || person.connection_count() > most {
             return Err(TooManySessions);
         }
@@ -222,13 +186,13 @@ impl ConnectionRegistry {
 
     /// Registers a client under the name of its engine.io session.
     pub fn name(&self, session: &Arc<ClientSession>, name: String) {
-        self.0.sessions().insert(name.clone(), Arc::downgrade(session));
-        session.be_named(SessionPlace { registry: Arc::clone(&self.0), name });
+        self.0.sessions.entries().insert(name.clone(), Arc::downgrade(session));
+        session.be_named(SessionPlace::new(Arc::clone(&self.0.sessions), name));
     }
 
     /// Returns the client of this name.
     pub fn session(&self, name: &str) -> Option<Arc<ClientSession>> {
-        self.0.sessions().get(name).and_then(Weak::upgrade)
+        self.0.sessions.entries().get(name).and_then(Weak::upgrade)
     }
 
     /// Holds bytes that came without a token. Those who hold most without a token make room for
@@ -248,7 +212,7 @@ impl ConnectionRegistry {
     /// Ends the oldest connection that has not shown a token, of the address that has most, after a
     /// connection could not be accepted.
     pub fn make_place(&self) {
-        let oldest = self.0.transports().unknown.take_oldest_of_most();
+        let oldest = self.0.transports.entries().unknown.take_oldest_of_most();
         if let Some(oldest) = oldest {
             oldest.end(EndReason::TooManyUnknown);
         }
@@ -256,11 +220,12 @@ impl ConnectionRegistry {
 
     /// Ends all connections.
     pub fn end_all(&self) {
-        let sessions: Vec<_> = self.0.sessions().values().filter_map(Weak::upgrade).collect();
+        let sessions: Vec<_> =
+            self.0.sessions.entries().values().filter_map(Weak::upgrade).collect();
         for session in sessions {
             session.end(EndReason::ServerStops);
         }
-        for transport in self.0.every_transport() {
+        for transport in self.0.transports.every() {
             transport.end(EndReason::ServerStops);
         }
     }
@@ -272,8 +237,8 @@ impl ConnectionRegistry {
         loop {
             ticks.tick().await;
             self.0.accounts.end_surges(tokio::time::Instant::now());
-            let now_ms = self.0.now_ms();
-            for transport in self.0.every_transport() {
+            let now_ms = self.0.transports.now_ms();
+            for transport in self.0.transports.every() {
                 if let Some(reason) = transport.overdue(now_ms) {
                     transport.end(reason);
                 }
@@ -283,44 +248,12 @@ impl ConnectionRegistry {
 }
 
 impl RegistryState {
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
     fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns the number of connections of every kind that one person may have: half of all, so
-    /// that one person keeps nobody else out.
-    fn connections_of_person(&self) -> usize {
-        self.most / 2
-    }
-
-    /// Ends a connection of the person with the most connections.
-    fn make_person_give_way(&self) {
-        if let Some(person) = self.accounts.most_connected() {
-            person.give_way();
-        }
-    }
-
     fn unknown_sessions(&self) -> MutexGuard<'_, UnknownTable<ClientSession>> {
         self.unknown_sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn transports(&self) -> MutexGuard<'_, TransportTable> {
-        // The entries are consistent between any two statements.
-        self.transports.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Weak<ClientSession>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns all connections. Collected before the lock is released: a connection that ends looks
-    /// for its own entry.
-    fn every_transport(&self) -> Vec<Arc<ConnectionTransport>> {
-        self.transports().all.values().filter_map(Weak::upgrade).collect()
     }
 
     /// Holds bytes that came without a token; ends those who hold most without a token until there
@@ -337,7 +270,7 @@ impl RegistryState {
     /// Returns who holds most without a token, of the address that holds most.
     fn largest_unknown(&self) -> Option<UnknownHolder> {
         let (connections, clients) =
-            (self.transports().unknown.live(), self.unknown_sessions().live());
+            (self.transports.entries().unknown.live(), self.unknown_sessions().live());
         let connections =
             connections.into_iter().map(|(peer, it)| (peer, UnknownHolder::Connection(it)));
         let clients = clients.into_iter().map(|(peer, it)| (peer, UnknownHolder::Client(it)));
@@ -376,83 +309,6 @@ impl UnknownHolder {
             Self::Connection(transport) => transport.end(EndReason::TooManyUnknown),
             Self::Client(session) => session.end(EndReason::TooManyUnknown),
         }
-    }
-}
-
-impl TransportPlace {
-    pub(super) fn peer(&self) -> IpAddr {
-        self.peer
-    }
-
-    pub(super) fn now_ms(&self) -> u64 {
-        self.registry.now_ms()
-    }
-
-    /// Counts the connection as one that has shown a token. The person with the most of these gives
-    /// way if so many are open that nobody new could come.
-    pub(super) fn become_known(&self) {
-        let mut transports = self.registry.transports();
-        transports.unknown.remove(self.number);
-        let known = transports.all.len().saturating_sub(transports.unknown.len());
-        drop(transports);
-        if known > self.registry.most - self.registry.most / 8 {
-            self.registry.make_person_give_way();
-        }
-    }
-
-    pub(super) fn become_unknown(&self) {
-        let mut transports = self.registry.transports();
-        if let Some(transport) = transports.all.get(&self.number).cloned() {
-            transports.unknown.add(self.number, self.peer, transport);
-        }
-    }
-
-    /// Returns the number of connections of every kind that one person may have.
-    pub(super) fn connections_of_person(&self) -> usize {
-        self.registry.connections_of_person()
-    }
-
-    /// Returns the number of HTTP connections that one person may have, beside those of clients
-    /// that poll.
-    pub(super) fn http_of_person(&self) -> usize {
-        // Few enough that one person keeps nobody else out.
-        HTTP_OF_PERSON.min(self.registry.most / 4)
-    }
-
-    pub(super) fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.registry.hold_unknown(bytes)
-    }
-}
-
-impl Drop for TransportPlace {
-    fn drop(&mut self) {
-        let mut transports = self.registry.transports();
-        transports.all.remove(&self.number);
-        transports.unknown.remove(self.number);
-    }
-}
-
-impl SessionPlace {
-    /// Returns the name of the client's engine.io session.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Drops this place without its entry, because another place has that name.
-    pub(super) fn keep_entry(mut self) {
-        self.name.clear();
-    }
-}
-
-impl Drop for SessionPlace {
-    fn drop(&mut self) {
-        self.registry.sessions().remove(&self.name);
-    }
-}
-
-impl Drop for UnknownPlace {
-    fn drop(&mut self) {
-        self.registry.unknown_sessions().remove(self.number);
     }
 }
 
@@ -634,7 +490,8 @@ mod tests {
             drop(answered);
             idle.push(transport);
         }
-        let refused = idle.iter().filter(|it| it.count_head(60_000).is_err()).count();
+        let hold = |bytes| connections.hold_unknown(bytes);
+        let refused = idle.iter().filter(|it| it.count_head(60_000, hold).is_err()).count();
         assert_eq!(refused, 60 - 34, "2 MB are held");
     }
 
@@ -669,10 +526,11 @@ mod tests {
     fn whoever_holds_most_without_a_token_makes_room() {
         let connections = connections(65_536);
         let honest = connections.accept(address(2));
-        honest.count_head(20_000).unwrap();
+        let hold = |bytes| connections.hold_unknown(bytes);
+        honest.count_head(20_000, hold).unwrap();
         let many: Vec<_> = (0..1_000).map(|_| connections.accept([127, 0, 0, 1].into())).collect();
         for sender in &many[1..] {
-            sender.count_head(60_000).unwrap();
+            sender.count_head(60_000, hold).unwrap();
         }
         let ended = many.iter().filter(|it| it.is_ended()).count();
         assert!((700..800).contains(&ended), "16 MB are held: {ended} ended");

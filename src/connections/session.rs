@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::account::{HeldBytes, NoRoom, PersonAccount};
-use super::kept_buffers::KeptBytes;
+use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
-use super::registry::{SessionPlace, UnknownPlace};
+use super::places::{SessionPlace, UnknownPlace};
 use super::transport::ConnectionTransport;
 use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES};
 
@@ -21,6 +21,8 @@ use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTE
 const SESSION_BYTES: usize = 18 * 1024 * 1024;
 /// Bytes waiting to be sent to one client above which nothing large is prepared for it.
 const BUSY_BYTES: usize = 14 * 1024 * 1024;
+/// Time without progress after which a client does not count as one that reads.
+const STALLED: Duration = Duration::from_secs(2);
 /// Bytes that a waiting message takes beside its text.
 const MESSAGE_OVERHEAD: usize = 160;
 /// Longest time for the last messages of a client, after which its connection ends anyway.
@@ -57,9 +59,9 @@ pub struct ClientSession {
     /// Connection that is to take the place of long polling, while it is open.
     probe: Mutex<Weak<ConnectionTransport>>,
     /// Entry under its name in the registry.
-    place: Mutex<Option<SessionPlace>>,
+    place: Mutex<Option<SessionPlace<Self>>>,
     /// Place among the clients that have not shown a token.
-    unknown: Mutex<Option<UnknownPlace>>,
+    unknown: Mutex<Option<UnknownPlace<Self>>>,
 }
 
 /// Messages that are not sent yet, in order.
@@ -104,7 +106,7 @@ pub enum QueueOverflow {
 
 impl ClientSession {
     /// Returns a client that has not shown a token.
-    pub(super) fn new(unknown: Option<UnknownPlace>) -> Arc<Self> {
+    pub(super) fn new(unknown: Option<UnknownPlace<Self>>) -> Arc<Self> {
         Arc::new(Self {
             pace: Mutex::new(MessagePace::of_client()),
             is_polling: AtomicBool::new(unknown.is_some()),
@@ -133,7 +135,7 @@ impl ClientSession {
     }
 
     /// Stores the entry of the client under its name.
-    pub(super) fn be_named(&self, place: SessionPlace) {
+    pub(super) fn be_named(&self, place: SessionPlace<Self>) {
         let mut named = lock(&self.place);
         if named.is_none() {
             *named = Some(place);
@@ -308,8 +310,19 @@ impl ClientSession {
         lock(&self.queue).bytes
     }
 
+    /// Returns `true` if something waits to be sent to it and it takes some of it.
+    pub(super) fn reads(&self, now: Instant) -> bool {
+        self.waits_since(now).is_some_and(|time| time < STALLED)
+    }
+
+    /// Returns the time for which it takes nothing of what waits; `None` while it reads, and if
+    /// nothing waits.
+    pub(super) fn stalled_for(&self, now: Instant) -> Option<Duration> {
+        self.waits_since(now).filter(|time| *time >= STALLED)
+    }
+
     /// Returns the time for which messages wait and nothing was sent; `None` if nothing waits.
-    pub(super) fn waits_since(&self, now: Instant) -> Option<Duration> {
+    fn waits_since(&self, now: Instant) -> Option<Duration> {
         let queue = lock(&self.queue);
         let moved = queue.moved.filter(|_| queue.bytes > 0)?;
         drop(queue);
@@ -348,7 +361,7 @@ impl ClientSession {
                 person.given_up(bytes);
             }
             if reason != EndReason::Closed {
-                tracing::warn!(?reason, unread = bytes, "a client is disconnected");
+                tracing::warn!(?reason, unread = bytes, "disconnected a client");
                 self.cut.cancel();
             }
         }

@@ -12,7 +12,9 @@ use tokio::time::Sleep;
 use super::EndReason;
 use super::account::HeldBytes;
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
+use super::head_end::HeadEnd;
 use super::kept_buffers::KeptBuffer;
+use super::registry::ConnectionRegistry;
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
 
@@ -32,6 +34,8 @@ const FRAMES_AT_ONCE: u32 = 64;
 pub struct ObservedStream<S> {
     inner: S,
     transport: Arc<ConnectionTransport>,
+    /// Registry that makes room for bytes that come without a token.
+    connections: ConnectionRegistry,
     incoming: IncomingSide,
     outgoing: OutgoingSide,
     /// Bytes that were read, but not handed over: they follow the end of a head, or many frames.
@@ -55,34 +59,6 @@ enum OutgoingSide {
     /// Answer that switches the protocol.
     Switching(HeadEnd),
     Frames(FrameObserver, KeptBuffer),
-}
-
-/// Search for the empty line at the end of a head. A line may end with a line feed alone; empty
-/// lines before a head do not end it.
-#[derive(Debug, Default)]
-struct HeadEnd {
-    /// `true` if the head has begun.
-    has_begun: bool,
-    /// `true` if nothing but a carriage return has come since the last line feed.
-    at_line_start: bool,
-}
-
-impl HeadEnd {
-    /// Returns the number of bytes up to the end of the head, if it is among these.
-    fn find(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (at, byte) in bytes.iter().enumerate() {
-            match byte {
-                b'\n' if self.has_begun && self.at_line_start => {
-                    *self = Self::default();
-                    return Some(at + 1);
-                }
-                b'\n' => self.at_line_start = true,
-                b'\r' => {}
-                _ => *self = Self { has_begun: true, at_line_start: false },
-            }
-        }
-        None
-    }
 }
 
 /// Frames that a client sends.
@@ -120,6 +96,7 @@ impl IncomingFrames {
     fn pass(
         &mut self,
         transport: &ConnectionTransport,
+        connections: &ConnectionRegistry,
         bytes: &[u8],
     ) -> Result<(usize, u32), EndReason> {
         let (message, buffer) = (&mut self.message, &mut self.buffer);
@@ -137,7 +114,7 @@ impl IncomingFrames {
         });
         result?;
         if let Some(session) = transport.session().filter(|it| it.person().is_none()) {
-            let hold = |bytes| transport.hold_unknown(bytes);
+            let hold = |bytes| connections.hold_unknown(bytes);
             session.hold_early(passed, hold).map_err(|_| EndReason::ArrivingTooMuch)?;
         }
         Ok((passed, frames))
@@ -252,11 +229,15 @@ fn is_counted(frame: FrameHeader) -> bool {
 }
 
 impl<S> ObservedStream<S> {
-    /// Wraps a stream of this connection.
-    pub fn new(inner: S, transport: Arc<ConnectionTransport>) -> Self {
+    /// Wraps a stream of this connection, which the registry has accepted.
+    pub fn new(
+        inner: S,
+        transport: Arc<ConnectionTransport>,
+        connections: ConnectionRegistry,
+    ) -> Self {
         let incoming = IncomingSide::Http(HeadEnd::default());
         let (outgoing, kept) = (OutgoingSide::Http, BytesMut::new());
-        Self { inner, transport, incoming, outgoing, kept, yields: false, pause: None }
+        Self { inner, transport, connections, incoming, outgoing, kept, yields: false, pause: None }
     }
 
     /// Returns how many of the bytes that were read may be handed over.
@@ -274,11 +255,13 @@ impl<S> ObservedStream<S> {
                 let end = head.find(bytes);
                 self.transport.has_read_head(end.is_some());
                 let admitted = end.unwrap_or(bytes.len());
-                self.transport.count_head(admitted).map_err(|_| EndReason::ArrivingTooMuch)?;
+                let hold = |bytes| self.connections.hold_unknown(bytes);
+                let counted = self.transport.count_head(admitted, hold);
+                counted.map_err(|_| EndReason::ArrivingTooMuch)?;
                 Ok(admitted)
             }
             IncomingSide::Frames(frames) => {
-                let (passed, frames) = frames.pass(&self.transport, bytes)?;
+                let (passed, frames) = frames.pass(&self.transport, &self.connections, bytes)?;
                 self.yields = frames == FRAMES_AT_ONCE;
                 if let Some(session) = self.transport.session() {
                     let wait = session.pace(frames)?;
@@ -490,7 +473,7 @@ mod tests {
             ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
         let transport = connections.accept([127, 0, 0, 1].into());
         let (server, client) = tokio::io::duplex(1 << 20);
-        let stream = ObservedStream::new(server, Arc::clone(&transport));
+        let stream = ObservedStream::new(server, Arc::clone(&transport), connections.clone());
         (connections, transport, stream, client)
     }
 

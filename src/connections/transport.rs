@@ -11,8 +11,8 @@ use futures_util::task::AtomicWaker;
 use crate::ids::TokenId;
 
 use super::EndReason;
-use super::account::{HeldBytes, NoRoom, PersonAccount};
-use super::registry::TransportPlace;
+use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
+use super::places::TransportPlace;
 use super::session::ClientSession;
 
 /// Longest wait for a request, or for the handshake after the upgrade, without a token.
@@ -43,7 +43,9 @@ pub struct TooManyConnections;
 /// Accepted TCP connection.
 #[derive(Debug)]
 pub struct ConnectionTransport {
-    place: TransportPlace,
+    place: TransportPlace<Self>,
+    /// Accounts of all people: one of them gives way if too many connections are open.
+    accounts: MemoryAccounts,
     ended: AtomicBool,
     reader: AtomicWaker,
     writer: AtomicWaker,
@@ -81,10 +83,11 @@ pub struct ConnectionTransport {
 pub struct RequestTurn(Arc<ConnectionTransport>);
 
 impl ConnectionTransport {
-    pub(super) fn new(place: TransportPlace) -> Self {
+    pub(super) fn new(place: TransportPlace<Self>, accounts: MemoryAccounts) -> Self {
         let now_ms = place.now_ms();
         Self {
             place,
+            accounts,
             ended: AtomicBool::new(false),
             reader: AtomicWaker::new(),
             writer: AtomicWaker::new(),
@@ -121,7 +124,7 @@ impl ConnectionTransport {
             return;
         }
         if !matches!(reason, EndReason::Closed | EndReason::Idle) {
-            tracing::debug!(?reason, peer = %self.peer(), "a connection is ended");
+            tracing::debug!(?reason, peer = %self.peer(), "ended a connection");
         }
         // No longer counted, so that a caller that ends it to make room finds the room.
         self.take_head();
@@ -139,10 +142,13 @@ impl ConnectionTransport {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Marks the connection as one that has shown a token.
+    /// Marks the connection as one that has shown a token. If so many of these are open that nobody
+    /// new could come, the person with the most of them gives way.
     pub fn become_known(&self) {
         if !self.is_known.swap(true, Ordering::Relaxed) {
-            self.place.become_known();
+            if self.place.become_known() {
+                self.accounts.make_person_give_way();
+            }
             self.take_head();
         }
     }
@@ -265,13 +271,13 @@ impl ConnectionTransport {
         self.session.get()
     }
 
-    /// Holds bytes sent without a token; the oldest connections without a token end to make room.
-    pub(super) fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.place.hold_unknown(bytes)
-    }
-
-    /// Counts bytes of a request's head that have come.
-    pub(super) fn count_head(&self, bytes: usize) -> Result<(), NoRoom> {
+    /// Counts bytes of a request's head that have come. `hold_unknown` holds them in the account of
+    /// everybody without a token.
+    pub(super) fn count_head(
+        &self,
+        bytes: usize,
+        hold_unknown: impl FnOnce(usize) -> Result<HeldBytes, NoRoom>,
+    ) -> Result<(), NoRoom> {
         if self.is_answering() {
             return Ok(());
         }
@@ -281,7 +287,7 @@ impl ConnectionTransport {
         let owner = lock(&self.owner).clone().filter(|_| self.is_known());
         let held = match owner {
             Some(person) => person.arrive(before + bytes)?,
-            None => self.hold_unknown(before + bytes)?,
+            None => hold_unknown(before + bytes)?,
         };
         *lock(&self.head) = Some(held);
         Ok(())

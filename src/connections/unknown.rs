@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 /// Connections or clients that have not shown a token, and their addresses.
 #[derive(Debug)]
 pub(super) struct UnknownTable<T> {
-    /// By number, the oldest first.
+    /// Entries by number, the oldest first.
     all: BTreeMap<u64, (IpAddr, Weak<T>)>,
     by_address: HashMap<IpAddr, usize>,
 }

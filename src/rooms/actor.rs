@@ -22,7 +22,7 @@ use crate::store::StoreError;
 
 use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
 use super::room_deps::RoomDeps;
-use super::room_status::RoomStatus;
+use super::room_handle::RoomStatus;
 use super::state::{AppliedAt, RoomState};
 use super::{RoomError, RoomHandle, RoomResult};
 use crate::rooms::actor::turn_effects::TurnEffects;
@@ -333,7 +333,7 @@ impl RoomActor {
         deadlines::stop_looking(&mut self.state, &now, &mut effects);
         self.snapshot(true, &mut effects).await;
         if let Err(error) = self.shared.store.commit(effects.into_parts().0).await {
-            tracing::warn!(%error, "a snapshot could not be kept; the log has everything");
+            tracing::warn!(%error, "cannot store a snapshot; the log is complete");
         }
     }
 

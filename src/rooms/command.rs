@@ -42,6 +42,8 @@ pub enum RoomCommand {
     Decide(RequestId, Box<Decision>, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Notice that a connection looks at a request, or no longer does.
     Focus(RequestId, MemberId, ViewerChange, ReplySender<Arc<ApprovalRequest>>),
+    /// Split of a hunk into one for each of its parts.
+    Split(RequestId, HunkId, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Extension of the time that people have to decide.
     Extend(RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Withdrawal of a request; the person is `None` if its run was cancelled.
@@ -106,6 +108,7 @@ impl RoomCommand {
     pub(super) fn by(&self) -> Option<&UserId> {
         match self {
             Self::Decide(_, _, by, _)
+            | Self::Split(_, _, by, _)
             | Self::Undo(_, by, _)
             | Self::Reopen(_, by, _)
             | Self::Withdraw(_, Some(by), _)
@@ -122,6 +125,7 @@ impl RoomCommand {
     pub(super) fn request(&self) -> Option<&RequestId> {
         match self {
             Self::Decide(request, ..)
+            | Self::Split(request, ..)
             | Self::Focus(request, ..)
             | Self::Extend(request, ..)
             | Self::Withdraw(request, ..)
@@ -188,6 +192,7 @@ impl RoomCommand {
             Self::Propose(.., reply) => reply.send(Err(error)),
             Self::Await(.., reply) => reply.send(Err(error)),
             Self::Decide(.., reply)
+            | Self::Split(.., reply)
             | Self::Focus(.., reply)
             | Self::Extend(.., reply)
             | Self::Withdraw(.., reply)

@@ -57,9 +57,9 @@ pub enum RoomEvent {
 }
 
 impl RoomEvent {
-    /// `true` if the event may concern people who are not in the document. Events of a run concern
-    /// the person who asked; a changed text, a new title and a deletion concern those who keep a
-    /// list or a copy of documents.
+    /// Returns `true` if the event may concern people who are not in the document. Events of a run
+    /// concern the person who asked; a changed text, a new title and a deletion concern those who
+    /// keep a list or a copy of documents.
     pub fn concerns_others(&self) -> bool {
         match self {
             Self::Said(_) | Self::Changed(DocumentChange::Title(_) | DocumentChange::Deleted) => {
@@ -182,7 +182,7 @@ pub struct RunEvent {
 pub enum RunEventKind {
     /// Start of the model's answer.
     StreamStart,
-    /// More text of the model.
+    /// Further text of the model.
     StreamChunk(String),
     /// End of the model's answer.
     StreamEnd,

@@ -13,7 +13,7 @@ pub(crate) struct InboxPolicies {
 }
 
 impl InboxPolicies {
-    /// The same, of the file at `path`.
+    /// Returns the requirements for the file at `path`.
     pub(super) fn of<'a>(&'a self, path: &'a str) -> FileRequirements<'a> {
         let Self { policy, policies, rules } = self;
         FileRequirements { path, policy: *policy, policies, rules }

@@ -22,8 +22,9 @@ use super::command::RoomCommand;
 use super::event::ServerEvent;
 use super::room_deps::RoomDeps;
 use super::settings::{ApprovalSwitch, ChosenSettings, PermissionMode, ServerSettings};
-use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle, workspace_inbox};
+use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
 use crate::rooms::state::text::check_length;
+use crate::rooms::state::workspace_inbox;
 use crate::rooms::title::stored_title;
 
 /// Number of documents of a list that are read at a time.
@@ -57,7 +58,7 @@ impl std::fmt::Debug for RoomRegistry {
 pub struct DocumentReaders(Vec<Principal>);
 
 impl DocumentReaders {
-    /// `true` if all of them may read `other`, too.
+    /// Returns `true` if all of them may read `other`, too.
     pub fn may_all_read(&self, other: &DocumentId) -> bool {
         self.0.iter().all(|person| person.may(Action::Read, Some(other)))
     }

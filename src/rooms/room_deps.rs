@@ -15,8 +15,8 @@ use super::inbox_policies::InboxPolicies;
 use super::persistence::loading;
 use super::request_index::RequestIndex;
 use super::settings::ServerSettings;
-use super::state::RoomState;
-use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle, workspace_inbox};
+use super::state::{RoomState, workspace_inbox};
+use super::{EventSink, RoomError, RoomHandle, RoomResult, WeakRoomHandle};
 
 /// Dependencies that every room shares.
 pub(super) struct RoomDeps {

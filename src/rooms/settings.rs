@@ -14,13 +14,18 @@ pub(crate) const LONGEST_TOOL: usize = 100;
 /// Number of characters of frozen words that are quoted.
 const QUOTE_CHARS: usize = 120;
 
+/// Milliseconds until a request expires that has no document or whose outside caller waits for it,
+/// where nobody set a limit.
+pub const OUTSIDE_TIMEOUT_MS: u64 = 300_000;
+
 /// Settings of the server, in force where [`OwnSettings`] has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSettings {
     /// Switch that says whether every change waits for a person.
     pub approvals: ApprovalSwitch,
-    /// Milliseconds until a request expires; 0 waits for ever.
-    pub timeout_ms: u64,
+    /// Milliseconds until a request expires; 0 waits for ever. `None`: nobody set a limit, so
+    /// requests in a document wait for ever, and others for [`OUTSIDE_TIMEOUT_MS`].
+    pub timeout_ms: Option<u64>,
     /// Permission mode of runs that name none, if the person who asks may have it.
     #[serde(default)]
     pub permission_mode: PermissionMode,
@@ -48,13 +53,17 @@ impl ChosenSettings {
                 permission_mode
             },
             approvals: if approvals == started_with.approvals { set.approvals } else { approvals },
-            timeout_ms: if timeout_ms == started_with.timeout_ms {
-                set.timeout_ms
-            } else {
-                timeout_ms
-            },
+            timeout_ms: newer_timeout(timeout_ms, started_with.timeout_ms, set.timeout_ms),
         }
     }
+}
+
+/// Returns the timeout that was chosen last: by the option `now`, or `set` by an owner. Servers
+/// once started with a timeout of [`OUTSIDE_TIMEOUT_MS`] where no option was given.
+fn newer_timeout(now: Option<u64>, started_with: Option<u64>, set: Option<u64>) -> Option<u64> {
+    let is_as_before =
+        now.unwrap_or(OUTSIDE_TIMEOUT_MS) == started_with.unwrap_or(OUTSIDE_TIMEOUT_MS);
+    if is_as_before && set != started_with { set } else { now }
 }
 
 /// Permission mode: how the calls of a run are approved.
@@ -137,6 +146,8 @@ pub struct DocumentSettings {
     pub approvals: ApprovalSwitch,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: u64,
+    /// Milliseconds until the request of an outside caller expires, whose own limit may be shorter.
+    pub outside_timeout_ms: u64,
     /// Ranges that no tool may touch, in positions of the newest version.
     pub frozen: Vec<(usize, usize)>,
 }
@@ -148,7 +159,7 @@ impl OwnSettings {
         follow(&mut self.frozen, change);
     }
 
-    /// `true` if `policy` is set, for everything or for some tool or size.
+    /// Returns `true` if `policy` is set, for everything or for some tool or size.
     fn asks_for(&self, policy: DecisionPolicy) -> bool {
         let others = self.policies.iter().flatten().map(|other| other.policy);
         self.policy.into_iter().chain(others).any(|asked| asked == policy)
@@ -179,11 +190,13 @@ impl OwnSettings {
 
     /// Returns the settings in force where the server's are `server`.
     pub fn in_force(&self, server: &ServerSettings) -> DocumentSettings {
+        let timeout_ms = self.timeout_ms.or(server.timeout_ms);
         DocumentSettings {
             policy: self.policy.unwrap_or_default(),
             policies: self.policies.clone().unwrap_or_default(),
             approvals: self.approvals.unwrap_or(server.approvals),
-            timeout_ms: self.timeout_ms.unwrap_or(server.timeout_ms),
+            timeout_ms: timeout_ms.unwrap_or(0),
+            outside_timeout_ms: timeout_ms.unwrap_or(OUTSIDE_TIMEOUT_MS),
             frozen: self.frozen.clone(),
         }
     }
@@ -261,7 +274,7 @@ mod tests {
     fn what_an_owner_set_is_kept_until_the_server_is_started_otherwise() {
         let with = |approvals, seconds: u64| ServerSettings {
             approvals,
-            timeout_ms: seconds * 1_000,
+            timeout_ms: Some(seconds * 1_000),
             permission_mode: PermissionMode::Sdk,
         };
         let chosen = ChosenSettings {
@@ -273,6 +286,32 @@ mod tests {
             with(ApprovalSwitch::Off, 7)
         );
         assert_eq!(chosen.over(&with(ApprovalSwitch::On, 60)), with(ApprovalSwitch::Off, 60));
+    }
+
+    #[test]
+    fn a_timeout_that_nobody_chose_is_no_choice() {
+        let (before, minute) = (Some(OUTSIDE_TIMEOUT_MS), Some(60_000));
+        assert_eq!(newer_timeout(None, before, before), None);
+        assert_eq!(newer_timeout(None, before, minute), minute);
+        assert_eq!(newer_timeout(None, None, Some(0)), Some(0));
+        assert_eq!(newer_timeout(minute, None, Some(0)), minute);
+    }
+
+    #[test]
+    fn a_request_in_a_document_waits_for_ever_unless_a_limit_is_set() {
+        let server = |timeout_ms| ServerSettings {
+            approvals: ApprovalSwitch::On,
+            timeout_ms,
+            permission_mode: PermissionMode::Sdk,
+        };
+        let own = |timeout_ms| OwnSettings { timeout_ms, ..OwnSettings::default() };
+        let limits = |own: OwnSettings, server: &ServerSettings| {
+            let DocumentSettings { timeout_ms, outside_timeout_ms, .. } = own.in_force(server);
+            (timeout_ms, outside_timeout_ms)
+        };
+        assert_eq!(limits(own(None), &server(None)), (0, OUTSIDE_TIMEOUT_MS));
+        assert_eq!(limits(own(None), &server(Some(7))), (7, 7));
+        assert_eq!(limits(own(Some(0)), &server(Some(7))), (0, 0));
     }
 
     #[test]

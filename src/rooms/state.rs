@@ -1,4 +1,5 @@
-//! State and decisions of a room. Pure: no clock, no disk, no task.
+//! State and decisions of a room. Pure: no clock, no disk, no task. The only exception are the
+//! places where tests end the process (`failpoint`).
 //!
 //! Every method either changes nothing and refuses, or changes the state and adds to the
 //! [`TurnEffects`] what to store, whom to tell and what to answer. The state may run ahead of the
@@ -10,7 +11,6 @@ pub(crate) mod cross_room_notices;
 pub(crate) mod deadlines;
 pub(crate) mod decisions;
 pub(crate) mod dispatch;
-pub(crate) mod edits;
 pub(crate) mod file_undos;
 pub(crate) mod locked_ranges;
 pub(crate) mod presence;
@@ -21,8 +21,10 @@ pub(crate) mod requests;
 pub(crate) mod rules;
 pub(crate) mod streaming_previews;
 pub(crate) mod text;
+pub(crate) mod text_restore;
 pub(crate) mod undo;
 pub(crate) mod votes;
+pub(crate) mod workspace_inbox;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -259,7 +261,11 @@ impl RoomState {
     }
 
     pub(super) fn in_force(&self, now: &AppliedAt) -> DocumentSettings {
-        self.own.in_force(&now.server)
+        let settings = self.own.in_force(&now.server);
+        if self.is_workspace_inbox() {
+            return DocumentSettings { timeout_ms: settings.outside_timeout_ms, ..settings };
+        }
+        settings
     }
 
     /// Returns the requirements for changes here, under these settings and the rules in force.

@@ -1,4 +1,4 @@
-//! Long work of a room, and how it is done away from the threads that serve connections.
+//! Long work of a room, done away from the threads that serve connections.
 //!
 //! A room's state is handed to the pool ([`cpu_pool`]) together with the work, and comes back with
 //! the result. Meanwhile this room waits, as it does while the store works; other rooms do not.
@@ -24,7 +24,7 @@ use crate::rooms::work_size::{
 };
 use crate::rooms::{EventSink, RoomError};
 
-/// `true` if an event takes long to encode.
+/// Returns `true` if an event takes long to encode.
 fn is_long_event(event: &RoomEvent) -> bool {
     match event {
         RoomEvent::Updates { updates, drop, put, .. } => {
@@ -51,7 +51,7 @@ impl RoomState {
         self.hunk_count() + self.presence.caret_count() + self.own.frozen.len()
     }
 
-    /// `true` if a push takes long even if it is not behind.
+    /// Returns `true` if a push takes long even if it is not behind.
     fn is_long_push(&self, push: &PushRequest) -> bool {
         let bytes: usize = push.updates.iter().map(|(_, changes)| changes.len()).sum();
         if bytes > SHORT_BYTES || push.updates.len() * self.position_count() > SHORT_MOVES {
@@ -64,7 +64,7 @@ impl RoomState {
         sections > SHORT_SECTIONS
     }
 
-    /// `true` if a command takes long.
+    /// Returns `true` if a command takes long.
     fn is_long(&self, command: &RoomCommand) -> bool {
         let about = command.request().and_then(|id| self.request(id));
         let hunks = about.map_or(0, |request| request.hunks.len());
@@ -73,6 +73,7 @@ impl RoomState {
                 self.document.text().len() > SHORT_TEXT || self.hunk_count() > SHORT_HUNKS
             }
             RoomCommand::Decide(..)
+            | RoomCommand::Split(..)
             | RoomCommand::Withdraw(..)
             | RoomCommand::Undo(..)
             | RoomCommand::Reopen(..)
@@ -161,7 +162,7 @@ impl RoomActor {
     /// Goes back to what is durable, because the state, or the effects to be announced, were lost
     /// with a job.
     pub(crate) async fn start_again(&mut self, lost: JobLost) -> RoomError {
-        tracing::error!(error = %lost, room.id = %self.state.id(), "long work was lost");
+        tracing::error!(error = %lost, room.id = %self.state.id(), "a job of the pool panicked");
         self.broken = Some(Arc::new(StoreError::Closed));
         self.reload().await;
         RoomError::Lost(lost)

@@ -140,7 +140,7 @@ impl RoomActor {
         Ok(())
     }
 
-    /// `true` if votes that were cast earlier matter to a command.
+    /// Returns `true` if votes that were cast earlier matter to a command.
     pub(crate) fn counts_votes(&self, command: &RoomCommand) -> bool {
         match command {
             RoomCommand::Decide(id, ..) => votes::any_vote(&self.state, id),

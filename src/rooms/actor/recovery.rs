@@ -21,7 +21,7 @@ impl RoomActor {
         outputs: Vec<TurnEffect>,
         error: Arc<StoreError>,
     ) -> RoomError {
-        tracing::error!(%error, room.id = %self.state.id(), "a change could not be kept");
+        tracing::error!(%error, room.id = %self.state.id(), "cannot store a change");
         let mut answers = Vec::new();
         for output in outputs {
             match output {
@@ -71,7 +71,7 @@ impl RoomActor {
                 }
             }
             Err(error) => {
-                tracing::error!(%error, room.id = %self.state.id(), "cannot be loaded again");
+                tracing::error!(%error, room.id = %self.state.id(), "cannot reload the document");
             }
         }
     }

@@ -127,7 +127,7 @@ impl TurnEffects {
         self.outputs.push(TurnEffect::LongAnswer(answer(reply, result)));
     }
 
-    /// `true` if there is nothing to store or do.
+    /// Returns `true` if there is nothing to store or do.
     pub(crate) fn is_empty(&self) -> bool {
         self.batch.is_empty() && self.appended.is_none() && self.outputs.is_empty()
     }

@@ -2,23 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use crate::cpu_pool;
 use crate::document::diff::{DiffLimits, DraftPart, diff_whole};
-use crate::document::provenance::{
-    FormerPlace, PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement,
-};
-use crate::document::{ChangeSet, Text, TextEdit, utf16_len};
-use crate::ids::{ClientId, DocumentId, Version};
+use crate::document::{Text, TextEdit};
+use crate::ids::{DocumentId, Version};
 use crate::permissions::Principal;
 use crate::store::{LogPiece, PERMANENT_BYTES, PERMANENT_UPDATES, StartingText, Store, StoreOp};
 
 use super::loading::PIECE;
-use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{RoomCommand, TextRestore};
 use crate::rooms::state::text::PUSH_LIMITS;
-use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::work_size::{is_long_answer, is_long_log};
 use crate::rooms::{RoomError, RoomHandle, RoomResult};
 
@@ -73,8 +66,8 @@ impl ReplayedText {
         Self { updates: self.updates + updates, bytes: self.bytes + bytes }
     }
 
-    /// `true` if these are more than may lie between two permanent snapshots. That is the case for
-    /// logs that an earlier version of the program wrote, without such snapshots.
+    /// Returns `true` if these are more than may lie between two permanent snapshots. That is the
+    /// case for logs that an earlier version of the program wrote, without such snapshots.
     fn is_far(self, text: &Text) -> bool {
         let bytes = PERMANENT_BYTES.max(2 * text.len() as u64) + BETWEEN.bytes;
         self.updates as u64 >= PERMANENT_UPDATES + BETWEEN.updates || self.bytes as u64 >= bytes
@@ -96,7 +89,7 @@ async fn keep(
     let snapshot =
         StoreOp::PutSnapshot { document, version, text, replayed_bytes, permanent: true };
     if let Err(error) = store.commit(snapshot).await {
-        tracing::debug!(%error, "an older text could not be kept; it will be worked out again");
+        tracing::debug!(%error, "cannot store an older text; it will be computed again");
     }
     Ok(())
 }
@@ -180,91 +173,49 @@ fn merge_closest(parts: Vec<DraftPart>, old: &Text, most: usize) -> Option<Vec<D
     Some(merged)
 }
 
-/// Compares the old text with the newest and lets the room apply the differences; tries again if
-/// somebody wrote meanwhile.
-pub(crate) async fn bring_back(
-    room: &RoomHandle,
-    store: &Store,
-    version: Version,
-    only_at: Option<Version>,
-    by: &Principal,
-) -> RoomResult<Version> {
-    let mut last = Err(RoomError::Resync);
-    for _ in 0..ATTEMPTS {
-        let now = room.read().await?;
-        if version > now.version {
-            return Err(RoomError::Ahead { asked: version, newest: now.version });
+impl RoomHandle {
+    /// Restores the text of `version` by one update of the person's, and returns the version after
+    /// it. With `only_at`, only if that is still the newest version.
+    ///
+    /// Compares the old text with the newest and lets the room apply the differences; tries again
+    /// if somebody wrote meanwhile.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] if other people's updates kept coming between.
+    pub async fn restore(
+        &self,
+        store: &Store,
+        version: Version,
+        only_at: Option<Version>,
+        by: &Principal,
+    ) -> RoomResult<Version> {
+        let mut last = Err(RoomError::Resync);
+        for _ in 0..ATTEMPTS {
+            let now = self.read().await?;
+            if version > now.version {
+                return Err(RoomError::Ahead { asked: version, newest: now.version });
+            }
+            if only_at.is_some_and(|only| only != now.version) {
+                return Err(RoomError::Resync);
+            }
+            let person = by.user.as_str();
+            let old = text_at(store, self.document(), version, person).await?;
+            let parts = difference_in_one_update(&now.text, &old, person).await?;
+            let edits = parts.into_iter().map(TextEdit::from).collect();
+            let wanted = Box::new(TextRestore { version, base: now.version, edits });
+            last = self.ask(|reply| RoomCommand::Restore(wanted, by.clone(), reply)).await;
+            if !matches!(last, Err(RoomError::Resync)) {
+                break;
+            }
         }
-        if only_at.is_some_and(|only| only != now.version) {
-            return Err(RoomError::Resync);
-        }
-        let person = by.user.as_str();
-        let old = text_at(store, room.document(), version, person).await?;
-        let parts = difference_in_one_update(&now.text, &old, person).await?;
-        let edits = parts.into_iter().map(TextEdit::from).collect();
-        let wanted = Box::new(TextRestore { version, base: now.version, edits });
-        last = room.ask(|reply| RoomCommand::Restore(wanted, by.clone(), reply)).await;
-        if !matches!(last, Err(RoomError::Resync)) {
-            break;
-        }
-    }
-    last
-}
-
-/// Restores an older text by one update; its words are attributed to their authors again.
-pub(crate) fn restore(
-    state: &mut RoomState,
-    wanted: &TextRestore,
-    by: &Principal,
-    now: &AppliedAt,
-    effects: &mut TurnEffects,
-) -> RoomResult<Version> {
-    state.exists()?;
-    let TextRestore { version, base, edits } = wanted;
-    if *base != state.version() {
-        return Err(RoomError::Resync);
-    }
-    if edits.is_empty() {
-        return Ok(state.version());
-    }
-    let changes = ChangeSet::of(state.document.text().len(), edits)
-        .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
-    let author = ChangeAuthor {
-        client: ClientId::from("ai:restore"),
-        user: &by.user,
-        origin: None,
-        placements: Some(placements(*version, edits)),
-    };
-    state.commit(&changes, &author, HunkChanges::default(), now, effects)?;
-    let detail = json!({ "version": version, "made": state.version() });
-    effects.keep(state.audit("document.restore", by.user.as_str(), None, detail, now));
-    Ok(state.version())
-}
-
-/// Returns the placements of a restored text. The text after the edits is that of `version`, so the
-/// inserted words stand where they stood then.
-fn placements(version: Version, edits: &[TextEdit]) -> UpdatePlacements {
-    let (mut grown, mut shrunk) = (0, 0);
-    let mut placed = Vec::new();
-    for TextEdit { from, to, insert } in edits {
-        let (start, len) = (from + grown - shrunk, utf16_len(insert));
-        (grown, shrunk) = (grown + len, shrunk + to - from);
-        if len > 0 {
-            let origin = PlacementOrigin::Stood(FormerPlace { version, at: start });
-            placed.push(WordPlacement { from: start, to: start + len, hunk: None, origin });
-        }
-    }
-    UpdatePlacements {
-        act: ServerAct::Restored(version),
-        requester: None,
-        unasked: false,
-        rule: None,
-        placed,
+        last
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::document::ChangeSet;
+
     use super::*;
 
     #[test]

@@ -12,9 +12,9 @@ use crate::{auth, cpu_pool, failpoint};
 
 use super::history;
 use super::restore::{self, RestoringState};
-use crate::rooms::state::RoomState;
+use crate::rooms::state::{RoomState, workspace_inbox};
 use crate::rooms::work_size::{is_long_answer, is_long_log};
-use crate::rooms::{RoomError, RoomResult, workspace_inbox};
+use crate::rooms::{RoomError, RoomResult};
 
 /// Number of updates that a client or a proposal may be behind and still be brought up to date by
 /// updates.
@@ -147,7 +147,7 @@ pub(crate) async fn caught_up(
         return Ok(ended);
     }
     if newest.0.saturating_sub(then.0) > LONG_REACH {
-        let reason = "too much was written since; this can no longer be taken up again";
+        let reason = "too much was written since; this can no longer be reopened";
         return Err(RoomError::Invalid(reason.to_owned()));
     }
     let id = state.id();

@@ -1,5 +1,6 @@
 //! Loading, restoring and reading what the store has of a document.
 
+pub(crate) mod edits;
 pub(crate) mod export_snapshot;
 pub(crate) mod history;
 pub(crate) mod loading;

@@ -118,14 +118,14 @@ async fn provenance(
         replay = followed.map_err(|error| damaged(&of(document), &error))?;
     }
     if !replay.misplaced().is_empty() {
-        tracing::warn!(%document, versions = ?replay.misplaced(), "words did not stand where they are said to have stood");
+        tracing::warn!(%document, versions = ?replay.misplaced(), "stored placements do not match the text");
     }
     let provenance = replay.provenance();
     if version.0 - start.0 >= WORTH_KEEPING {
         let (document, body) = (document.clone(), provenance.to_json());
         let keeping = store.commit(StoreOp::PutProvenance { document, version, body }).await;
         if let Err(error) = keeping {
-            tracing::debug!(%error, "who wrote what could not be kept; it will be worked out again");
+            tracing::debug!(%error, "cannot store provenance; it will be computed again");
         }
     }
     Ok(provenance.clone())

@@ -12,11 +12,10 @@ use crate::permissions::Principal;
 use crate::store::StoreOp;
 
 use super::text::check_length;
-use super::{decisions, locked_ranges, requests};
+use super::{decisions, locked_ranges, requests, text_restore};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
-use crate::rooms::persistence::history;
 use crate::rooms::settings::{DocumentSettings, LONGEST_TOOL};
 use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::title::{LONGEST_TITLE, stored_title};
@@ -60,7 +59,7 @@ impl RoomState {
                 effects.answer(reply, result);
             }
             RoomCommand::Restore(wanted, by, reply) => {
-                let result = history::restore(self, &wanted, &by, now, effects);
+                let result = text_restore::restore(self, &wanted, &by, now, effects);
                 effects.answer(reply, result);
             }
             _ => {}

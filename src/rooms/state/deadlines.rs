@@ -79,8 +79,8 @@ pub(crate) fn look(
     state.open.get(id).cloned().ok_or(RoomError::NoRequest)
 }
 
-/// `true` if the request is shown to this person. A request without a document concerns only its
-/// requester and those who may decide it.
+/// Returns `true` if the request is shown to this person. A request without a document concerns
+/// only its requester and those who may decide it.
 fn is_shown(request: &ApprovalRequest, who: Option<&Principal>) -> bool {
     request.proposal.document.is_some() || who.is_some_and(|who| request.concerns(who))
 }

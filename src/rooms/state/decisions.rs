@@ -15,12 +15,13 @@ use crate::permissions::{Action, Principal};
 use crate::store::{DecisionRecord, StoreOp};
 
 use super::requests::{
-    move_scope, notify, notify_hunks, open_request, place, placements, put, writer,
+    move_scope, notify, notify_hunks, notify_news, open_request, place, placements, put, writer,
 };
 use super::text::check_length;
 use super::{locked_ranges, rules, streaming_previews};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::event::RequestNews;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
 
@@ -122,6 +123,32 @@ fn keep_decision(
         body,
     }));
     effects.keep(state.audit("request.decide", by.user.as_str(), Some(request.id()), detail, now));
+}
+
+/// Splits a hunk into one for each of its parts. People are told like of a new preview.
+pub(crate) fn split(
+    state: &mut RoomState,
+    id: &RequestId,
+    hunk: &HunkId,
+    by: &Principal,
+    now: &AppliedAt,
+    effects: &mut TurnEffects,
+) -> Result<Arc<ApprovalRequest>, RoomError> {
+    let known = state.request(id).ok_or(RoomError::NoRequest)?;
+    let mut request = ApprovalRequest::clone(known);
+    let parts = request.split(hunk, by, now.ms)?;
+    let detail = json!({ "hunk": hunk, "parts": parts });
+    effects.keep(state.audit("request.split", by.user.as_str(), Some(id), detail, now));
+    let hunks = HunkChanges { drop: vec![hunk.clone()], put: put(&request, &parts) };
+    notify_hunks(state, hunks, effects);
+    let request = Arc::new(request);
+    place(state, Arc::clone(&request), effects);
+    if request.status.is_open() {
+        notify_news(state, &request, RequestNews::Preview, effects);
+    } else {
+        notify(state, &request, &parts, Some(by), now, effects);
+    }
+    Ok(request)
 }
 
 /// Withdraws a request for its requester or an owner, or because its run was cancelled.

@@ -3,12 +3,15 @@
 use crate::ids::MemberId;
 
 use super::text::REBASING;
-use super::{deadlines, decisions, file_undos, locked_ranges, rules, streaming_previews, undo};
+use super::{
+    deadlines, decisions, file_undos, locked_ranges, rules, streaming_previews, undo,
+    workspace_inbox,
+};
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::command::RoomCommand;
 use crate::rooms::event::{CaretPosition, RoomEvent};
+use crate::rooms::file;
 use crate::rooms::state::{AppliedAt, RoomState};
-use crate::rooms::{file, workspace_inbox};
 
 impl RoomState {
     /// Applies a command that needs nothing more from the store.
@@ -46,8 +49,7 @@ impl RoomState {
             RoomCommand::People(reply) => effects.answer(reply, Ok(self.presence.peers().to_vec())),
             RoomCommand::Say(said) => effects.then(TurnEffect::Say(said)),
             RoomCommand::Read(reply) => {
-                let reading = self.exists().map(|()| self.reading(now));
-                effects.answer(reply, reading);
+                effects.answer(reply, self.exists().map(|()| self.reading(now)));
             }
             RoomCommand::Requests(reply) => {
                 effects.answer(reply, Ok(self.open.values().cloned().collect()));
@@ -64,6 +66,8 @@ impl RoomState {
                 let result = rules::revoke(self, &rule, &by, now, effects);
                 effects.answer(reply, result);
             }
+            // Only simulations get here (`rooms/simulated_room.rs`); the actor pushes by itself,
+            // because a long push goes to the pool.
             RoomCommand::Push(push, reply) => {
                 let result = self.push(&push, REBASING, now, effects);
                 effects.answer(reply, result);
@@ -75,6 +79,7 @@ impl RoomState {
             | RoomCommand::Replace(..)
             | RoomCommand::Restore(..) => self.administer(command, now, effects),
             RoomCommand::Decide(..)
+            | RoomCommand::Split(..)
             | RoomCommand::Focus(..)
             | RoomCommand::Extend(..)
             | RoomCommand::Withdraw(..)
@@ -128,6 +133,9 @@ fn apply_to_request(
     let (reply, result) = match command {
         RoomCommand::Decide(id, decision, by, reply) => {
             (reply, decisions::decide(state, &id, &decision, &by, now, effects))
+        }
+        RoomCommand::Split(id, hunk, by, reply) => {
+            (reply, decisions::split(state, &id, &hunk, &by, now, effects))
         }
         RoomCommand::Withdraw(id, by, reply) => {
             (reply, decisions::withdraw(state, &id, by.as_ref(), now, effects))

@@ -14,12 +14,12 @@ use crate::ids::RequestId;
 use crate::permissions::Principal;
 use crate::store::StoreOp;
 
+use super::workspace_inbox::retell;
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::UndoFileChange;
 use crate::rooms::event::RequestNews;
 use crate::rooms::state::{AppliedAt, RoomState};
-use crate::rooms::workspace_inbox::retell;
 
 /// Begins to undo what a call did to a file, under the policy in force. Everybody is told, and
 /// nobody else can begin it then.

@@ -149,6 +149,8 @@ fn arrive(
         after_restart: _,
         again_of,
     } = new;
+    let timeout_ms =
+        if action.is_from_outside() { settings.outside_timeout_ms } else { settings.timeout_ms };
     let arrival = ArrivedHunks::map(&origin.id, hunks, &base, missed)
         .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
     if let Some(refusal) = arrival.refusal() {
@@ -162,7 +164,7 @@ fn arrive(
         policy: settings.policy.into(),
         again_of,
     };
-    let clock = RequestTimes { deadline_ms, ..RequestTimes::start(now.ms, settings.timeout_ms) };
+    let clock = RequestTimes { deadline_ms, ..RequestTimes::start(now.ms, timeout_ms) };
     let mut request = ApprovalRequest::open(proposal, arrival, state.version(), clock);
     request.set_policy(&state.requirements(settings, now));
     for change in missed {
@@ -207,7 +209,7 @@ fn apply_at_once(
     let outcome = match checked {
         Ok(outcome) => outcome,
         Err(error) => {
-            tracing::warn!(%error, request.id = %request.id(), "cannot be applied at once");
+            tracing::warn!(%error, request.id = %request.id(), "cannot apply a change without approval");
             return Ok(ProposalOutcome::Waiting(request));
         }
     };

@@ -28,7 +28,7 @@ impl RequestViewers {
         was_there
     }
 
-    /// `true` if anybody views a request.
+    /// Returns `true` if anybody views a request.
     pub(crate) fn any(&self, request: &RequestId) -> bool {
         self.0.contains_key(request)
     }

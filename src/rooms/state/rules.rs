@@ -115,7 +115,7 @@ pub(crate) fn add(
             return invalid("`over` is for rules that deny or ask");
         }
         RuleEffect::Allow if remember.max_units == Some(0) => {
-            return invalid("a rule that allows nothing is none");
+            return invalid("a rule must allow something");
         }
         RuleEffect::Deny | RuleEffect::Ask if remember.max_units.is_some() => {
             return invalid("`max_units` is for rules that allow");
@@ -187,7 +187,7 @@ pub(crate) fn decide(
         match decisions::decide(state, request.id(), &decision, &maker, now, effects) {
             Ok(decided) => request = decided,
             Err(error) => {
-                tracing::warn!(%error, rule.id = %rule, request.id = %request.id(), "a rule cannot decide");
+                tracing::warn!(%error, rule.id = %rule, request.id = %request.id(), "cannot apply the decision of a rule");
             }
         }
     }
@@ -229,7 +229,7 @@ pub(crate) fn end_with_sessions(
     }
 }
 
-/// `true` if a rule ends with its session.
+/// Returns `true` if a rule ends with its session.
 pub(crate) fn is_for_session(rule: &ApprovalRule) -> bool {
     match rule.remember.scope {
         RuleScope::Session => true,

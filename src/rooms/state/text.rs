@@ -222,7 +222,7 @@ impl RoomState {
         }
     }
 
-    /// `true` if anything has to move when the text changes.
+    /// Returns `true` if anything has to move when the text changes.
     fn has_positions(&self) -> bool {
         !self.open.is_empty()
             || !self.streaming_previews.is_empty()
@@ -307,7 +307,7 @@ impl RoomState {
         }
     }
 
-    /// `true` if it is time to store a snapshot.
+    /// Returns `true` if it is time to store a snapshot.
     pub(crate) fn snapshot_is_due(&self) -> bool {
         let since = self.unsnapshotted;
         !self.is_deleted() && (since.updates >= SNAPSHOT_UPDATES || since.bytes >= SNAPSHOT_BYTES)

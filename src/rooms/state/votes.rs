@@ -12,7 +12,7 @@ use super::requests::{notify, place};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::{AppliedAt, RoomState};
 
-/// `true` if a request is open and has votes that were not enough yet.
+/// Returns `true` if a request is open and has votes that were not enough yet.
 pub(crate) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
     state.open.get(id).is_some_and(|request| request.voters().next().is_some())
 }

@@ -262,7 +262,7 @@ fn open(store: &Store, clock: &WallClock) -> (RoomRegistry, Arc<RecordingSink>) 
     let call_waiters = Arc::new(RecordingSink { store: store.clone(), heard: Mutex::default() });
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
-        timeout_ms: 300_000,
+        timeout_ms: Some(300_000),
         permission_mode: PermissionMode::Sdk,
     };
     let rooms =

@@ -10,31 +10,31 @@ use crate::approvals::{ApprovalRequest, ToolReport, UpdatedPreview};
 use crate::ids::{DocumentId, MemberId, RequestId, SessionId};
 use crate::store::{DocumentRecord, StoreOp};
 
-use super::RoomError;
-use super::event::{RequestNews, RoomEvent};
-use super::inbox_policies::InboxPolicies;
-use super::state::{AppliedAt, RoomState};
+use super::requests::{notify_news, open_request, place};
+use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
-use crate::rooms::state::requests::{notify_news, open_request, place};
+use crate::rooms::event::{RequestNews, RoomEvent};
+use crate::rooms::inbox_policies::InboxPolicies;
+use crate::rooms::state::{AppliedAt, RoomState};
 
 /// Identifier under which the store has the workspace inbox and its settings. No generated
 /// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
 pub const DESK: &str = "desk";
 
 /// Returns the identifier of the workspace inbox, as rooms are named.
-pub(super) fn id() -> DocumentId {
+pub(crate) fn id() -> DocumentId {
     DocumentId::from(DESK)
 }
 
 /// Returns the record of a new workspace inbox.
-pub(super) fn fresh(now_ms: u64) -> DocumentRecord {
+pub(crate) fn fresh(now_ms: u64) -> DocumentRecord {
     let unlisted_owner = Some(SessionId::from(DESK));
     DocumentRecord { unlisted_owner, ..DocumentRecord::new(id(), "Desk".to_owned(), now_ms) }
 }
 
 impl RoomState {
     /// Requirements that hold here, as documents that are files are told them.
-    pub(super) fn inbox_policies(&self) -> InboxPolicies {
+    pub(crate) fn inbox_policies(&self) -> InboxPolicies {
         InboxPolicies {
             policy: self.own.policy.unwrap_or_default(),
             policies: self.own.policies.clone().unwrap_or_default(),
@@ -42,20 +42,20 @@ impl RoomState {
         }
     }
 
-    /// `true` if this room is the workspace inbox, whose requests have no document.
-    pub(super) fn is_workspace_inbox(&self) -> bool {
+    /// Returns `true` if this room is the workspace inbox, whose requests have no document.
+    pub(crate) fn is_workspace_inbox(&self) -> bool {
         self.id().as_str() == DESK
     }
 
     /// Returns the document that requests of this room are about.
-    pub(super) fn about(&self) -> Option<DocumentId> {
+    pub(crate) fn about(&self) -> Option<DocumentId> {
         (!self.is_workspace_inbox()).then(|| self.id().clone())
     }
 
     /// Returns those of `members` who are told an event. In a document all are; in the workspace
     /// inbox only events of requests and runs are told, and those of a request only to the people
     /// it concerns.
-    pub(super) fn listeners<'m>(
+    pub(crate) fn listeners<'m>(
         &self,
         members: &'m [MemberId],
         event: &RoomEvent,
@@ -85,7 +85,7 @@ impl RoomState {
 
 /// Updates the preview of an open request. If it differs, everyone is told, with the new
 /// requirements.
-pub(super) fn refresh_preview(
+pub(crate) fn refresh_preview(
     state: &mut RoomState,
     id: &RequestId,
     fresh: UpdatedPreview,
@@ -100,7 +100,7 @@ pub(super) fn refresh_preview(
 }
 
 /// Begins an approved call: from here on it is never begun again.
-pub(super) fn begin(
+pub(crate) fn begin(
     state: &mut RoomState,
     id: &RequestId,
     now: &AppliedAt,
@@ -115,7 +115,7 @@ pub(super) fn begin(
 }
 
 /// Records the result of an approved call.
-pub(super) fn done(
+pub(crate) fn done(
     state: &mut RoomState,
     id: &RequestId,
     report: ToolReport,
@@ -142,7 +142,7 @@ fn changed(
 }
 
 /// Stores and announces a request that has ended and about which there is news.
-pub(super) fn retell(
+pub(crate) fn retell(
     state: &mut RoomState,
     request: ApprovalRequest,
     news: RequestNews,

@@ -1,0 +1,368 @@
+//! Handle to a room: sends commands to its inbox and waits for the answers. Also its status, which
+//! can be read without sending a command, which would keep the room open.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+
+use crate::approvals::{
+    ApprovalRequest, ApprovalRule, Decision, FileUndoOutcome, ToolReport, UpdatedPreview,
+};
+use crate::ids::{DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, Version};
+use crate::permissions::Principal;
+
+use super::command::{
+    DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument, OriginRequests,
+    ProposalOutcome, ProposeAgain, PushRequest, ReplySender, ResolvedRequest, RoomCommand,
+    SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, ViewerChange,
+};
+use super::event::{CaretPosition, RunEvent, StreamingPreview, StreamingPreviewScope};
+use super::file_state::{FileMerge, FileState, MergeOutcome};
+use super::settings::DocumentSettings;
+use super::{RoomError, RoomResult};
+
+/// Handle to a room. Cheap to clone; keeps the room open.
+#[derive(Clone, Debug)]
+pub struct RoomHandle {
+    pub(super) document: DocumentId,
+    pub(super) unlisted_owner: Option<SessionId>,
+    pub(super) inbox: mpsc::Sender<RoomCommand>,
+    pub(super) room_status: watch::Receiver<RoomStatus>,
+}
+
+/// Handle that does not keep its room open; see [`RoomHandle::downgrade`].
+#[derive(Clone, Debug)]
+pub struct WeakRoomHandle {
+    document: DocumentId,
+    unlisted_owner: Option<SessionId>,
+    inbox: mpsc::WeakSender<RoomCommand>,
+    room_status: watch::Receiver<RoomStatus>,
+}
+
+/// Status of a room, after everything was stored and told; see [`RoomHandle::room_status()`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoomStatus {
+    /// Newest durable version.
+    pub version: Version,
+    /// Number of connections that are told of events.
+    pub people: usize,
+}
+
+impl RoomHandle {
+    /// Returns the identifier of the document.
+    pub fn document(&self) -> &DocumentId {
+        &self.document
+    }
+
+    /// Returns the session that owns the document, if it is a private document.
+    pub fn unlisted_owner(&self) -> Option<&SessionId> {
+        self.unlisted_owner.as_ref()
+    }
+
+    /// Returns `true` if the room still serves. A room whose task has failed does not; opening the
+    /// document again starts another.
+    pub fn is_open(&self) -> bool {
+        !self.inbox.is_closed()
+    }
+
+    /// Returns a handle that does not keep the room open.
+    pub fn downgrade(&self) -> WeakRoomHandle {
+        WeakRoomHandle {
+            document: self.document.clone(),
+            unlisted_owner: self.unlisted_owner.clone(),
+            inbox: self.inbox.downgrade(),
+            room_status: self.room_status.clone(),
+        }
+    }
+
+    /// Returns the room's status.
+    pub fn room_status(&self) -> RoomStatus {
+        *self.room_status.borrow()
+    }
+
+    /// Sends a command without waiting for the answer, which goes to the command's own
+    /// [`ReplySender`]. Waits while the inbox is full.
+    pub async fn send(&self, command: RoomCommand) {
+        // A closed inbox drops the command, and with it the reply, which answers `Closed`.
+        drop(self.inbox.send(command).await);
+    }
+
+    /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is
+    /// new since version `since`.
+    pub async fn open(
+        &self,
+        member: JoiningMember,
+        since: Option<Version>,
+    ) -> RoomResult<OpenedDocument> {
+        self.ask(|reply| RoomCommand::Open(member, since, reply)).await
+    }
+
+    /// Lets a connection out.
+    pub async fn leave(&self, member: MemberId) {
+        self.send(RoomCommand::Leave(member)).await;
+    }
+
+    /// Commits updates and returns the version after them.
+    pub async fn push(&self, push: PushRequest) -> RoomResult<Version> {
+        self.ask(|reply| RoomCommand::Push(push, reply)).await
+    }
+
+    /// Moves a connection's caret.
+    pub async fn caret(&self, member: MemberId, caret: CaretPosition) {
+        self.send(RoomCommand::Move(member, caret)).await;
+    }
+
+    /// Holds a proposed change for people to decide.
+    pub async fn propose(&self, request: NewApprovalRequest) -> RoomResult<ProposalOutcome> {
+        self.ask(|reply| RoomCommand::Propose(Box::new(request), reply)).await
+    }
+
+    /// Shows what the model has written so far of a change it may propose. Returns once people have
+    /// been told.
+    pub async fn streaming_preview(&self, streaming_preview: StreamingPreview) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::ShowPreview(Box::new(streaming_preview), reply)).await
+    }
+
+    /// Ends streaming previews that lead to no request. Previews that have become a request are
+    /// unaffected.
+    pub async fn end_previews(&self, streaming_previews: StreamingPreviewScope) {
+        self.send(RoomCommand::EndPreviews(streaming_previews)).await;
+    }
+
+    /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
+    /// already is. Works across restarts.
+    pub async fn resolution(&self, request: RequestId) -> RoomResult<ResolvedRequest> {
+        self.ask(|reply| RoomCommand::Await(request, reply)).await
+    }
+
+    /// Decides a request.
+    pub async fn decide(
+        &self,
+        request: RequestId,
+        decision: Decision,
+        by: Principal,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Decide(request, Box::new(decision), by, reply)).await
+    }
+
+    /// Splits a hunk into one for each of its parts.
+    pub async fn split(
+        &self,
+        request: RequestId,
+        hunk: HunkId,
+        by: Principal,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Split(request, hunk, by, reply)).await
+    }
+
+    /// Notes that a connection looks at a request, or no longer does.
+    pub async fn focus(
+        &self,
+        request: RequestId,
+        member: MemberId,
+        focus: ViewerChange,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Focus(request, member, focus, reply)).await
+    }
+
+    /// Gives people more time to decide a request.
+    pub async fn extend(
+        &self,
+        request: RequestId,
+        by: Principal,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Extend(request, by, reply)).await
+    }
+
+    /// Withdraws a request; `by` is `None` if its run was cancelled.
+    pub async fn withdraw(
+        &self,
+        request: RequestId,
+        by: Option<Principal>,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Withdraw(request, by, reply)).await
+    }
+
+    /// Undoes accepted hunks.
+    pub async fn undo(&self, undo: UndoChange, by: Principal) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Undo(undo, by, reply)).await
+    }
+
+    /// Proposes again, on the newest text, hunks that were rejected or expired.
+    pub async fn reopen(
+        &self,
+        reopen: ProposeAgain,
+        by: Principal,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Reopen(reopen, by, reply)).await
+    }
+
+    /// Returns the rules in force, oldest first.
+    pub async fn rules(&self) -> RoomResult<Vec<Arc<ApprovalRule>>> {
+        self.ask(RoomCommand::Rules).await
+    }
+
+    /// Adds a rule that denies, asks or allows. Returns an equal rule if there is one already.
+    pub async fn add_rule(&self, new: NewRule, by: Principal) -> RoomResult<Arc<ApprovalRule>> {
+        self.ask(|reply| RoomCommand::AddRule(Box::new(new), by, reply)).await
+    }
+
+    /// Ends a rule.
+    pub async fn revoke(&self, rule: RuleId, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Revoke(rule, by, reply)).await
+    }
+
+    /// Updates the preview of an open request. People are told if it differs from what they were
+    /// shown.
+    pub async fn refresh_preview(
+        &self,
+        request: RequestId,
+        fresh: UpdatedPreview,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::RefreshPreview(request, Box::new(fresh), reply)).await
+    }
+
+    /// Begins an approved call. Granted once; durable when this returns.
+    pub async fn begin(&self, request: RequestId) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Begin(request, reply)).await
+    }
+
+    /// Records the result of an approved call.
+    pub async fn done(
+        &self,
+        request: RequestId,
+        report: ToolReport,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Done(request, report, reply)).await
+    }
+
+    /// Begins to undo what a call did to a file. Granted once; durable when this returns.
+    pub async fn begin_undo(
+        &self,
+        undoing: UndoFileChange,
+        by: Principal,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::BeginUndo(Box::new(undoing), by, reply)).await
+    }
+
+    /// Records the outcome of an undo that [`begin_undo`](Self::begin_undo) began.
+    pub async fn end_undo(
+        &self,
+        request: RequestId,
+        reversed: FileUndoOutcome,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::EndUndo(request, reversed, reply)).await
+    }
+
+    /// Records that a person proposed `request` again as the request `again`.
+    pub async fn repeated(
+        &self,
+        request: RequestId,
+        again: RequestId,
+        by: Principal,
+    ) -> RoomResult<Arc<ApprovalRequest>> {
+        self.ask(|reply| RoomCommand::Repeated(request, again, by, reply)).await
+    }
+
+    /// Changes the title.
+    pub async fn rename(&self, title: String, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Rename(title, by, reply)).await
+    }
+
+    /// Changes the settings of the document.
+    pub async fn configure(
+        &self,
+        configure: SettingsChange,
+        by: Principal,
+    ) -> RoomResult<DocumentSettings> {
+        self.ask(|reply| RoomCommand::Configure(Box::new(configure), by, reply)).await
+    }
+
+    /// Tells everyone in the document its settings in force, after the server's settings have
+    /// changed.
+    pub(super) async fn notify_settings(&self) -> RoomResult<()> {
+        self.ask(RoomCommand::TellSettings).await
+    }
+
+    /// Deletes the document.
+    pub async fn delete(&self, by: Principal) -> RoomResult<()> {
+        self.ask(|reply| RoomCommand::Delete(by, reply)).await
+    }
+
+    /// Returns a [`DocumentSnapshot`] of the document as it is.
+    pub async fn read(&self) -> RoomResult<DocumentSnapshot> {
+        self.ask(RoomCommand::Read).await
+    }
+
+    /// Returns the document and its updates since a version.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] if the version is too old.
+    pub async fn catch_up(
+        &self,
+        since: Version,
+        causes: OriginRequests,
+    ) -> RoomResult<SnapshotWithUpdates> {
+        self.ask(|reply| RoomCommand::CatchUp(since, causes, reply)).await
+    }
+
+    /// Returns the requests people can still decide.
+    pub async fn requests(&self) -> RoomResult<Vec<Arc<ApprovalRequest>>> {
+        self.ask(RoomCommand::Requests).await
+    }
+
+    /// Replaces the text of a private document, by diff.
+    pub async fn replace(&self, text: String, by: Principal) -> RoomResult<DocumentSnapshot> {
+        self.ask(|reply| RoomCommand::Replace(text, by, reply)).await
+    }
+
+    /// Merges what somebody wrote into the document's file.
+    ///
+    /// # Errors
+    /// [`RoomError::Resync`] if the version that was compared with is no longer at hand.
+    pub async fn merge(&self, merge: FileMerge) -> RoomResult<MergeOutcome> {
+        self.ask(|reply| RoomCommand::Merge(Box::new(merge), reply)).await
+    }
+
+    /// Tells everyone the state of the document's file.
+    pub async fn notify_file(&self, news: FileState) {
+        self.send(RoomCommand::TellFile(Box::new(news))).await;
+    }
+
+    /// Tells everyone an event of a run.
+    pub async fn publish(&self, said: RunEvent) {
+        self.send(RoomCommand::Say(said)).await;
+    }
+
+    /// Sends a command and waits for its answer.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        command: impl FnOnce(ReplySender<T>) -> RoomCommand,
+    ) -> RoomResult<T> {
+        let (reply, answer) = ReplySender::channel();
+        self.send(command(reply)).await;
+        answer.await.unwrap_or(Err(RoomError::Closed))
+    }
+}
+
+impl WeakRoomHandle {
+    /// Returns the identifier of the document.
+    pub fn document(&self) -> &DocumentId {
+        &self.document
+    }
+
+    /// Returns a [`RoomHandle`], if the room still serves.
+    pub fn upgrade(&self) -> Option<RoomHandle> {
+        Some(RoomHandle {
+            document: self.document.clone(),
+            unlisted_owner: self.unlisted_owner.clone(),
+            inbox: self.inbox.upgrade()?,
+            room_status: self.room_status.clone(),
+        })
+    }
+
+    /// Returns a receiver of the [`RoomStatus`] and its changes; ends with the room.
+    pub fn room_status(&self) -> watch::Receiver<RoomStatus> {
+        self.room_status.clone()
+    }
+}

@@ -1,0 +1,67 @@
+//! Restoration of an older text: one update, whose words are credited to their authors again. Pure.
+
+use serde_json::json;
+
+use crate::document::provenance::{
+    FormerPlace, PlacementOrigin, ServerAct, UpdatePlacements, WordPlacement,
+};
+use crate::document::{ChangeSet, TextEdit, utf16_len};
+use crate::ids::{ClientId, Version};
+use crate::permissions::Principal;
+
+use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::command::TextRestore;
+use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::{RoomError, RoomResult};
+
+/// Restores an older text by one update; its words are attributed to their authors again.
+pub(crate) fn restore(
+    state: &mut RoomState,
+    wanted: &TextRestore,
+    by: &Principal,
+    now: &AppliedAt,
+    effects: &mut TurnEffects,
+) -> RoomResult<Version> {
+    state.exists()?;
+    let TextRestore { version, base, edits } = wanted;
+    if *base != state.version() {
+        return Err(RoomError::Resync);
+    }
+    if edits.is_empty() {
+        return Ok(state.version());
+    }
+    let changes = ChangeSet::of(state.document.text().len(), edits)
+        .map_err(|source| RoomError::BadUpdate { index: 0, source })?;
+    let author = ChangeAuthor {
+        client: ClientId::from("ai:restore"),
+        user: &by.user,
+        origin: None,
+        placements: Some(placements(*version, edits)),
+    };
+    state.commit(&changes, &author, HunkChanges::default(), now, effects)?;
+    let detail = json!({ "version": version, "made": state.version() });
+    effects.keep(state.audit("document.restore", by.user.as_str(), None, detail, now));
+    Ok(state.version())
+}
+
+/// Returns the placements of a restored text. The text after the edits is that of `version`, so the
+/// inserted words stand where they stood then.
+fn placements(version: Version, edits: &[TextEdit]) -> UpdatePlacements {
+    let (mut grown, mut shrunk) = (0, 0);
+    let mut placed = Vec::new();
+    for TextEdit { from, to, insert } in edits {
+        let (start, len) = (from + grown - shrunk, utf16_len(insert));
+        (grown, shrunk) = (grown + len, shrunk + to - from);
+        if len > 0 {
+            let origin = PlacementOrigin::Stood(FormerPlace { version, at: start });
+            placed.push(WordPlacement { from: start, to: start + len, hunk: None, origin });
+        }
+    }
+    UpdatePlacements {
+        act: ServerAct::Restored(version),
+        requester: None,
+        unasked: false,
+        rule: None,
+        placed,
+    }
+}
