@@ -63,6 +63,9 @@ impl ApprovalRequest {
         self.check_allowed(who)?;
         self.check_may_write(decision, who, &named)?;
         self.check_open(&named, now_ms)?;
+        if decision.hunks.iter().flatten().any(|verdict| self.was_split(&verdict.id)) {
+            return Err(DecisionError::StalePreview { current: self.preview_hash() });
+        }
         let plan = self.plan(decision, &named)?;
         self.check_fresh(decision)?;
         self.check_shown(decision)?;
@@ -93,16 +96,18 @@ impl ApprovalRequest {
         Ok(outcome)
     }
 
-    /// Returns the hunks that a decision names, by their index.
+    /// Returns the hunks that a decision names, by their index; those that were split are left out.
     fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<NamedHunk<'d>>, DecisionError> {
         let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
         let indices: HashMap<_, _> =
             self.hunks.iter().enumerate().map(|(index, hunk)| (&hunk.id, index)).collect();
         let find = |verdict: &'d HunkVerdict| match indices.get(&verdict.id) {
-            Some(&index) => Ok((index, verdict)),
+            Some(&index) => Ok(Some((index, verdict))),
+            None if self.was_split(&verdict.id) => Ok(None),
             None => Err(DecisionError::NotFound { hunk: verdict.id.clone() }),
         };
-        let mut named = verdicts.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let named = verdicts.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let mut named: Vec<_> = named.into_iter().flatten().collect();
         named.sort_by_key(|(index, _)| *index);
         Ok(named)
     }
@@ -158,7 +163,7 @@ impl ApprovalRequest {
         }
     }
 
-    fn check_open(&self, named: &[NamedHunk], now_ms: u64) -> Result<(), DecisionError> {
+    pub(super) fn check_open(&self, named: &[NamedHunk], now_ms: u64) -> Result<(), DecisionError> {
         if !self.status.is_open() {
             let closed = self.decisions.closed.as_ref();
             let at_ms = closed.map(|c| c.at_ms);

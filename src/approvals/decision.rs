@@ -138,9 +138,9 @@ impl HunkVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HunkChoice {
-    /// Put the hunk into the text.
+    /// Accept: the hunk is put into the text.
     Accept,
-    /// Leave the text as it is.
+    /// Reject: the text stays as it is.
     Reject,
 }
 
@@ -176,7 +176,7 @@ pub struct DecisionOutcome {
     pub rule: Option<ApprovalRule>,
 }
 
-/// People asked before a change was applied.
+/// Record of whom a change was shown to before it was applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PeopleAsked {
     /// People who may decide.

@@ -1,50 +1,11 @@
 //! Execution of an approved call without hunks: it begins once, and its result is stored with the
 //! request.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
-    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, InvalidDecisionReason,
-    Preview, RequestStatus, ToolReport,
+    AnnouncedPreview, ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements,
+    ExecutionState, InvalidDecisionReason, RequestStatus, ToolReport, UpdatedPreview,
 };
 use crate::permissions::Principal;
-
-/// State of the execution of an approved call; there is none before it begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ExecutionState {
-    /// The call was begun. If nothing is running it any more, its progress is unknown.
-    Begun {
-        /// Time of the start, in milliseconds since 1970.
-        at_ms: u64,
-    },
-    /// The call has ended.
-    Done {
-        /// Time of the end, in milliseconds since 1970.
-        at_ms: u64,
-        /// Result of the tool.
-        report: ToolReport,
-    },
-}
-
-/// Details of the announced [`Preview`], stored once the effect of the call has changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AnnouncedPreview {
-    /// SHA-256 of the content that the file to change had then, if the call changes a file.
-    pub touched: Option<String>,
-    /// Size and file of the announced change; `None`: not stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extent: Option<ChangeExtent>,
-}
-
-/// New [`Preview`] of a call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UpdatedPreview {
-    /// Preview that people are to be shown.
-    pub preview: Preview,
-    /// SHA-256 of the content of the file that the call would change, if it changes a file.
-    pub touched: Option<String>,
-}
 
 impl ApprovalRequest {
     /// Replaces the preview by the current one and updates the requirement. Returns `true` if the

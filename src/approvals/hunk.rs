@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DraftPart, HunkDraft, HunkReason, Person, Vote};
+use super::{DraftPart, HunkDraft, HunkKind, HunkReason, Person, Vote};
 use crate::document::provenance::FormerPlace;
 use crate::document::{PositionError, Text};
 use crate::ids::{HunkId, RequestId, RuleId};
@@ -138,6 +138,16 @@ pub struct Hunk {
     /// Parts that would undo the hunk once it is accepted; rebased like the parts of an open hunk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inverse: Vec<HunkPart>,
+    /// Kind of the change, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<HunkKind>,
+    /// Number of the paragraph among those that the request changes, from 1; hunks of one paragraph
+    /// have the same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Hunk of several parts that this one was a part of, until somebody split it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_of: Option<HunkId>,
 }
 
 impl Hunk {
@@ -151,7 +161,7 @@ impl Hunk {
         draft: HunkDraft,
         base: &Text,
     ) -> Result<Self, PositionError> {
-        let HunkDraft { parts, explanation } = draft;
+        let HunkDraft { parts, explanation, kind, group } = draft;
         let parts: Vec<HunkPart> = parts.into_iter().map(HunkPart::from).collect();
         let gaps = parts.windows(2).map(|pair| base.slice(pair[0].to..pair[1].from));
         let gaps = gaps.collect::<Result<_, _>>()?;
@@ -168,6 +178,9 @@ impl Hunk {
             gaps,
             around,
             inverse: Vec::new(),
+            kind,
+            group,
+            split_of: None,
         })
     }
 

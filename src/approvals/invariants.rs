@@ -8,10 +8,10 @@ use crate::document::Text;
 impl ApprovalRequest {
     /// Computes the hash of the preview as it was announced.
     fn announced_hash(&self) -> String {
-        let Some(announced) = &self.announced_for else { return self.preview_hash() };
+        let Some(announced) = &self.announced_for else { return self.unsplit_hash() };
         let mut then = self.clone();
         then.proposal.action.touched.clone_from(&announced.touched);
-        then.preview_hash()
+        then.unsplit_hash()
     }
 
     /// Returns the contradictions within this request, whatever the text is; empty if there are

@@ -6,32 +6,15 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::preview::changed_units;
 use super::{
-    ApprovalRequest, ApprovalRequirement, ApprovalRule, DecisionError, DecisionPolicy, HunkStatus,
-    NotAllowedReason, Preview, RuleEffect, RuleSubject, ToolPolicy, UpdatedPreview,
+    ApprovalRequest, ApprovalRequirement, ApprovalRule, ChangeExtent, DecisionError,
+    DecisionPolicy, HunkStatus, NotAllowedReason, RuleEffect, RuleSubject, ToolPolicy,
+    UpdatedPreview,
 };
 use crate::approvals::hunks::apply::HunkEdit;
 use crate::document::utf16_len;
 use crate::permissions::Principal;
-
-/// Size of a change and the file it names, as policies and rules by size and path need them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangeExtent {
-    /// UTF-16 units deleted plus inserted; `None`: unknown, which counts as large.
-    pub units: Option<usize>,
-    /// File that the change names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-}
-
-impl From<&Preview> for ChangeExtent {
-    fn from(preview: &Preview) -> Self {
-        Self { units: preview.units(), file: preview.file_path.clone() }
-    }
-}
 
 /// Requirements of a document or of the workspace inbox before a change is applied: its policies,
 /// and the rules of its owners.
@@ -80,7 +63,7 @@ impl DecisionRequirements<'_> {
 }
 
 impl FileRequirements<'_> {
-    /// The matter as calls that change the file.
+    /// Returns the matter as calls that change the file.
     fn matters<'m>(&'m self, matter: &RuleSubject<'m>) -> impl Iterator<Item = RuleSubject<'m>> {
         let &RuleSubject { tool, units, .. } = matter;
         let is_for_files = FILE_TOOLS.contains(&tool);

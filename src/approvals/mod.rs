@@ -29,32 +29,33 @@ mod undo_text;
 #[cfg(test)]
 mod tests;
 
-pub use crate::document::diff::{DraftPart, HunkDraft};
+pub use crate::document::diff::{DraftPart, HunkDraft, HunkKind};
 pub use authorship::{AiCredit, AuthorSpan, SpanAuthor};
 pub use decision::{
     Decision, DecisionError, DecisionOutcome, FileNow, FinishRest, HunkChoice, HunkVerdict,
     PeopleAsked, RequestVerdict, TouchedSince,
 };
-pub use execution::{AnnouncedPreview, ExecutionState, UpdatedPreview};
 pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
 pub use hunks::hunk_reason::HunkReason;
 pub use hunks::map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use hunks::rebase::{CommittedUpdate, RebaseOutcome};
-pub use judging::{ChangeExtent, DecisionRequirements, FileRequirements};
+pub use judging::{DecisionRequirements, FileRequirements};
 pub use path_pattern::{ExcludedPaths, PathPattern};
 pub use person::Person;
 pub use policy::{ApprovalRequirement, DecisionPolicy, ToolPolicy, Vote, VoteCount};
+pub use preview::change_extent::ChangeExtent;
+pub use preview::updated_preview::{AnnouncedPreview, UpdatedPreview};
 pub use preview::{Preview, PreviewKind, PreviewStep, PreviewWarning, changed_units, diff_lines};
 pub use refusal_reason::{InvalidDecisionReason, NotAllowedReason};
-pub use report::ToolReport;
+pub use report::tool_report::ToolReport;
+pub use request::aftermath::{ExecutionState, FileUndo, RequestAftermath};
 pub use request::{
     ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
-    RequestAftermath, RequestDecisions, RequestResolution, RequestStatus, RequestTimes,
-    UnaskedReason,
+    RequestDecisions, RequestResolution, RequestStatus, RequestTimes, UnaskedReason,
 };
 pub use rule::{
     ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,
     ruling,
 };
-pub use undo_file::{FileUndo, FileUndoOutcome, FoundFile, WrittenFile};
+pub use undo_file::{FileUndoOutcome, FoundFile, WrittenFile};
 pub use undo_text::{TouchedPolicy, UndoScope};

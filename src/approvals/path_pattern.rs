@@ -30,7 +30,7 @@ impl PathPattern {
             return Err(format!("a path pattern has 1 to {LONGEST_PATTERN} bytes"));
         }
         let pattern = GlobBuilder::new(text).literal_separator(true).build();
-        pattern.map(Self).map_err(|error| format!("this is no path pattern: {error}"))
+        pattern.map(Self).map_err(|error| format!("this is not a path pattern: {error}"))
     }
 
     /// Parses a pattern that a person enters now.
@@ -39,7 +39,7 @@ impl PathPattern {
     /// Message for people; also for a pattern that no path of the workspace can match, because its
     /// rule would have no effect.
     pub fn written(text: &str) -> Result<Self, String> {
-        let refused = |why: &str| Err(format!("this is no path pattern: {why}"));
+        let refused = |why: &str| Err(format!("this is not a path pattern: {why}"));
         if text.trim() != text {
             return refused("there are spaces around it; leave them out");
         }

@@ -1,11 +1,9 @@
 //! Policies: the people who may decide, and the number of them who must agree.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::rule::is_meant;
-use super::{ApprovalRequest, DecisionRequirements, Person, ProposedCall, RuleSubject};
+use super::{Person, RuleSubject};
 use crate::ids::{DocumentId, RuleId, UserId};
 use crate::permissions::{Action, Principal};
 
@@ -178,7 +176,8 @@ pub struct ToolPolicy {
     /// Tool whose requests the policy is for; `None`: every tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Size in [units](ApprovalRequest::units) above which the policy applies; `None`: every size.
+    /// Size in [units](super::ApprovalRequest::units) above which the policy applies; `None`: every
+    /// size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
     /// Policy for those requests.
@@ -261,67 +260,6 @@ pub(super) fn agreeing(votes: &[Vote]) -> (u32, ApprovalRequirement) {
     let agreeing = |vote: &Vote| votes.iter().filter(|other| other.agrees(vote)).count() as u32;
     let most = votes.iter().map(|vote| (agreeing(vote), vote.under));
     most.max_by_key(|(count, _)| *count).unwrap_or_default()
-}
-
-impl ApprovalRequest {
-    /// Returns the votes on what is open, where one is not enough.
-    fn open_votes(&self) -> impl Iterator<Item = &Vote> {
-        let on_hunks =
-            self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
-        self.decisions.votes.iter().chain(on_hunks)
-    }
-
-    /// Returns the people who voted, where one vote is not enough; a person may be listed more than
-    /// once.
-    pub fn voters(&self) -> impl Iterator<Item = &UserId> {
-        self.open_votes().map(|vote| &vote.by.user)
-    }
-
-    /// Returns the people who voted and may no longer decide what they voted for. `people` are all
-    /// holders of a valid token.
-    pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
-        let ProposedCall { policy, requester, document, .. } = &self.proposal;
-        let may = |vote: &&Vote| {
-            let takes = policy.with(vote.under);
-            people.iter().any(|who| {
-                who.user == vote.by.user
-                    && self.check_allowed(who).is_ok()
-                    && takes.admits(who, &requester.user, document.as_ref())
-            })
-        };
-        self.open_votes().filter(|vote| !may(vote)).map(|vote| vote.by.user.clone()).collect()
-    }
-
-    /// Replaces the requirement by that of the current settings.
-    pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
-        (self.proposal.policy, self.decisions.required) = self.judge(requirements);
-    }
-
-    /// Changes the requirement to that of other policies. Votes that are enough under the new
-    /// policies are cleared, because no voter meant their vote to be the last one needed: who still
-    /// wants it votes again.
-    pub fn follow_policy(&mut self, requirements: &DecisionRequirements) {
-        self.set_policy(requirements);
-        let policy = self.proposal.policy;
-        let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
-        for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.decisions.votes]) {
-            let (have, under) = agreeing(votes);
-            if have >= policy.with(under).need() {
-                votes.clear();
-            }
-        }
-    }
-
-    /// Removes the votes of people who may no longer decide, and returns these people. A decision
-    /// that was already made stays.
-    pub fn remove_votes_except(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
-        let lost = self.lost_voters(people);
-        self.decisions.votes.retain(|vote| !lost.contains(&vote.by.user));
-        for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
-            hunk.votes.retain(|vote| !lost.contains(&vote.by.user));
-        }
-        lost
-    }
 }
 
 /// Number of [`Vote`]s given and needed.

@@ -1,9 +1,11 @@
 //! Previews shown to people besides the hunks: a unified diff, several of them, a command, or the
 //! plain input.
 
+pub(crate) mod change_extent;
 pub(crate) mod difflib;
 pub(crate) mod preview_hash;
 pub(crate) mod stored_preview;
+pub(crate) mod updated_preview;
 
 use std::ops::Range;
 use std::sync::Arc;

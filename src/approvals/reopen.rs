@@ -11,7 +11,7 @@ use crate::ids::HunkId;
 use crate::permissions::Principal;
 
 /// Length of the text stored around a hunk on each side, in UTF-16 units.
-const AROUND: usize = 64;
+pub(super) const AROUND: usize = 64;
 /// Number of surrounding characters that must match for a place to count, or as many as there were.
 const ENOUGH_AROUND: usize = 12;
 /// Length in characters from which words that occur only once need no matching surroundings.

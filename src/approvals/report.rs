@@ -1,28 +1,18 @@
 //! Reports to the model about requests; people can read a report before they send their decision.
 
+pub(super) mod tool_report;
+
 use std::fmt::Write;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
     ApprovalRequest, Decision, DecisionError, DecisionRequirements, ExecutionState, Hunk,
-    HunkStatus, RequestStatus,
+    HunkStatus, RequestStatus, ToolReport,
 };
+use crate::approvals::report::tool_report::quoted;
 use crate::document::Text;
 use crate::permissions::Principal;
-
-/// Result of a tool call as the review decides it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolReport {
-    /// Text for the model.
-    pub text: String,
-    /// `true` if the model should treat it as a failure.
-    pub is_error: bool,
-}
-
-/// Length of quoted words in a report, in characters; longer ones are cut.
-const QUOTE_CHARS: usize = 120;
 
 impl ApprovalRequest {
     /// Returns the report on the request in its current state. For a tool that runs after approval,
@@ -249,15 +239,6 @@ fn line(hunk: &Hunk) -> String {
         }
         None => format!("- {}: {base} → {proposed}", hunk_outcome(hunk)),
     }
-}
-
-/// Quotes words on one line, cut if long.
-pub(super) fn quoted(words: &str) -> String {
-    let mut short: String = words.chars().take(QUOTE_CHARS).collect();
-    if short.len() < words.len() {
-        short.push('…');
-    }
-    Value::from(short).to_string()
 }
 
 fn edit_note(input: &Value) -> String {

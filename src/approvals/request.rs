@@ -1,16 +1,18 @@
 //! One gated tool call that waits for people, and its states from the first streamed word to the
 //! end.
 
+pub(super) mod aftermath;
+mod rules;
+mod voting;
+
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::policy::agreeing;
 use super::{
-    AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate,
-    ExecutionState, FileUndo, Hunk, HunkStatus, Person, Preview, RebaseOutcome, ReturnedHunk,
-    ToolReport, Vote, VoteCount,
+    AnnouncedPreview, ApprovalRequirement, ApprovalRule, ArrivedHunks, CommittedUpdate, Hunk,
+    HunkStatus, Person, Preview, RebaseOutcome, RequestAftermath, ReturnedHunk, ToolReport, Vote,
 };
 use crate::document::{ChangeSet, Text, utf16_len};
 use crate::ids::{DocumentId, HunkId, RequestId, RuleId, RunId, SessionId, ToolUseId, Version};
@@ -123,6 +125,14 @@ pub struct ProposedAction {
     /// Transport or protocol the call came through.
     #[serde(default)]
     pub source: String,
+}
+
+impl ProposedAction {
+    /// Returns `true` if an outside program made the call and waits for its result: an MCP client,
+    /// or a client of the Messages API.
+    pub fn is_from_outside(&self) -> bool {
+        matches!(self.source.as_str(), "mcp" | "messages_api")
+    }
 }
 
 /// A proposed tool call, with the person who asked for it and the requirement that decides.
@@ -302,20 +312,6 @@ pub struct RequestDecisions {
     pub closed: Option<ClosedBy>,
 }
 
-/// Events after the decision about an [`ApprovalRequest`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RequestAftermath {
-    /// State of the approved call, for a tool that acts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub execution: Option<ExecutionState>,
-    /// Undo of what the call did, under way or done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reversal: Option<FileUndo>,
-    /// Request with which a person proposed this one again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub again_as: Option<RequestId>,
-}
-
 /// One gated tool call that waits for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApprovalRequest {
@@ -400,24 +396,6 @@ impl ApprovalRequest {
         }
         let parts = self.hunks.iter().flat_map(|hunk| &hunk.parts);
         Some(parts.map(|part| utf16_len(&part.base) + utf16_len(&part.insert)).sum())
-    }
-
-    /// Counts the votes on what is open. A request has as many votes as the open hunk with the
-    /// fewest, and needs as many as the hunk that needs most.
-    pub fn votes(&self) -> VoteCount {
-        let need = self.requires().need();
-        if !self.status.is_open() {
-            return VoteCount { have: need, need };
-        }
-        let open = self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.votes));
-        let votes = if self.hunks.is_empty() {
-            vec![agreeing(&self.decisions.votes)]
-        } else {
-            open.collect()
-        };
-        let need = votes.iter().map(|(_, under)| under.need()).fold(need, u32::max);
-        let have = votes.iter().map(|(count, _)| *count).min().unwrap_or(need);
-        VoteCount { have: have.min(need), need }
     }
 
     /// Rebases the request over one committed update made by anybody but this request; `after` is

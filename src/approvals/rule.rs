@@ -11,12 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ApprovalRequest, Decision, DecisionError, DecisionOutcome, HunkStatus, InvalidDecisionReason,
-    PathPattern, Person, Preview, PreviewKind, RequestStatus, RequestVerdict,
-};
-use crate::approvals::hunks::apply::DecidedBy;
-use crate::ids::{DocumentId, RequestId, RuleId, SessionId, UserId};
+use super::{PathPattern, Person};
+use crate::ids::{DocumentId, RequestId, RuleId, SessionId};
 use crate::permissions::{Action, Principal};
 
 /// Effect of an [`ApprovalRule`] on the requests it matches, from the mildest to the strictest.
@@ -89,7 +85,7 @@ pub struct RememberWish {
     /// Pattern that the file must match; not for tools that change a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathPattern>,
-    /// Largest change in [units](ApprovalRequest::units); `None`: every size.
+    /// Largest change in [units](super::ApprovalRequest::units); `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_units: Option<usize>,
 }
@@ -103,8 +99,8 @@ pub struct ApprovalRule {
     /// Effect on matching requests.
     #[serde(default, skip_serializing_if = "RuleEffect::is_allow")]
     pub effect: RuleEffect,
-    /// Size in [units](ApprovalRequest::units) above which a rule that denies or asks applies;
-    /// `None`: every size.
+    /// Size in [units](super::ApprovalRequest::units) above which a rule that denies or asks
+    /// applies; `None`: every size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<usize>,
     /// Name of the tool, or [`EVERY_TOOL`].
@@ -137,24 +133,6 @@ impl ApprovalRule {
     /// Returns the id of the rule.
     pub fn id(&self) -> &RuleId {
         &self.remember.id
-    }
-
-    /// Returns `true` if the rule allows `request`. Does not check that the maker may decide the
-    /// request.
-    pub fn covers(&self, request: &ApprovalRequest) -> bool {
-        let RememberWish { id: _, scope, path, max_units } = &self.remember;
-        let proposal = &request.proposal;
-        let fits = |max: usize| request.units().is_some_and(|units| units <= max);
-        let file =
-            proposal.action.preview.file_path.as_deref().filter(|_| proposal.document.is_none());
-        self.ended.is_none()
-            && self.effect == RuleEffect::Allow
-            && self.tool == proposal.origin.tool
-            && self.document == proposal.document
-            && (*scope != RuleScope::Session || self.session == proposal.origin.session)
-            && max_units.is_none_or(fits)
-            && path.as_ref().is_none_or(|path| file.is_some_and(|file| path.covers(file)))
-            && !request.is_always_asked_about()
     }
 
     /// Returns `true` if the rule denies `matter` or requires that people are asked about it.
@@ -225,118 +203,4 @@ pub fn ruling<'r>(
     matter: &RuleSubject,
 ) -> Option<&'r ApprovalRule> {
     rules.into_iter().filter(|rule| rule.stops(matter)).max_by_key(|rule| rule.effect)
-}
-
-impl ApprovalRequest {
-    /// Returns `true` if people must be asked whatever they have approved before.
-    fn is_always_asked_about(&self) -> bool {
-        let Preview { kind, warnings, .. } = &self.proposal.action.preview;
-        self.status != RequestStatus::Pending
-            || *kind == PreviewKind::Command
-            || !warnings.is_empty()
-    }
-
-    /// Returns the rules that decide this request now, oldest first, each with the person it
-    /// decides for: one for each person who has made a rule that covers the request and who may
-    /// decide it. `people` are all holders of a valid token; a person with two tokens is listed
-    /// twice.
-    pub fn deciding_rules<'r>(
-        &self,
-        rules: impl IntoIterator<Item = &'r ApprovalRule>,
-        people: &[Principal],
-    ) -> Vec<(RuleId, Principal)> {
-        let mut deciding: Vec<(RuleId, Principal)> = Vec::new();
-        for rule in rules.into_iter().filter(|rule| rule.covers(self)) {
-            let maker = &rule.by.user;
-            if deciding.iter().any(|(_, person)| person.user == *maker) {
-                continue;
-            }
-            let may = |who: &&Principal| who.user == *maker && self.check_allowed(who).is_ok();
-            if let Some(today) = people.iter().find(may) {
-                // The rights are the current ones, the name is the one the rule was made under.
-                let person = Principal { name: rule.by.name.clone(), ..today.clone() };
-                deciding.push((rule.id().clone(), person));
-            }
-        }
-        deciding
-    }
-
-    /// Refuses a wish that no rule can be made of.
-    pub(super) fn check_wish(
-        &self,
-        wish: &RememberWish,
-        decision: &Decision,
-    ) -> Result<(), DecisionError> {
-        let invalid = |reason| Err(DecisionError::InvalidDecision { reason });
-        if decision.rejects() {
-            return invalid(InvalidDecisionReason::RuleOfRejection);
-        }
-        if self.proposal.action.preview.kind == PreviewKind::Command {
-            return invalid(InvalidDecisionReason::RuleForCommand);
-        }
-        if self.proposal.origin.tool == PLAN_TOOL {
-            return invalid(InvalidDecisionReason::RuleForPlan);
-        }
-        if wish.scope != RuleScope::Session && self.proposal.document.is_none() {
-            return invalid(InvalidDecisionReason::RuleWithoutDocument);
-        }
-        if wish.path.is_some() && self.proposal.document.is_some() {
-            return invalid(InvalidDecisionReason::PatternForDocument);
-        }
-        if wish.max_units == Some(0) {
-            return invalid(InvalidDecisionReason::EmptyRule);
-        }
-        let edited = decision.revised.as_ref().map(|fresh| fresh.preview.file_path.as_deref());
-        let covers = |file: Option<&str>| {
-            wish.path.as_ref().is_none_or(|it| file.is_some_and(|file| it.covers(file)))
-        };
-        if matches!(decision.verdict, RequestVerdict::Edit { .. }) && !edited.is_none_or(covers) {
-            return invalid(InvalidDecisionReason::PatternMismatch);
-        }
-        Ok(())
-    }
-
-    /// Returns the rules to be made now, after a decision: for something that was accepted, the
-    /// wishes of people who voted for it. A wish whose vote was not enough stays with the request.
-    pub fn granted(&mut self, outcome: &DecisionOutcome) -> Vec<ApprovalRule> {
-        if let Some(rule) = &outcome.rule {
-            self.decisions.wishes.retain(|wish| wish.by.user != rule.by.user);
-            self.decisions.wishes.push(rule.clone());
-        }
-        let accepted = self.hunks.iter().filter(|hunk| {
-            hunk.status == HunkStatus::Accepted && outcome.decided.contains(&hunk.id)
-        });
-        let mut makers: Vec<UserId> = Vec::new();
-        for hunk in accepted {
-            let text = hunk.decided.as_ref().and_then(|decided| decided.text.as_ref());
-            let agree = hunk.votes.iter().filter(|vote| vote.text.as_ref() == text);
-            makers.extend(agree.map(|vote| vote.by.user.clone()));
-        }
-        if outcome.resolved == Some(RequestStatus::Approved) && self.hunks.is_empty() {
-            let input = self.decisions.edited_input.as_ref().map(ToString::to_string);
-            let agree = self.decisions.votes.iter().filter(|vote| vote.text == input);
-            makers.extend(agree.map(|vote| vote.by.user.clone()));
-        }
-        let is_made = |wish: &ApprovalRule| makers.contains(&wish.by.user);
-        let (made, waiting) =
-            std::mem::take(&mut self.decisions.wishes).into_iter().partition(is_made);
-        self.decisions.wishes = waiting;
-        made
-    }
-
-    /// Makes the rule of a wish.
-    pub(super) fn rule(&self, wish: RememberWish, moment: &DecidedBy) -> ApprovalRule {
-        ApprovalRule {
-            remember: wish,
-            effect: RuleEffect::Allow,
-            over: None,
-            tool: self.proposal.origin.tool.clone(),
-            session: self.proposal.origin.session.clone(),
-            document: self.proposal.document.clone(),
-            request: Some(self.id().clone()),
-            by: moment.by.clone(),
-            at_ms: moment.at_ms,
-            ended: None,
-        }
-    }
 }

@@ -3,30 +3,12 @@
 //! A request holds the file's content before and after, so nothing else has to be stored for the
 //! undo. The caller, who has the file, checks that it still reads as the call left it.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
-    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, ExecutionState, HunkStatus,
-    InvalidDecisionReason, NotAllowedReason, Person, PreviewKind, RequestStatus,
+    ApprovalRequest, ChangeExtent, DecisionError, DecisionRequirements, ExecutionState, FileUndo,
+    HunkStatus, InvalidDecisionReason, NotAllowedReason, Person, PreviewKind, RequestStatus,
 };
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
-
-/// Undo of a call's change to a file, under way or done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileUndo {
-    /// Person who undid it.
-    pub by: Person,
-    /// Time when the undo began, in milliseconds since 1970.
-    pub at_ms: u64,
-    /// `true` if the file had changed since and was overwritten.
-    pub forced: bool,
-    /// Stamp that identifies the content of the file just before the undo.
-    pub found: String,
-    /// Time when the undo was done; `None`: its progress is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub done_ms: Option<u64>,
-}
 
 /// State of a file that a call has written, at the time of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]

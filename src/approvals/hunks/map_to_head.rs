@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::approvals::report::quoted;
+use crate::approvals::report::tool_report::quoted;
 use crate::approvals::{Hunk, HunkDraft, HunkStatus, ToolReport};
-use crate::document::{ChangeError, ChangeSet, Text};
+use crate::document::{ChangeError, ChangeSet, PositionError, Text};
 use crate::ids::RequestId;
 
 /// A change that was not shown to people because they had changed its words before it arrived.
@@ -40,6 +40,7 @@ impl ArrivedHunks {
         updates: impl IntoIterator<Item = &'a ChangeSet>,
     ) -> Result<Self, ChangeError> {
         let mut hunks = Vec::with_capacity(drafts.len());
+        let drafts = grouped(drafts, base)?;
         for (index, draft) in drafts.into_iter().enumerate() {
             hunks.push(Hunk::new(request, index + 1, draft, base)?);
         }
@@ -76,6 +77,26 @@ impl ArrivedHunks {
         }
         Some(ToolReport { text, is_error: true })
     }
+}
+
+/// Returns drafts, each with the paragraph it is in.
+fn grouped(mut drafts: Vec<HunkDraft>, base: &Text) -> Result<Vec<HunkDraft>, PositionError> {
+    if drafts.iter().any(|draft| draft.group.is_some()) {
+        return Ok(drafts);
+    }
+    let (mut group, mut end) = (1, None);
+    for draft in &mut drafts {
+        let (Some(first), Some(last)) = (draft.parts.first(), draft.parts.last()) else { continue };
+        if let Some(end) = end
+            && end <= first.from
+            && base.slice(end..first.from)?.contains('\n')
+        {
+            group += 1;
+        }
+        end = Some(last.to);
+        draft.group = Some(group);
+    }
+    Ok(drafts)
 }
 
 impl ReturnedHunk {

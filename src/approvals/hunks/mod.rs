@@ -1,7 +1,8 @@
-//! Hunks of a request: mapped over updates, recognised as already in the text, applied.
+//! Hunks of a request: mapped over updates, recognised as already in the text, applied, split.
 
 pub(crate) mod apply;
 pub(crate) mod duplicate;
 pub(crate) mod hunk_reason;
 pub(crate) mod map_to_head;
 pub(crate) mod rebase;
+pub(crate) mod split;

@@ -16,9 +16,10 @@ use crate::document::{ChangeSet, InsertSide, PositionIndex, Text};
 pub struct CommittedUpdate<'a> {
     change: PositionIndex<'a>,
     after: TextAfter<'a>,
-    /// Start of the first changed range and end of the last, in the text before the update; nothing
-    /// changed if they are in reverse order.
+    /// Start of the first changed range, in the text before the update; greater than `last` if
+    /// nothing changed.
     first: usize,
+    /// End of the last changed range, in the text before the update.
     last: usize,
     /// Difference in length that the update makes, in UTF-16 units.
     growth: isize,

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::approvals::ApprovalRequest;
-use crate::ids::hex;
+use crate::approvals::{ApprovalRequest, Hunk};
+use crate::ids::{HunkId, hex};
 
 impl ApprovalRequest {
     /// Returns `sha256:` and the hash of the tool, its stored input (and with it a command), each
@@ -12,15 +12,25 @@ impl ApprovalRequest {
     /// Positions, versions and other decisions are not included, so people who type elsewhere never
     /// make a preview stale.
     pub fn preview_hash(&self) -> String {
+        self.hash_of(|hunk| &hunk.id)
+    }
+
+    /// Returns the hash of the preview before any hunk was split.
+    pub(in crate::approvals) fn unsplit_hash(&self) -> String {
+        self.hash_of(|hunk| hunk.split_of.as_ref().unwrap_or(&hunk.id))
+    }
+
+    /// Returns the hash with hunks of one name as one; the parts of a split hunk are neighbours.
+    fn hash_of(&self, name: impl Fn(&Hunk) -> &HunkId) -> String {
         let proposal = &self.proposal;
         let mut shown = Vec::with_capacity(4096);
         quote(&proposal.origin.tool, &mut shown);
         canonical(&proposal.origin.input, &mut shown);
-        for hunk in &self.hunks {
+        for hunks in self.hunks.chunk_by(|left, right| name(left) == name(right)) {
             // Each string ends with its quotation mark, so no two previews give equal bytes.
             shown.push(b'[');
-            quote(hunk.id.as_str(), &mut shown);
-            for part in &hunk.parts {
+            quote(name(&hunks[0]).as_str(), &mut shown);
+            for part in hunks.iter().flat_map(|hunk| &hunk.parts) {
                 quote(&part.base, &mut shown);
                 quote(&part.insert, &mut shown);
             }

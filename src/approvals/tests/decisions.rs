@@ -88,7 +88,7 @@ fn finish_decides_the_rest() {
 #[test]
 fn an_edited_text_replaces_from_the_first_part_to_the_last() {
     let mut fixture =
-        ReviewFixture::proposing("He go to store today", "He goes to the store today");
+        ReviewFixture::proposing("He go to store today", "He hurries to the store today");
     assert_eq!(fixture.request.hunks[0].parts.len(), 2);
     fixture.decide(&edited(fixture.id(0), "walks to a ")).unwrap();
     assert_eq!(fixture.text(), "He walks to a store today");
@@ -98,7 +98,7 @@ fn an_edited_text_replaces_from_the_first_part_to_the_last() {
 #[test]
 fn an_edited_text_never_overwrites_words_typed_between_the_parts_unseen() {
     let mut fixture =
-        ReviewFixture::proposing("He go to store today", "He goes to the store today");
+        ReviewFixture::proposing("He go to store today", "He hurries to the store today");
     fixture.types("go| to", " quickly");
     assert_eq!(fixture.statuses(), [Pending]);
     let refused = fixture.decide(&edited(fixture.id(0), "walks to a ")).unwrap_err();

@@ -311,7 +311,7 @@ fn a_rule_made_with_an_edit_is_about_the_file_that_was_approved() {
 fn the_models_words_over_a_whole_place_are_a_persons_own_where_somebody_typed_between() {
     let rex = person("rex", Role::Reviewer);
     let mut fixture =
-        ReviewFixture::proposing("He go to store today", "He goes to the store today");
+        ReviewFixture::proposing("He go to store today", "He hurries to the store today");
     assert!(fixture.request.hunks[0].parts.len() > 1, "{:?}", fixture.request.hunks);
     fixture.types("go| to", " quickly");
     assert_eq!(fixture.request.hunks[0].status, HunkStatus::Pending);
@@ -320,7 +320,7 @@ fn the_models_words_over_a_whole_place_are_a_persons_own_where_somebody_typed_be
     assert_eq!(decides(&mut fixture, &[], &rex, &decision).err(), Some("not_allowed"));
     let plain = one(fixture.id(0), HunkChoice::Accept);
     decides(&mut fixture, &[], &rex, &plain).unwrap();
-    assert_eq!(fixture.text(), "He goes quickly to the store today");
+    assert_eq!(fixture.text(), "He hurries quickly to the store today");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn words_typed_over_are_a_conflict_that_shows_what_people_wrote() {
 #[test]
 fn one_part_in_conflict_holds_its_hunk_but_not_the_edges_of_its_other_parts() {
     let mut fixture =
-        ReviewFixture::proposing("He go to store today", "He goes to the store today");
+        ReviewFixture::proposing("He go to store today", "He hurries to the store today");
     assert_eq!(fixture.request.hunks[0].parts.len(), 2);
     fixture.types("g|o to", "r");
     assert_eq!(fixture.statuses(), [Conflict]);
@@ -130,12 +130,12 @@ fn one_part_in_conflict_holds_its_hunk_but_not_the_edges_of_its_other_parts() {
     fixture.types("gro", "go");
     assert_eq!(fixture.statuses(), [Pending]);
     fixture.decide(&approve()).unwrap();
-    assert_eq!(fixture.text(), "He goes to big the store today");
+    assert_eq!(fixture.text(), "He hurries to big the store today");
 }
 
 #[test]
 fn a_hunk_with_one_part_deleted_and_another_alive_is_in_conflict() {
-    let mut fixture = ReviewFixture::proposing("He go too the store", "He goes to the store");
+    let mut fixture = ReviewFixture::proposing("He go too the store", "He hurries to the store");
     assert_eq!(fixture.request.hunks.len(), 1);
     fixture.types("go", "");
     assert_eq!(fixture.statuses(), [Conflict]);

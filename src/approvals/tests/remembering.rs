@@ -71,11 +71,13 @@ fn a_files_size_is_never_less_than_the_smallest_edit_and_without_a_text_nobody_k
 
 #[test]
 fn a_rule_lets_its_size_through_and_not_one_unit_more() {
-    assert!(anywhere(6).covers(&small().request));
-    assert!(!anywhere(5).covers(&small().request));
+    assert!(small().request.is_covered_by(&anywhere(6)));
+    assert!(!small().request.is_covered_by(&anywhere(5)));
     let unlimited = rule_of(&ann(), wish(RuleScope::Document, None));
     assert!(
-        unlimited.covers(&ReviewFixture::proposing("One.", "Something else entirely.").request)
+        ReviewFixture::proposing("One.", "Something else entirely.")
+            .request
+            .is_covered_by(&unlimited)
     );
 }
 
@@ -95,7 +97,7 @@ fn a_rule_with_a_size_is_silent_where_nobody_knows_it() {
         )
         .unwrap()
         .rule;
-    assert!(!rule.unwrap().covers(&fixture.request));
+    assert!(!fixture.request.is_covered_by(&rule.unwrap()));
 }
 
 #[test]
@@ -108,7 +110,7 @@ fn a_rule_is_about_one_tool_in_one_document() {
     for other in others {
         let mut fixture = small();
         other(&mut fixture.request.proposal);
-        assert!(!anywhere(100).covers(&fixture.request));
+        assert!(!fixture.request.is_covered_by(&anywhere(100)));
     }
 }
 
@@ -116,8 +118,8 @@ fn a_rule_is_about_one_tool_in_one_document() {
 fn a_rule_for_the_session_is_about_no_other_session_and_one_for_the_document_about_all() {
     let mut fixture = small();
     fixture.request.proposal.origin.session = "ses_2".into();
-    assert!(!rule_of(&ann(), wish(RuleScope::Session, None)).covers(&fixture.request));
-    assert!(rule_of(&ann(), wish(RuleScope::Document, None)).covers(&fixture.request));
+    assert!(!fixture.request.is_covered_by(&rule_of(&ann(), wish(RuleScope::Session, None))));
+    assert!(fixture.request.is_covered_by(&rule_of(&ann(), wish(RuleScope::Document, None))));
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn a_path_pattern_covers_files_below_the_workspace_only() {
             fixture.now_ms,
             &DecisionRequirements::default(),
         );
-        outcome.unwrap().rule.unwrap().covers(&fixture.request)
+        fixture.request.is_covered_by(&outcome.unwrap().rule.unwrap())
     };
     assert!(covers("notes/*.md", "notes/a.md") && covers("notes/**", "notes/b/c.md"));
     assert!(!covers("notes/*.md", "notes/b/c.md") && !covers("notes/**", "other/a.md"));
@@ -184,7 +186,7 @@ fn commands_and_warnings_are_asked_about_every_time() {
     let warning = PreviewWarning { code: "moved".into(), text: "Look twice.".into() };
     let mut fixture = small();
     fixture.request.proposal.action.preview.warnings.push(warning);
-    assert!(!anywhere(100).covers(&fixture.request));
+    assert!(!fixture.request.is_covered_by(&anywhere(100)));
 }
 
 #[test]
@@ -283,7 +285,7 @@ fn a_rule_can_be_revoked_by_its_maker_and_by_an_owner() {
     );
     assert!(!rule.may_be_revoked_by(&bob()));
     let ended = ApprovalRule { ended: Some(RuleEnd { by: None, at_ms: 1 }), ..rule };
-    assert!(!ended.covers(&small().request));
+    assert!(!small().request.is_covered_by(&ended));
 }
 
 #[test]

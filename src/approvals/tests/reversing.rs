@@ -53,7 +53,7 @@ fn it_is_taken_back_once_by_somebody_who_may_decide() {
     assert!(fixture.request.is_being_undone() && fixture.request.undone().is_none());
     assert!(fixture.request.end_reversal(&FileUndoOutcome::Done, 6));
     assert!(!fixture.request.end_reversal(&FileUndoOutcome::Done, 7), "it is no news");
-    assert_eq!(reason(begin(&mut fixture, &ann())), "it was undone already");
+    assert_eq!(reason(begin(&mut fixture, &ann())), "it was already undone");
     let undone = fixture.request.undone().unwrap();
     assert_eq!((&undone.by, undone.at_ms, undone.done_ms), (&Person::from(&bob()), 5, Some(6)));
     assert_eq!(fixture.request.contradictions(), [""; 0]);
@@ -78,7 +78,7 @@ fn what_was_not_done_or_changed_no_file_cannot_be_taken_back() {
     let mut approved = ended(RequestVerdict::Approve);
     assert_eq!(reason(begin(&mut approved, &bob())), nothing);
     approved.request.begin(1).unwrap();
-    assert_eq!(reason(begin(&mut approved, &bob())), "it is not over yet");
+    assert_eq!(reason(begin(&mut approved, &bob())), "it is still running");
     approved.request.done(ToolReport { text: "Error".into(), is_error: true }, 2);
     assert_eq!(reason(begin(&mut approved, &bob())), nothing);
 
@@ -124,10 +124,10 @@ fn what_waits_was_done_or_was_proposed_again_already_is_not_proposed_again() {
     done.request.end_reversal(&FileUndoOutcome::Done, 6);
     done.request.check_repeatable(&bob()).unwrap();
     done.request.repeated_as("req_2".into());
-    assert_eq!(check(&done), "it was proposed again already; the newer request can be");
+    assert_eq!(check(&done), "it was already proposed again; use the newer request");
     let mut plan = ReviewFixture::asking("ExitPlanMode", Preview::generic());
     plan.decide(&Decision::plain(RequestVerdict::Reject)).unwrap();
-    assert_eq!(check(&plan), "this cannot be proposed again: the run that wanted it is over");
+    assert_eq!(check(&plan), "this cannot be proposed again: the run that requested it has ended");
     assert!(!plan.request.can_be_proposed_again());
 }
 

@@ -1,0 +1,98 @@
+//! Split of a hunk into one hunk for each of its parts, where somebody wants to decide them singly.
+
+use crate::approvals::reopen::AROUND;
+use crate::approvals::{
+    ApprovalRequest, ClosedBy, DecisionError, Hunk, HunkChoice, HunkKind, HunkStatus, HunkVerdict,
+    InvalidDecisionReason, Person,
+};
+use crate::document::utf16_len;
+use crate::ids::HunkId;
+use crate::permissions::Principal;
+
+impl ApprovalRequest {
+    /// Replaces an open hunk of several parts by one hunk for each part, and returns the new ones.
+    /// Votes for the proposed words count for each part.
+    ///
+    /// # Errors
+    /// [`DecisionError`] if the hunk is unknown, if `who` may not decide, if it is too late, or if
+    /// the hunk cannot be split.
+    pub fn split(
+        &mut self,
+        id: &HunkId,
+        who: &Principal,
+        now_ms: u64,
+    ) -> Result<Vec<HunkId>, DecisionError> {
+        let index = self.hunks.iter().position(|hunk| hunk.id == *id);
+        if index.is_none() && !self.was_split(id) {
+            return Err(DecisionError::NotFound { hunk: id.clone() });
+        }
+        self.check_allowed(who)?;
+        let verdict = HunkVerdict::plain(id.clone(), HunkChoice::Accept);
+        let named: Vec<_> = index.into_iter().map(|index| (index, &verdict)).collect();
+        self.check_open(&named, now_ms)?;
+        let Some(index) = index else {
+            return Err(DecisionError::StalePreview { current: self.preview_hash() });
+        };
+        let reason = match &self.hunks[index] {
+            hunk if hunk.kind == Some(HunkKind::Moved) => Some(InvalidDecisionReason::SplitMoved),
+            hunk if hunk.parts.len() < 2 => Some(InvalidDecisionReason::SplitOnePart),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            return Err(DecisionError::InvalidDecision { reason });
+        }
+        let parts = self.hunks[index].split();
+        let ids = parts.iter().map(|hunk| hunk.id.clone()).collect();
+        self.hunks.splice(index..=index, parts);
+        self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
+        Ok(ids)
+    }
+
+    /// Returns `true` if a hunk of this name was split.
+    pub(in crate::approvals) fn was_split(&self, id: &HunkId) -> bool {
+        self.hunks.iter().any(|hunk| hunk.split_of.as_ref() == Some(id))
+    }
+}
+
+impl Hunk {
+    /// Returns one hunk for each part.
+    fn split(&self) -> Vec<Self> {
+        let gaps = self.gaps.iter().map(String::as_str).chain(std::iter::once(""));
+        let words: String = [self.around.0.as_str(), &self.base(), &self.around.1].concat();
+        let mut at = self.around.0.len();
+        let mut hunks = Vec::with_capacity(self.parts.len());
+        for (number, (part, gap)) in self.parts.iter().zip(gaps).enumerate() {
+            let end = at + part.base.len();
+            let around = (last_units(&words[..at]), first_units(&words[end..]));
+            at = end + gap.len();
+            let mut hunk = Self {
+                id: HunkId::from(format!("{}.{}", self.id, number + 1)),
+                parts: vec![part.clone()],
+                gaps: Vec::new(),
+                around,
+                split_of: Some(self.id.clone()),
+                status: HunkStatus::Pending,
+                ..self.clone()
+            };
+            // Votes for words of their own are for the hunk as a whole.
+            hunk.votes.retain(|vote| vote.text.is_none() && vote.seen.is_none());
+            hunk.update_required();
+            hunks.push(hunk);
+        }
+        hunks
+    }
+}
+
+/// Returns the end of a text, as long as what is stored around a hunk.
+fn last_units(text: &str) -> String {
+    let starts = text.char_indices().map(|(at, _)| at);
+    let start = starts.rev().take_while(|at| utf16_len(&text[*at..]) <= AROUND).last();
+    start.map_or("", |start| &text[start..]).to_owned()
+}
+
+/// Returns the start of a text, as long as what is stored around a hunk.
+fn first_units(text: &str) -> String {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|at| utf16_len(&text[..*at]) <= AROUND).last();
+    end.map_or("", |end| &text[..end]).to_owned()
+}

@@ -1,0 +1,25 @@
+//! Result of a tool call as the model is told it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Length of quoted words in a report, in characters; longer ones are cut.
+const QUOTE_CHARS: usize = 120;
+
+/// Result of a tool call as the review decides it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolReport {
+    /// Text for the model.
+    pub text: String,
+    /// `true` if the model should treat it as a failure.
+    pub is_error: bool,
+}
+
+/// Quotes words on one line, cut if long.
+pub(crate) fn quoted(words: &str) -> String {
+    let mut short: String = words.chars().take(QUOTE_CHARS).collect();
+    if short.len() < words.len() {
+        short.push('…');
+    }
+    Value::from(short).to_string()
+}

@@ -1,0 +1,88 @@
+//! Votes on a request, where one person is not enough.
+
+use std::collections::BTreeSet;
+
+use super::{ApprovalRequest, ProposedCall};
+use crate::approvals::policy::agreeing;
+use crate::approvals::{DecisionRequirements, Vote, VoteCount};
+use crate::ids::UserId;
+use crate::permissions::Principal;
+
+impl ApprovalRequest {
+    /// Counts the votes on what is open. A request has as many votes as the open hunk with the
+    /// fewest, and needs as many as the hunk that needs most.
+    pub fn votes(&self) -> VoteCount {
+        let need = self.requires().need();
+        if !self.status.is_open() {
+            return VoteCount { have: need, need };
+        }
+        let open = self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.votes));
+        let votes = if self.hunks.is_empty() {
+            vec![agreeing(&self.decisions.votes)]
+        } else {
+            open.collect()
+        };
+        let need = votes.iter().map(|(_, under)| under.need()).fold(need, u32::max);
+        let have = votes.iter().map(|(count, _)| *count).min().unwrap_or(need);
+        VoteCount { have: have.min(need), need }
+    }
+
+    /// Returns the votes on what is open, where one is not enough.
+    fn open_votes(&self) -> impl Iterator<Item = &Vote> {
+        let on_hunks =
+            self.hunks.iter().filter(|hunk| hunk.status.is_open()).flat_map(|h| &h.votes);
+        self.decisions.votes.iter().chain(on_hunks)
+    }
+
+    /// Returns the people who voted, where one vote is not enough; a person may be listed more than
+    /// once.
+    pub fn voters(&self) -> impl Iterator<Item = &UserId> {
+        self.open_votes().map(|vote| &vote.by.user)
+    }
+
+    /// Returns the people who voted and may no longer decide what they voted for. `people` are all
+    /// holders of a valid token.
+    pub fn lost_voters(&self, people: &[Principal]) -> BTreeSet<UserId> {
+        let ProposedCall { policy, requester, document, .. } = &self.proposal;
+        let may = |vote: &&Vote| {
+            let takes = policy.with(vote.under);
+            people.iter().any(|who| {
+                who.user == vote.by.user
+                    && self.check_allowed(who).is_ok()
+                    && takes.admits(who, &requester.user, document.as_ref())
+            })
+        };
+        self.open_votes().filter(|vote| !may(vote)).map(|vote| vote.by.user.clone()).collect()
+    }
+
+    /// Replaces the requirement by that of the current settings.
+    pub fn set_policy(&mut self, requirements: &DecisionRequirements) {
+        (self.proposal.policy, self.decisions.required) = self.judge(requirements);
+    }
+
+    /// Changes the requirement to that of other policies. Votes that are enough under the new
+    /// policies are cleared, because no voter meant their vote to be the last one needed: who still
+    /// wants it votes again.
+    pub fn follow_policy(&mut self, requirements: &DecisionRequirements) {
+        self.set_policy(requirements);
+        let policy = self.proposal.policy;
+        let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
+        for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.decisions.votes]) {
+            let (have, under) = agreeing(votes);
+            if have >= policy.with(under).need() {
+                votes.clear();
+            }
+        }
+    }
+
+    /// Removes the votes of people who may no longer decide, and returns these people. A decision
+    /// that was already made stays.
+    pub fn remove_votes_except(&mut self, people: &[Principal]) -> BTreeSet<UserId> {
+        let lost = self.lost_voters(people);
+        self.decisions.votes.retain(|vote| !lost.contains(&vote.by.user));
+        for hunk in self.hunks.iter_mut().filter(|hunk| hunk.status.is_open()) {
+            hunk.votes.retain(|vote| !lost.contains(&vote.by.user));
+        }
+        lost
+    }
+}
