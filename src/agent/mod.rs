@@ -53,7 +53,7 @@ pub struct AgentRequest {
     pub prompt: String,
     /// Shared document to work on.
     pub document: Option<DocumentId>,
-    /// Without `document`: the new text of the session's private document.
+    /// New text of the session's private document, if there is no `document`.
     pub content: Option<String>,
     /// Selection of the person.
     pub selection: Option<SelectedRange>,
@@ -125,9 +125,9 @@ impl AgentRequest {
 /// Permission for owners to run with [`PermissionMode::BypassPermissions`] (`--allow-bypass`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassPolicy {
-    /// Not allowed for anybody.
+    /// Prohibition for everybody.
     Forbidden,
-    /// Allowed for owners.
+    /// Permission for owners.
     Allowed,
 }
 
@@ -152,7 +152,7 @@ pub enum AskError {
     BypassNotAllowed,
     /// There is no Claude CLI on the server.
     #[error(
-        "mcpProxy needs the Claude CLI: install it on the server and log in, or say where it is with --claude-binary"
+        "mcpProxy needs the Claude CLI: install it on the server and log in, or name its path with --claude-binary"
     )]
     NoCli,
     /// No model has this name.
@@ -163,7 +163,7 @@ pub enum AskError {
         /// Available names.
         available: String,
     },
-    /// Nothing was asked.
+    /// Empty prompt.
     #[error("the prompt is empty")]
     EmptyPrompt,
     /// Prompt, instructions, history or text are too long.
@@ -190,13 +190,13 @@ pub enum AskError {
         limit: usize,
     },
     /// Too many runs of the person are under way.
-    #[error("{limit} runs of yours are under way; wait for some or cancel them")]
+    #[error("{limit} of your runs are in progress; wait for some or cancel them")]
     TooManyRuns {
         /// Limit in runs.
         limit: usize,
     },
-    /// A run of this conversation is at work or waits.
-    #[error("a run of this conversation is at work; wait for it or cancel it")]
+    /// A run of this conversation is in progress or waits.
+    #[error("a run of this conversation is in progress; wait for it or cancel it")]
     Busy,
     /// There is no such run.
     #[error("there is no such run")]

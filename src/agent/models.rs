@@ -76,8 +76,8 @@ impl ModelCatalog {
                     let mut listed = self.listed.write().unwrap_or_else(PoisonError::into_inner);
                     listed[index] = names;
                 }
-                Ok(Err(error)) => tracing::warn!(model = own, %error, "the models are not listed"),
-                Err(_) => tracing::warn!(model = own, "listing the models took too long"),
+                Ok(Err(error)) => tracing::warn!(model = own, %error, "cannot list models"),
+                Err(_) => tracing::warn!(model = own, "listing models timed out"),
             }
         });
         join_all(lists).await;

@@ -202,7 +202,7 @@ impl AgentService {
                     count += 1;
                 }
                 Err(error) => {
-                    tracing::error!(%error, "a stored run cannot be read; it is left alone");
+                    tracing::error!(%error, "cannot read a stored run; it is skipped");
                 }
             }
         }
@@ -309,7 +309,7 @@ impl AgentDeps {
         let texts = if ask.outside().is_some() { ResultTexts::Kept } else { ResultTexts::LeftOut };
         let mut said = self.said_by(&run, texts).await.unwrap_or_default();
         if let Err(error) = self.keep_end(&run, end.kind, &entry, &said).await {
-            tracing::error!(run = %ask.run, %error, "the end of a run is not stored; it will be taken up again");
+            tracing::error!(run = %ask.run, %error, "cannot store the end of a run; the run will be resumed after a restart");
         }
         failpoint::pass("agent.ended");
         self.ended.send_modify(|count| *count += 1);
@@ -324,7 +324,7 @@ impl AgentDeps {
         match room {
             Ok(room) => self.say_end(&self.run_events(&run, room), &run, &said, &end).await,
             Err(error) => {
-                tracing::error!(run = %ask.run, %error, "nobody can be told that a run ended");
+                tracing::error!(run = %ask.run, %error, "cannot announce the end of a run");
             }
         }
     }

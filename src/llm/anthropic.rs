@@ -15,7 +15,7 @@ use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{
     AnswerStream, AssistantMessage, DEFAULT_MAX_TOKENS, Model, ModelError, ModelRequest,
-    ModelResult, messages_stream, names, prices, transport,
+    ModelResult, malformed, messages_stream, names, prices, transport,
 };
 use crate::llm::messages_api::{ApiError, ChatMessage, ContentBlock, ErrorBody, MessagesRequest};
 
@@ -234,7 +234,10 @@ impl AnthropicApi {
             let end = self.try_once(&body, sink).await;
             let Err(ModelError::Api { status: Some(400), message, .. }) = &end else { return end };
             let Some(simpler) = self.without_refused_field(&body, message) else { return end };
-            tracing::info!(message, "the server is asked again without what it does not take");
+            tracing::info!(
+                message,
+                "retrying without parameters that the provider does not accept"
+            );
             body = simpler;
         }
     }
@@ -288,8 +291,7 @@ impl AnthropicApi {
         let opened = transport::send(request, read_error).await?;
         let kind = opened.content_type();
         if kind != "text/event-stream" {
-            let message = format!("{kind} instead of a stream of events");
-            return Err(ModelError::Malformed { message });
+            return Err(malformed(format!("{kind} instead of a stream of events")));
         }
         let request_id = opened.request_id.clone();
         let answer = messages_stream::read(opened.bytes(), sink).await;

@@ -158,10 +158,7 @@ pub(super) async fn play(blocks: &[ContentBlock], pace: DeltaPace, sink: &DeltaS
                     sink.send(AnswerDelta::ToolInput { index, partial_json }).await;
                 }
             }
-            ContentBlock::ToolResult { .. }
-            | ContentBlock::Thinking { .. }
-            | ContentBlock::RedactedThinking { .. }
-            | ContentBlock::Other(_) => {}
+            _ => {}
         }
     }
 }
@@ -214,7 +211,7 @@ pub(super) fn log(request_id: &str, model: &str, answer: &Result<AssistantMessag
             output_tokens = usage.output_tokens,
             "the model answered"
         ),
-        Err(error) => tracing::warn!(request_id, model, %error, "the model's answer broke"),
+        Err(error) => tracing::warn!(request_id, model, %error, "the model's answer failed"),
     }
 }
 

@@ -38,11 +38,7 @@ impl FailureKind {
             }
             ModelError::Network { .. } => Self::Unreachable,
             ModelError::CutOff => Self::CutOff,
-            ModelError::Cancelled
-            | ModelError::Malformed { .. }
-            | ModelError::NoTurn { .. }
-            | ModelError::Program { .. }
-            | ModelError::Internal { .. } => Self::Other,
+            _ => Self::Other,
         }
     }
 
@@ -51,18 +47,18 @@ impl FailureKind {
         match self {
             Self::Unauthorized => (
                 "model_unauthorized",
-                "The model's provider does not accept the key of this server; whoever runs the server can set another one",
+                "The model's provider does not accept this server's key; the person who runs the server can set another one",
             ),
             Self::Spent => (
                 "model_limit_reached",
-                "What this server may use of the model is used up; whoever runs the server can raise the limit at the provider",
+                "This server has used up its quota for the model; the person who runs the server can raise the limit at the provider",
             ),
             Self::Unknown => {
                 ("model_unknown", "The provider does not have this model; choose another one")
             }
             Self::WithoutTools => (
                 "model_without_tools",
-                "The model cannot use tools here, and edits nothing without them; choose another one",
+                "The model cannot use tools here, and cannot edit without them; choose another one",
             ),
             Self::TooLarge => (
                 "model_too_large",
@@ -70,7 +66,7 @@ impl FailureKind {
             ),
             Self::RateLimited => (
                 "model_rate_limited",
-                "The model was asked too often in a short time; try again in a minute",
+                "The model received too many requests in a short time; try again in a minute",
             ),
             Self::Overloaded => (
                 "model_overloaded",
@@ -79,7 +75,7 @@ impl FailureKind {
             Self::Refused => ("model_refused_request", "The model's provider refused the request"),
             Self::Unreachable => (
                 "model_unreachable",
-                "The model cannot be reached; try again, and if that does not help, whoever runs the server can look into its log",
+                "The model cannot be reached; try again. If that does not help, the server's log has the cause",
             ),
             Self::CutOff => {
                 ("model_cut_off", "The model's answer broke off before it was complete; try again")
@@ -189,7 +185,7 @@ mod tests {
             (api(Some(529), "overloaded_error", "Overloaded", true), "model_overloaded"),
             (api(None, "overloaded_error", "Overloaded", true), "model_overloaded"),
             (api(None, "rate_limit_error", "Slowly", true), "model_rate_limited"),
-            (api(None, "not_found", "the server lists no model", false), "model_unknown"),
+            (api(None, "not_found", "the provider lists no models", false), "model_unknown"),
             (api(Some(504), "timeout_error", "Late", true), "model_unreachable"),
             (ModelError::Network { message: "refused".into() }, "model_unreachable"),
             (ModelError::CutOff, "model_cut_off"),
@@ -212,7 +208,7 @@ mod tests {
         assert_eq!(words, "The model's provider refused the request: Bad field");
         let words =
             api(Some(400), "tools_not_supported", "gpt-7 takes no tools", false).for_people();
-        let expected = "The model cannot use tools here, and edits nothing without them; choose another one: gpt-7 takes no tools";
+        let expected = "The model cannot use tools here, and cannot edit without them; choose another one: gpt-7 takes no tools";
         assert_eq!(words, expected);
         let words = api(Some(500), "api_error", "Oops", true).for_people();
         assert_eq!(words, "The model's provider failed: Oops (api_error, HTTP 500); try again");

@@ -52,7 +52,14 @@ async fn respond(request: ModelRequest, sink: DeltaSink) -> Result<AssistantMess
         closing(&request, &outcomes)
     } else {
         let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-        let make = move || EditPlan::make(prompt(&request), request.document.as_ref());
+        let make = move || match EditPlan::make(prompt(&request), request.document.as_ref()) {
+            EditPlan::Say(words)
+                if words == wording::WHAT_I_CAN_DO && has_said(&request, &words) =>
+            {
+                EditPlan::Say(wording::BEYOND_ME.into())
+            }
+            plan => plan,
+        };
         // A panic of the checker on strange text ends this run only.
         let plan = tokio::task::spawn_blocking(make).await.map_err(|_| checker_failed())?;
         opening(plan, &offered)
@@ -72,6 +79,15 @@ fn prompt(request: &ModelRequest) -> &str {
     let last = request.messages.iter().rev().find(|message| message.role == MessageRole::User);
     let words = || last?.content.iter().rev().find_map(ContentBlock::as_text);
     request.prompt.as_deref().or_else(words).unwrap_or_default()
+}
+
+/// Returns `true` if the copy editor said these words before in this conversation.
+fn has_said(request: &ModelRequest, words: &str) -> bool {
+    let mut blocks = request.messages.iter().flat_map(|message| &message.content);
+    blocks.any(|block| match block {
+        ContentBlock::ToolUse { input, .. } => input["response"] == words,
+        block => block.as_text() == Some(words),
+    })
 }
 
 /// Returns the [`EditPlan`] as a model's answer. If its tool is not offered, the change is

@@ -430,17 +430,17 @@ pub enum StreamEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum BlockDelta {
-    /// More text.
+    /// Further text.
     TextDelta {
         /// Text to append.
         text: String,
     },
-    /// More of a call's input.
+    /// Further part of a call's input.
     InputJsonDelta {
         /// JSON to append; if all pieces are empty, the input is `{}`.
         partial_json: String,
     },
-    /// More reasoning.
+    /// Further reasoning.
     ThinkingDelta {
         /// Reasoning to append.
         thinking: String,

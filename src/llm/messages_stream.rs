@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::kind_is_retryable;
 use super::sse_events::{SseEvent, SseSplitter};
-use super::{AnswerDelta, AssistantMessage, ModelError, ModelResult};
+use super::{AnswerDelta, AssistantMessage, ModelError, ModelResult, malformed};
 use crate::llm::messages_api::{
-    ApiError, BlockDelta, ContentBlock, MessageDelta, ResponseMessage, StopReason, StreamEvent,
-    TokenUsage, UsageDelta,
+    BlockDelta, ContentBlock, MessageDelta, ResponseMessage, StopReason, StreamEvent, TokenUsage,
+    UsageDelta,
 };
 
 /// Largest answer in bytes: far above any `max_tokens`, and small enough that a runaway server
@@ -109,7 +109,7 @@ impl AnswerReader {
             return Ok(None);
         }
         let event: StreamEvent =
-            serde_json::from_str(data).map_err(|error| malformed(&format!("{name}: {error}")))?;
+            serde_json::from_str(data).map_err(|error| malformed(format!("{name}: {error}")))?;
         self.take(event)
     }
 
@@ -119,8 +119,8 @@ impl AnswerReader {
         if !KNOWN_EVENTS.contains(&name.as_str()) {
             return Ok(None);
         }
-        let event = serde_json::from_value(event)
-            .map_err(|error| malformed(&format!("{name}: {error}")))?;
+        let event =
+            serde_json::from_value(event).map_err(|error| malformed(format!("{name}: {error}")))?;
         self.take(event)
     }
 
@@ -147,7 +147,10 @@ impl AnswerReader {
             StreamEvent::MessageStop => {
                 self.finish().map(|message| Some(AnswerDelta::Done(message)))
             }
-            StreamEvent::Error { error } => Err(mid_stream(error)),
+            StreamEvent::Error { error } => {
+                let retryable = kind_is_retryable(&error);
+                Err(ModelError::api(None, error, retryable))
+            }
             StreamEvent::ContentBlockStop { index } => Ok(self.complete(index)),
             StreamEvent::Ping | StreamEvent::Unknown => Ok(None),
         }
@@ -302,17 +305,6 @@ fn overwrite(usage: &mut TokenUsage, delta: UsageDelta) {
     set(&mut usage.cache_creation_input_tokens, cache_creation_input_tokens);
     set(&mut usage.cache_read_input_tokens, cache_read_input_tokens);
     set(&mut usage.output_tokens, output_tokens);
-}
-
-fn mid_stream(error: ApiError) -> ModelError {
-    let retryable = kind_is_retryable(&error);
-    let ApiError { kind, message, details } = error;
-    let (retry_after, details) = (None, details.map(Box::new));
-    ModelError::Api { status: None, kind, message, retry_after, retryable, details }
-}
-
-fn malformed(message: &str) -> ModelError {
-    ModelError::Malformed { message: message.to_owned() }
 }
 
 #[cfg(test)]

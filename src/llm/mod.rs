@@ -35,7 +35,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::llm::messages_api::{
-    CacheControl, ChatMessage, ContentBlock, StopReason, TokenUsage, ToolChoice, ToolDefinition,
+    ApiError, CacheControl, ChatMessage, ContentBlock, StopReason, TokenUsage, ToolChoice,
+    ToolDefinition,
 };
 
 /// Language model, or a program that behaves like one.
@@ -122,8 +123,13 @@ impl ModelRequest {
         !(self.tools.is_empty() && self.native.is_empty())
     }
 
-    /// Returns the tool results in the last message; `None` when it has none.
+    /// Returns the tool results in the last message; `None` when it has none, or when a prompt of a
+    /// person follows them. Providers want the speakers to alternate, so results to which the model
+    /// said nothing are in one message with the next prompt.
     fn tool_results(&self) -> Option<Vec<ToolResultView>> {
+        if self.prompt.is_some() {
+            return None;
+        }
         let last = self.messages.last()?;
         let outcomes: Vec<_> = last.content.iter().filter_map(ToolResultView::read).collect();
         (!outcomes.is_empty()).then_some(outcomes)
@@ -207,7 +213,7 @@ pub struct SelectionView {
 /// Step of a [`Model`]'s answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerDelta {
-    /// More text for the person.
+    /// Further text for the person.
     Text(String),
     /// First text of a new block directly after another text block.
     NextText(String),
@@ -221,7 +227,8 @@ pub enum AnswerDelta {
         /// Name of the tool.
         name: String,
     },
-    /// More of a call's input; the pieces of one index, joined, are JSON (empty stands for `{}`).
+    /// Further part of a call's input; the pieces of one index, joined, are JSON (empty stands for
+    /// `{}`).
     ToolInput {
         /// Position of the call's block in the answer.
         index: usize,
@@ -343,31 +350,30 @@ pub type ModelResult<T> = Result<T, ModelError>;
 pub type AnswerStream = BoxStream<'static, ModelResult<AnswerDelta>>;
 
 impl ModelError {
+    /// Returns the error that a provider answered with, and that passes or not.
+    fn api(status: Option<u16>, error: ApiError, retryable: bool) -> Self {
+        let ApiError { kind, message, details } = error;
+        let (retry_after, details) = (None, details.map(Box::new));
+        Self::Api { status, kind, message, retry_after, retryable, details }
+    }
+
     /// Returns `true` if an equal request may succeed later.
     pub fn retryable(&self) -> bool {
         match self {
             Self::Api { retryable, .. } => *retryable,
-            Self::Network { .. } | Self::CutOff | Self::Malformed { .. } => true,
-            Self::Cancelled
-            | Self::NoTurn { .. }
-            | Self::Program { .. }
-            | Self::Internal { .. } => false,
+            other => matches!(other, Self::Network { .. } | Self::CutOff | Self::Malformed { .. }),
         }
     }
 
     /// Returns the time that the provider asks to wait before the next try.
     pub fn retry_after(&self) -> Option<Duration> {
-        match self {
-            Self::Api { retry_after, .. } => *retry_after,
-            Self::Cancelled
-            | Self::Network { .. }
-            | Self::CutOff
-            | Self::Malformed { .. }
-            | Self::NoTurn { .. }
-            | Self::Program { .. }
-            | Self::Internal { .. } => None,
-        }
+        if let Self::Api { retry_after, .. } = self { *retry_after } else { None }
     }
+}
+
+/// Returns the error of an answer that does not keep to its protocol.
+fn malformed(message: impl Into<String>) -> ModelError {
+    ModelError::Malformed { message: message.into() }
 }
 
 fn api_text(status: Option<u16>, kind: &str, message: &str) -> String {

@@ -29,10 +29,7 @@ pub(super) fn tidy(messages: &mut [ChatMessage]) {
                 let own = open.get_mut(tool_use_id).and_then(VecDeque::pop_front);
                 *tool_use_id = own.unwrap_or_else(|| plain(tool_use_id, LONGEST_ID));
             }
-            ContentBlock::Text { .. }
-            | ContentBlock::Thinking { .. }
-            | ContentBlock::RedactedThinking { .. }
-            | ContentBlock::Other(_) => {}
+            _ => {}
         }
     }
 }

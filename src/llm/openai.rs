@@ -24,9 +24,10 @@ use tokio_util::sync::CancellationToken;
 use super::delta_stream::{self, DeltaSink};
 use super::retry::{self, RetryPolicy};
 use super::{
-    AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult, transport,
+    AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult, malformed,
+    transport,
 };
-use crate::llm::messages_api::TokenUsage;
+use crate::llm::messages_api::{ApiError, TokenUsage};
 
 use request::{CompletionBody, OutputLimitField, ServerDialect};
 use stream::UnopenedThoughts;
@@ -99,7 +100,7 @@ impl OpenAiModel {
     }
 }
 
-/// Adds [`AssistantMessage::notice`] if the server has read only a part of the request.
+/// Adds [`AssistantMessage::notice`] if the provider read only a part of the request.
 fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMessage {
     let TokenUsage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
         answer.usage;
@@ -107,7 +108,12 @@ fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMess
     let least = body.texts().map(text_parts::least_tokens).sum();
     let notice = text_parts::notice(read, least);
     if notice.is_some() {
-        tracing::warn!(model = answer.model, read, least, "the server has read only a part");
+        tracing::warn!(
+            model = answer.model,
+            read,
+            least,
+            "the provider read only a part of the request"
+        );
     }
     AssistantMessage { notice, ..answer }
 }
@@ -160,7 +166,10 @@ impl OpenAiApi {
                 return Err(errors::no_tools(model));
             }
             let Some(simpler) = spoken.without_refused_field(message) else { return end };
-            tracing::info!(message, "the server is asked again without what it does not take");
+            tracing::info!(
+                message,
+                "retrying without parameters that the provider does not accept"
+            );
             self.learn(model, simpler);
         }
     }
@@ -181,10 +190,7 @@ impl OpenAiApi {
             "application/json" => {
                 stream::read_whole(opened.json().await?, model, thoughts, sink).await
             }
-            kind => {
-                let message = format!("{kind} instead of a stream of events");
-                Err(ModelError::Malformed { message })
-            }
+            kind => Err(malformed(format!("{kind} instead of a stream of events"))),
         };
         delta_stream::log(&request_id, model, &answer);
         answer.map(|answer| checked(answer, body))
@@ -195,14 +201,9 @@ impl OpenAiApi {
     async fn model(&self) -> ModelResult<&str> {
         let first = || async {
             let names = self.list().await?;
-            names.into_iter().next().ok_or_else(|| ModelError::Api {
-                status: None,
-                kind: "not_found".into(),
-                message: "the server lists no model".into(),
-                retry_after: None,
-                retryable: false,
-                details: None,
-            })
+            let message = "the provider lists no models".into();
+            let error = ApiError { kind: "not_found".into(), message, details: None };
+            names.into_iter().next().ok_or_else(|| ModelError::api(None, error, false))
         };
         self.model.get_or_try_init(first).await.map(String::as_str)
     }

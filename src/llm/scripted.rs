@@ -27,7 +27,7 @@ pub struct ScriptedModel {
 /// [`ModelScript`], and the turns that each session has used.
 struct ScriptRun {
     script: ModelScript,
-    /// For each session, one flag per turn: `true` if the turn is used up.
+    /// Flags of each session, one per turn: `true` if the turn is used up.
     used: Mutex<HashMap<String, Vec<bool>>>,
 }
 
@@ -91,7 +91,7 @@ impl ScriptRun {
 
 impl ScriptTurn {
     fn matches(&self, request: &ModelRequest, results: Option<&str>) -> bool {
-        let prompt = request.prompt.as_deref().filter(|_| results.is_none());
+        let prompt = request.prompt.as_deref();
         self.user.as_ref().is_none_or(|user| prompt.is_some_and(|text| user.is_match(text)))
             && self
                 .tool_result
@@ -109,14 +109,9 @@ async fn play(turn: &ScriptTurn, model: String, sink: &DeltaSink) -> ModelResult
             Ok(delta_stream::complete(blocks, reason.clone(), TokenUsage::default(), model))
         }
         TurnEnd::Cut => Err(ModelError::CutOff),
-        TurnEnd::Error { status, kind, message } => Err(ModelError::Api {
-            status: Some(*status),
-            kind: kind.clone(),
-            message: message.clone(),
-            retry_after: None,
-            retryable: status_is_retryable(*status),
-            details: None,
-        }),
+        TurnEnd::Error { status, error } => {
+            Err(ModelError::api(Some(*status), error.clone(), status_is_retryable(*status)))
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! far as model providers use it: `id` and `retry` are ignored. (The `eventsource-stream` crate
 //! panics on a byte order mark, so any server could stop a run with three bytes.)
 
-use super::{ModelError, ModelResult};
+use super::{ModelResult, malformed};
 
 /// One server-sent event.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,8 +57,7 @@ impl SseSplitter {
 
     fn end_line(&mut self) -> ModelResult<Option<SseEvent>> {
         let bytes = std::mem::take(&mut self.line);
-        let line = std::str::from_utf8(&bytes)
-            .map_err(|_| ModelError::Malformed { message: "not UTF-8".into() })?;
+        let line = std::str::from_utf8(&bytes).map_err(|_| malformed("not UTF-8"))?;
         let first = !std::mem::replace(&mut self.under_way, true);
         let line = line.strip_prefix('\u{feff}').filter(|_| first).unwrap_or(line);
         if line.is_empty() {

@@ -6,10 +6,11 @@ use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
-use reqwest::{Client, RequestBuilder, Response, redirect};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response};
 
-use super::{ModelError, retry};
+use super::{ModelError, malformed, retry};
+use crate::http_client::http_client_builder;
 use crate::llm::messages_api::ApiError;
 
 /// Longest time without a byte, not even `ping`, after which a connection counts as dead.
@@ -29,18 +30,15 @@ pub(super) type ReadError = fn(&str) -> Option<ApiError>;
 ///
 /// Fails when the key cannot be a header.
 pub(super) fn client(key: Option<&str>) -> Result<Client, ModelError> {
-    let agent = HeaderValue::from_static(concat!("copydesk/", env!("CARGO_PKG_VERSION")));
-    let mut headers = HeaderMap::from_iter([(USER_AGENT, agent)]);
+    let mut headers = HeaderMap::new();
     if let Some(key) = key {
         let mut key = HeaderValue::try_from(format!("Bearer {key}"))
-            .map_err(|_| internal("the API key has characters that no key has"))?;
+            .map_err(|_| internal("the API key contains invalid characters"))?;
         key.set_sensitive(true);
         headers.insert(AUTHORIZATION, key);
     }
-    Client::builder()
+    http_client_builder()
         .default_headers(headers)
-        // A redirect would carry the document to another host.
-        .redirect(redirect::Policy::none())
         .connect_timeout(CONNECT_LIMIT)
         .read_timeout(SILENCE_LIMIT)
         .build()
@@ -94,8 +92,7 @@ impl OpenedAnswer {
     /// Reads the body as one JSON value, at most 4 MiB.
     pub(super) async fn json(self) -> Result<serde_json::Value, ModelError> {
         let body = small_body(self.response).await?;
-        serde_json::from_slice(&body)
-            .map_err(|error| ModelError::Malformed { message: error.to_string() })
+        serde_json::from_slice(&body).map_err(|error| malformed(error.to_string()))
     }
 }
 
@@ -104,7 +101,7 @@ async fn small_body(mut response: Response) -> Result<Vec<u8>, ModelError> {
     while let Some(chunk) = response.chunk().await.map_err(network)? {
         body.extend_from_slice(&chunk);
         if body.len() > MAX_SMALL_BODY {
-            return Err(ModelError::Malformed { message: "a body of more than 4 MiB".into() });
+            return Err(malformed("a body of more than 4 MiB"));
         }
     }
     Ok(body)

@@ -141,9 +141,9 @@ pub enum PlanMode {
 /// Treatment of tools that only read (`auto_approve_safe` on the wire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SafeTools {
-    /// Run them at once.
+    /// Mode in which they run at once.
     AtOnce,
-    /// Ask people first.
+    /// Mode in which people are asked first.
     Ask,
 }
 

@@ -312,7 +312,7 @@ pub fn reading(text: &str) -> DocumentSnapshot {
     use crate::rooms::settings::{ApprovalSwitch, OwnSettings, PermissionMode, ServerSettings};
     let server = ServerSettings {
         approvals: ApprovalSwitch::On,
-        timeout_ms: 0,
+        timeout_ms: Some(0),
         permission_mode: PermissionMode::Sdk,
     };
     let settings = OwnSettings::default().in_force(&server);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use futures_util::future::{BoxFuture, FutureExt as _};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -102,12 +102,7 @@ struct TypedTool<T> {
 
 impl<T: Tool> TypedTool<T> {
     fn parse(&self, input: &Value) -> Result<T::Input, ToolError> {
-        let parsed = if has_null(input) {
-            T::Input::deserialize(without_null(input))
-        } else {
-            T::Input::deserialize(input)
-        };
-        parsed.map_err(|error| ToolError::Input {
+        T::Input::deserialize(without_null(input)).map_err(|error| ToolError::Input {
             tool: self.spec.name,
             reason: error.to_string(),
             expected: expected(&self.spec.schema),
@@ -125,17 +120,13 @@ impl<T: Tool> DynTool for TypedTool<T> {
     }
 
     fn prepare(&self, context: ToolContext, input: &Value) -> ToolFuture<'_, PreparedCall> {
-        match self.parse(input) {
-            Ok(input) => self.tool.prepare(context, input).boxed(),
-            Err(error) => ready(Err(error)).boxed(),
-        }
+        let input = self.parse(input);
+        async move { self.tool.prepare(context, input?).await }.boxed()
     }
 
     fn execute(&self, execution: ExecutionContext, input: &Value) -> ToolFuture<'_, String> {
-        match self.parse(input) {
-            Ok(input) => self.tool.execute(execution, input).boxed(),
-            Err(error) => ready(Err(error)).boxed(),
-        }
+        let input = self.parse(input);
+        async move { self.tool.execute(execution, input?).await }.boxed()
     }
 
     fn conclude(
@@ -144,10 +135,8 @@ impl<T: Tool> DynTool for TypedTool<T> {
         approved: ApprovedCall,
         input: &Value,
     ) -> ToolFuture<'_, CompletedExecution> {
-        match self.parse(input) {
-            Ok(input) => self.tool.conclude(context, approved, input).boxed(),
-            Err(error) => ready(Err(error)).boxed(),
-        }
+        let input = self.parse(input);
+        async move { self.tool.conclude(context, approved, input?).await }.boxed()
     }
 
     fn target(&self, input: &Value) -> CallTarget {
@@ -164,14 +153,6 @@ impl<T: Tool> DynTool for TypedTool<T> {
 
     fn not_found_message(&self, context: &ToolContext, input: &Value) -> Option<String> {
         self.tool.not_found_message(context, input)
-    }
-}
-
-fn has_null(value: &Value) -> bool {
-    match value {
-        Value::Object(members) => members.values().any(|it| it.is_null() || has_null(it)),
-        Value::Array(items) => items.iter().any(has_null),
-        _ => false,
     }
 }
 

@@ -73,7 +73,7 @@ pub enum ToolError {
     #[error("The change could not be proposed: {0}")]
     Room(#[source] RoomError),
     /// The comparison failed.
-    #[error("The change could not be worked out: {0}")]
+    #[error("The change could not be computed: {0}")]
     Internal(String),
 }
 

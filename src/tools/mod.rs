@@ -5,8 +5,9 @@
 //! have decided. Tools for documents only *propose*: the room commits what was accepted at the
 //! moment of the decision. Tools for the workspace *act*: people are asked in the
 //! [workspace inbox](pipeline::inbox_approval), and [`Tool::execute`] does once what they approved.
+//! Tools that plan or create need no folder: [`Tool::conclude`] completes the approved call.
 //!
-//! A new tool is one file that implements [`Tool`] and one line in [`registry`].
+//! `CONTRIBUTING.md` says under "A tool" what a new tool needs.
 
 pub mod conversation;
 pub mod document;

@@ -24,21 +24,21 @@ pub struct PartialInput {
 /// Place of the next character in the JSON.
 #[derive(Debug)]
 enum JsonPlace {
-    /// Before the object.
+    /// Place before the object.
     Outside,
-    /// Before a name, or the end of the object.
+    /// Place before a name, or before the end of the object.
     BeforeName,
-    /// Within a name, with its JSON so far.
+    /// Place within a name, with its JSON so far.
     Name(String, EscapePending),
-    /// After a name.
+    /// Place after a name.
     AfterName(String),
-    /// Before a value.
+    /// Place before a value.
     BeforeValue(String),
-    /// Within the text.
+    /// Place within the text.
     Text(StringState),
-    /// Within another value, with its name and its JSON so far.
+    /// Place within another value, with its name and its JSON so far.
     Other(String, RawValueState),
-    /// After the object, or in input that cannot be read.
+    /// Place after the object, or in input that cannot be read.
     Over,
 }
 

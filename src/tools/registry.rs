@@ -1,5 +1,5 @@
-//! List of all tools, and the approval step: schema, pre hooks, prepare, approval, finish, post
-//! hooks, in this order.
+//! List of all tools, and the approval step: hooks on the input, schema, prepare, hooks on the
+//! proposal, approval, finish, hooks on the outcome, in this order.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

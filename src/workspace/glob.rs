@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::walk::{WalkEnd, WalkFlow};
+use super::walk::{WalkEnd, WalkEntry, WalkFlow};
 use super::{Workspace, WorkspaceError};
 
 /// Largest number of paths in one [`GlobResult`].
@@ -32,13 +32,24 @@ impl Workspace {
         hidden: impl Fn(&str) -> bool,
     ) -> Result<GlobResult, WorkspaceError> {
         let matcher = matcher(pattern)?;
+        let is_meant = |entry: &WalkEntry<'_>| matcher.is_match(entry.below) && !hidden(entry.path);
+        self.find(from, MOST_NAMES, is_meant)
+    }
+
+    /// Returns the first `most` files below a folder that are meant.
+    pub(super) fn find(
+        &self,
+        from: &str,
+        most: usize,
+        is_meant: impl Fn(&WalkEntry<'_>) -> bool,
+    ) -> Result<GlobResult, WorkspaceError> {
         let mut paths = Vec::new();
         let mut more = false;
         let end = self.walk(from, &mut |entry| {
-            if !matcher.is_match(entry.below) || hidden(entry.path) {
+            if !is_meant(entry) {
                 return WalkFlow::Go;
             }
-            if paths.len() == MOST_NAMES {
+            if paths.len() == most {
                 more = true;
                 return WalkFlow::Stop;
             }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use cap_std::fs::Dir;
 
 use super::path_names::check_guarded;
-use super::walk::{WalkEnd, WalkEntry, WalkFlow};
+use super::walk::WalkEntry;
 use super::{GlobResult, LARGEST_FILE, Workspace, WorkspaceError, files};
 
 /// Number of bytes that are checked to recognise a text file.
@@ -27,24 +27,12 @@ impl Workspace {
     ) -> Result<GlobResult, WorkspaceError> {
         let words: Vec<String> =
             pattern.to_lowercase().split_whitespace().map(Into::into).collect();
-        let mut paths = Vec::new();
-        let mut more = false;
-        let end = self.walk("", &mut |entry| {
-            if after.is_some_and(|after| in_order(entry.path).le(in_order(after))) {
-                return WalkFlow::Go;
-            }
+        self.find("", most, |entry| {
             let path = entry.path.to_lowercase();
-            if !words.iter().all(|word| path.contains(word.as_str())) || !is_text(self, entry) {
-                return WalkFlow::Go;
-            }
-            if paths.len() == most {
-                more = true;
-                return WalkFlow::Stop;
-            }
-            paths.push(entry.path.to_owned());
-            WalkFlow::Go
-        })?;
-        Ok(GlobResult { paths, is_cut: more || end == WalkEnd::Cut })
+            after.is_none_or(|after| in_order(entry.path).gt(in_order(after)))
+                && words.iter().all(|word| path.contains(word.as_str()))
+                && is_text(self, entry)
+        })
     }
 }
 

@@ -207,7 +207,7 @@ impl FileReplacement<'_> {
                 return self.keep_both(&set_aside.name, why);
             }
             Err(error) => {
-                tracing::warn!(%error, path = self.path, "a version could not be put back");
+                tracing::warn!(%error, path = self.path, "cannot put a version back");
                 return self.keep_both(&set_aside.name, why);
             }
         }
@@ -245,7 +245,7 @@ impl FileReplacement<'_> {
             Ok(kept) => WorkspaceError::Kept { path: self.path.to_owned(), kept },
             Err(error) => {
                 // The file keeps its temporary name, and the next start finds it.
-                tracing::warn!(%error, path = self.path, beside, "a version could not be renamed");
+                tracing::warn!(%error, path = self.path, beside, "cannot rename a version");
                 why
             }
         }
@@ -311,7 +311,7 @@ impl FileReplacement<'_> {
             file.sync_all()
         });
         if let Err(error) = &added {
-            tracing::warn!(%error, path = self.path, "what was written meanwhile could not be added");
+            tracing::warn!(%error, path = self.path, "cannot append what was written meanwhile");
         }
         added.is_ok()
     }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use argv::{CommandWords, unquoted};
+use known_programs::PROGRAMS;
 
 /// Length of the longest command, in bytes.
 pub const LONGEST_COMMAND: usize = 16 * 1024;
@@ -172,7 +173,7 @@ impl FoundWarnings {
             "command" => {
                 self.commands += 1;
                 // The command that `sudo` or `env` runs is checked as well.
-                let layers = CommandWords::of(node, source).layers();
+                let layers = PROGRAMS.layers(CommandWords::of(node, source));
                 for words in &layers {
                     self.command(words);
                 }
@@ -219,20 +220,20 @@ impl FoundWarnings {
             }
             return;
         };
-        let known = known_programs::warnings(name, words);
+        let known = PROGRAMS.warnings(name, words);
         for (code, sentence) in &known {
             self.add(code, format!("{sentence} ({name})."));
         }
         if name == "git" {
-            for (code, sentence) in git::warnings(words) {
+            for (code, sentence) in PROGRAMS.git.warnings(words) {
                 self.add(code, sentence);
             }
         }
-        if known_programs::runs_input(name, words) {
+        if PROGRAMS.runs_input(name, words) {
             self.may_run_input.get_or_insert_with(|| name.clone());
         }
         let edits = known.iter().any(|(code, _)| *code == "overwrites");
-        if known_programs::writes_arguments(name) {
+        if PROGRAMS.writes_arguments(name) {
             self.targets(&words.arguments);
         } else if edits && matches!(name.as_str(), "sed" | "gsed") {
             self.targets(path_args::edited(words));
@@ -285,10 +286,12 @@ impl FoundWarnings {
         let names: Vec<String> = node
             .named_children(&mut cursor)
             .filter(|child| child.kind() == "command")
-            .filter_map(|child| CommandWords::of(child, source).layers().last()?.name.clone())
+            .filter_map(|child| {
+                PROGRAMS.layers(CommandWords::of(child, source)).last()?.name.clone()
+            })
             .collect();
-        let feeds = names.iter().position(|name| known_programs::downloads_or_decodes(name));
-        let runs = |name: &String| known_programs::is_interpreter(name);
+        let feeds = names.iter().position(|name| PROGRAMS.downloads_or_decodes(name));
+        let runs = |name: &String| PROGRAMS.is_interpreter(name);
         if feeds.is_some_and(|at| names[at..].iter().any(runs)) {
             self.add("downloads_and_runs", "It runs what it downloads or decodes, unseen.");
         } else if names.iter().skip(1).any(runs) {

@@ -138,7 +138,7 @@ impl AgentService {
             match Run::read(record) {
                 Ok(run) => unheard.extend(self.shared.end_of(&run, state, at_ms).await?),
                 Err(error) => {
-                    tracing::error!(%error, "a stored run cannot be read; nobody is told of its end");
+                    tracing::error!(%error, "cannot read a stored run; its end is not reported");
                 }
             }
         }

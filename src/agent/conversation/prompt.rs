@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_context_is_worded_in_seed_5s_order() {
+    fn the_context_is_worded_in_the_order_of_the_protocol() {
         let document = reading("One two three");
         let history = [("user".to_owned(), "Hi".to_owned()), ("assistant".into(), "Hello".into())];
         let expected = [

@@ -6,25 +6,14 @@
 //! if the caller is gone.
 
 use serde::{Deserialize, Serialize};
-use tokio_util::sync::CancellationToken;
 
-use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
-use crate::permissions::{Action, Principal};
-use crate::rooms::RoomError;
-use crate::rooms::command::ApprovalMode;
-use crate::tools::pipeline::inbox_approval;
-use crate::tools::{
-    ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
-    FinishedCall, PlanMode, SafeTools, ToolCall, ToolContext, ToolEffect, ToolOffer, ToolOutcome,
-};
+use crate::ids::{DocumentId, RequestId, SessionId, Version};
+use crate::permissions::Principal;
+use crate::tools::{ApprovalWait, ToolCall, ToolOutcome};
 
-use super::waiters::CallHandle;
+use super::call_source::CallSource;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
-use crate::agent::external_calls::call_source::CallSource;
 use crate::agent::run::run_record::Run;
-use crate::agent::{
-    AgentRequest, AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode,
-};
 
 /// Tool call by an outside caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,7 +34,7 @@ pub struct ExternalCall {
     pub again_of: Option<RequestId>,
 }
 
-/// External call that is to be made ([`AgentService::call`]).
+/// External call that is to be made ([`crate::agent::AgentService::call`]).
 #[derive(Clone, Debug)]
 pub struct CallRequest {
     /// Session, which is the caller's own.
@@ -82,7 +71,7 @@ impl CallResult {
     }
 }
 
-/// Event of an external call ([`CallHandle::next`]).
+/// Event of an external call ([`crate::agent::CallHandle::next`]).
 #[derive(Clone, Debug)]
 pub enum CallEvent {
     /// People are asked, or have answered.
@@ -108,142 +97,4 @@ pub(crate) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> 
     let outcome = answers.unwrap_or_else(|| ToolOutcome::failed("", otherwise));
     let read = ask.document.clone().zip(run.read_version).or_else(|| run.other_document.clone());
     CallResult { outcome, read }
-}
-
-impl AgentService {
-    /// Returns the available tools and their effects.
-    pub fn offers(&self) -> Vec<ToolOffer> {
-        self.shared.tools.offers()
-    }
-
-    /// Makes a call. A tool that only reads answers at once, unless a rule applies to the call. One
-    /// that proposes or acts is stored first, and people decide; [`CallHandle`] reports the
-    /// progress. `caller` fires when the caller gives up. A repeated call joins the earlier one, or
-    /// gets its result.
-    ///
-    /// # Errors
-    ///
-    /// If the person may not make the call, or if it cannot be stored. Errors of the tool are part
-    /// of the result.
-    pub async fn call(
-        &self,
-        calling: CallRequest,
-        caller: &CancellationToken,
-    ) -> AskResult<CallHandle> {
-        let effect = self.shared.tools.effect(&calling.outside.call.name);
-        if effect.is_none_or(ToolEffect::only_reads) && !self.is_ruled(effect, &calling).await? {
-            let finished = self.read_for(&calling, caller).await?;
-            let read = finished.read.map(|(document, now)| (document, now.version));
-            let over = CallResult { outcome: finished.outcome, read };
-            return Ok(CallHandle::over(over, self.shared.stop.clone()));
-        }
-        let CallRequest { session, principal, document, prompt, outside, key } = calling;
-        if let Some(document) = &document
-            && self.shared.rooms.open(document).await?.unlisted_owner().is_some()
-        {
-            // The private document of a session does not exist for others.
-            return Err(RoomError::NoDocument.into());
-        }
-        let ask = AgentRequest {
-            session,
-            run: RunId::generate(),
-            principal,
-            prompt,
-            document,
-            content: None,
-            selection: None,
-            history: Vec::new(),
-            instructions: None,
-            conversation: ConversationMode::Continue,
-            model: None,
-            kind: AskKind::Call(Box::new(outside)),
-            safe_tools: SafeTools::AtOnce,
-            permission_mode: PermissionMode::Sdk,
-        };
-        match key {
-            Some(key) => self.call_again(ask, &key, caller).await,
-            None => self.call_once(ask, caller).await,
-        }
-    }
-
-    /// Returns `true` if a rule applies to a call that only reads the workspace. People may then be
-    /// asked for any length of time.
-    async fn is_ruled(&self, effect: Option<ToolEffect>, calling: &CallRequest) -> AskResult<bool> {
-        if effect != Some(ToolEffect::Reads) || self.shared.tools.workspace().is_none() {
-            return Ok(false);
-        }
-        Ok(inbox_approval::has_rule(&self.shared.workspace_inbox().await?, &calling.outside.call)
-            .await?)
-    }
-
-    /// Makes a call under a name that no other call has.
-    pub(crate) async fn call_once(
-        &self,
-        ask: AgentRequest,
-        caller: &CancellationToken,
-    ) -> AskResult<CallHandle> {
-        let cancel = CancellationToken::new();
-        if caller.is_cancelled() {
-            cancel.cancel();
-        }
-        let (waiters, stop) = (&self.shared.call_waiters, &self.shared.stop);
-        let ongoing = waiters.open(&ask, None, cancel.clone(), caller, stop);
-        if let Err(error) = self.start(ask.clone(), cancel).await {
-            self.shared.call_waiters.close(&ask);
-            return Err(error);
-        }
-        Ok(ongoing)
-    }
-
-    /// Makes a call that changes nothing and waits for nobody, so nothing of it is stored.
-    async fn read_for(
-        &self,
-        calling: &CallRequest,
-        cancel: &CancellationToken,
-    ) -> AskResult<FinishedCall> {
-        let CallRequest { session, principal, document, prompt, outside, key: _ } = calling;
-        let tools = &self.shared.tools;
-        // The workspace has no document to which a right could apply.
-        let reads_files = tools.effect(&outside.call.name) == Some(ToolEffect::Reads);
-        if reads_files && !principal.may(Action::Ask, None) {
-            return Err(AskError::NotAllowed);
-        }
-        let workspace_inbox = self.shared.workspace_inbox().await?;
-        let room = match document {
-            Some(id) if principal.may(Action::Read, Some(id)) => self.shared.rooms.open(id).await?,
-            Some(_) => return Err(AskError::NotAllowed),
-            None => workspace_inbox.clone(),
-        };
-        let context = ToolContext {
-            room,
-            conversation_room: None,
-            open_file: None,
-            call: CallIdentity {
-                request: RequestId::generate(),
-                session: session.clone(),
-                run: RunId::generate(),
-                requester: principal.clone(),
-                prompt: prompt.as_str().into(),
-                source: outside.source.as_str(),
-                after_restart: false,
-                again_of: None,
-            },
-            view: DocumentView { editable: EditableRange::Nothing, ..DocumentView::default() },
-            approval: ApprovalTerms {
-                mode: ApprovalMode::Ask,
-                deadline_ms: outside.deadline_ms,
-                progress: None,
-            },
-            environment: CallEnvironment {
-                rooms: self.shared.rooms.clone(),
-                workspace_inbox,
-                workspace: tools.workspace().filter(|_| reads_files).cloned(),
-                safe_tools: SafeTools::AtOnce,
-                plan: PlanMode::Off,
-                tag: uuid::Uuid::new_v4().simple().to_string().into(),
-                clock: self.shared.clock.clone(),
-            },
-        };
-        Ok(tools.call(&context, &outside.call, cancel).await)
-    }
 }

@@ -1,8 +1,8 @@
-//! Recognises calls that are sent again because their caller lost the connection. They join the
+//! Recognition of calls that are sent again because their caller lost the connection. They join the
 //! earlier call or get its result, and are never made twice.
 //!
-//! The name of the run identifies the call, so the stored runs suffice, also over a restart. It is
-//! made of the key of the call, which the transport composes from the session or bridge of the
+//! The name of the run identifies the call, so the stored runs suffice, also across a restart. It
+//! is made of the key of the call, which the transport composes from the session or bridge of the
 //! caller and the caller's own name of the call. A call that the caller itself withdrew before
 //! people decided was not executed: if it is sent again, it is another call.
 

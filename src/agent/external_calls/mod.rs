@@ -2,5 +2,6 @@
 
 pub(crate) mod call;
 pub(crate) mod call_source;
+pub(crate) mod calling;
 pub(crate) mod dedup;
 pub(crate) mod waiters;

@@ -52,7 +52,7 @@ impl AgentService {
         let sent_back = decision.sent_back.as_ref().zip(request.as_ref());
         if sent_back.is_some_and(|(input, request)| *input != request.proposal.origin.input) {
             let told =
-                "`updated_input` is another one than was proposed; say `decision: edit` to run it";
+                "`updated_input` differs from the proposed input; use `decision: edit` to run it";
             return Err(RoomError::Invalid(told.to_owned()));
         }
         // The room checks changes of a text, but does not know the rules for files.

@@ -54,7 +54,7 @@ impl AgentService {
                     shared.workspace_inbox().await?.end_undo(id, reversed).await?;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, request.id = %id, "what came of an undo cannot be found out");
+                    tracing::warn!(%error, request.id = %id, "cannot determine the outcome of an undo");
                 }
             }
         }
@@ -132,7 +132,9 @@ impl AgentDeps {
         } else if found == Some(now.stamp.as_str()) {
             FileUndoOutcome::Not("the server stopped before the file was changed".into())
         } else {
-            FileUndoOutcome::Not("the server stopped, and the file reads otherwise now".into())
+            FileUndoOutcome::Not(
+                "the server stopped, and the file has a different content now".into(),
+            )
         })
     }
 
@@ -145,7 +147,7 @@ impl AgentDeps {
         };
         let read = serde_json::from_str(&record.body);
         read.map(Some).map_err(|error| {
-            RoomError::Invalid(format!("the request that is kept cannot be read: {error}"))
+            RoomError::Invalid(format!("the stored request cannot be read: {error}"))
         })
     }
 }

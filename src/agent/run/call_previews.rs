@@ -220,7 +220,7 @@ async fn show(
     // A comparison that panics shows nothing; the proposal itself is compared again.
     let Ok((streaming_preview, took)) = compared.await else { return Duration::ZERO };
     if let Err(error) = room.streaming_preview(streaming_preview).await {
-        tracing::debug!(%error, "what the model is writing could not be shown");
+        tracing::debug!(%error, "cannot show a streaming preview");
     }
     took
 }
@@ -239,7 +239,7 @@ fn compare(streaming_preview: StreamingPreview, place: Option<(usize, usize)>) -
     if blocks == 0 && !whole && !old.contains("\n\n") && !streaming_preview.text.is_empty() {
         // A passage is shown growing in its place.
         let part = DraftPart { from, to, base: old, insert: streaming_preview.text.clone() };
-        hunks = vec![HunkDraft { parts: vec![part], explanation: None }];
+        hunks = vec![HunkDraft::from(vec![part])];
     }
     StreamingPreview { hunks, paragraphs: blocks, ..streaming_preview }
 }

@@ -34,7 +34,7 @@ pub struct Run {
     pub selection: Option<(usize, usize)>,
     /// Ids of the requests of those calls, in block order.
     pub calls: Vec<RequestId>,
-    /// For an external call: another document whose text the caller was told, such as one that the
+    /// Another document whose text the caller of an external call was told, such as one that the
     /// call created.
     #[serde(rename = "told", default)]
     pub other_document: Option<(DocumentId, Version)>,

@@ -297,7 +297,7 @@ impl RunMachine {
             ),
             _ => RunEnd::error(
                 RunEndReason::ModelIncomplete,
-                "The model began a change and did not finish asking for it, so nothing was done about that; ask again",
+                "The model began a change and did not finish it; nothing was changed; ask again",
             ),
         }
     }

@@ -190,7 +190,7 @@ async fn a_request_that_can_be_made_no_shorter_is_not_sent() {
     stage.response().await;
     let (subtype, words) = ending(&stage);
     assert_eq!(subtype, "limit");
-    let expected = "The document and this question are 110000 tokens, more than the 100000 a call may have; ask about a part of the document";
+    let expected = "The document and this question are 110000 tokens, more than the limit of 100000; ask about a part of the document";
     assert_eq!(words, expected);
     assert_eq!(stage.model.asked().len(), 1, "the second was not asked");
 }

@@ -196,7 +196,7 @@ async fn a_change_of_frozen_words_is_denied_with_the_words_and_nobody_is_asked()
 }
 
 #[tokio::test]
-async fn an_invalid_range_is_denied_in_seed_5s_words() {
+async fn an_invalid_range_is_denied_in_the_words_of_the_protocol() {
     let mut stage = TestAgent::with("Short 😀 text.").await;
     let missing = json!({"new_text": "x", "explanation": "y"});
     stage.model.plays([
@@ -229,7 +229,7 @@ fn results(stage: &TestAgent) -> impl Iterator<Item = &serde_json::Value> {
 async fn exactly_100_000_characters_pass_and_one_more_does_not() {
     let mut stage = TestAgent::with("Old.").await;
     let most = "x".repeat(CONTENT_LIMIT);
-    let selected = selection(0, 0, &"x".repeat(CONTENT_LIMIT - 3));
+    let selected = selection(0, 0, &(most.clone() + "x"));
     stage.model.plays([
         rewrites(&(most.clone() + "x")),
         calls([("update_selection", selected)]),
@@ -241,6 +241,22 @@ async fn exactly_100_000_characters_pass_and_one_more_does_not() {
     assert_eq!(full(&stage.response().await).len(), CONTENT_LIMIT);
     let told: Vec<_> = results(&stage).map(|result| result["content"].clone()).collect();
     assert_eq!(told[..2], ["Content too large", "Content too large"]);
+}
+
+#[tokio::test]
+async fn a_manuscript_of_500_000_characters_can_be_edited() {
+    let manuscript = "The fog came in over the harbour wall.\n\n".repeat(12_500) + "Teh end.";
+    assert!(manuscript.len() > 500_000);
+    let mut stage = TestAgent::with(&manuscript).await;
+    let range = (manuscript.len() - 8, manuscript.len());
+    let units = i64::try_from(range.1).unwrap();
+    let corrected = selection(units - 8, units, "The end.");
+    stage.model.plays([calls([("update_selection", corrected)]), says("Done.")]);
+    stage.ask_about(range.0, range.1, "Fix it").await;
+    stage.decide(RequestVerdict::Approve).await;
+    stage.response().await;
+    let told = "Applied: 1 accepted.\nThe document is now at version 1 and reads as you proposed.";
+    assert_eq!(stage.model.told()[0].0, told);
 }
 
 #[tokio::test]

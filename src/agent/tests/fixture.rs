@@ -637,7 +637,7 @@ fn open(
     let (call_waiters, heard) = mpsc::unbounded_channel();
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
-        timeout_ms: 300_000,
+        timeout_ms: Some(300_000),
         permission_mode: PermissionMode::Sdk,
     };
     let rooms = RoomRegistry::new(

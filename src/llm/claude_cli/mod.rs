@@ -208,7 +208,7 @@ impl ClaudeCliShared {
                 Err(NoAnswerReason::Thread) => {}
             }
         }
-        Err(failed("The Claude CLI neither knows the conversation nor begins it"))
+        Err(failed("The Claude CLI can neither resume the conversation nor begin it"))
     }
 
     /// Waits for the permit of one more process. People may take days to decide, so if no permit is
@@ -221,7 +221,7 @@ impl ClaudeCliShared {
         }
         self.end_one();
         let place = Arc::clone(&self.places).acquire_owned().await;
-        place.map_err(|_| failed("The Claude CLI is not started any more"))
+        place.map_err(|_| failed("The Claude CLI is not started while the server stops"))
     }
 
     /// Ends the process that has waited for tools the longest.
@@ -248,7 +248,7 @@ impl ClaudeCliShared {
                 self.end_one();
             }
         } else if timeout(LEAVE, talk.process.leave()).await.is_err() {
-            tracing::warn!("the Claude CLI did not end by itself");
+            tracing::warn!("the Claude CLI did not exit in time");
         }
         answer
     }

@@ -197,7 +197,7 @@ fn not_started(settings: &ClaudeCliSettings, error: &std::io::Error) -> ModelErr
     let program = Path::new(&settings.program).display();
     if error.kind() == std::io::ErrorKind::NotFound {
         let message = format!(
-            "The Claude CLI is not installed on the server ({program} is not there); install it, or say where it is with --claude-binary"
+            "The Claude CLI is not installed on the server ({program} does not exist); install it, or name its path with --claude-binary"
         );
         return ModelError::Program { code: "claude_not_found", message };
     }

@@ -98,12 +98,12 @@ pub(super) async fn open(
 
 async fn serve(mut stream: UnixStream, secret: Arc<str>, handler: ToolHandler) {
     if !is_own(&stream) || !sends_secret(&mut stream, &secret).await {
-        tracing::warn!("somebody else tried to use the tools of a run");
+        tracing::warn!("refused a connection to the tools of a run: wrong secret");
         return;
     }
     match serve_server(handler, stream).await {
         Ok(service) => drop(service.waiting().await),
-        Err(error) => tracing::warn!(%error, "the Claude CLI could not be served"),
+        Err(error) => tracing::warn!(%error, "serving tools to the Claude CLI failed"),
     }
 }
 

@@ -7,13 +7,13 @@ use regex::Regex;
 /// Command that a prompt asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EditIntent {
-    /// Correct spelling and grammar.
+    /// Correction of spelling and grammar.
     Proofread {
         scope: MistakeScope,
         /// Word that asks for a further change, which cannot be done here.
         beyond: Option<String>,
     },
-    /// Put one text in the place of another, everywhere.
+    /// Replacement of one text by another, everywhere.
     Replace {
         what: String,
         with: String,

@@ -35,70 +35,28 @@ impl CorrectionKind {
     ];
 }
 
-/// Rules that are wrong too often in prose, or are a matter of taste.
-const DISTRUSTED: &[&str] = &[
-    // Old, formal or spoken English that is right as it stands.
-    "Everyone",
-    "FindOut",
-    "MassNouns",
-    "NominalWants",
-    "Overall",
-    "Someone",
-    "Worthwhile",
-    "YeaToYeah",
-    "OutOfTheWindow",
-    "HaveTakeALook",
-    // Two words that happen to stand side by side.
-    "CompoundNouns",
-    "MergeWords",
-    "SplitWords",
-    "DisjointPrefixes",
-    "AdjectiveOfA",
-    // Clauses that only look like a mistake.
-    "PossessiveYour",
-    "TheHowWhy",
-    "ThatWhich",
-    "RedundantThat",
-    "ThereIsAgreement",
-    "TheirToTheyre",
-    "MissingPreposition",
-    "VeryUnique",
-    "InflectedVerbAfterTo",
-    "MissingTo",
-    "QuantifierNumeralConflict",
-    "SingleBe",
-    "WrongNegative",
-    "YourPredicateAdjective",
-    // Shop talk and taste.
-    "ExpandMemoryShorthands",
-    "ExpandTimeShorthands",
-    "PhrasalVerbAsCompoundNoun",
-    "RoadMap",
-    // Commas are the author's choice.
-    "DiscourseMarkers",
-    "OxfordComma",
-    "NoOxfordComma",
-    // Names are not corrected.
-    "OrthographicConsistency",
-    "NotablePlaces",
-    "UseTitleCase",
-];
+/// Returns the rules that are wrong too often in prose, or are a matter of taste.
+fn distrusted() -> impl Iterator<Item = &'static str> {
+    let lines = include_str!("distrusted_rules.txt").lines();
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
 
 /// Rules that also hold in quotations. Quoted speech may break any other rule.
 const EVEN_IN_QUOTES: &[&str] = &["AnA", "RepeatedWords", "CapitalizePersonalPronouns"];
 
 /// Returns the [`CorrectionKind`] of a rule's corrections; `None` when its hits are not used.
 pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<CorrectionKind> {
-    if DISTRUSTED.contains(&rule) {
+    if distrusted().any(|it| it == rule) {
         return None;
     }
-    match (rule, kind) {
+    Some(match (rule, kind) {
         ("AnA" | "ThenThan" | "AdjectiveDoubleDegree" | "MoreBetter", _)
-        | (_, LintKind::Agreement | LintKind::Grammar | LintKind::WordOrder) => Some(CorrectionKind::Grammar),
-        ("CapitalizePersonalPronouns" | "SentenceCapitalization", _) => Some(CorrectionKind::Capital),
-        ("CommaFixes", _) => Some(CorrectionKind::Punctuation),
-
-        ("RepeatedWords", _) => Some(CorrectionKind::Repetition),
+        | (_, LintKind::Agreement | LintKind::Grammar | LintKind::WordOrder) => {
+            CorrectionKind::Grammar
+        }
+        ("CapitalizePersonalPronouns" | "SentenceCapitalization", _) => CorrectionKind::Capital,
+        ("CommaFixes", _) => CorrectionKind::Punctuation,
+        ("RepeatedWords", _) => CorrectionKind::Repetition,
         ("ItsContraction", _)
         | (
             _,
@@ -109,23 +67,10 @@ pub(super) fn trusted(rule: &str, kind: LintKind) -> Option<CorrectionKind> {
             | LintKind::Typo
             | LintKind::Usage
             | LintKind::WordChoice,
-        ) => Some(CorrectionKind::WordChoice),
-        (
-            _,
-            LintKind::Capitalization
-            | LintKind::Enhancement
-            | LintKind::Formatting
-            | LintKind::Miscellaneous
-            | LintKind::Punctuation
-            | LintKind::Readability
-            | LintKind::Redundancy
-            | LintKind::Regionalism
-            | LintKind::Repetition
-            // Spelling is decided by `spelling.rs`.
-            | LintKind::Spelling
-            | LintKind::Style,
-        ) => None,
-    }
+        ) => CorrectionKind::WordChoice,
+        // Spelling is decided by `spelling.rs`; the other kinds are a matter of taste.
+        _ => return None,
+    })
 }
 
 /// Returns `true` if the rule also holds in quotations.
@@ -135,7 +80,7 @@ pub(super) fn holds_in_quotes(rule: &str) -> bool {
 
 /// Returns the rules whose hits are never used, so that they need not run.
 pub(super) fn unused() -> impl Iterator<Item = &'static str> {
-    DISTRUSTED.iter().copied().chain(["SpellCheck", "LongSentences"])
+    distrusted().chain(["SpellCheck", "LongSentences"])
 }
 
 /// Returns `true` if the rule's several suggestions mean that the right one is not known.

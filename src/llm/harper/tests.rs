@@ -52,9 +52,8 @@ async fn the_sample_document_gets_all_its_corrections_and_no_others() {
     let (name, input) = recorded.call();
     assert_eq!(name, "update_full_document");
     assert_eq!(input["new_content"], fixture("the-keepers-ledger.corrected.md"));
-    let explanation = "Corrected 16 places: 6 spelling (“beleived” → “believed”, “untill” → “until”, …); \
-        7 grammar (“went” → “gone”, “a” → “an”, …); 2 word choice (“could of” → “could have”, \
-        “suppose to” → “supposed to”); 1 repeated word (“the the” → “the”).";
+    let explanation = "Corrections: 6 spelling (“beleived” → “believed”, …); 7 grammar (“went” → “gone”, …); \
+        2 word choice (“could of” → “could have”, …); 1 repeated word (“the the” → “the”).";
     assert_eq!(input["explanation"], explanation);
 }
 
@@ -236,12 +235,43 @@ async fn after_an_answer_in_words_nothing_is_added() {
     assert_eq!((end.deltas, end.end.map(|message| message.content)), (vec![], Ok(vec![])));
 }
 
+/// The next request of the same conversation: the answer to `request` was shown, to which the model
+/// added nothing, and somebody asks `prompt`.
+async fn asked_next(request: ModelRequest, prompt: &str) -> ModelRequest {
+    let first = collect_answer(&HarperModel, request.clone()).await;
+    let mut next = with_results(request, first.message(), "Shown to the user.");
+    // Speakers alternate: the prompt is in one message with the results before it.
+    let last = next.messages.last_mut().expect("results");
+    last.content.push(ContentBlock::text(prompt));
+    next.prompt = Some(prompt.into());
+    next
+}
+
+#[tokio::test]
+async fn after_a_wish_it_cannot_serve_it_works_on() {
+    let beyond = in_document(asks("Make it warmer"), "They was late.");
+    let next = asked_next(beyond, "Fix the grammar").await;
+    let recorded = collect_answer(&HarperModel, next).await;
+    assert_eq!(recorded.call().1["new_content"], "They were late.");
+}
+
+#[tokio::test]
+async fn what_it_can_do_is_said_once_in_a_conversation() {
+    let first = in_document(asks("Make it warmer"), "Fog.");
+    let second = asked_next(first, "Then make it longer").await;
+    let answer = collect_answer(&HarperModel, second.clone()).await;
+    assert_eq!(answer.call().1["response"], wording::BEYOND_ME);
+    let third = asked_next(second, "And sadder").await;
+    let answer = collect_answer(&HarperModel, third).await;
+    assert_eq!(answer.call().1["response"], wording::BEYOND_ME);
+}
+
 #[tokio::test]
 async fn without_the_tools_it_only_talks() {
     let mut request = in_document(asks("fix the grammar"), "They was late.");
     request.tools.clear();
     let text = collect_answer(&HarperModel, request).await.text();
-    assert!(text.starts_with("I may not change the text here. Corrected 1 place"), "{text}");
+    assert!(text.starts_with("I may not change the text here. Corrections: 1 "), "{text}");
 }
 
 #[tokio::test]

@@ -17,10 +17,15 @@ I am the built-in copy editor: I work without a network and cannot write or rewr
 For anything else, connect a language model: start Copydesk with ANTHROPIC_API_KEY set (and \
 ANTHROPIC_BASE_URL for a compatible server), or choose one with --model.";
 
-/// Number of examples for each kind.
-const EXAMPLES: usize = 2;
+/// Answer to a further prompt that it cannot serve, once [`WHAT_I_CAN_DO`] is in the conversation.
+pub(super) const BEYOND_ME: &str = "\
+That takes a language model, too. I can correct, replace and tidy up words: my first answer lists the commands.";
 
-/// Builds "Corrected 3 places: 2 spelling (…), 1 grammar (…)."
+/// Number of examples for each kind.
+const EXAMPLES: usize = 1;
+
+/// Builds "Corrections: 2 spelling (“teh” → “the”, …); 1 grammar (…)." The sentence before it has
+/// the number of places.
 pub(super) fn corrected(corrections: &[TextCorrection]) -> String {
     let of_kind = |kind: CorrectionKind| corrections.iter().filter(move |one| one.kind == kind);
     let counts = CorrectionKind::ALL.into_iter().filter(|kind| of_kind(*kind).next().is_some());
@@ -32,7 +37,7 @@ pub(super) fn corrected(corrections: &[TextCorrection]) -> String {
             format!("{count} {} ({}{more})", kind_name(kind), examples.join(", "))
         })
         .collect();
-    format!("Corrected {}: {}.", places(corrections.len()), counts.join("; "))
+    format!("Corrections: {}.", counts.join("; "))
 }
 
 fn example(one: &TextCorrection) -> String {

@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::llm::ModelError;
 use crate::llm::delta_stream::{input, mint_call_id};
 use crate::llm::messages_api::ContentBlock;
+use crate::llm::{ModelError, malformed};
 
 /// Smallest length of a usable identifier: shorter ones are counters that begin anew in every
 /// answer.
@@ -153,7 +153,7 @@ impl StreamedCalls {
         let arguments = std::mem::take(&mut call.arguments);
         match (call.name.is_empty(), arguments.trim().is_empty()) {
             (true, true) => Ok(None),
-            (true, false) => Err(ModelError::Malformed { message: "a call without a name".into() }),
+            (true, false) => Err(malformed("a call without a name")),
             (false, _) => {
                 let (id, name) = (call.id.as_str(), call.name.as_str());
                 Ok(Some(ContentBlock::tool_use(id, name, input(&arguments))))

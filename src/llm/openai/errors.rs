@@ -30,22 +30,15 @@ pub(super) fn mid_stream(chunk: &Value) -> Option<ModelError> {
         Some(status) => retry::status_is_retryable(status) && !retry::is_spend_limit(&api),
         None => retry::kind_is_retryable(&api),
     };
-    let ApiError { kind, message, details } = api;
-    let (retry_after, details) = (None, details.map(Box::new));
-    Some(ModelError::Api { status, kind, message, retry_after, retryable, details })
+    Some(ModelError::api(status, api, retryable))
 }
 
 /// Builds the error for a model that accepts no tools here in any dialect. Without tools nothing
 /// can be edited.
 pub(super) fn no_tools(model: &str) -> ModelError {
-    ModelError::Api {
-        status: Some(400),
-        kind: "tools_not_supported".into(),
-        message: format!("{model} takes no tools on chat completions"),
-        retry_after: None,
-        retryable: false,
-        details: None,
-    }
+    let message = format!("{model} takes no tools on chat completions");
+    let error = ApiError { kind: "tools_not_supported".into(), message, details: None };
+    ModelError::api(Some(400), error, false)
 }
 
 fn words(value: &Value) -> Option<String> {

@@ -18,7 +18,7 @@ use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 use crate::llm::openai::calls::{CallStep, StreamedCalls};
 use crate::llm::openai::reasoning_filter::{TextOpening, ThoughtEndFinder};
 use crate::llm::sse_events::{SseEvent, SseSplitter};
-use crate::llm::{AnswerDelta, AssistantMessage, ModelError};
+use crate::llm::{AnswerDelta, AssistantMessage, ModelError, malformed};
 
 /// Largest answer in bytes: far above any limit of tokens, and small enough that a runaway server
 /// cannot fill the memory.
@@ -177,7 +177,7 @@ impl<'a> CompletionReader<'a> {
                 Ok(chunk) => self.chunk(&chunk, deltas)?,
                 // Events of other names are meant for other clients.
                 Err(_) if event.name != "message" => {}
-                Err(error) => return Err(malformed(&format!("a chunk: {error}"))),
+                Err(error) => return Err(malformed(format!("a chunk: {error}"))),
             }
         }
         Ok(())
@@ -366,10 +366,6 @@ fn usage(chunk: &Value) -> Option<TokenUsage> {
         cache_read_input_tokens: cached,
         output_tokens: usage["completion_tokens"].as_u64().unwrap_or_default(),
     })
-}
-
-fn malformed(message: &str) -> ModelError {
-    ModelError::Malformed { message: message.to_owned() }
 }
 
 #[cfg(test)]

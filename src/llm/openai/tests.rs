@@ -241,7 +241,7 @@ async fn a_server_without_models_says_so() {
     let nameless = OpenAiSettings { model: None, ..settings(&provider) };
     let nameless = OpenAiModel::new(nameless).expect("a client");
     let error = collect_answer(&nameless, asks("Hello")).await.end.expect_err("nobody");
-    assert_eq!(error.to_string(), "the server lists no model (not_found)");
+    assert_eq!(error.to_string(), "the provider lists no models (not_found)");
 }
 
 #[tokio::test]

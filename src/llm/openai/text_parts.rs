@@ -70,7 +70,7 @@ pub(super) fn least_tokens(text: &str) -> u64 {
 pub(super) fn notice(read: u64, least: u64) -> Option<String> {
     (read > 0 && least >= WORTH_TELLING && read < least).then(|| {
         format!(
-            "The model has read only a part of what it was sent: {read} of at least {least} tokens. Its context is too short for this document; whoever runs the model's server can make it longer"
+            "The model has read only a part of what it was sent: {read} of at least {least} tokens. Its context is too short for this document; the person who runs the model's server can extend it"
         )
     })
 }

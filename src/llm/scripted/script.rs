@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::llm::delta_stream::DeltaPace;
-use crate::llm::messages_api::StopReason;
+use crate::llm::messages_api::{ApiError, StopReason};
 
 /// Script that was read and checked.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub(super) enum TurnReuse {
 #[derive(Clone, Debug)]
 pub(super) enum TurnEnd {
     Stop(StopReason),
-    Error { status: u16, kind: String, message: String },
+    Error { status: u16, error: ApiError },
     Cut,
 }
 
@@ -237,7 +237,7 @@ fn ending(
         }
         (Some(RawError { status, kind, message }), false, None) => {
             let message = message.unwrap_or_else(|| "scripted error".to_owned());
-            Ok(TurnEnd::Error { status, kind, message })
+            Ok(TurnEnd::Error { status, error: ApiError { kind, message, details: None } })
         }
         (None, true, None) => Ok(TurnEnd::Cut),
         (None, false, _) if content.is_empty() => {

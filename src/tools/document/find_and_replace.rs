@@ -112,7 +112,7 @@ impl Tool for FindAndReplace {
         } else {
             text_changes::blocking(found).await??
         };
-        text_changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::compose(base, hunks).await.map(PreparedCall::Propose)
     }
 }
 

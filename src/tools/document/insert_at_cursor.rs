@@ -53,7 +53,7 @@ impl Tool for InsertAtCursor {
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
         let range = ReplacedRange { start: at, old: String::new(), new };
-        text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, Some(range)).await.map(PreparedCall::Propose)
     }
 
     fn edited_range(&self, context: &ToolContext, input: &Value) -> Option<(usize, usize)> {

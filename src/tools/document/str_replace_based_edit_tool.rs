@@ -95,9 +95,7 @@ impl Tool for StrReplaceBasedEditTool {
         let base = context.document()?;
         let old = base.text.to_string();
         let new = edited(&old, input).map_err(ToolError::Denied)?;
-        text_changes::propose(base, Text::new(&new), None, Vec::new())
-            .await
-            .map(PreparedCall::Propose)
+        text_changes::propose(base, Text::new(&new), None).await.map(PreparedCall::Propose)
     }
 
     fn only_reads(&self, input: &Value) -> bool {

@@ -60,7 +60,7 @@ impl Tool for SuggestImprovements {
         let base = context.document()?;
         let text = base.text.clone();
         let hunks = text_changes::blocking(move |_| hunks(&text, &input.suggestions)).await??;
-        text_changes::compose(base, hunks, Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::compose(base, hunks).await.map(PreparedCall::Propose)
     }
 }
 
@@ -98,10 +98,8 @@ fn hunks(text: &Text, suggestions: &[SuggestedChange]) -> Result<Vec<HunkDraft>,
         byte = from;
         let new = Text::new(replacement).to_string();
         let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        let hunk = text_changes::one_hunk(&text[from..to], &new, unit, reason);
-        if !hunk.parts.is_empty() {
-            hunks.push(hunk);
-        }
+        let found = text_changes::corrections_apart(&text[from..to], &new, unit, reason);
+        hunks.extend(found.into_iter().filter(|hunk| !hunk.parts.is_empty()));
     }
     Ok(hunks)
 }

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::approvals::{Preview, PreviewWarning};
-use crate::document::diff::{DiffLimits, HunkDraft, diff, diff_between, diff_whole};
+use crate::approvals::Preview;
+use crate::document::diff::{DiffLimits, HunkDraft, HunkKind, diff, diff_between, diff_whole};
 use crate::document::{ChangeSet, Text, TextEdit, utf16_len};
 use crate::rooms::command::DocumentSnapshot;
 
@@ -36,7 +36,7 @@ impl DocumentProposal {
     ///
     /// [`ToolError::Internal`] if the comparison fails.
     pub async fn rewriting(base: &DocumentSnapshot, text: Text) -> Result<Self, ToolError> {
-        propose(base, text, None, Vec::new()).await
+        propose(base, text, None).await
     }
 }
 
@@ -46,7 +46,6 @@ pub async fn propose(
     base: &DocumentSnapshot,
     text: Text,
     range: Option<ReplacedRange>,
-    warnings: Vec<PreviewWarning>,
 ) -> Result<DocumentProposal, ToolError> {
     let DocumentSnapshot { title, text: before, .. } = base.clone();
     blocking(move |limits| {
@@ -60,8 +59,7 @@ pub async fn propose(
             }
             None => diff(&old, &new, limits),
         };
-        let mut warnings = warnings;
-        warnings.extend(invisible_chars::warning(&old, &new));
+        let warnings = invisible_chars::warning(&old, &new).into_iter().collect();
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
         DocumentProposal { hunks, text, preview, success_text: None }
     })
@@ -77,7 +75,6 @@ pub async fn propose(
 pub async fn compose(
     base: &DocumentSnapshot,
     hunks: Vec<HunkDraft>,
-    warnings: Vec<PreviewWarning>,
 ) -> Result<DocumentProposal, ToolError> {
     let DocumentSnapshot { title, text: before, .. } = base.clone();
     let units = before.len();
@@ -89,8 +86,7 @@ pub async fn compose(
             .and_then(|change| change.apply(&mut text))
             .map_err(|error| ToolError::Internal(error.to_string()))?;
         let (old, new) = (before.to_string(), text.to_string());
-        let mut warnings = warnings;
-        warnings.extend(invisible_chars::warning(&old, &new));
+        let warnings = invisible_chars::warning(&old, &new).into_iter().collect();
         let preview = Preview { warnings, ..Preview::diff(&title, Some(&old), &new, limits) };
         Ok(DocumentProposal { hunks, text, preview, success_text: None })
     };
@@ -100,8 +96,26 @@ pub async fn compose(
 /// Returns the difference of `old`, which stands at `offset` (UTF-16 units), and `new` as one hunk.
 pub fn one_hunk(old: &str, new: &str, offset: usize, explanation: Option<String>) -> HunkDraft {
     let hunks = shifted(diff_whole(old, new, &DiffLimits::default()), offset);
-    let parts = hunks.into_iter().flat_map(|hunk| hunk.parts).collect();
-    HunkDraft { parts, explanation }
+    let is_one = hunks.len() == 1;
+    let kind = hunks.first().and_then(|hunk| hunk.kind).filter(|_| is_one);
+    let parts: Vec<_> = hunks.into_iter().flat_map(|hunk| hunk.parts).collect();
+    HunkDraft { explanation, kind: kind.or(Some(HunkKind::Rewrite)), ..HunkDraft::from(parts) }
+}
+
+/// Returns the difference as [`one_hunk`] does, but with one hunk for each correction if it has
+/// only those.
+pub fn corrections_apart(
+    old: &str,
+    new: &str,
+    offset: usize,
+    explanation: Option<String>,
+) -> Vec<HunkDraft> {
+    let hunks = diff_whole(old, new, &DiffLimits::default());
+    if !hunks.iter().all(|hunk| hunk.kind == Some(HunkKind::Correction)) {
+        return vec![one_hunk(old, new, offset, explanation)];
+    }
+    let with_reason = |hunk| HunkDraft { explanation: explanation.clone(), group: None, ..hunk };
+    shifted(hunks, offset).into_iter().map(with_reason).collect()
 }
 
 /// Returns a rewrite of the whole document as a rewrite of the allowed range, if it changes nothing

@@ -44,7 +44,7 @@ impl Tool for UpdateDocumentById {
     async fn prepare(&self, context: ToolContext, input: Input) -> Result<PreparedCall, ToolError> {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
-        text_changes::propose(base, text, None, Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, None).await.map(PreparedCall::Propose)
     }
 
     fn target(&self, input: &Value) -> CallTarget {

@@ -41,6 +41,6 @@ impl Tool for UpdateFullDocument {
         let base = context.document()?;
         let text = Text::new(&input.new_content);
         let range = text_changes::confined(&base.text, &text, context.view.editable);
-        text_changes::propose(base, text, range, Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, range).await.map(PreparedCall::Propose)
     }
 }

@@ -49,7 +49,7 @@ impl Tool for UpdateSelection {
         let new = Text::new(&input.new_text).to_string();
         let text = Text::new(&[before.as_str(), &new, &after].concat());
         let range = ReplacedRange { start, old, new };
-        text_changes::propose(base, text, Some(range), Vec::new()).await.map(PreparedCall::Propose)
+        text_changes::propose(base, text, Some(range)).await.map(PreparedCall::Propose)
     }
 
     fn edited_range(&self, _: &ToolContext, input: &Value) -> Option<(usize, usize)> {

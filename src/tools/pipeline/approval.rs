@@ -1,12 +1,14 @@
-//! Asks people about a change of a document: the request goes to the room of the document, and the
-//! call waits for the decision.
+//! Approval of a change of a document: the request goes to the room of the document, and the call
+//! waits for the decision.
 
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals::{HunkStatus, ProposedAction, RequestStatus};
+use crate::approvals::{HunkDraft, HunkStatus, Preview, ProposedAction, RequestStatus};
 use crate::failpoint;
 use crate::ids::RequestId;
-use crate::rooms::command::{NewApprovalRequest, ProposalOutcome, ResolvedRequest};
+use crate::rooms::command::{
+    DocumentSnapshot, NewApprovalRequest, ProposalOutcome, ResolvedRequest,
+};
 use crate::rooms::{RoomError, RoomHandle};
 use crate::tools::document_updates::TextDifference;
 use crate::tools::pipeline::cross_document;
@@ -34,25 +36,8 @@ pub async fn ask(
     if hunks.is_empty() {
         return Err(ToolError::Unchanged);
     }
-    let request = NewApprovalRequest {
-        origin: context.call.origin(call),
-        requester: context.call.requester.clone(),
-        action: ProposedAction {
-            prompt: context.call.prompt.to_string(),
-            base_version: base.version,
-            scope,
-            explanation: explanation(call).unwrap_or_default().to_owned(),
-            preview,
-            touched: None,
-            source: context.call.source.to_owned(),
-        },
-        base: base.text.clone(),
-        hunks,
-        approval_mode: context.approval.mode,
-        deadline_ms: context.approval.deadline_ms,
-        after_restart: context.call.after_restart,
-        again_of: context.call.again_of.clone(),
-    };
+    let mut request = new_request(context, call, base, preview, hunks);
+    request.action.scope = scope;
     failpoint::pass("tools.proposing");
     let settled = match context.room.propose(request).await? {
         ProposalOutcome::Waiting(_) => {
@@ -73,6 +58,35 @@ pub async fn ask(
         ProposalOutcome::Unchanged => return Err(ToolError::Unchanged),
     };
     Ok(ProposalResult { proposed: Some(text), ..verdict(context, call, scope, settled) })
+}
+
+/// Builds the request of a call, as people are asked about it by the terms of `context`.
+pub fn new_request(
+    context: &ToolContext,
+    call: &ToolCall,
+    base: &DocumentSnapshot,
+    preview: Preview,
+    hunks: Vec<HunkDraft>,
+) -> NewApprovalRequest {
+    NewApprovalRequest {
+        origin: context.call.origin(call),
+        requester: context.call.requester.clone(),
+        action: ProposedAction {
+            prompt: context.call.prompt.to_string(),
+            base_version: base.version,
+            scope: None,
+            explanation: explanation(call).unwrap_or_default().to_owned(),
+            preview,
+            touched: None,
+            source: context.call.source.to_owned(),
+        },
+        base: base.text.clone(),
+        hunks,
+        approval_mode: context.approval.mode,
+        deadline_ms: context.approval.deadline_ms,
+        after_restart: context.call.after_restart,
+        again_of: context.call.again_of.clone(),
+    }
 }
 
 /// Waits again for a request that was made before a restart. Returns `None` if the request was
@@ -115,7 +129,8 @@ fn verdict(
     settled: ResolvedRequest,
 ) -> ProposalResult {
     failpoint::pass("tools.settled");
-    let applied = applied(settled.resolution.status);
+    let applied =
+        matches!(settled.resolution.status, RequestStatus::Approved | RequestStatus::Partly);
     let range = scope.map(|scope| text_in_range(context, scope, &settled));
     let explanation = explanation(call).map(str::to_owned);
     let as_proposed = settled.request.hunks.iter().all(|hunk| {
@@ -141,19 +156,6 @@ fn text_in_range(
     };
     let text = settled.scope.or_else(guess).and_then(|(from, to)| now.slice(from..to).ok());
     RewrittenRange { start, end, text: text.unwrap_or_default() }
-}
-
-/// Returns `true` if anything of the request is in the text.
-fn applied(status: RequestStatus) -> bool {
-    match status {
-        RequestStatus::Approved | RequestStatus::Partly => true,
-        RequestStatus::Streaming
-        | RequestStatus::Pending
-        | RequestStatus::Rejected
-        | RequestStatus::Expired
-        | RequestStatus::Cancelled
-        | RequestStatus::Failed => false,
-    }
 }
 
 /// Returns the model's own explanation of a call.

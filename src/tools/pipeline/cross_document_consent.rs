@@ -40,7 +40,7 @@ impl ToolRegistry {
             warnings: vec![PreviewWarning {
                 code: "discloses".into(),
                 text: format!(
-                    "Some who may read “{ours}” may not read “{theirs}”, and will hear what the AI says about it."
+                    "Some people who may read “{ours}” may not read “{theirs}”, but will see what the AI says about it."
                 ),
             }],
             ..inbox_approval::read_preview(&call.input)

@@ -5,12 +5,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{
-    self, ApprovalRequest, ExcludedPaths, ExecutionState, Preview, PreviewKind, ProposedAction,
-    RequestStatus, RuleSubject, ToolReport, ruling,
+    self, ApprovalRequest, ExcludedPaths, ExecutionState, Preview, PreviewKind, RequestStatus,
+    RuleSubject, ToolReport, ruling,
 };
 use crate::document::diff::HunkDraft;
 use crate::document::utf16_len;
-use crate::rooms::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome, ResolvedRequest};
+use crate::rooms::command::{ApprovalMode, ProposalOutcome, ResolvedRequest};
 use crate::rooms::{RoomError, RoomHandle};
 use crate::workspace::{Workspace, stamp};
 
@@ -56,31 +56,12 @@ pub async fn ask(
     let room = context.approval_room(effect);
     // A document has a version, which the request follows though it changes nothing there.
     let now = room.read().await?;
-    let request = NewApprovalRequest {
-        origin: context.call.origin(call),
-        requester: context.call.requester.clone(),
-        action: ProposedAction {
-            prompt: context.call.prompt.to_string(),
-            base_version: now.version,
-            scope: None,
-            explanation: approval::explanation(call).unwrap_or_default().to_owned(),
-            preview,
-            touched,
-            source: context.call.source.to_owned(),
-        },
-        base: now.text,
-        hunks: Vec::new(),
-        // A run in plan mode wants its plan to be seen, even where changes are accepted without
-        // asking.
-        approval_mode: if effect == ToolEffect::Plans {
-            ApprovalMode::People
-        } else {
-            context.approval.mode
-        },
-        deadline_ms: context.approval.deadline_ms,
-        after_restart: context.call.after_restart,
-        again_of: context.call.again_of.clone(),
-    };
+    let mut request = approval::new_request(context, call, &now, preview, Vec::new());
+    request.action.touched = touched;
+    // A run in plan mode wants its plan to be seen, even where changes are accepted without asking.
+    if effect == ToolEffect::Plans {
+        request.approval_mode = ApprovalMode::People;
+    }
     match room.propose(request).await? {
         ProposalOutcome::Waiting(_) => {
             context.report_progress(ApprovalWait::Waits);
@@ -236,7 +217,7 @@ pub async fn done(
         Ok(request) => outcome(&request, request.report()),
         Err(error) => {
             // The model is told nevertheless; after a restart the result is found out again.
-            tracing::error!(%error, request.id = %request.id(), "what came of a call could not be kept");
+            tracing::error!(%error, request.id = %request.id(), "cannot store the result of a call");
             outcome(request, report)
         }
     }

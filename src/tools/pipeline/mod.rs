@@ -1,7 +1,7 @@
-//! Pipeline of checks and actions around every call, in a fixed order. A hook that fails denies the
-//! call.
+//! Pipeline of checks and actions around every call, in a fixed order. A hook before the approval
+//! that fails denies the call; the hooks after it cannot fail.
 //!
-//! schema → **validate** (input) → prepare → **validate** (result) → **unread** → **freeze** →
+//! **validate** (input) → schema → prepare → **validate** (result) → **unread** → **freeze** →
 //! **approval** → finish → **format** → **audit**
 
 pub mod approval;
@@ -56,7 +56,7 @@ pub struct HookLists {
 pub const HOOKS: HookLists = HookLists {
     before: &[validate::range, validate::content_size],
     proposed: &[
-        validate::result_size,
+        validate::written_size,
         validate::no_nul,
         unread::taken,
         unread::filled,

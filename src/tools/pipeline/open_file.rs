@@ -74,8 +74,10 @@ pub(crate) async fn propose(
     let base = context.document()?;
     let mut warnings = file_warnings::of_file(path, Some(&base.text.to_string()), new);
     warnings.extend(warning);
-    let proposal = text_changes::propose(base, text_encoding::read(new), None, warnings).await?;
-    Ok(PreparedCall::Propose(DocumentProposal { success_text: Some(success_text), ..proposal }))
+    let mut proposal = text_changes::propose(base, text_encoding::read(new), None).await?;
+    proposal.preview.warnings.splice(0..0, warnings);
+    proposal.success_text = Some(success_text);
+    Ok(PreparedCall::Propose(proposal))
 }
 
 /// Asks the people of the file's document about a change, and waits for their decision.

@@ -8,39 +8,32 @@ use super::{CallOutlook, HookDenial};
 
 /// Denies removing unread words, unless the call quotes them.
 pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
-    let parts = || outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
-    match outlook.replaces {
-        ReplacedText::Document | ReplacedText::Range
-            if parts().any(|part| outlook.unread.touches(part.from, part.to)) =>
-        {
-            Err(HookDenial(format!(
-                "This would take away words that you have not read, at units {} of version {}; nothing was proposed. Read \
-                 them with {} first",
-                outlook.unread, outlook.base.version, outlook.reads_with
-            )))
-        }
-        ReplacedText::Document
-        | ReplacedText::Range
-        | ReplacedText::Quoted
-        | ReplacedText::Nothing => Ok(()),
+    let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
+    if rewrites(outlook) && parts.any(|part| outlook.unread.touches(part.from, part.to)) {
+        return Err(HookDenial(format!(
+            "This would take away words that you have not read, at units {} of version {}; nothing was proposed. Read \
+             them with {} first",
+            outlook.unread, outlook.base.version, outlook.reads_with
+        )));
     }
+    Ok(())
 }
 
 /// Denies a text for an empty document if another text was added meanwhile, for example by the
 /// previous call.
 pub fn filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
-    match outlook.replaces {
-        ReplacedText::Document | ReplacedText::Range if base.is_empty() && !now.is_empty() => {
-            let reason = "The document was empty when you wrote this, and no longer is; nothing was proposed. Propose what \
-                        it is to read as a whole";
-            Err(HookDenial(reason.into()))
-        }
-        ReplacedText::Document
-        | ReplacedText::Range
-        | ReplacedText::Quoted
-        | ReplacedText::Nothing => Ok(()),
+    if rewrites(outlook) && base.is_empty() && !now.is_empty() {
+        let reason = "The document was empty when you wrote this, and no longer is; nothing was proposed. Propose what \
+                    it is to read as a whole";
+        return Err(HookDenial(reason.into()));
     }
+    Ok(())
+}
+
+/// Returns `true` if the call gives new words for a place, without quoting the old ones.
+fn rewrites(outlook: &CallOutlook<'_>) -> bool {
+    matches!(outlook.replaces, ReplacedText::Document | ReplacedText::Range)
 }
 
 /// Denies the second of two texts that one session proposes for the whole document in the same

@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 
-use crate::document::Text;
-
 use super::{CallInput, CallOutlook, HookDenial};
 use crate::tools::ToolError;
 
-/// Maximum number of Unicode scalars that a tool may write, and that a document may have after a
-/// tool's change.
+/// Maximum number of Unicode scalars that one call of a tool may write. The document into which it
+/// writes may be longer.
 pub const CONTENT_LIMIT: usize = 100_000;
 
 /// Denies a `selection_range` that is not in the document, not in order, or cuts a character in
@@ -31,17 +29,16 @@ pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     }
 }
 
-/// Denies a `new_content` that is too long.
+/// Denies a `new_content` or `new_text` that is too long.
 pub fn content_size(subject: &CallInput<'_>) -> Result<(), HookDenial> {
-    match subject.input.get("new_content").and_then(Value::as_str) {
-        Some(content) if content.chars().count() > CONTENT_LIMIT => Err(too_large()),
-        _ => Ok(()),
-    }
+    let written = ["new_content", "new_text"].map(|field| subject.input.get(field));
+    fits(written.into_iter().flatten().filter_map(Value::as_str))
 }
 
-/// Denies a change that would make the document too long.
-pub fn result_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
-    fits(&outlook.proposal.text)
+/// Denies a proposal whose changes together put in too much text.
+pub fn written_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
+    let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
+    fits(parts.map(|part| part.insert.as_str()))
 }
 
 /// Denies words with NUL, which no text file has: the document could not be exported, and its file
@@ -49,13 +46,15 @@ pub fn result_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
 pub fn no_nul(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if parts.any(|part| part.insert.contains('\0')) {
-        return Err(HookDenial("The text contains NUL, which no text has".into()));
+        return Err(HookDenial("The text contains NUL, which is not allowed".into()));
     }
     Ok(())
 }
 
-fn fits(text: &Text) -> Result<(), HookDenial> {
-    if text.scalars() > CONTENT_LIMIT { Err(too_large()) } else { Ok(()) }
+/// Denies texts that are too long together.
+fn fits<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), HookDenial> {
+    let scalars: usize = texts.map(|text| text.chars().count()).sum();
+    if scalars > CONTENT_LIMIT { Err(too_large()) } else { Ok(()) }
 }
 
 fn too_large() -> HookDenial {
@@ -68,7 +67,7 @@ pub fn check_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError>
         return Err(ToolError::Denied("Content too large".into()));
     }
     if text.contains('\0') {
-        return Err(ToolError::Denied(format!("The {what} contains NUL, which no text has")));
+        return Err(ToolError::Denied(format!("The {what} contains NUL, which is not allowed")));
     }
     Ok(())
 }
@@ -78,6 +77,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::document::Text;
 
     fn denied(input: &Value) -> Option<String> {
         let schema = json!({"properties": {"selection_range": {}, "new_text": {}}});
@@ -133,7 +133,8 @@ mod tests {
         };
         assert_eq!(subject(&content), Ok(()));
         assert_eq!(subject(&(content.clone() + "x")), Err(HookDenial("Content too large".into())));
-        assert_eq!(fits(&Text::new(&content)), Ok(()));
-        assert!(fits(&Text::new(&(content + "x"))).is_err());
+        let (half, rest) = content.split_at(content.len() / 2);
+        assert_eq!(fits([half, rest].into_iter()), Ok(()));
+        assert!(fits([half, "x", rest].into_iter()).is_err());
     }
 }

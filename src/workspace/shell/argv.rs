@@ -1,101 +1,25 @@
 //! Words of a command: its name and its arguments, also of a command that another one runs.
 
+use serde::Deserialize;
 use tree_sitter::Node;
-
-/// Largest number of nested commands that are analysed.
-const LAYERS: usize = 8;
 
 /// Folders with the programs of the system.
 const OF_THE_SYSTEM: [&str; 6] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 /// Command that runs the command in its arguments.
-struct WrapperCommand {
-    name: &'static str,
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct WrapperCommand {
     /// Options of one letter whose value may be the next word.
-    short: &'static str,
+    short: String,
     /// Long options whose value may be the next word, without dashes.
-    long: &'static [&'static str],
+    long: Vec<String>,
     /// Number of its own operands before the command.
     operands: usize,
     /// `true` if `NAME=VALUE` may stand before the command.
     assigns: bool,
 }
-
-const fn wrapper(
-    name: &'static str,
-    short: &'static str,
-    long: &'static [&'static str],
-) -> WrapperCommand {
-    WrapperCommand { name, short, long, operands: 0, assigns: false }
-}
-
-const WRAPPERS: [WrapperCommand; 29] = [
-    WrapperCommand {
-        assigns: true,
-        ..wrapper(
-            "sudo",
-            "ugpCDRTrthaUc",
-            &[
-                "user",
-                "group",
-                "prompt",
-                "close-from",
-                "chdir",
-                "chroot",
-                "command-timeout",
-                "role",
-                "type",
-                "host",
-                "other-user",
-                "auth-type",
-                "login-class",
-            ],
-        )
-    },
-    wrapper("doas", "uCa", &[]),
-    wrapper("pkexec", "", &["user"]),
-    wrapper("runuser", "ugG", &["user", "group", "supp-group"]),
-    WrapperCommand {
-        assigns: true,
-        ..wrapper("env", "uCSa", &["unset", "chdir", "split-string", "argv0"])
-    },
-    wrapper("nohup", "", &[]),
-    wrapper("setsid", "", &[]),
-    wrapper("time", "fo", &["format", "output"]),
-    wrapper("nice", "n", &["adjustment"]),
-    wrapper("ionice", "cnpPu", &["class", "classdata"]),
-    WrapperCommand { operands: 1, ..wrapper("timeout", "sk", &["signal", "kill-after"]) },
-    wrapper("stdbuf", "ioe", &["input", "output", "error"]),
-    wrapper(
-        "xargs",
-        "adEILnPs",
-        &["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
-    ),
-    wrapper("command", "", &[]),
-    wrapper("builtin", "", &[]),
-    wrapper("exec", "a", &[]),
-    wrapper("busybox", "", &[]),
-    wrapper("coproc", "", &[]),
-    wrapper("fakeroot", "lisb", &["lib", "faked"]),
-    WrapperCommand { operands: 1, ..wrapper("chroot", "", &["groups", "userspec"]) },
-    WrapperCommand {
-        operands: 1,
-        ..wrapper("flock", "wEc", &["timeout", "wait", "conflict-exit-code"])
-    },
-    WrapperCommand { operands: 1, ..wrapper("chrt", "TPD", &[]) },
-    WrapperCommand { operands: 1, ..wrapper("taskset", "", &[]) },
-    wrapper("unshare", "SGRw", &["setuid", "setgid", "root", "wd"]),
-    wrapper("nsenter", "tSG", &["target", "setuid", "setgid"]),
-    wrapper("setpriv", "", &["reuid", "regid", "groups", "pdeathsig"]),
-    wrapper("watch", "nq", &["interval", "equexit"]),
-    wrapper("strace", "oepsuEabIOPSX", &["output", "trace", "attach", "user", "env"]),
-    wrapper(
-        "systemd-run",
-        "pMHuE",
-        &["unit", "property", "machine", "host", "setenv", "slice", "uid"],
-    ),
-];
 
 /// Name and arguments of a command as they are written, without quotes.
 pub(super) struct CommandWords {
@@ -119,7 +43,7 @@ impl CommandWords {
         Self::named(raw, arguments)
     }
 
-    fn named(raw: &str, arguments: Vec<String>) -> Self {
+    pub(super) fn named(raw: &str, arguments: Vec<String>) -> Self {
         let is_computed = raw.contains(['$', '`']);
         // `/bin/rm` is `rm`.
         let path = unquoted(raw);
@@ -129,39 +53,15 @@ impl CommandWords {
         Self { name, arguments, is_computed, is_local }
     }
 
-    /// Returns the command that this one runs, if there is one.
-    fn inner(&self) -> Option<Self> {
-        let name = self.name.as_deref()?;
-        let wrapper = WRAPPERS.iter().find(|it| it.name == name)?;
-        // `command -v` only shows the location of a command.
-        if name == "command" && has_short(&self.arguments, "vV") {
-            return None;
-        }
-        let (name, arguments) = wrapper.rest(&self.arguments).split_first()?;
-        Some(Self::named(name, arguments.to_vec()))
-    }
-
-    /// Returns the command, the one it runs, and so on, at most [`LAYERS`].
-    pub(super) fn layers(self) -> Vec<Self> {
-        let mut layers = vec![self];
-        while layers.len() < LAYERS
-            && let Some(inner) = layers.last().and_then(Self::inner)
-        {
-            layers.push(inner);
-        }
-        layers
-    }
-
     /// Returns `true` if one of `words` is an argument.
-    /// Returns `true` if one of `words` is an argument.
-    pub(super) fn has(&self, words: &[&str]) -> bool {
+    pub(super) fn has(&self, words: &[String]) -> bool {
         has(&self.arguments, words)
     }
 }
 
 impl WrapperCommand {
     /// Returns the words after the options and operands of this command.
-    fn rest<'a>(&self, words: &'a [String]) -> &'a [String] {
+    pub(super) fn rest<'a>(&self, words: &'a [String]) -> &'a [String] {
         let mut at = 0;
         let mut operands = self.operands;
         while let Some(word) = words.get(at) {
@@ -196,8 +96,8 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// Returns `true` if one of `words` is an argument.
-pub(super) fn has(arguments: &[String], words: &[&str]) -> bool {
-    arguments.iter().any(|word| words.contains(&word.as_str()))
+pub(super) fn has(arguments: &[String], words: &[impl AsRef<str>]) -> bool {
+    arguments.iter().any(|word| words.iter().any(|it| it.as_ref() == word))
 }
 
 /// Returns `true` if one of `letters` is an option, alone or with others, as in `-fdx`.
@@ -209,12 +109,13 @@ pub(super) fn has_short(arguments: &[String], letters: &str) -> bool {
 
 /// Returns `true` if one of these long options is an argument, complete, abbreviated or with a
 /// value.
-pub(super) fn has_long(arguments: &[String], names: &[&str]) -> bool {
+pub(super) fn has_long(arguments: &[String], names: &[impl AsRef<str>]) -> bool {
     let options = arguments.iter().take_while(|word| *word != "--");
     options.filter_map(|word| word.strip_prefix("--")).any(|word| {
         let name = word.split('=').next().unwrap_or_default();
         // A prefix of two letters may stand for any option.
-        names.iter().any(|it| *it == name || (name.len() > 2 && it.starts_with(name)))
+        let mut names = names.iter().map(AsRef::as_ref);
+        names.any(|it: &str| it == name || (name.len() > 2 && it.starts_with(name)))
     })
 }
 
@@ -226,51 +127,6 @@ pub(super) fn unquoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn innermost(words: &str) -> (String, Vec<String>) {
-        let mut words = words.split(' ').map(str::to_owned);
-        let name = words.next().unwrap_or_default();
-        let last = CommandWords::named(&name, words.collect()).layers().pop().unwrap();
-        (last.name.unwrap_or_default(), last.arguments)
-    }
-
-    #[test]
-    fn the_command_that_is_run_is_found_behind_what_its_runners_are_given() {
-        for words in [
-            "sudo rm x",
-            "sudo -u bob rm x",
-            "sudo -nu bob rm x",
-            "sudo -ubob rm x",
-            "sudo --user bob rm x",
-            "sudo --user=bob -E A=1 rm x",
-            "sudo -u bob -- rm x",
-            "env -u X rm x",
-            "env -i -u X -C /tmp A=1 B= rm x",
-            "env --unset X rm x",
-            "env --uns X rm x",
-            "timeout 5 rm x",
-            "timeout -s KILL 5 rm x",
-            "timeout -sKILL -k 1 5 rm x",
-            "timeout --signal KILL -- 5 rm x",
-            "nice -n 5 ionice -c 3 rm x",
-            "nice -5 rm x",
-            "nohup setsid time -f %e rm x",
-            "xargs -0 -n 1 rm x",
-            "stdbuf -oL rm x",
-            "exec -a other rm x",
-            "flock -w 5 lock rm x",
-            "chroot --userspec=a:b /new rm x",
-            "busybox rm x",
-            "coproc rm x",
-            "fakeroot -i state -- rm x",
-            "sudo -u bob env -u X timeout -s KILL 5 /bin/rm x",
-        ] {
-            assert_eq!(innermost(words), ("rm".into(), vec!["x".into()]), "{words}");
-        }
-        assert_eq!(innermost("command -v rm").0, "command");
-        assert_eq!(innermost("sudo -l").0, "sudo");
-        assert_eq!(innermost("timeout 5").0, "timeout");
-    }
 
     #[test]
     fn options_are_found_alone_together_and_cut_short() {

@@ -1,98 +1,71 @@
 //! Rules about known programs: conditions on the arguments of a call, and the warning to give.
 
+use serde::Deserialize;
+
 use super::argv::{has, has_long, has_short};
 
-/// Condition on the arguments of a program.
-pub(super) enum ArgumentCondition {
-    /// Holds for every call.
-    Always,
-    /// Holds if there are no arguments.
-    NoArguments,
-    /// Holds if one of these words is an argument.
-    Word(&'static [&'static str]),
-    /// Holds if some argument is none of these words.
-    OtherThan(&'static [&'static str]),
-    /// Holds if one of these letters is an option, alone or with others.
-    Short(&'static str),
-    /// Holds if one of these long options is an argument, complete or abbreviated.
-    Long(&'static [&'static str]),
-    /// Holds if one of these words is the first argument that is no option.
-    First(&'static [&'static str]),
-    /// Holds if an argument begins with one of these characters.
-    Begins(&'static [char]),
-    /// Holds if an argument contains one of these words.
-    Contains(&'static [&'static str]),
-    /// Holds if a predicate of its own does.
-    Test(fn(&[String]) -> bool),
-    /// Holds if any of these conditions does.
-    Any(&'static [ArgumentCondition]),
-    /// Holds if none of these conditions does.
-    Unless(&'static [ArgumentCondition]),
+/// Conditions on the arguments of a program, of which any may hold.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct ArgumentCondition {
+    /// Words of which one is an argument.
+    word: Vec<String>,
+    /// Words besides which there is another argument.
+    other_than: Vec<String>,
+    /// Letters of which one is an option, alone or with others.
+    short: String,
+    /// Long options of which one is an argument, complete or abbreviated.
+    long: Vec<String>,
+    /// Words of which one is the first argument that is no option.
+    first: Vec<String>,
+    /// Beginnings of which an argument has one.
+    begins: Vec<String>,
+    /// Words of which an argument contains one.
+    contains: Vec<String>,
+    /// `true` for calls without arguments.
+    no_arguments: bool,
 }
 
 impl ArgumentCondition {
     fn holds(&self, arguments: &[String]) -> bool {
-        let any = |holds: &dyn Fn(&str) -> bool| arguments.iter().any(|word| holds(word));
-        match self {
-            Self::Always => true,
-            Self::NoArguments => arguments.is_empty(),
-            Self::Word(words) => has(arguments, words),
-            Self::OtherThan(words) => any(&|word| !words.contains(&word)),
-            Self::Short(letters) => has_short(arguments, letters),
-            Self::Long(names) => has_long(arguments, names),
-            Self::First(words) => {
-                let first = arguments.iter().find(|word| !word.starts_with('-'));
-                first.is_some_and(|first| words.contains(&first.as_str()))
-            }
-            Self::Begins(letters) => any(&|word| word.starts_with(*letters)),
-            Self::Contains(parts) => any(&|word| parts.iter().any(|part| word.contains(part))),
-            Self::Test(holds) => holds(arguments),
-            Self::Any(conditions) => conditions.iter().any(|it| it.holds(arguments)),
-            Self::Unless(conditions) => !conditions.iter().any(|it| it.holds(arguments)),
-        }
+        let any = |holds: &dyn Fn(&String) -> bool| arguments.iter().any(holds);
+        let first = arguments.iter().find(|word| !word.starts_with('-'));
+        has(arguments, &self.word)
+            || (!self.other_than.is_empty() && any(&|word| !self.other_than.contains(word)))
+            || has_short(arguments, &self.short)
+            || has_long(arguments, &self.long)
+            || first.is_some_and(|first| self.first.contains(first))
+            || any(&|word| self.begins.iter().any(|begin| word.starts_with(begin)))
+            || any(&|word| self.contains.iter().any(|part| word.contains(part)))
+            || (self.no_arguments && arguments.is_empty())
     }
 }
 
 /// Warning about calls of some programs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ProgramRule {
-    pub(super) names: ProgramNames,
-    pub(super) condition: ArgumentCondition,
     /// Code of the warning.
-    pub(super) code: &'static str,
+    pub(super) code: String,
     /// Sentence of the warning, without the name of the program.
-    pub(super) sentence: &'static str,
+    pub(super) sentence: String,
+    /// Names of the programs; `mkfs*` is every name with this beginning.
+    names: Vec<String>,
+    /// Condition under which the warning is given; `None`: always.
+    when: Option<ArgumentCondition>,
+    /// Condition under which the warning is not given.
+    unless: Option<ArgumentCondition>,
 }
 
-/// Names of the programs that a [`ProgramRule`] is about.
-pub(super) enum ProgramNames {
-    /// Exactly these names.
-    Of(&'static [&'static str]),
-    /// Exactly these names, with or without a version: `python3.12` for `python`.
-    Versions(&'static [&'static str]),
-    /// Every name with this beginning.
-    Prefix(&'static str),
-}
-
-impl ProgramNames {
-    fn include(&self, name: &str) -> bool {
-        match self {
-            Self::Of(names) => names.contains(&name),
-            Self::Versions(names) => names.contains(&without_version(name)),
-            Self::Prefix(prefix) => name.starts_with(prefix),
-        }
+impl ProgramRule {
+    /// Returns `true` if the warning is about a call.
+    pub(super) fn applies(&self, name: &str, arguments: &[String]) -> bool {
+        let is_named = self.names.iter().any(|it| match it.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => it == name,
+        });
+        is_named
+            && self.when.as_ref().is_none_or(|it| it.holds(arguments))
+            && !self.unless.as_ref().is_some_and(|it| it.holds(arguments))
     }
-}
-
-/// Returns the rules that apply to a call, in the order of the table.
-pub(super) fn applying<'r>(
-    rules: &'r [ProgramRule],
-    name: &str,
-    arguments: &[String],
-) -> impl Iterator<Item = &'r ProgramRule> {
-    rules.iter().filter(move |rule| rule.names.include(name) && rule.condition.holds(arguments))
-}
-
-/// Returns a name without its version: `python` for `python3.12`.
-pub(super) fn without_version(name: &str) -> &str {
-    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }

@@ -1,128 +1,161 @@
-//! Known programs, and the warnings about their calls, as a table.
+//! Known programs, and the warnings about their calls, as the table `programs.toml`.
 
-use super::argv::CommandWords;
-use super::conditions::ArgumentCondition::{
-    Always, Any, Contains, Long, NoArguments, OtherThan, Short, Unless, Word,
-};
-use super::conditions::ProgramNames::{Of, Prefix, Versions};
-use super::conditions::{ArgumentCondition, ProgramNames, ProgramRule, applying, without_version};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"];
-/// Programs that run a program from their arguments, by their names without a version.
-const INTERPRETERS: &[&str] = &[
-    "python",
-    "pypy",
-    "perl",
-    "ruby",
-    "node",
-    "nodejs",
-    "deno",
-    "bun",
-    "php",
-    "lua",
-    "luajit",
-    "tclsh",
-    "expect",
-    "Rscript",
-    "osascript",
-];
-const NETWORK: &[&str] = &[
-    "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp",
-    "telnet", "dig", "nslookup", "npm", "npx", "pip", "pip3", "pipx", "uv", "uvx", "yarn", "pnpm",
-    "gem", "apt", "apt-get", "dnf", "yum", "apk", "brew", "gh", "docker", "podman", "kubectl",
-];
-/// Programs that write to the paths in their arguments.
-const WRITERS: &[&str] =
-    &["mv", "cp", "tee", "truncate", "install", "ln", "rsync", "touch", "mkdir"];
-/// Options with which a program only prints its version or its help.
-const PRINT_ONLY: &[&str] = &["--version", "-version", "-V", "-v", "--help", "-h"];
+use serde::Deserialize;
 
-/// Options of `tar` that name a program.
-const TAR_PROGRAMS: &[&str] =
-    &["to-command", "use-compress-program", "checkpoint-action", "rsh-command"];
+use super::argv::{CommandWords, WrapperCommand, has_short};
+use super::conditions::ProgramRule;
+use super::git::GitWarnings;
 
-const fn rule(
-    code: &'static str,
-    sentence: &'static str,
-    names: ProgramNames,
-    condition: ArgumentCondition,
-) -> ProgramRule {
-    ProgramRule { names, condition, code, sentence }
+/// Largest number of nested commands that are analysed.
+const LAYERS: usize = 8;
+
+/// Table of the known programs; a test reads all of it.
+pub(super) static PROGRAMS: LazyLock<KnownPrograms> =
+    LazyLock::new(|| toml::from_str(include_str!("programs.toml")).unwrap_or_default());
+
+/// Content of `programs.toml`, which explains each field.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct KnownPrograms {
+    shells: Vec<String>,
+    interpreters: Vec<String>,
+    print_only: Vec<String>,
+    network: Vec<String>,
+    writers: Vec<String>,
+    rules: Vec<ProgramRule>,
+    wrappers: HashMap<String, WrapperCommand>,
+    pub(super) git: GitWarnings,
 }
 
-const DELETES: &str = "It may delete or run something for every file it finds";
-const OVERWRITES: &str = "It changes files or may write over others";
-const EVALUATES: &str = "It runs what it is given";
+impl KnownPrograms {
+    /// Returns a code and a sentence for each effect to warn about.
+    pub(super) fn warnings(&self, name: &str, words: &CommandWords) -> Vec<(&str, &str)> {
+        let rules = self.rules.iter().filter(|rule| rule.applies(name, &words.arguments));
+        let rules = rules.map(|rule| (rule.code.as_str(), rule.sentence.as_str()));
+        let runs_arguments = (self.is_shell(name) && !words.arguments.is_empty())
+            || (self.is_versioned_interpreter(name)
+                && words.arguments.iter().any(|word| !self.print_only.contains(word)));
+        // What a program of the workspace does is not known.
+        let evaluates =
+            (runs_arguments || words.is_local).then_some(("evaluates", "It runs what it is given"));
+        let network = self.is_network(name).then_some(("network", "It may talk to the network"));
+        rules.chain(evaluates).chain(network).collect()
+    }
 
-/// Warnings about known programs. Of several with one code, the first is shown.
-#[rustfmt::skip]
-const RULES: &[ProgramRule] = &[
-    rule("privileges", "It asks for more rights", Of(&["sudo", "doas", "su", "pkexec", "runuser"]), Always),
-    rule("deletes", "It deletes files", Of(&["rm", "rmdir", "unlink", "shred"]), Always),
-    rule("disk", "It works on whole disks", Of(&["dd", "fdisk", "parted", "wipefs", "mount", "umount"]), Always),
-    rule("disk", "It formats a disk", Prefix("mkfs"), Always),
-    rule("permissions", "It changes who may do what with files", Of(&["chmod", "chown", "chgrp", "setfacl"]), Always),
-    rule("kills", "It ends other programs",
-        Of(&["kill", "pkill", "killall", "shutdown", "reboot", "poweroff", "halt", "systemctl"]), Always),
-    rule("background", "It leaves something running",
-        Of(&["nohup", "setsid", "coproc", "disown", "at", "batch", "crontab", "systemd-run"]), Always),
-    rule("evaluates", "It runs what a file of the workspace says",
-        Of(&["make", "gmake", "just", "ninja", "rake", "ant", "mvn", "gradle", "tox"]), Always),
-    rule("deletes", DELETES, Of(&["find"]), Word(&["-delete", "-exec", "-execdir", "-ok", "-okdir"])),
-    rule("deletes", DELETES, Of(&["fd", "fdfind"]), Any(&[Short("xX"), Long(&["exec", "exec-batch"])])),
-    rule("deletes", DELETES, Of(&["rsync"]),
-        Long(&["delete", "delete-after", "delete-excluded", "remove-source-files"])),
-    rule("overwrites", OVERWRITES, Of(&["mv", "cp"]), Unless(&[Short("n"), Long(&["no-clobber"])])),
-    rule("overwrites", OVERWRITES, Of(&["tee"]), Unless(&[Short("a"), Long(&["append"])])),
-    rule("overwrites", OVERWRITES, Of(&["ln"]), Any(&[Short("f"), Long(&["force"])])),
-    rule("overwrites", OVERWRITES, Of(&["truncate", "install", "patch"]), Always),
-    rule("overwrites", OVERWRITES, Of(&["sed", "gsed"]), Any(&[Short("i"), Long(&["in-place"])])),
-    rule("overwrites", OVERWRITES, Of(&["perl", "ruby"]), Short("i")),
-    rule("overwrites", OVERWRITES, Of(&["gawk", "awk"]), Word(&["inplace"])),
-    rule("overwrites", OVERWRITES, Of(&["sort"]), Any(&[Short("o"), Long(&["output"])])),
-    rule("overwrites", OVERWRITES, Of(&["unzip"]), Short("o")),
-    rule("environment", "It shows the environment", Of(&["env", "printenv", "set"]), NoArguments),
-    rule("evaluates", EVALUATES,
-        Of(&["eval", "source", ".", "exec", "xargs", "parallel", "command", "builtin", "trap"]), Always),
-    rule("evaluates", EVALUATES, Of(SHELLS), Unless(&[NoArguments])),
-    rule("evaluates", EVALUATES, Versions(INTERPRETERS), OtherThan(PRINT_ONLY)),
-    rule("evaluates", EVALUATES, Of(&["java"]), OtherThan(PRINT_ONLY)),
-    // A program in the arguments is usual; one that starts others is not.
-    rule("evaluates", EVALUATES, Of(&["awk", "gawk", "mawk", "nawk", "original-awk"]),
-        Any(&[Short("f"), Contains(&["system", "|", ">"])])),
-    rule("evaluates", EVALUATES, Of(&["su", "runuser", "flock", "script"]), Any(&[Short("c"), Long(&["command"])])),
-    // To build and to test is usual; `run` also runs the program.
-    rule("evaluates", EVALUATES, Of(&["cargo", "go", "dotnet", "swift"]), Word(&["run"])),
-    rule("evaluates", EVALUATES, Of(&["tar", "gtar", "bsdtar"]), Any(&[Short("IF"), Long(TAR_PROGRAMS)])),
-    rule("evaluates", EVALUATES, Of(&["env"]), Any(&[Short("S"), Long(&["split-string"])])),
-    rule("evaluates", EVALUATES, Of(&["vim", "vi", "ex", "ed", "emacs"]), Always),
-    rule("evaluates", EVALUATES, Of(&["sed", "gsed"]), Any(&[Short("f"), Long(&["file"])])),
-    rule("network", "It may talk to the network", Of(NETWORK), Always),
-];
+    /// Returns a command, and the commands that it runs: each runs the next one.
+    pub(super) fn layers(&self, command: CommandWords) -> Vec<CommandWords> {
+        let mut layers = vec![command];
+        while layers.len() < LAYERS
+            && let Some(inner) = layers.last().and_then(|outer| self.inner(outer))
+        {
+            layers.push(inner);
+        }
+        layers
+    }
 
-/// Returns a code and a sentence for each effect to warn about.
-pub(super) fn warnings(name: &str, words: &CommandWords) -> Vec<(&'static str, &'static str)> {
-    let rules = applying(RULES, name, &words.arguments).map(|rule| (rule.code, rule.sentence));
-    // What a program of the workspace does is not known.
-    rules.chain(words.is_local.then_some(("evaluates", EVALUATES))).collect()
+    /// Returns the command that another one runs, if there is one.
+    fn inner(&self, outer: &CommandWords) -> Option<CommandWords> {
+        let name = outer.name.as_deref()?;
+        let wrapper = self.wrappers.get(name)?;
+        // `command -v` only shows the location of a command.
+        if name == "command" && has_short(&outer.arguments, "vV") {
+            return None;
+        }
+        let (name, arguments) = wrapper.rest(&outer.arguments).split_first()?;
+        Some(CommandWords::named(name, arguments.to_vec()))
+    }
+
+    /// Returns `true` if the command writes to the paths in its arguments.
+    pub(super) fn writes_arguments(&self, name: &str) -> bool {
+        self.writers.iter().any(|it| it == name)
+    }
+
+    /// Returns `true` if the program runs a program from its arguments or its input.
+    pub(super) fn is_interpreter(&self, name: &str) -> bool {
+        self.is_shell(name) || self.is_versioned_interpreter(name)
+    }
+
+    /// Returns `true` if the program runs its input as a program.
+    pub(super) fn runs_input(&self, name: &str, words: &CommandWords) -> bool {
+        self.is_interpreter(name) && !words.has(&self.print_only)
+    }
+
+    /// Returns `true` if the output of a program is something that nobody has seen.
+    pub(super) fn downloads_or_decodes(&self, name: &str) -> bool {
+        self.is_network(name) || matches!(name, "base64" | "xxd")
+    }
+
+    fn is_shell(&self, name: &str) -> bool {
+        self.shells.iter().any(|it| it == name)
+    }
+
+    /// Returns `true` for an interpreter, with or without a version: `python3.12` is `python`.
+    fn is_versioned_interpreter(&self, name: &str) -> bool {
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        self.interpreters.iter().any(|it| it == name)
+    }
+
+    fn is_network(&self, name: &str) -> bool {
+        self.network.iter().any(|it| it == name)
+    }
 }
 
-/// Returns `true` if the command writes to the paths in its arguments.
-pub(super) fn writes_arguments(name: &str) -> bool {
-    WRITERS.contains(&name)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Returns `true` if the program runs a program from its arguments or its input.
-pub(super) fn is_interpreter(name: &str) -> bool {
-    SHELLS.contains(&name) || INTERPRETERS.contains(&without_version(name))
-}
+    fn innermost(words: &str) -> (String, Vec<String>) {
+        let mut words = words.split(' ').map(str::to_owned);
+        let name = words.next().unwrap_or_default();
+        let command = CommandWords::named(&name, words.collect());
+        let last = PROGRAMS.layers(command).pop().unwrap();
+        (last.name.unwrap_or_default(), last.arguments)
+    }
 
-/// Returns `true` if the program runs its input as a program.
-pub(super) fn runs_input(name: &str, words: &CommandWords) -> bool {
-    is_interpreter(name) && !words.has(PRINT_ONLY)
-}
+    #[test]
+    fn the_command_that_is_run_is_found_behind_what_its_runners_are_given() {
+        for words in [
+            "sudo rm x",
+            "sudo -u bob rm x",
+            "sudo -nu bob rm x",
+            "sudo -ubob rm x",
+            "sudo --user bob rm x",
+            "sudo --user=bob -E A=1 rm x",
+            "sudo -u bob -- rm x",
+            "env -u X rm x",
+            "env -i -u X -C /tmp A=1 B= rm x",
+            "env --unset X rm x",
+            "env --uns X rm x",
+            "timeout 5 rm x",
+            "timeout -s KILL 5 rm x",
+            "timeout -sKILL -k 1 5 rm x",
+            "timeout --signal KILL -- 5 rm x",
+            "nice -n 5 ionice -c 3 rm x",
+            "nice -5 rm x",
+            "nohup setsid time -f %e rm x",
+            "xargs -0 -n 1 rm x",
+            "stdbuf -oL rm x",
+            "exec -a other rm x",
+            "flock -w 5 lock rm x",
+            "chroot --userspec=a:b /new rm x",
+            "busybox rm x",
+            "coproc rm x",
+            "fakeroot -i state -- rm x",
+            "sudo -u bob env -u X timeout -s KILL 5 /bin/rm x",
+        ] {
+            assert_eq!(innermost(words), ("rm".into(), vec!["x".into()]), "{words}");
+        }
+        assert_eq!(innermost("command -v rm").0, "command");
+        assert_eq!(innermost("sudo -l").0, "sudo");
+        assert_eq!(innermost("timeout 5").0, "timeout");
+    }
 
-/// Returns `true` if the output of a program is something that nobody has seen.
-pub(super) fn downloads_or_decodes(name: &str) -> bool {
-    NETWORK.contains(&name) || matches!(name, "base64" | "xxd")
+    #[test]
+    fn the_table_of_programs_can_be_read() {
+        let read: Result<KnownPrograms, _> = toml::from_str(include_str!("programs.toml"));
+        read.unwrap();
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) enum RunFailure {
     Ask(#[from] AskError),
     #[error("The selected text is no longer in the document")]
     Selection,
-    #[error("There is no model {0} any more")]
+    #[error("The model {0} is no longer available")]
     Model(String),
     #[error("The person who asked may no longer ask here")]
     NotAllowed,

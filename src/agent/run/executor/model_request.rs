@@ -179,10 +179,10 @@ impl RunExecutor<'_> {
         let most = self.shared.limits.input_tokens;
         RunEnd::limit(match self.known.snapshot {
             Some(_) => format!(
-                "The document and this question are {tokens} tokens, more than the {most} a call may have; ask about a part of the document"
+                "The document and this question are {tokens} tokens, more than the limit of {most}; ask about a part of the document"
             ),
             None => format!(
-                "This question is {tokens} tokens, more than the {most} a call may have; ask in fewer words"
+                "This question is {tokens} tokens, more than the limit of {most}; shorten it"
             ),
         })
     }

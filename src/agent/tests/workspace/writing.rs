@@ -8,7 +8,7 @@ use crate::rooms::settings::OwnSettings;
 use super::*;
 
 #[tokio::test]
-async fn an_approved_file_is_written_and_the_model_told_in_seed_1s_words() {
+async fn an_approved_file_is_written_and_the_model_is_told_so() {
     let (mut stage, request) = writing(&[], "test.txt", "hello world").await;
     assert_eq!(stage.file("test.txt"), None, "nothing is written before anybody said yes");
     assert_eq!((request.proposal.document.clone(), request.hunks.len()), (None, 0));
