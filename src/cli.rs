@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use serde::Deserialize;
 
 use crate::export::ExportFormat;
 use crate::permissions::Role;
@@ -66,8 +67,9 @@ pub enum Command {
     Mcp(McpArgs),
 }
 
-/// Options of `copydesk serve`.
-#[derive(Clone, Debug, Default, Args)]
+/// Options of `copydesk serve`, and settings in `copydesk.toml`, which are named as the flags are.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct ServeArgs {
     /// Address to listen on; port 0 picks a free port [default: 127.0.0.1:4680]
@@ -81,10 +83,11 @@ pub struct ServeArgs {
     /// anthropic with a key present, openai with its base URL present, else harper]
     #[arg(long, env = "COPYDESK_MODEL", value_name = "MODEL")]
     pub model: Option<String>,
-    /// Seconds until a request expires; 0: never [default: 300]
+    /// Seconds until a request expires; 0: never [default: never in a document, 300 without one and
+    /// for outside callers]
     #[arg(long, env = "COPYDESK_APPROVAL_TIMEOUT", value_name = "SECONDS")]
     pub approval_timeout: Option<u64>,
-    /// Token of the owner; missing: created and kept in the data directory
+    /// Token of the owner; missing: created and stored in the data directory
     #[arg(long, env = "COPYDESK_TOKEN", value_name = "SECRET", hide_env_values = true)]
     pub token: Option<String>,
     /// Everyone who can reach the server is the owner; only on a loopback address
@@ -112,6 +115,7 @@ pub struct ServeArgs {
     pub allow_private_webhooks: bool,
     /// Further host name of the server, such as desk.example.org; may be repeated
     #[arg(long, env = "COPYDESK_ALLOWED_HOST", value_name = "HOST", value_delimiter = ',')]
+    #[serde(rename = "allowed-hosts", alias = "allowed-host")]
     pub allowed_host: Vec<String>,
     /// Maximum memory for the data of all connections, in megabytes; above it, new work is refused
     /// [default: 1024]
@@ -122,6 +126,7 @@ pub struct ServeArgs {
     pub open: bool,
     /// File to read settings from [default: copydesk.toml, if it exists]
     #[arg(long, env = "COPYDESK_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
     pub config: Option<PathBuf>,
 }
 
@@ -446,9 +451,7 @@ pub struct RestoreArgs {
 
 /// Options of `copydesk mcp`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "Standard output is only the protocol; what went wrong is said on standard error."
-)]
+#[command(after_help = "Standard output carries only the protocol; errors go to standard error.")]
 pub struct McpArgs {
     /// Address of the running server
     #[arg(long, env = "COPYDESK_URL", value_name = "URL", default_value = "http://127.0.0.1:4680")]

@@ -7,8 +7,6 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use crate::cli::ServeArgs;
 
 /// `true` if this build has the offline editor.
@@ -29,7 +27,7 @@ pub struct ServerConfig {
     /// Models that can be asked; the first answers when a client names none.
     pub models: Vec<ModelChoice>,
     /// Seconds that a proposed change waits for a person; 0 means for ever.
-    pub approval_timeout_s: u64,
+    pub approval_timeout_s: Option<u64>,
     /// `true` if changes wait for a person. `None` if nothing was configured: they wait until an
     /// owner decides otherwise.
     pub approvals: Option<bool>,
@@ -198,7 +196,7 @@ pub enum ConfigError {
     NoServer,
     /// Claude CLI as a model where it is not installed.
     #[error(
-        "--model claude-cli needs the Claude CLI, which is not there: install it, or say where it is with --claude-binary"
+        "--model claude-cli needs the Claude CLI, which is not installed: install it, or name its path with --claude-binary"
     )]
     NoCli,
     /// Memory for connections too small for one document to be opened, in megabytes.
@@ -214,35 +212,13 @@ pub enum ConfigError {
     },
 }
 
-/// Settings in `copydesk.toml`, named as the flags are.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-struct ConfigFile {
-    listen: Option<SocketAddr>,
-    data: Option<PathBuf>,
-    model: Option<String>,
-    approval_timeout: Option<u64>,
-    token: Option<String>,
-    no_auth: Option<bool>,
-    allow_bypass: Option<bool>,
-    allow_private_webhooks: Option<bool>,
-    workspace: Option<PathBuf>,
-    enable_bash: Option<bool>,
-    claude_binary: Option<PathBuf>,
-    prices: Option<PathBuf>,
-    #[serde(alias = "allowed-host")]
-    allowed_hosts: Option<Vec<String>>,
-    connection_memory: Option<u32>,
-    open: Option<bool>,
-}
-
 impl ServerConfig {
     /// Combines flags, variables, the file and the defaults.
     ///
     /// # Errors
     /// [`ConfigError`] if they cannot be read or contradict each other.
     pub fn load(args: ServeArgs) -> Result<Self, ConfigError> {
-        let file = ConfigFile::read(args.config.as_deref())?;
+        let file = read_file(args.config.as_deref())?;
         let (anthropic, openai) = (ProviderConfig::of("ANTHROPIC"), ProviderConfig::of("OPENAI"));
         let claude = args.claude_binary.or(file.claude_binary);
         let claude = ClaudeCliConfig::find(claude.as_deref().unwrap_or(Path::new("claude")));
@@ -255,26 +231,25 @@ impl ServerConfig {
             models.push(ModelChoice::Claude(None));
         }
         let mut allowed_hosts = args.allowed_host;
-        allowed_hosts.extend(file.allowed_hosts.unwrap_or_default());
+        allowed_hosts.extend(file.allowed_host);
         let config = Self {
             listen: args.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 4680))),
             data: args.data.or(file.data).unwrap_or_else(|| PathBuf::from("./copydesk-data")),
             models,
-            approval_timeout_s: args.approval_timeout.or(file.approval_timeout).unwrap_or(300),
+            approval_timeout_s: args.approval_timeout.or(file.approval_timeout),
             approvals: boolean("TOOL_APPROVAL_ENABLED")?,
             token: args.token.or(file.token),
-            no_auth: args.no_auth || file.no_auth.unwrap_or(false),
-            allow_bypass: args.allow_bypass || file.allow_bypass.unwrap_or(false),
-            allow_private_webhooks: args.allow_private_webhooks
-                || file.allow_private_webhooks.unwrap_or(false),
+            no_auth: args.no_auth || file.no_auth,
+            allow_bypass: args.allow_bypass || file.allow_bypass,
+            allow_private_webhooks: args.allow_private_webhooks || file.allow_private_webhooks,
             workspace: args.workspace.or(file.workspace),
-            enable_bash: args.enable_bash || file.enable_bash.unwrap_or(false),
+            enable_bash: args.enable_bash || file.enable_bash,
             file: args.config.unwrap_or_else(|| DEFAULT_FILE.into()),
             allowed_hosts,
             connection_memory: megabytes(
                 args.connection_memory.or(file.connection_memory).unwrap_or(1024),
             )?,
-            open: args.open || file.open.unwrap_or(false),
+            open: args.open || file.open,
             prices: args.prices.or(file.prices),
             anthropic,
             openai,
@@ -300,11 +275,7 @@ impl ServerConfig {
                     return Err(ConfigError::NoServer);
                 }
                 ModelChoice::Claude(_) if self.claude.is_none() => return Err(ConfigError::NoCli),
-                ModelChoice::Anthropic(_)
-                | ModelChoice::OpenAi(_)
-                | ModelChoice::Claude(_)
-                | ModelChoice::Harper
-                | ModelChoice::Script(_) => {}
+                _ => {}
             }
         }
         Ok(())
@@ -364,19 +335,17 @@ impl ModelChoice {
     }
 }
 
-impl ConfigFile {
-    /// Reads the named file, or the default one if it exists.
-    fn read(named: Option<&Path>) -> Result<Self, ConfigError> {
-        let path = named.unwrap_or(Path::new(DEFAULT_FILE));
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
-            Err(source) => return Err(ConfigError::Unreadable { path: path.into(), source }),
-        };
-        toml::from_str(&text).map_err(|source| ConfigError::Invalid { path: path.into(), source })
-    }
+/// Reads the named file, or the default one if it exists.
+fn read_file(named: Option<&Path>) -> Result<ServeArgs, ConfigError> {
+    let path = named.unwrap_or(Path::new(DEFAULT_FILE));
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(ServeArgs::default());
+        }
+        Err(source) => return Err(ConfigError::Unreadable { path: path.into(), source }),
+    };
+    toml::from_str(&text).map_err(|source| ConfigError::Invalid { path: path.into(), source })
 }
 
 /// Returns the place at which a test wants this process to die.
@@ -414,7 +383,7 @@ mod tests {
         assert!(config.listen.ip().is_loopback());
         assert_eq!(config.approvals, None);
         assert!(!config.no_auth);
-        assert_eq!(config.approval_timeout_s, 300);
+        assert_eq!(config.approval_timeout_s, None);
     }
 
     #[test]

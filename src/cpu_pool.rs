@@ -22,7 +22,7 @@ const NICENESS: i32 = 10;
 
 /// Error of a job that panicked. All that it was given is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the server could not finish working this out")]
+#[error("the server could not finish this computation")]
 pub struct JobLost;
 
 type PoolJob = Box<dyn FnOnce() + Send>;
@@ -83,7 +83,7 @@ impl CpuPool {
             let waiting = Arc::clone(&waiting);
             let thread = std::thread::Builder::new().name(format!("cpu-{number}"));
             if let Err(error) = thread.spawn(move || serve(&waiting)) {
-                tracing::error!(%error, "a thread for long work could not be started");
+                tracing::error!(%error, "cannot start a thread for long work");
             }
         }
         Self { jobs, turns: Mutex::default() }
@@ -111,7 +111,7 @@ fn threads() -> usize {
 fn serve(waiting: &Mutex<mpsc::Receiver<PoolJob>>) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
-        tracing::debug!(%error, "long work has the priority of everything else");
+        tracing::debug!(%error, "cannot lower the priority of pool threads");
     }
     loop {
         let job = lock(waiting).recv();

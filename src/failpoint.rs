@@ -87,7 +87,7 @@ mod armed {
         known && WALK.set(CrashPlan { places, passed: AtomicUsize::new(0) }).is_ok()
     }
 
-    /// `true` if a crash plan is set.
+    /// Returns `true` if a crash plan is set.
     pub fn is_armed() -> bool {
         WALK.get().is_some()
     }
@@ -113,7 +113,7 @@ mod armed {
 #[cfg(feature = "failpoints")]
 pub use armed::{PLACES, arm, is_armed, pass};
 
-/// `false`: no crash plan can be set without the feature.
+/// Returns `false`: no crash plan can be set without the feature.
 #[cfg(not(feature = "failpoints"))]
 #[inline]
 pub fn is_armed() -> bool {

@@ -1,8 +1,8 @@
 //! Copydesk: a document server where every change an AI wants is held, shown as a diff, and applied
 //! only when a person says so.
 //!
-//! The modules in reading order; each may use only what stands above it (`tests/tidy.rs` has the
-//! table):
+//! The modules in reading order. Each uses only modules above it and beside it, except
+//! [`failpoint`], which any module may use. `tests/tidy.rs` has the exact table.
 //!
 //! 1. [`ids`], [`permissions`]: identifiers, roles and what each role may do.
 //! 2. [`document`]: text and change sets (pure). [`approvals`]: approval requests and decisions
@@ -12,8 +12,8 @@
 //! 5. [`check`]: verifies every invariant of a data directory. `processes`: child processes and
 //!    their supervisor. [`workspace`]: files below one folder. [`file_sync`]: workspace files that
 //!    are open as documents.
-//! 6. [`llm`]: models. [`tools`]: what a model may do, and the approval pipeline. [`agent`]: runs
-//!    and conversations.
+//! 6. `http_client`: settings of all HTTP clients. [`llm`]: models. [`tools`]: what a model may
+//!    do, and the approval pipeline. [`agent`]: runs and conversations.
 //! 7. [`export`]: documents as files for other programs (pure). [`api`]: what a person may see and
 //!    do, for all transports. [`connections`]: memory held for connections, and how they end.
 //!    [`transport`]: socket.io, REST, the Messages API, MCP, and the types they share.
@@ -54,5 +54,6 @@ pub mod client;
 pub mod config;
 pub mod cpu_pool;
 pub mod failpoint;
+mod http_client;
 pub mod server;
 pub mod telemetry;

@@ -1,20 +1,8 @@
-//! The `copydesk` binary: parse arguments, start telemetry, run.
+//! The `copydesk` binary.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use copydesk::cli::CommandLine;
-use copydesk::{server, telemetry};
-
-#[tokio::main]
-async fn main() -> ExitCode {
-    let cli = CommandLine::parse();
-    telemetry::start();
-    match server::run(cli).await {
-        Ok(ending) => ExitCode::from(ending.code()),
-        Err(error) => {
-            eprintln!("copydesk: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+fn main() -> ExitCode {
+    // All in the library, which is built once for this binary and for the tests.
+    copydesk::server::main()
 }

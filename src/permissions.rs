@@ -22,7 +22,7 @@ impl Role {
     /// All roles, from most to least permissions.
     pub const ALL: [Self; 4] = [Self::Owner, Self::Editor, Self::Reviewer, Self::Viewer];
 
-    /// `true` if people of this role may do `action` where their token reaches.
+    /// Returns `true` if people of this role may do `action` where their token reaches.
     pub fn may(self, action: Action) -> bool {
         match action {
             Action::Read => true,
@@ -70,8 +70,8 @@ pub fn shown_name(text: &str) -> Option<String> {
     name.chars().any(|c| !is_joiner(c) && !c.is_whitespace()).then_some(name)
 }
 
-/// `true` for characters that show nothing or move what is beside them: marks of direction and of
-/// width zero, soft hyphens, separators of lines, fillers, and tags. Joiners stay.
+/// Returns `true` for characters that show nothing or move what is beside them: marks of direction
+/// and of width zero, soft hyphens, separators of lines, fillers, and tags. Joiners stay.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -80,7 +80,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// `true` for what joins letters of words and parts of emoji.
+/// Returns `true` for what joins letters of words and parts of emoji.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
@@ -138,7 +138,8 @@ impl Principal {
         self
     }
 
-    /// `true` if this person may do `action` to `document` (`None`: to the server as a whole).
+    /// Returns `true` if this person may do `action` to `document` (`None`: to the server as a
+    /// whole).
     ///
     /// A token issued for one document reaches nothing else.
     pub fn may(&self, action: Action, document: Option<&DocumentId>) -> bool {

@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod claude;
+mod command_line;
 mod mcp_bridge;
 mod models;
 mod remote;
@@ -11,6 +12,8 @@ mod settings;
 mod sockets;
 mod tokens;
 mod workspace;
+
+pub use command_line::{CommandOutcome, main};
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -30,7 +33,7 @@ use crate::agent::{AgentService, BypassPolicy};
 use crate::api::webhooks::{AddressPolicy, WebhookOutbox};
 use crate::api::{Application, ApplicationOptions, HeardRuns, StoredAnswers, export_input};
 use crate::auth::{Authenticator, TokenSecret, owner_secret};
-use crate::cli::{Command, CommandLine, ExportArgs};
+use crate::cli::ExportArgs;
 use crate::config::ServerConfig;
 use crate::connections::{ConnectionLimits, ConnectionRegistry};
 use crate::failpoint;
@@ -59,64 +62,6 @@ const DATA: &str = "./copydesk-data";
 /// Sample document for a new server: prose with real mistakes.
 const SAMPLE: &str = include_str!("../fixtures/documents/the-keepers-ledger.md");
 const SAMPLE_TITLE: &str = "The Keeper’s Ledger";
-
-/// Runs the command line.
-///
-/// # Errors
-/// The failure of the command.
-pub async fn run(cli: CommandLine) -> Result<CommandOutcome> {
-    match cli.command {
-        None => serve(ServerConfig::load(cli.serve)?).await?,
-        Some(Command::Serve(args)) => serve(ServerConfig::load(args)?).await?,
-        Some(Command::Token(args)) => tokens::run(args).await?,
-        Some(Command::Export(args)) => match args.url.clone() {
-            Some(url) => remote::export(&url, args).await?,
-            None => export(args).await?,
-        },
-        Some(Command::Import(args)) => return remote::import(args).await,
-        Some(Command::Docs(args)) => return remote::docs(args).await,
-        Some(Command::Ask(args)) => return remote::ask(args).await,
-        Some(Command::Requests(args)) => return remote::requests(args).await,
-        Some(Command::Approve(args)) => return remote::approve(args).await,
-        Some(Command::Reject(args)) => return remote::reject(args).await,
-        Some(Command::Watch(args)) => return remote::watch(args).await,
-        Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
-        Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
-        Some(Command::Supervise(args)) => workspace::supervise(&args)?,
-        Some(Command::Check(args)) => return check::run(args).await,
-        Some(Command::Backup(args)) => backup::back_up(args).await?,
-        Some(Command::Restore(args)) => backup::restore(args).await?,
-        Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
-    }
-    Ok(CommandOutcome::Fine)
-}
-
-/// Outcome of a command that ran to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandOutcome {
-    /// Success.
-    Fine,
-    /// Data with errors.
-    Findings,
-    /// Data that cannot be read.
-    Unreadable,
-    /// Request that people rejected, or that failed.
-    Refused,
-    /// Request that expired, or that nobody decided in time.
-    Late,
-}
-
-impl CommandOutcome {
-    /// Returns the exit code of the process.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Fine => 0,
-            Self::Findings | Self::Refused => 1,
-            Self::Unreadable => 2,
-            Self::Late => 3,
-        }
-    }
-}
 
 /// Runs the server until it is told to stop.
 async fn serve(config: ServerConfig) -> Result<()> {
@@ -156,7 +101,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     courier.await.ok();
     watch.abort();
     if tokio::time::timeout(SHUTDOWN_LIMIT, app.close(&io)).await.is_err() {
-        tracing::warn!("the shutdown took too long; what was acknowledged is durable");
+        tracing::warn!("shutdown timed out; what was acknowledged is durable");
     }
     let abort = accepting.abort_handle();
     drop(tokio::time::timeout(LAST_WORDS, accepting).await);
@@ -350,7 +295,9 @@ impl Server {
             }
         };
         if tokio::time::timeout(CLOSING_LIMIT, closing).await.is_err() {
-            tracing::warn!("what was asked last took too long; what was acknowledged is durable");
+            tracing::warn!(
+                "shutdown timed out waiting for running work; what was acknowledged is durable"
+            );
         }
         // A client that does not read would delay this for ever.
         drop(tokio::time::timeout(LAST_WORDS, io.close()).await);
@@ -377,7 +324,7 @@ async fn watch_tokens(auth: Authenticator, rooms: RoomRegistry, clock: WallClock
             _ = ticks.tick() => {
                 // An expired token is refused all the same; only its holder is not told yet.
                 if let Err(error) = auth.sweep(clock.now_ms()).await {
-                    tracing::warn!(%error, "the tokens could not be looked at");
+                    tracing::warn!(%error, "cannot check token expiry");
                 }
             }
         }
@@ -399,7 +346,7 @@ fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> R
     if config.open
         && let Err(error) = open::that_detached(&link)
     {
-        tracing::warn!(%error, "no browser could be opened");
+        tracing::warn!(%error, "cannot open a browser");
     }
     Ok(())
 }
@@ -435,6 +382,15 @@ async fn write_out(path: Option<&Path>, content: &[u8]) -> Result<()> {
             .await
             .with_context(|| format!("cannot write {}", path.display()));
     }
+    write_to_stdout(content)
+}
+
+/// Prints text on standard output and flushes it: a reader may take it line by line.
+fn say(text: &str) -> Result<()> {
+    write_to_stdout(text.as_bytes())
+}
+
+fn write_to_stdout(content: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(content)?;
     Ok(out.flush()?)

@@ -255,7 +255,7 @@ impl From<AuthError> for ApiError {
             | AuthError::Unusable
             | AuthError::Randomness(_)
             | AuthError::File { .. } => {
-                tracing::error!(error = %message, "a token could not be made");
+                tracing::error!(error = %message, "cannot generate a token");
                 Self::internal()
             }
         }
@@ -287,7 +287,7 @@ impl From<AskError> for ApiError {
             AskError::Room(error) => return error.into(),
             AskError::Store(error) => return error.into(),
             AskError::Unwritable(error) => {
-                tracing::error!(%error, "a request could not be written down");
+                tracing::error!(%error, "cannot serialise a request");
                 return Self::internal();
             }
             AskError::Closed => ErrorCode::Unavailable,
@@ -335,7 +335,7 @@ impl From<AddressError> for ApiError {
 
 impl From<SecretError> for ApiError {
     fn from(error: SecretError) -> Self {
-        tracing::error!(%error, "a secret could not be made");
+        tracing::error!(%error, "cannot generate a secret");
         Self::internal()
     }
 }

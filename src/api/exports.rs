@@ -33,11 +33,11 @@ impl Caller {
         match exporting.await {
             Ok(Ok(content)) => Ok(ExportedFile { name, content }),
             Ok(Err(error)) => {
-                tracing::error!(%error, %document, "a document could not be exported");
+                tracing::error!(%error, %document, "cannot export a document");
                 Err(ApiError::internal())
             }
             Err(error) => {
-                tracing::error!(%error, %document, "the export of a document was lost");
+                tracing::error!(%error, %document, "the export job of a document panicked");
                 Err(ApiError::internal())
             }
         }

@@ -4,7 +4,7 @@
 //! the modules below or an [`ApiError`]. Transports translate these; they know no store.
 //!
 //! Some operations take their input as a future. They await it after they have found that the
-//! caller is allowed, so that no transport reads the body of a request that is refused anyway.
+//! caller is allowed, so that the body of a request that is refused is not read first.
 
 mod answers;
 mod audit;

@@ -37,7 +37,7 @@ impl Readiness {
         let outcome = match tokio::time::timeout(LONGEST, store.probe()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
-                tracing::error!(%error, "the store does not work");
+                tracing::error!(%error, "the store failed a write test");
                 Err("changes cannot be stored")
             }
             Err(_) => {

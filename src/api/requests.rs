@@ -1,5 +1,6 @@
 //! Requests for approval: lists, decisions, and what else people do with them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::ids::{DocumentId, HunkId, MemberId, RequestId};
 use crate::permissions::Action;
 use crate::rooms::command::{ProposeAgain, UndoChange, ViewerChange};
 use crate::rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
-use crate::rooms::{DESK, RoomError, RoomHandle};
+use crate::rooms::{DESK, RoomError, RoomHandle, RoomResult};
 use crate::store::QueryScope;
 
 use super::{ApiError, ApiResult, Caller, ErrorDetails};
@@ -65,6 +66,18 @@ impl Caller {
                 Ok(requests)
             }
         }
+    }
+
+    /// Returns the number of changes that wait for a decision in each document that the caller may
+    /// read; documents without any are left out. A request without changes of a text counts as one.
+    pub async fn waiting_changes(&self) -> ApiResult<HashMap<DocumentId, u64>> {
+        let mut waiting: HashMap<DocumentId, u64> = HashMap::new();
+        for request in self.open_requests(&RequestScope::Everything).await? {
+            let Some(document) = &request.proposal.document else { continue };
+            let open = request.hunks.iter().filter(|hunk| hunk.status.is_open()).count();
+            *waiting.entry(document.clone()).or_default() += open.max(1) as u64;
+        }
+        Ok(waiting)
     }
 
     /// Returns the open requests without a document that concern the caller.
@@ -138,7 +151,7 @@ impl Caller {
             let record = self.api.store.request(id).await?;
             let record = record.ok_or_else(|| ApiError::not_found("request"))?;
             serde_json::from_str(&record.body).map_err(|error| {
-                tracing::error!(%error, request = %id, "a request that is kept cannot be read");
+                tracing::error!(%error, request = %id, "cannot read a stored request");
                 ApiError::internal()
             })?
         };
@@ -157,17 +170,25 @@ impl Caller {
         id: RequestId,
         decision: Decision,
     ) -> ApiResult<Arc<ApprovalRequest>> {
-        // The room checks if this person may decide it.
+        // `approvals/decide.rs` checks if this person may decide it (`check_allowed`).
         let room = self.room_of_request(&id, Action::Read).await?;
         let by = self.principal.clone();
-        match self.api.agents.decide_in(&room, id.clone(), decision, by).await {
-            Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
-                let fresh = open_request(&room, &id).await.ok().flatten();
-                let fresh = fresh.map(|fresh| Box::new(ApprovalRequest::clone(&fresh)));
-                Err(ApiError::from(error.clone()).with(ErrorDetails::Decision(error, fresh)))
-            }
-            decided => Ok(decided?),
-        }
+        let decided = self.api.agents.decide_in(&room, id.clone(), decision, by).await;
+        with_fresh_preview(&room, &id, decided).await
+    }
+
+    /// Splits a hunk of a request into one for each of its parts.
+    ///
+    /// # Errors
+    /// As [`Self::decide_request`].
+    pub async fn split_request(
+        &self,
+        id: RequestId,
+        hunk: impl Future<Output = ApiResult<HunkId>>,
+    ) -> ApiResult<Arc<ApprovalRequest>> {
+        let room = self.room_of_request(&id, Action::Decide).await?;
+        let split = room.split(id.clone(), hunk.await?, self.principal.clone()).await;
+        with_fresh_preview(&room, &id, split).await
     }
 
     /// Returns what the model would be told if this decision were taken now; nothing changes.
@@ -242,6 +263,22 @@ impl Caller {
         let room = self.room_of_request(&id, Action::Ask).await?;
         input.await?;
         Ok(room.withdraw(id, Some(self.principal.clone())).await?)
+    }
+}
+
+/// Adds the request as it is now to a refusal because of a stale preview.
+async fn with_fresh_preview(
+    room: &RoomHandle,
+    id: &RequestId,
+    result: RoomResult<Arc<ApprovalRequest>>,
+) -> ApiResult<Arc<ApprovalRequest>> {
+    match result {
+        Err(RoomError::Decision(error @ DecisionError::StalePreview { .. })) => {
+            let fresh = open_request(room, id).await.ok().flatten();
+            let fresh = fresh.map(|fresh| Box::new(ApprovalRequest::clone(&fresh)));
+            Err(ApiError::from(error.clone()).with(ErrorDetails::Decision(error, fresh)))
+        }
+        result => Ok(result?),
     }
 }
 

@@ -124,7 +124,7 @@ impl HeardRuns {
     pub async fn add(&self, session: SessionId, run: RunId) {
         let heard = StoreOp::RunHeard { session, run, at_ms: self.clock.now_ms() };
         if let Err(error) = self.store.commit(heard).await {
-            tracing::warn!(%error, "that a session heard how its run ended could not be kept");
+            tracing::warn!(%error, "cannot store that the end of a run was delivered");
         }
     }
 }

@@ -24,6 +24,13 @@ impl Caller {
         Ok(self.api.auth.tokens().await?)
     }
 
+    /// Names the asking person, in their token; returns the name as it was kept.
+    pub async fn name_token(&self, name: &str) -> Result<String, ApiError> {
+        self.require(Action::Administer)?;
+        let (by, now_ms) = (&self.principal.user, self.api.clock.now_ms());
+        Ok(self.api.auth.name(&self.token, name, by, now_ms).await?)
+    }
+
     /// Revokes a token; connections made with it are closed before this returns.
     pub async fn revoke_token(&self, token: &TokenId) -> Result<(), ApiError> {
         self.require(Action::Administer)?;

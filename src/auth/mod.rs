@@ -23,7 +23,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::ids::{DocumentId, TokenId, UserId};
-use crate::permissions::{Principal, Role};
+use crate::permissions::{Principal, Role, shown_name};
 use crate::store::{AuditEntry, Store, StoreError, StoreOp, TokenRecord, WriteBatch};
 
 pub use access_guard::{AccessEnd, AccessGuard, ended};
@@ -99,7 +99,7 @@ pub enum AuthError {
     #[error("a token is made of letters, digits and - . _ ~ + / =, and is not empty")]
     Unusable,
     /// The operating system gave no randomness.
-    #[error("no randomness from the operating system: {0}")]
+    #[error("the operating system provides no random numbers: {0}")]
     Randomness(getrandom::Error),
     /// The file with the owner's secret could not be read or written.
     #[error("{}: {source}", path.display())]
@@ -179,7 +179,9 @@ impl Authenticator {
             Some(held) => return Err(AuthError::Taken(held.id)),
             None => {}
         }
-        let owner = Self::owner();
+        let kept = self.store.tokens_named(&[OWNER_TOKEN.into()]).await?.pop();
+        let name = kept.map_or_else(|| Self::owner().name, |kept| kept.name);
+        let owner = Principal { name, ..Self::owner() };
         let record = record(OWNER_TOKEN.into(), hash, &owner, now_ms, None);
         let line = audit("token.owner_set", &owner.user, &record, now_ms);
         Ok(self.store.commit(WriteBatch::from(StoreOp::PutToken(record)).with(line)).await?)
@@ -217,6 +219,27 @@ impl Authenticator {
         let line = audit("token.issued", by, &record, now_ms);
         self.store.commit(WriteBatch::from(StoreOp::PutToken(record)).with(line)).await?;
         Ok(NewToken { token, secret, principal, expires_ms })
+    }
+
+    /// Names the holder of a token, who keeps the name with every later secret of that token.
+    /// Connections that are open keep the name they came in with.
+    ///
+    /// # Errors
+    /// [`AuthError::Nameless`], or [`AuthError::NoToken`] for an unknown token.
+    pub async fn name(
+        &self,
+        token: &TokenId,
+        name: &str,
+        by: &UserId,
+        now_ms: u64,
+    ) -> Result<String, AuthError> {
+        let name = shown_name(name).ok_or(AuthError::Nameless)?;
+        let kept = self.store.tokens_named(std::slice::from_ref(token)).await?.pop();
+        let kept = kept.ok_or_else(|| AuthError::NoToken(token.clone()))?;
+        let record = TokenRecord { name: name.clone(), ..kept };
+        let line = audit("token.named", by, &record, now_ms);
+        self.store.commit(WriteBatch::from(StoreOp::PutToken(record)).with(line)).await?;
+        Ok(name)
     }
 
     /// Returns the holder of this secret.
@@ -261,7 +284,7 @@ impl Authenticator {
         }
         let used = StoreOp::UseToken { token: held.id.clone(), at_ms: now_ms };
         if let Err(error) = self.store.commit(used).await {
-            tracing::debug!(%error, "the use of a token could not be kept");
+            tracing::debug!(%error, "cannot store when a token was last used");
         }
     }
 

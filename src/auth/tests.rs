@@ -173,6 +173,21 @@ async fn the_owner_is_one_person_with_one_secret() {
 }
 
 #[tokio::test]
+async fn the_owner_keeps_the_name_with_a_new_secret() {
+    let auth = auth().await;
+    let (old, new) = (TokenSecret::chosen("old").unwrap(), TokenSecret::chosen("new").unwrap());
+    auth.set_owner(&old, NOW).await.unwrap();
+    let by = Authenticator::owner().user;
+    assert_eq!(auth.name(&OWNER_TOKEN.into(), " Olga ", &by, NOW).await.unwrap(), "Olga");
+    auth.set_owner(&new, NOW + 1).await.unwrap();
+    assert_eq!(auth.verify("new", NOW + 1).await.unwrap().principal.name, "Olga");
+    let nameless = auth.name(&OWNER_TOKEN.into(), " ", &by, NOW).await;
+    assert!(matches!(nameless, Err(AuthError::Nameless)), "{nameless:?}");
+    let nobody = auth.name(&"tok_none".into(), "Bo", &by, NOW).await;
+    assert!(matches!(nobody, Err(AuthError::NoToken(_))), "{nobody:?}");
+}
+
+#[tokio::test]
 async fn nobody_becomes_the_owner_by_accident() {
     let auth = auth().await;
     let issued = auth.issue(grant(Role::Viewer), &Authenticator::owner().user, NOW).await.unwrap();

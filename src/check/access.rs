@@ -28,7 +28,7 @@ pub(super) async fn tokens(
     for session in report.read("session.row", "the sessions", sessions).into_iter().flatten() {
         let Some(session) = report.read("session.row", "a session", session) else { continue };
         if session.seen_ms < session.created_ms {
-            report.find("session", session.id.as_str(), "it was seen before it began");
+            report.find("session", session.id.as_str(), "it was last seen before it began");
         }
         ids.insert(session.id);
     }
@@ -39,16 +39,13 @@ fn complaints(token: &TokenRecord, documents: &[DocumentId]) -> Vec<&'static str
     let is_hash = token.hash.len() == HASH_DIGITS && token.hash.chars().all(is_digit);
     let is_bound = token.document.as_ref();
     [
-        (!is_hash, "its hash is no SHA-256"),
+        (!is_hash, "its hash is not a SHA-256 hash"),
         (token.user.as_str().is_empty(), "it belongs to nobody"),
         (
             is_bound.is_some() && token.role == Role::Owner,
             "an owner's token is bound to a document",
         ),
-        (
-            is_bound.is_some_and(|only| !documents.contains(only)),
-            "it is for a document that is not there",
-        ),
+        (is_bound.is_some_and(|only| !documents.contains(only)), "its document does not exist"),
         (
             token.expires_ms.is_some_and(|at| at < token.created_ms),
             "it expired before it was issued",

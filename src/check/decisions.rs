@@ -163,7 +163,7 @@ impl AuditLines {
         let mut wrong = Vec::new();
         let requester = &request.proposal.requester.user;
         if placements.requester.as_ref().is_some_and(|it| it != requester) {
-            wrong.push(format!("it says that somebody else than {requester} had asked for it"));
+            wrong.push(format!("it says that somebody other than {requester} asked for it"));
         }
         let id = request.id().as_str();
         let author = update.author.as_str();

@@ -18,7 +18,7 @@ pub(super) async fn files(
     for file in report.read("file.row", "the files", files).into_iter().flatten() {
         let Some(file) = report.read("file.row", "a file", file) else { continue };
         let Some(newest) = versions.get(&file.document) else {
-            report.find("file", &file.path, "its document is not there");
+            report.find("file", &file.path, "its document does not exist");
             continue;
         };
         let next = file.writing.map_or(file.version, |(version, _)| version);

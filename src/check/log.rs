@@ -140,7 +140,7 @@ impl LogWalk<'_> {
             return;
         };
         if !self.requests.is_known(&origin) {
-            let message = format!("it was caused by {origin}, which is not there");
+            let message = format!("it was caused by {origin}, which does not exist");
             self.find(report, "log.origin", message);
         }
     }
@@ -165,11 +165,7 @@ impl LogWalk<'_> {
             let kept = Text::new(&kept);
             match &self.text {
                 Some(text) if *text != kept => {
-                    self.find(
-                        report,
-                        "snapshot",
-                        "the text that is kept is not what the log leads to",
-                    );
+                    self.find(report, "snapshot", "the stored text differs from the log");
                 }
                 Some(_) => {}
                 // After damage, or at the very start.
@@ -210,7 +206,7 @@ impl LogWalk<'_> {
                 self.find(
                     report,
                     "document.frozen",
-                    format!("the frozen range {range} is no place"),
+                    format!("the frozen range {range} is not in the text"),
                 );
             }
         }
@@ -224,7 +220,7 @@ impl LogWalk<'_> {
         }
         if let Some((version, _)) = self.snapshots.front() {
             let message =
-                format!("a text is kept of version {version}, which the log does not reach");
+                format!("a text is stored for version {version}, which the log does not reach");
             self.find(report, "snapshot", message);
         }
         self.authors.end(newest, self.document.id.as_str(), report);
@@ -242,7 +238,7 @@ impl LogWalk<'_> {
                 );
             }
             if !request.status.is_open() {
-                let message = "nothing of it is left to decide, and it is still open";
+                let message = "it is open, but nothing of it is left to decide";
                 report.find("request.fit", request.id(), message);
             }
         }
@@ -252,7 +248,7 @@ impl LogWalk<'_> {
     fn outcome(&self, request: &ApprovalRequest, report: &mut CheckReport) {
         if request.version > self.document.version {
             let message =
-                format!("its positions are of version {}, which is not there", request.version);
+                format!("its positions are of version {}, which does not exist", request.version);
             report.find("request.fit", request.id(), message);
         }
         if self.document.deleted && request.status.is_open() {

@@ -18,7 +18,7 @@ use super::requests::CheckedRequests;
 pub(super) struct ProvenanceCheck {
     /// Passages stored beside the updates.
     placements: BTreeMap<Version, UpdatePlacements>,
-    /// For each hunk, the numbers of updates that accepted it and that took it back.
+    /// Numbers of updates that accepted each hunk and that took it back.
     times: HashMap<HunkId, (u64, u64)>,
     /// Stored provenance of versions that are not reached yet.
     kept: VecDeque<(Version, String)>,
@@ -40,7 +40,7 @@ impl ProvenanceCheck {
                 Err(error) => report.find(
                     "provenance.row",
                     &format!("{id} version {version}"),
-                    format!("what was put into the text cannot be read: {error}"),
+                    format!("the stored placements cannot be read: {error}"),
                 ),
             }
         }
@@ -78,7 +78,7 @@ impl ProvenanceCheck {
         let origin = update.origin.as_deref().map(RequestId::from);
         let placements = self.placements.get(&version);
         if origin.is_some() && placements.is_none() {
-            let message = "it came from a request, and what it put into the text is not kept";
+            let message = "it came from a request, and its placements are not stored";
             report.find("provenance.row", subject, message);
         }
         let (author, at_ms) = (&update.author, update.at_ms);
@@ -89,18 +89,18 @@ impl ProvenanceCheck {
             return self.lose();
         }
         if replay.misplaced().last() == Some(&version) {
-            let message = "it says of words that it put them there, or that they had stood before, and that is not so";
+            let message = "stored placements do not match the text";
             report.find("provenance", subject, message);
         }
         while let Some((_, body)) = self.kept.pop_front_if(|(kept, _)| *kept <= version) {
             match Provenance::from_json(&body) {
                 Ok(kept) if kept == *replay.provenance() => {}
                 Ok(_) => {
-                    let message = "who wrote what, as it is kept, is not what the log leads to";
+                    let message = "stored provenance differs from the log";
                     report.find("provenance.kept", subject, message);
                 }
                 Err(error) => {
-                    let message = format!("who wrote what cannot be read: {error}");
+                    let message = format!("the stored provenance cannot be read: {error}");
                     report.find("provenance.kept", subject, message);
                 }
             }
@@ -111,7 +111,7 @@ impl ProvenanceCheck {
     pub(super) fn end(&self, newest: Version, subject: &str, report: &mut CheckReport) {
         let beyond = self.placements.keys().chain(self.kept.iter().map(|(version, _)| version));
         if let Some(version) = beyond.into_iter().find(|version| **version > newest) {
-            let message = format!("something is kept of version {version}, which is not there");
+            let message = format!("provenance for missing version {version}");
             report.find("provenance.row", subject, message);
         }
     }

@@ -35,7 +35,7 @@ impl CheckedRequests {
             lines: AuditLines::default(),
         };
         let undos = at.undos().await;
-        let undos = report.read("request.undo", "the undos under way", undos).unwrap_or_default();
+        let undos = report.read("request.undo", "the undos in progress", undos).unwrap_or_default();
         let mut after = Vec::new();
         let decisions = decisions(at, report).await;
         let records = at.requests().await;
@@ -87,24 +87,20 @@ impl CheckedRequests {
         for AfterEnd { id, is_being_undone, others, .. } in after {
             if *is_being_undone != undos.contains(id) {
                 let message = if *is_being_undone {
-                    "it is being undone, and no restart would find out what came of that"
+                    "an undo in progress is missing from the list of undos"
                 } else {
-                    "nothing of it is being undone, and a restart would look for that"
+                    "the list of undos has one that is not in progress"
                 };
                 report.find("request.undo", id, message);
             }
             for other in others.iter().filter(|other| !self.known.contains(*other)) {
                 let message =
-                    format!("it was proposed again by way of {other}, which is not there");
+                    format!("it was proposed again by way of {other}, which does not exist");
                 report.find("request.again", id, message);
             }
         }
         for id in undos.iter().filter(|id| after.iter().all(|it| it.id != **id)) {
-            report.find(
-                "request.undo",
-                id,
-                "nothing of it is being undone, and a restart would look for that",
-            );
+            report.find("request.undo", id, "the list of undos has one that is not in progress");
         }
     }
 
@@ -144,7 +140,7 @@ impl CheckedRequests {
                 continue;
             }
             for request in requests {
-                let message = format!("it is about {document}, which is not there");
+                let message = format!("it is about {document}, which does not exist");
                 report.find("request.document", request.id(), message);
             }
         }
@@ -218,7 +214,7 @@ fn one(
     let decided = request.hunks.iter().filter_map(|hunk| Some((hunk, hunk.decided.as_ref()?)));
     for (hunk, HunkDecision { by, .. }) in decided {
         if !taken.iter().any(|row| row.user == by.user) {
-            let message = format!("no decision by {} was kept that decided it", by.user);
+            let message = format!("no decision by {} is stored that decided it", by.user);
             report.find("request.decision", &format!("{} change {}", record.id, hunk.id), message);
         }
     }

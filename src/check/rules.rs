@@ -66,7 +66,7 @@ pub(super) async fn check(
     // The remaining lines are about rules that do not exist.
     for (id, life) in lives.into_iter().flatten() {
         for line in life.decided.into_iter().chain(life.denied) {
-            let message = format!("it was decided by the rule {id}, which is not there");
+            let message = format!("it was decided by the rule {id}, which does not exist");
             report.find("rule.decision", &place(line), message);
         }
         if let Some(line) = life.made {
@@ -123,11 +123,11 @@ fn one(
         }
     }
     if let Some(document) = rule.document.as_ref().filter(|it| !documents.contains(it)) {
-        let message = format!("it is for {document}, which is not there");
+        let message = format!("it is for {document}, which does not exist");
         report.find("rule.document", &record.id, message);
     }
     if let Some(request) = rule.request.as_ref().filter(|it| !requests.is_known(it)) {
-        let message = format!("it was made with {request}, which is not there");
+        let message = format!("it was made with {request}, which does not exist");
         report.find("rule.request", &record.id, message);
     }
     if rule.ended.as_ref().is_some_and(|ended| ended.at_ms < rule.at_ms) {

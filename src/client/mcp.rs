@@ -230,7 +230,7 @@ impl StdioBridge {
             self.post_in_session(message).await
         };
         if let Err(error) = sent {
-            tracing::warn!(%error, "a message could not be passed on");
+            tracing::warn!(%error, "cannot forward a message");
         }
         if message["method"] == "notifications/initialized" {
             self.listen();

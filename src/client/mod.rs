@@ -7,12 +7,12 @@ pub mod show;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::http_client::http_client_builder;
 use crate::transport::protocol::client::IssueToken;
 use crate::transport::protocol::server::{IssuedToken, TokenList};
 
@@ -23,10 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Text that is no address.
-    #[error("{0:?} is no address of a server; write http://HOST:PORT")]
+    #[error("{0:?} is not the address of a server; write http://HOST:PORT")]
     Address(String),
     /// Token that cannot be sent.
-    #[error("the token has characters that no token has")]
+    #[error("the token contains invalid characters")]
     Token,
     /// Address at which no server answers.
     #[error("the server at {address} does not answer; is it running?")]
@@ -47,7 +47,7 @@ pub enum ClientError {
         detail: String,
     },
     /// Answer of another program than Copydesk, or of another version.
-    #[error("what answers at {address} is no Copydesk of this version ({status})")]
+    #[error("the server at {address} is not Copydesk, or is another version ({status})")]
     Strange {
         /// Address of the server.
         address: String,
@@ -125,11 +125,7 @@ impl ServerClient {
             bearer.set_sensitive(true);
             headers.insert(AUTHORIZATION, bearer);
         }
-        let http = reqwest::Client::builder()
-            .default_headers(headers)
-            .connect_timeout(PATIENCE)
-            // An owner's token goes to the given address, and nowhere else.
-            .redirect(Policy::none());
+        let http = http_client_builder().default_headers(headers).connect_timeout(PATIENCE);
         let http = match patience {
             Some(patience) => http.timeout(patience),
             None => http,

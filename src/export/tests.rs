@@ -181,11 +181,11 @@ fn files_are_named_after_the_title() {
     assert_eq!(lamp().file_name(ExportFormat::Docx), "The -lamp-.docx");
 }
 
-const RAIN: &str = "It do rain on the old roof. We waits under it until noon.";
+const RAIN: &str = "It do rain on the old roof. We waits under it until evening.";
 
 #[test]
 fn every_pending_change_is_marked_with_its_author() {
-    let fixed = "It does rain on the old roof. We wait under it until late noon.";
+    let fixed = "It does rain on the old roof. We wait under it until the evening.";
     let made = exported(
         &manuscript(RAIN, vec![request(1, "Ana", RAIN, fixed)]),
         ExportFormat::CriticMarkup,
@@ -193,7 +193,7 @@ fn every_pending_change_is_marked_with_its_author() {
     assert_eq!(
         made,
         "It {~~do~>does~~}{>>AI for Ana: Ana asked.<<} rain on the old roof. \
-         We {~~waits~>wait~~}{>>AI for Ana<<} under it until {++late ++}{>>AI for Ana<<}noon."
+         We {~~waits~>wait~~}{>>AI for Ana<<} under it until {++the ++}{>>AI for Ana<<}evening."
     );
 }
 
@@ -206,7 +206,7 @@ fn of_two_changes_that_overlap_the_later_is_a_remark() {
     assert_eq!(
         made,
         "It {>>AI for Ben: would write “rains” instead of “do rain”: Ben asked.<<}{~~do~>does~~}\
-         {>>AI for Ana: Ana asked.<<} rain on the old roof. We waits under it until noon."
+         {>>AI for Ana: Ana asked.<<} rain on the old roof. We waits under it until evening."
     );
 }
 

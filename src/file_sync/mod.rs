@@ -111,7 +111,7 @@ impl FileSync {
             for document in behind {
                 // Opening the room is enough: its task synchronises the file.
                 if let Err(error) = catching_up.rooms.open(&document).await {
-                    tracing::warn!(%error, room.id = %document, "its file could not be caught up with");
+                    tracing::warn!(%error, room.id = %document, "cannot synchronise a file at start");
                 }
             }
         });

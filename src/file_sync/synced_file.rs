@@ -140,7 +140,7 @@ impl SyncedFile {
     async fn agree(&self, shared: &FileSyncDeps, source: TextSource<'_>) {
         let mut state = self.state.lock().await;
         let mut merged: Option<MergedChanges> = None;
-        let mut came = FileStatus::Failed("the file changes all the time".to_owned());
+        let mut came = FileStatus::Failed("the file changes too often".to_owned());
         for _ in 0..ATTEMPTS {
             let file_meta = self.file_meta(shared).await;
             state.seen = FileLook::Unsure;
@@ -341,7 +341,7 @@ impl SyncedFile {
         if let FileStatus::Failed(reason) = &status
             && state.reported.as_ref() != Some(&status)
         {
-            tracing::warn!(room.id = %self.document, reason, "a file does not follow its document");
+            tracing::warn!(room.id = %self.document, reason, "cannot write a document to its file");
         }
         state.reported = Some(status.clone());
         let (path, version) = (self.path.clone(), state.record.version);

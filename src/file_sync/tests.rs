@@ -74,7 +74,7 @@ impl FileSyncFixture {
 async fn open(store: &Store, folder: &Path) -> (RoomRegistry, FileSync) {
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
-        timeout_ms: 0,
+        timeout_ms: Some(0),
         permission_mode: PermissionMode::Sdk,
     };
     let rooms =

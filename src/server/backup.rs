@@ -1,12 +1,13 @@
 //! `copydesk backup` and `copydesk restore`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::{BackupArgs, RestoreArgs};
 use crate::store::{self, Store};
+
+use super::say;
 
 /// Copies the whole store into one file; prints its path.
 pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
@@ -42,10 +43,4 @@ fn has_owner_token(data: &Path) -> bool {
 fn file_name() -> String {
     let now = jiff::Timestamp::now();
     format!("copydesk-backup-{}.sqlite", now.strftime("%Y%m%dT%H%M%SZ"))
-}
-
-fn say(told: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(told.as_bytes())?;
-    Ok(out.flush()?)
 }

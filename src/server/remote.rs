@@ -4,7 +4,7 @@
 mod import;
 mod watch;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -18,7 +18,7 @@ use crate::client::{ClientError, ClientResult, ServerClient};
 use crate::config;
 use crate::export::ExportFormat;
 
-use super::CommandOutcome;
+use super::{CommandOutcome, say};
 pub(super) use import::import;
 pub(super) use watch::watch;
 
@@ -27,13 +27,6 @@ const WAIT_S: u64 = 20;
 
 fn client(server: &ServerArgs) -> ClientResult<ServerClient> {
     ServerClient::new(&server.url, server.token.as_deref().unwrap_or_default().trim())
-}
-
-/// Prints text on standard output and flushes it: a reader may take it line by line.
-fn say(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
 }
 
 fn say_json(value: &Value) -> Result<()> {
@@ -100,7 +93,7 @@ async fn wait(
     loop {
         let left = patience.map(|patience| patience.saturating_sub(begun.elapsed()));
         if left == Some(Duration::ZERO) {
-            eprintln!("copydesk: the run goes on; nobody decided in {} seconds", args.timeout);
+            eprintln!("copydesk: nobody decided in {} seconds; the run continues", args.timeout);
             return Ok(CommandOutcome::Late);
         }
         let state = client.get(&["sessions", session, "runs", run], &[]).await?;

@@ -25,7 +25,7 @@ use crate::transport::rest::transfer::is_websocket_request;
 
 /// Maximum head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;
-/// Pause after a connection could not be accepted.
+/// Pause after cannot accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time without an acknowledgement, or without room at the peer, after which the system ends a
 /// connection, in milliseconds: the longest stall that a slow reader is allowed.
@@ -55,11 +55,12 @@ pub(super) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let transport = connections.accept(peer.ip());
-                tasks.spawn(answer(stream, transport, router.clone(), stop.clone()));
+                let connections = connections.clone();
+                tasks.spawn(answer(stream, transport, connections, router.clone(), stop.clone()));
             }
             Err(error) if is_of_connection(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "cannot accept a connection");
                 connections.make_place();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
@@ -80,6 +81,7 @@ fn is_of_connection(error: &io::Error) -> bool {
 async fn answer(
     stream: TcpStream,
     transport: Arc<ConnectionTransport>,
+    connections: ConnectionRegistry,
     router: Router,
     stop: CancellationToken,
 ) {
@@ -88,7 +90,7 @@ async fn answer(
     rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES).ok();
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(&stream, TCP_USER_TIMEOUT_MS).ok();
-    let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&transport)));
+    let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&transport), connections));
     let service = service_fn(move |request| respond(&transport, &router, request));
     let mut server = http1::Builder::new();
     // `ConnectionRegistry::supervise` ends connections that are overdue.

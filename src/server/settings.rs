@@ -14,7 +14,7 @@ pub(super) fn started_with(config: &ServerConfig) -> ServerSettings {
     }
     ServerSettings {
         approvals: if off { ApprovalSwitch::Off } else { ApprovalSwitch::On },
-        timeout_ms: config.approval_timeout_s.saturating_mul(1_000),
+        timeout_ms: config.approval_timeout_s.map(|seconds| seconds.saturating_mul(1_000)),
         permission_mode: PermissionMode::default(),
     }
 }
@@ -33,13 +33,15 @@ pub(super) async fn recall(
     };
     let set_aside = rooms.recall_settings(offers, config.approvals == Some(true)).await?;
     if rooms.settings() != started_with {
-        tracing::info!(settings = ?rooms.settings(), "as set in the running server before");
+        tracing::info!(settings = ?rooms.settings(), "using settings saved by an owner");
     }
     match set_aside {
         Some(PermissionMode::BypassPermissions) => {
-            tracing::warn!("runs are reviewed: skipping approvals by default needs --allow-bypass");
+            tracing::warn!("skipping approvals by default needs --allow-bypass: using review");
         }
-        Some(mode) => tracing::warn!(%mode, "runs are reviewed: this default is not offered here"),
+        Some(mode) => {
+            tracing::warn!(%mode, "permission mode not available on this server: using review");
+        }
         None => {}
     }
     Ok(())

@@ -52,7 +52,7 @@ pub(super) fn close_polling(service: Router) -> ClosePolling {
         let closing = async move {
             match request {
                 Ok(request) => drop(service.oneshot(request).await),
-                Err(error) => tracing::error!(%error, "a session could not be closed"),
+                Err(error) => tracing::error!(%error, "cannot close a session"),
             }
         };
         closing.boxed()

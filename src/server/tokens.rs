@@ -1,7 +1,5 @@
 //! `copydesk token`: issues, lists and revokes tokens, beside a running server or through it.
 
-use std::io::Write;
-
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 
@@ -15,7 +13,7 @@ use crate::transport::protocol::convert;
 use crate::transport::protocol::names::TokenStatus;
 use crate::transport::protocol::server::TokenLine;
 
-use super::visit;
+use super::{say, visit};
 
 /// Runs `copydesk token`. A new token is printed alone, so that a script can read it.
 pub(super) async fn run(args: TokenArgs) -> Result<()> {
@@ -23,9 +21,7 @@ pub(super) async fn run(args: TokenArgs) -> Result<()> {
         Some(url) => over_http(url, &args).await?,
         None => in_directory(args).await?,
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(said.as_bytes())?;
-    Ok(out.flush()?)
+    say(&said)
 }
 
 /// Runs the command through a running server, which applies it at once.

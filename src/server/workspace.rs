@@ -26,7 +26,7 @@ async fn clear_left_over(workspace: Workspace) {
         let workspace = workspace.clone();
         let cleared = tokio::task::spawn_blocking(move || workspace.clear_left_over()).await;
         if let Ok(files @ 1..) = cleared {
-            tracing::info!(files, "left-over files of interrupted writes were removed");
+            tracing::info!(files, "removed temporary files of interrupted writes");
         }
     }
 }

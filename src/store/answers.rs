@@ -1,16 +1,13 @@
 //! Answers to programs that were not shown everything, kept for a while under the key of the
 //! conversation.
 
-use sqlx::{QueryBuilder, Sqlite};
+use serde_json::json;
 
 use crate::ids::UserId;
 
 use super::{AnswerRecord, Store, StoreError};
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
-
-/// Largest number of keys in one statement.
-const TOGETHER: usize = 500;
 
 impl Store {
     /// Returns the answers to a person's programs under `keys` that were used at `since_ms` or
@@ -21,16 +18,14 @@ impl Store {
         keys: &[String],
         since_ms: u64,
     ) -> Result<Vec<AnswerRecord>, StoreError> {
-        let mut found = Vec::new();
-        for keys in keys.chunks(TOGETHER) {
-            let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM answers WHERE used_ms >= ");
-            query.push_bind(int(since_ms));
-            named(&mut query, user, keys);
-            let answers: Vec<AnswerRecord> =
-                query.build_query_as().fetch_all(self.readers()).await?;
-            found.extend(answers);
-        }
-        Ok(found)
+        let query = sqlx::query(
+            "SELECT * FROM answers WHERE used_ms >= $1 AND user_id = $2
+             AND key IN (SELECT value FROM json_each($3))",
+        )
+        .bind(int(since_ms))
+        .bind(user.to_string())
+        .bind(json!(keys).to_string());
+        self.all(query).await
     }
 }
 
@@ -57,13 +52,14 @@ pub(super) fn drop(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
 
 /// Marks answers as used at `at_ms`, because their conversation went on.
 pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
-    for key in keys {
-        script
-            .run("UPDATE answers SET used_ms = $3 WHERE user_id = $1 AND key = $2")
-            .bind(user.as_str())
-            .bind(key)
-            .bind(int(at_ms));
-    }
+    script
+        .run(
+            "UPDATE answers SET used_ms = $3
+             WHERE user_id = $1 AND key IN (SELECT value FROM json_each($2))",
+        )
+        .bind(user.as_str())
+        .bind(json!(keys).to_string())
+        .bind(int(at_ms));
 }
 
 /// Removes all answers that were not used since `before_ms`, and those of `user` beyond
@@ -84,13 +80,4 @@ pub(super) fn forget(
         )
         .bind(user.as_str())
         .bind(int(most_bytes));
-}
-
-fn named(query: &mut QueryBuilder<Sqlite>, user: &UserId, keys: &[String]) {
-    query.push(" AND user_id = ").push_bind(user.as_str().to_owned()).push(" AND key IN (");
-    let mut names = query.separated(", ");
-    for key in keys {
-        names.push_bind(key.clone());
-    }
-    query.push(")");
 }

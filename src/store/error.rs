@@ -54,7 +54,7 @@ pub enum StoreError {
         process: Option<u32>,
     },
     /// The directory for the data of a backup is not empty.
-    #[error("{} is not empty; name another directory, or say --replace to put its data aside", path.display())]
+    #[error("{} is not empty; name another directory, or set its data aside with --replace", path.display())]
     Occupied {
         /// The data directory.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum StoreError {
     },
     /// The running server's database has other tables than this program knows.
     #[error(
-        "the data has shape {found}, this program needs {needed}: use the same version as the running server"
+        "the data has format {found}, this program needs {needed}: use the same version as the running server"
     )]
     Shape {
         /// Newest migration in the database; 0: none yet.
@@ -98,7 +98,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The database is newer than the program, or its migrations were edited.
-    #[error("cannot bring the database up to date: {0}")]
+    #[error("cannot migrate the database: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
     /// Any other database error while reading: a damaged page, for example.
     #[error("database: {0}")]

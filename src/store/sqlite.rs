@@ -137,7 +137,7 @@ async fn look_at_copy(copy: &SqlitePool) -> Result<(), StoreError> {
 }
 
 fn not_a_backup(copy: &Path, error: &dyn std::fmt::Display) -> StoreError {
-    let what = format!("{} is no backup of copydesk", copy.display());
+    let what = format!("{} is not a backup of copydesk", copy.display());
     StoreError::Corrupt { what, reason: error.to_string() }
 }
 

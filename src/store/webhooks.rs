@@ -10,7 +10,7 @@ use super::{DeliveryOutcome, Store, StoreError, WebhookDelivery, WebhookRecord, 
 use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
-/// Most deliveries that may wait for one receiver; more are dropped and counted.
+/// Maximum number of deliveries that may wait for one receiver; more are dropped and counted.
 const MOST_WAITING: i64 = 1_000;
 
 impl Store {

@@ -55,7 +55,7 @@ impl BodyGuard {
                 Ok(None) => None,
                 Err(end) => {
                     guard.end.set(end).ok();
-                    Some((Err("the request is not read any further".into()), None))
+                    Some((Err("the rest of the request is not read".into()), None))
                 }
             }
         }))

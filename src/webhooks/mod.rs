@@ -19,7 +19,7 @@ use crate::api::webhooks::{AddressPolicy, DeliveryOutcome, WebhookDelivery, Webh
 use crate::ids::WebhookId;
 use crate::rooms::clock::WallClock;
 
-/// Time after the first attempt at which a delivery is given up, in ms.
+/// Time after the first attempt at which gave up a delivery, in ms.
 const PATIENCE_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Pauses after the first attempts, in seconds; the last one is repeated.
 const PAUSES_S: [u64; 8] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200];
@@ -54,7 +54,7 @@ impl DeliveryWorker {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    tracing::warn!(%error, "the outbox could not be read");
+                    tracing::warn!(%error, "cannot read the outbox");
                     Some(RETRY)
                 }
             };
@@ -115,11 +115,11 @@ impl DeliveryWorker {
             Err(error) => failed(&delivery, at_ms, error.to_string()),
         };
         if let DeliveryOutcome::GivenUp { error, .. } = &outcome {
-            tracing::warn!(webhook = %delivery.hook.id, delivery = %delivery.id, %error, "a delivery is given up");
+            tracing::warn!(webhook = %delivery.hook.id, delivery = %delivery.id, %error, "gave up a delivery");
         }
         let (seq, hook) = (delivery.seq, delivery.hook.id);
         if let Err(error) = self.outbox.settle(seq, hook, at_ms, outcome).await {
-            tracing::warn!(%error, "what became of a delivery could not be kept; it may be sent again");
+            tracing::warn!(%error, "cannot store the result of a delivery; it may be sent again");
             tokio::time::sleep(RETRY).await;
         }
     }

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
-use reqwest::{Client, StatusCode};
+use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::api::webhooks::{
     AddressError, AddressPolicy, SecretError, SigningSecret, WebhookAddress, WebhookDelivery,
 };
 use crate::approvals::ApprovalRequest;
+use crate::http_client::http_client_builder;
 use crate::transport::protocol::convert;
 
 /// Longest wait for a receiver.
@@ -71,14 +71,11 @@ async fn post(
     body: String,
 ) -> Result<StatusCode, SendError> {
     let host = address.url().host_str().unwrap_or_default();
-    let client = Client::builder()
-        // A redirect could lead to an address that was not checked.
-        .redirect(Policy::none())
+    let client = http_client_builder()
         // A proxy would resolve the name again.
         .no_proxy()
         .resolve_to_addrs(host, sockets)
         .timeout(PATIENCE)
-        .user_agent(concat!("copydesk/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|_| SendError::Silent)?;
     let mut request = client.post(address.url().clone()).body(body);

@@ -15,9 +15,9 @@ const LONGEST: usize = 2_000;
 /// Policy that decides which [`WebhookAddress`] is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressPolicy {
-    /// Public addresses, by `https`.
+    /// Public addresses over `https`.
     Public,
-    /// Also loopback and private networks, and `http`.
+    /// Public, loopback and private addresses over `https` or `http`.
     Everywhere,
 }
 
@@ -25,16 +25,16 @@ pub enum AddressPolicy {
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
     /// The text is no web address.
-    #[error("a webhook's address is https://HOST/PATH, without a name or password in it")]
+    #[error("a webhook's address must be https://HOST/PATH, without a user name or password")]
     NoUrl,
     /// The address is not encrypted.
-    #[error("a webhook's address begins with https://; http:// needs --allow-private-webhooks")]
+    #[error("a webhook's address must begin with https://; http:// needs --allow-private-webhooks")]
     NotEncrypted,
     /// The address leads into a private network.
     #[error("{0} is not a public address; private ones need --allow-private-webhooks")]
     Private(IpAddr),
     /// The host name has no address.
-    #[error("the name of the host cannot be found")]
+    #[error("the host name cannot be resolved")]
     Unknown,
 }
 

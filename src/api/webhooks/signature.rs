@@ -15,10 +15,10 @@ const BYTES: usize = 32;
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// The operating system gave no randomness.
-    #[error("no randomness from the operating system: {0}")]
+    #[error("the operating system provides no random numbers: {0}")]
     Randomness(getrandom::Error),
     /// The text was not written by this program.
-    #[error("this is no secret of a webhook")]
+    #[error("this is not the secret of a webhook")]
     Unreadable,
 }
 

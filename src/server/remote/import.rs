@@ -53,12 +53,15 @@ async fn text(file: &Path) -> Result<String> {
     let shown = file.display();
     let ending = file.extension().map(|it| it.to_string_lossy().to_lowercase());
     if !ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
-        bail!("{shown} is no text file by its name; there are .{}", ENDINGS.join(", ."));
+        bail!(
+            "{shown} is not a supported text file; supported extensions: .{}",
+            ENDINGS.join(", .")
+        );
     }
     let about = tokio::fs::metadata(file).await;
     let about = about.with_context(|| format!("cannot read {shown}"))?;
     if !about.is_file() {
-        bail!("{shown} is no file");
+        bail!("{shown} is not a file");
     }
     if about.len() > LARGEST {
         bail!("{shown} is longer than a document may be");

@@ -34,7 +34,7 @@ pub(crate) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
             }
             Err(error) if watching.has_begun && comes_back(&error) => {
                 if !std::mem::replace(&mut is_gone, true) {
-                    eprintln!("copydesk: {error} Looking again until it does.");
+                    eprintln!("copydesk: {error} (retrying)");
                 }
             }
             Err(error) => return Err(error.into()),

@@ -13,7 +13,7 @@ use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
-use crate::store::sqlite::rows::{Record, int};
+use crate::store::sqlite::rows::{RowRecord, int};
 use crate::store::{Store, StoreError, StoreResult, audit};
 
 /// Triggers that keep the logs append-only (`migrations`).
@@ -227,7 +227,10 @@ impl StoreInspection {
         Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
-    async fn every<T: Record>(&mut self, query: &'static str) -> StoreResult<Vec<InspectedRow<T>>> {
+    async fn every<T: RowRecord>(
+        &mut self,
+        query: &'static str,
+    ) -> StoreResult<Vec<InspectedRow<T>>> {
         let found = sqlx::query(query).fetch_all(&mut *self.moment).await?;
         // The reason does not name the row.
         let read = |row: &SqliteRow| {

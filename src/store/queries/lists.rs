@@ -1,16 +1,14 @@
 //! Lists, page by page, of what a person may see.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
+
+use serde_json::json;
 
 use crate::ids::{ClientId, DocumentId, RequestId, RunId, SessionId, UserId};
 
 use crate::store::records::DocumentRecord;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
-
-/// Largest number of names in one statement; SQLite takes 32,766 values in one.
-pub(crate) const NAMED: usize = 500;
 
 /// Place in the list of documents: time of the last change in milliseconds since 1970, and
 /// identifier.
@@ -74,28 +72,13 @@ impl Store {
         document: &DocumentId,
         clients: &[ClientId],
     ) -> Result<HashMap<ClientId, UserId>, StoreError> {
-        let mut owners = HashMap::new();
-        for some in clients.chunks(NAMED) {
-            let list = places(some.len(), 2);
-            // Consists of a constant and of placeholders alone.
-            let sql = sqlx::AssertSqlSafe(format!(
-                "SELECT client, user_id FROM clients WHERE document = $1 AND client IN ({list})"
-            ));
-            let query = sqlx::query_as::<_, (ClientId, UserId)>(sql).bind(document.to_string());
-            let query = some.iter().fold(query, |query, client| query.bind(client.to_string()));
-            owners.extend(query.fetch_all(self.readers()).await?);
-        }
-        Ok(owners)
+        let query = sqlx::query_as(
+            "SELECT client, user_id FROM clients WHERE document = $1
+             AND client IN (SELECT value FROM json_each($2))",
+        )
+        .bind(document.as_str())
+        .bind(json!(clients).to_string());
+        let owners: Vec<(ClientId, UserId)> = query.fetch_all(self.readers()).await?;
+        Ok(owners.into_iter().collect())
     }
-}
-
-/// Returns `count` placeholders `$first, $first+1, …` of a statement.
-pub(crate) fn places(count: usize, first: usize) -> String {
-    let mut places = String::new();
-    for place in first..first + count {
-        let comma = if place == first { "" } else { ", " };
-        // Writing to a String cannot fail.
-        write!(places, "{comma}${place}").ok();
-    }
-    places
 }

@@ -4,6 +4,7 @@ use sqlx::SqliteConnection;
 
 use crate::ids::{DocumentId, Version};
 
+use crate::store::queries::transcripts::fitting;
 use crate::store::records::{DocumentRecord, StartingText, UpdateRecord};
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
@@ -75,12 +76,7 @@ impl Store {
         .bind(int(end.0))
         .fetch_all(&mut *connection)
         .await?;
-        let mut bytes = 0;
-        let fits = |length: &&i64| {
-            bytes += length.unsigned_abs();
-            bytes <= most.bytes
-        };
-        let fitting = lengths.iter().take_while(fits).count().max(1);
+        let fitting = fitting(&lengths, most.bytes, |length| length.unsigned_abs()).len();
         // Up to the requested end, so that a gap is noticed.
         let end = if fitting >= lengths.len() { end } else { from.plus(fitting) };
         between(&mut connection, document, from, end).await

@@ -9,7 +9,7 @@ use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, RequestRecord, RuleRecord,
     RunRecord, SessionRecord,
 };
-use crate::store::sqlite::rows::{Record, int};
+use crate::store::sqlite::rows::{RowRecord, int};
 use crate::store::{QueryScope, Store, StoreResult};
 
 pub(crate) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
@@ -203,13 +203,13 @@ impl Store {
         self.all(query).await
     }
 
-    pub(crate) async fn one<T: Record>(&self, query: SqliteQuery) -> StoreResult<Option<T>> {
+    pub(crate) async fn one<T: RowRecord>(&self, query: SqliteQuery) -> StoreResult<Option<T>> {
         let row = query.fetch_optional(self.readers()).await?;
         Ok(row.map(|row| T::from_row(&row)).transpose()?)
     }
 
     /// Reads two records from each row.
-    pub(crate) async fn pairs<A: Record, B: Record>(
+    pub(crate) async fn pairs<A: RowRecord, B: RowRecord>(
         &self,
         query: SqliteQuery,
     ) -> StoreResult<Vec<(A, B)>> {
@@ -217,7 +217,7 @@ impl Store {
         rows.iter().map(|row| Ok((A::from_row(row)?, B::from_row(row)?))).collect()
     }
 
-    pub(crate) async fn all<T: Record>(&self, query: SqliteQuery) -> StoreResult<Vec<T>> {
+    pub(crate) async fn all<T: RowRecord>(&self, query: SqliteQuery) -> StoreResult<Vec<T>> {
         let rows = query.fetch_all(self.readers()).await?;
         Ok(rows.iter().map(T::from_row).collect::<sqlx::Result<_>>()?)
     }

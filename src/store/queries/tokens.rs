@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use serde_json::json;
+
 use crate::ids::{TokenId, UserId};
 
-use super::lists;
-use super::read::SqliteQuery;
 use crate::store::records::TokenRecord;
 use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
@@ -49,32 +49,21 @@ impl Store {
 
     /// Returns the tokens with these identifiers, as far as they exist, in no order.
     pub async fn tokens_named(&self, ids: &[TokenId]) -> Result<Vec<TokenRecord>, StoreError> {
-        let mut found = Vec::with_capacity(ids.len());
-        for some in ids.chunks(lists::NAMED) {
-            let list = lists::places(some.len(), 1);
-            let sql = format!("SELECT * FROM tokens WHERE id IN ({list})");
-            found.extend(self.all::<TokenRecord>(bind_all(&sql, some)).await?);
-        }
-        Ok(found)
+        let query =
+            sqlx::query("SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each($1))")
+                .bind(json!(ids).to_string());
+        self.all(query).await
     }
 
     /// Returns the names of these people, as on their newest token. People without a token are left
     /// out.
     pub async fn names_of(&self, people: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
-        let mut names = HashMap::new();
-        for some in people.chunks(lists::NAMED) {
-            let list = lists::places(some.len(), 1);
-            let sql =
-                format!("SELECT * FROM tokens WHERE user_id IN ({list}) ORDER BY created_ms, id");
-            let tokens: Vec<TokenRecord> = self.all(bind_all(&sql, some)).await?;
-            names.extend(tokens.into_iter().map(|token| (token.user, token.name)));
-        }
-        Ok(names)
+        let query = sqlx::query(
+            "SELECT * FROM tokens WHERE user_id IN (SELECT value FROM json_each($1))
+             ORDER BY created_ms, id",
+        )
+        .bind(json!(people).to_string());
+        let tokens: Vec<TokenRecord> = self.all(query).await?;
+        Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
     }
-}
-
-fn bind_all(sql: &str, values: &[impl ToString]) -> SqliteQuery {
-    // Consists of a constant and of placeholders alone.
-    let sql = sqlx::AssertSqlSafe(sql.to_owned());
-    values.iter().fold(sqlx::query(sql), |query, value| query.bind(value.to_string()))
 }

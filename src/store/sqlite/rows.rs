@@ -14,9 +14,9 @@ use crate::permissions::Role;
 use crate::store::records::{FileRecord, RunState};
 
 /// Record that can be read from a row, by the names of its columns.
-pub(crate) trait Record: for<'r> FromRow<'r, SqliteRow> {}
+pub(crate) trait RowRecord: for<'r> FromRow<'r, SqliteRow> {}
 
-impl<T: for<'r> FromRow<'r, SqliteRow>> Record for T {}
+impl<T: for<'r> FromRow<'r, SqliteRow>> RowRecord for T {}
 
 /// Converts a time or version for the database. Databases have no unsigned integers; the largest
 /// signed one is 292 million years from now.

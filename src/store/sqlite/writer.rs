@@ -117,7 +117,7 @@ impl StoreWriter {
         match self.one_by_one(batches).await {
             Ok(outcomes) => outcomes,
             Err(error) => {
-                tracing::warn!(%error, batches = batches.len(), "group commit failed, writing one by one");
+                tracing::warn!(%error, batches = batches.len(), "group commit failed; committing each batch separately");
                 let mut outcomes = Vec::with_capacity(batches.len());
                 for batch in batches {
                     outcomes.push(self.transact(std::slice::from_ref(batch)).await);
@@ -202,7 +202,7 @@ impl StoreWriter {
         // Only saves time at the next start, which would read the log again.
         let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&self.pool).await;
         if let Err(error) = checkpoint {
-            tracing::debug!(%error, "no checkpoint at close");
+            tracing::debug!(%error, "cannot checkpoint at close");
         }
         self.pool.close().await;
     }

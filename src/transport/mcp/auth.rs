@@ -75,7 +75,7 @@ impl McpAuth {
 
     async fn close(&self, session: &str) {
         if let Err(error) = self.manager.close_session(&session.into()).await {
-            tracing::warn!(%error, "an MCP session could not be closed");
+            tracing::warn!(%error, "cannot close an MCP session");
         }
     }
 
@@ -89,7 +89,7 @@ impl McpAuth {
         match sessions.begin(session, &pass.principal().user) {
             Ok(ended) => {
                 for session in ended {
-                    tracing::info!(session, "an MCP session that nobody used made room");
+                    tracing::info!(session, "ended an idle MCP session to admit a new one");
                     self.close(&session).await;
                 }
             }
@@ -188,7 +188,7 @@ pub(crate) async fn admit(
     match guard.end() {
         Some(BodyEnd::Access(end)) => return refusal(&end.into()),
         Some(BodyEnd::Stalled) => {
-            let detail = "nothing came of the body for too long";
+            let detail = "timed out while receiving the body";
             return problem(StatusCode::REQUEST_TIMEOUT, "request_timeout", detail);
         }
         None => {}
@@ -266,12 +266,12 @@ fn crowded(full: SessionsFull) -> Response {
         SessionsFull::Person => (
             StatusCode::TOO_MANY_REQUESTS,
             "rate_limited",
-            "you have as many MCP sessions as one person may have, and all are in use; end one (DELETE /mcp) first",
+            "you have the maximum number of MCP sessions, and all are in use; end one (DELETE /mcp) first",
         ),
         SessionsFull::All => (
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
-            "there are as many MCP sessions as this server takes, and all are in use; try again later",
+            "this server has its maximum number of MCP sessions, and all are in use; try again later",
         ),
     };
     let mut response = problem(status, code, detail);
@@ -289,7 +289,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn refusal(error: &AuthError) -> Response {
     if let AuthError::Store(_) = error {
-        tracing::error!(%error, "a token could not be looked up");
+        tracing::error!(%error, "cannot look up a token");
         let detail = "the token could not be looked up";
         return problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail);
     }

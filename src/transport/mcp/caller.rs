@@ -40,7 +40,9 @@ pub(crate) fn caller(
 ) -> Result<McpCaller, ErrorData> {
     let parts = extensions.get::<Parts>();
     let pass = parts.and_then(|parts| parts.extensions.get::<AccessGuard>()).cloned();
-    let pass = pass.ok_or_else(|| ErrorData::internal_error("nobody knows who asks", None))?;
+    let pass = pass.ok_or_else(|| {
+        ErrorData::internal_error("the request has no authenticated caller", None)
+    })?;
     let client = client.and_then(|client| shown_name(&client.name));
     let client = client.unwrap_or_else(|| "MCP client".to_owned());
     let mut principal = pass.principal().clone();

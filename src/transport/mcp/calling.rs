@@ -33,7 +33,7 @@ const TOOL_USE: &str = "claudecode/toolUseId";
 /// Maximum length of a call's name, in bytes.
 const LONGEST_NAME: usize = 128;
 /// Error of a call whose session is over; only the log shows it.
-const SESSION_OVER: &str = "the session is over";
+const SESSION_OVER: &str = "the session has ended";
 
 /// Makes a call and waits until it is over. Every error is returned as the result of the call.
 pub(crate) async fn call(
@@ -56,7 +56,7 @@ pub(crate) async fn call(
     let session = match api.program_session(user, &caller.client).await {
         Ok(session) => session,
         Err(error) => {
-            tracing::error!(%error, "the session of an MCP client could not be kept");
+            tracing::error!(%error, "cannot store the session of an MCP client");
             return refused("The call could not be stored; nothing was asked".to_owned());
         }
     };
@@ -146,7 +146,7 @@ async fn wait(
     let waited = tokio::select! {
         biased;
         waited = progress::wait(&mut ongoing, &mut progress) => waited,
-        _ = caller.pass.ended() => return result(result_text::denied("your token is no longer good"), true),
+        _ = caller.pass.ended() => return result(result_text::denied("your token is no longer valid"), true),
         () = nobody_hears => {
             give_up.cancel();
             // The end of the session is confirmed once nobody can approve the call any more.

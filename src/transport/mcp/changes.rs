@@ -59,18 +59,7 @@ impl EventSink for DocumentChanges {
             RoomEvent::Changed(DocumentChange::Title(_) | DocumentChange::Deleted) => {
                 self.happened(document, true, true);
             }
-            RoomEvent::Updates { .. }
-            | RoomEvent::Changed(DocumentChange::Settings(..))
-            | RoomEvent::Peers(_)
-            | RoomEvent::Caret(..)
-            | RoomEvent::Requested(_)
-            | RoomEvent::RequestUpdated(_)
-            | RoomEvent::Resolved(_)
-            | RoomEvent::Rules(_)
-            | RoomEvent::Sketched(_)
-            | RoomEvent::Unsketched(_)
-            | RoomEvent::File(_)
-            | RoomEvent::Said(_) => {}
+            _ => {}
         }
     }
 

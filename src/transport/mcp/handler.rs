@@ -111,7 +111,7 @@ impl ServerHandler for McpHandler {
         let client = context.peer.peer_info().map(|it| it.client_info.clone());
         match caller(&context.extensions, client) {
             Ok(caller) => self.listen_for(context.peer, caller),
-            Err(error) => tracing::warn!(%error, "an MCP session hears of no changes"),
+            Err(error) => tracing::warn!(%error, "cannot subscribe an MCP session to changes"),
         }
     }
 

@@ -69,7 +69,7 @@ impl CallProgress {
             .with_message(words.to_owned());
         if let Err(error) = self.peer.notify_progress(said).await {
             // A caller that is gone gets no messages; the call continues until it is withdrawn.
-            tracing::debug!(%error, "an MCP client could not be told of progress");
+            tracing::debug!(%error, "cannot report progress to an MCP client");
         }
     }
 }

@@ -94,7 +94,7 @@ pub(crate) async fn get(
     if name == COMPARES {
         let since = since(arguments).map_err(|message| invalid(message.to_owned()))?;
         let old = shared.app.api.older_text(&id, since, user).await.map_err(|error| {
-            tracing::warn!(%error, "an older text could not be read");
+            tracing::warn!(%error, "cannot read an older text");
             ErrorData::internal_error("the older version could not be read", None)
         })?;
         let head = format!("The older text, version {since}:");

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_told_in_seed_2s_words() {
+    fn what_was_written_is_told_in_the_words_of_the_protocol() {
         let text = "Note: the user edited this call before it ran; …\nWrote 11 characters to notes/a b.md\nUser note: ok";
         let done = called(text, false, &json!({"status": "approved"}));
         let expected = "Note: the user edited this call before it ran; …\nSuccessfully wrote to notes/a b.md\nUser note: ok";

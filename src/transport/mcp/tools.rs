@@ -37,7 +37,7 @@ impl CallSubject {
 }
 
 /// Name of each tool here, the server's own name, its subject, its title, and the noun in refusals.
-const TOOLS: [(&str, &str, CallSubject, &str, &str); 15] = [
+const TOOLS: &[(&str, &str, CallSubject, &str, &str)] = &[
     ("atlas_write", "Write", CallSubject::Workspace, "Write a file", "Write"),
     ("atlas_edit", "Edit", CallSubject::Workspace, "Edit a file", "Edit"),
     (
@@ -122,7 +122,7 @@ pub(crate) fn listed(offers: &[ToolOffer]) -> Vec<ListedTool> {
         let offer = offers.iter().find(|offer| offer.definition.name == name)?;
         Some(ListedTool { tool: tool(shown, title, about, offer), name, about, noun })
     };
-    TOOLS.into_iter().filter_map(listed).collect()
+    TOOLS.iter().copied().filter_map(listed).collect()
 }
 
 fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) -> Tool {
@@ -133,13 +133,7 @@ fn tool(name: &'static str, title: &str, about: CallSubject, offer: &ToolOffer) 
             schema.insert("required".to_owned(), json!(["document_id"]));
             describe(&mut schema, "document_id", "The document, as `list_documents` names it.");
         }
-        (
-            CallSubject::Workspace
-            | CallSubject::Reading
-            | CallSubject::Looking
-            | CallSubject::Founding,
-            _,
-        ) => {}
+        _ => {}
     }
     if name == "insert_at_cursor" {
         // An outside caller has no cursor.
@@ -250,21 +244,15 @@ pub(crate) fn target(
         (CallSubject::Reading, None | Some(Value::Null)) if name == "read_document" => {
             return Err("document_id is missing; list_documents names the documents".to_owned());
         }
-        (
-            CallSubject::Workspace
-            | CallSubject::Reading
-            | CallSubject::Looking
-            | CallSubject::Founding,
-            _,
-        ) => None,
-        (CallSubject::Document, Some(Value::String(_))) => match arguments.remove("document_id") {
-            Some(Value::String(id)) => Some(DocumentId::from(id)),
-            _ => None,
-        },
+        (CallSubject::Document, Some(Value::String(id))) => Some(DocumentId::from(id.as_str())),
         (CallSubject::Document, _) => {
             return Err("document_id must be a text; list_documents names the documents".to_owned());
         }
+        _ => None,
     };
+    if document.is_some() {
+        arguments.remove("document_id");
+    }
     let base = match arguments.remove(BASE).filter(|_| document.is_some()) {
         None | Some(Value::Null) => None,
         Some(base) => Some(Version(

@@ -69,7 +69,7 @@ pub(crate) async fn come_in(
     let AuthSession { caller, pass } = authenticate(app, headers).await?;
     check_version(headers)?;
     if !is_json(headers) {
-        return Err(ApiFailure::invalid("content-type: is to be application/json"));
+        return Err(ApiFailure::invalid("content-type: must be application/json"));
     }
     let document = named(headers)?;
     let deadline_ms = patience_ms(headers).map(|patience| app.api.clock.now_ms() + patience);
@@ -127,7 +127,7 @@ async fn read(body: Body, held: &HeldBody) -> Result<Vec<u8>, ApiFailure> {
         return Err(ApiFailure::new(413, "Request exceeds the maximum size"));
     }
     if held.is_refused() {
-        return Err(ApiFailure::too_many("too much is under way already", BUSY_S));
+        return Err(ApiFailure::too_many("too many requests are in progress", BUSY_S));
     }
     Ok(bytes)
 }

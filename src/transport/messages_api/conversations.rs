@@ -137,7 +137,7 @@ impl Conversations {
             && let Err(error) = self.store(user, key, &known, before, now_ms).await
         {
             // The calls have run, and this process still knows them.
-            tracing::error!(%error, "what a program was not shown of an answer could not be kept");
+            tracing::error!(%error, "cannot store the hidden part of an answer");
         }
         self.memory().keep(user, key, known, now_ms);
     }
@@ -168,6 +168,6 @@ impl Conversations {
 }
 
 fn unreadable(error: impl std::error::Error) -> ApiFailure {
-    tracing::error!(%error, "what a program was not shown cannot be read");
+    tracing::error!(%error, "cannot read the hidden part of an answer");
     ApiFailure::new(529, "the store does not answer; nothing was changed")
 }

@@ -74,19 +74,10 @@ impl AnswerWork {
         let about = tools.as_ref().map(ServerTools::about).unwrap_or_default();
         let scope = [principal.user.as_str(), family(&chosen), &about];
         let begun = app.conversations.begin(&scope);
-        let mut conversation = begun.ok_or_else(|| ApiFailure::new(500, "no key could be made"))?;
+        let mut conversation =
+            begun.ok_or_else(|| ApiFailure::new(500, "cannot derive a conversation key"))?;
         let now_ms = app.api.clock.now_ms();
-        let mut places: Vec<Option<ConversationHash>> = Vec::with_capacity(asked.messages.len());
-        let mut latest = None;
-        for message in &asked.messages {
-            conversation.say(message);
-            let key = (message.role == MessageRole::Assistant).then(|| conversation.key());
-            // An empty answer leaves the key as it was, and one hidden answer would be restored
-            // twice.
-            let key = key.filter(|key| latest != Some(*key));
-            latest = key.or(latest);
-            places.push(key);
-        }
+        let places = say_all(&mut conversation, &asked.messages);
         let answers: Vec<ConversationHash> = places.iter().flatten().copied().collect();
         let durable =
             if tools.is_some() { ConversationLifetime::Yes } else { ConversationLifetime::No };
@@ -281,6 +272,23 @@ impl AnswerWork {
         let (user, before) = (&self.principal.user, &self.answers);
         self.conversations.keep(user, key, known, before, self.durable, now_ms).await;
     }
+}
+
+/// Adds messages to a conversation; returns its key after each answer among them.
+fn say_all(
+    conversation: &mut CanonicalConversation,
+    messages: &[ChatMessage],
+) -> Vec<Option<ConversationHash>> {
+    let mut latest = None;
+    let key_after = |message: &ChatMessage| {
+        conversation.say(message);
+        let key = (message.role == MessageRole::Assistant).then(|| conversation.key());
+        // An empty answer leaves the key as it was, and one hidden answer would be restored twice.
+        let key = key.filter(|key| latest != Some(*key));
+        latest = key.or(latest);
+        key
+    };
+    messages.iter().map(key_after).collect()
 }
 
 /// Returns the provider of a [`ChosenModel`]: models of one provider can continue each other's

@@ -51,7 +51,7 @@ impl ApiFailure {
     /// whole history after it.
     pub fn thread() -> Self {
         let mut failure =
-            Self::invalid("thread: conversations are not kept; send the whole history");
+            Self::invalid("thread: conversations are not stored; send the whole history");
         let details =
             json!({"error_code": "thread_unsupported_request", "unsupported": ["thread"]});
         failure.error.details = Some(details);
@@ -86,11 +86,7 @@ impl ApiFailure {
             }
             ModelError::NoTurn { .. } => Self::invalid(error.to_string()),
             ModelError::Cancelled => Self::new(529, "the server is stopping"),
-            ModelError::Network { .. }
-            | ModelError::CutOff
-            | ModelError::Malformed { .. }
-            | ModelError::Program { .. }
-            | ModelError::Internal { .. } => Self::new(500, error.to_string()),
+            _ => Self::new(500, error.to_string()),
         };
         if let ModelError::Api { details: Some(details), .. } = error {
             failure.error.details = Some(Value::clone(details));

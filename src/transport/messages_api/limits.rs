@@ -14,9 +14,9 @@ use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::rest::middleware::body_quota::HeldBody;
 
 /// Maximum requests of one person in a burst.
-const BURST_REQUESTS: u32 = 1_000;
+const BURST_REQUESTS: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
 /// Sustained requests of one person per second.
-const REQUESTS_PER_SECOND: u32 = 200;
+const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(200).unwrap();
 /// Maximum answers of one person that are being written or wait for people at the same time.
 const ANSWERS_AT_ONCE: usize = 64;
 /// Number of people in the rate limiter above which idle ones are dropped from it.
@@ -45,7 +45,7 @@ pub(crate) struct AnswerPermit {
 
 impl AnswerLimits {
     pub(crate) fn new() -> Self {
-        let quota = Quota::per_second(rate(REQUESTS_PER_SECOND)).allow_burst(rate(BURST_REQUESTS));
+        let quota = Quota::per_second(REQUESTS_PER_SECOND).allow_burst(BURST_REQUESTS);
         let clock = DefaultClock::default();
         let turns = Arc::new(Semaphore::new(1));
         Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default(), turns }
@@ -75,7 +75,7 @@ impl AnswerLimits {
         let mut under_way = counted(&self.under_way);
         let count = under_way.entry(user.clone()).or_default();
         if *count >= ANSWERS_AT_ONCE {
-            let words = format!("{ANSWERS_AT_ONCE} requests are under way already");
+            let words = format!("{ANSWERS_AT_ONCE} requests are already in progress");
             return Err(ApiFailure::too_many(words, BUSY_S));
         }
         *count += 1;
@@ -106,13 +106,6 @@ fn counted(counts: &Mutex<HashMap<UserId, usize>>) -> MutexGuard<'_, HashMap<Use
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-const fn rate(count: u32) -> NonZeroU32 {
-    match NonZeroU32::new(count) {
-        Some(rate) => rate,
-        None => NonZeroU32::MIN,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +115,7 @@ mod tests {
     #[test]
     fn too_many_requests_are_told_when_to_come_again_and_others_are_not_concerned() {
         let (limits, ana) = (AnswerLimits::new(), UserId::from("ana"));
-        let refused = (0..BURST_REQUESTS * 2).find_map(|_| limits.count(&ana).err());
+        let refused = (0..BURST_REQUESTS.get() * 2).find_map(|_| limits.count(&ana).err());
         let refused = refused.expect("a limit");
         assert_eq!((refused.status, refused.retry_after_s), (429, Some(1)));
         assert_eq!(limits.count(&"ben".into()), Ok(()));

@@ -30,7 +30,7 @@ impl ModelPageQuery {
         }
         let place = |name: &String| names.iter().position(|known| known == name);
         let gone =
-            || ApiFailure::invalid("there is no model of the name that the page is to begin with");
+            || ApiFailure::invalid("there is no model with the name in after_id or before_id");
         let (shown, more) = match (&self.after_id, &self.before_id) {
             (Some(_), Some(_)) => {
                 return Err(ApiFailure::invalid("after_id and before_id cannot be used together"));

@@ -86,7 +86,7 @@ impl ResumableAnswer {
         self.is_kept = true;
         if let Err(error) = self.conversations.stored().put(record).await {
             // At worst people are asked once more.
-            tracing::warn!(%error, "how far an answer came could not be kept");
+            tracing::warn!(%error, "cannot store the progress of an answer");
         }
     }
 
@@ -97,7 +97,7 @@ impl ResumableAnswer {
         }
         let Self { conversations, user, key, .. } = self;
         if let Err(error) = conversations.stored().remove(user, key).await {
-            tracing::warn!(%error, "an answer that is over could not be forgotten");
+            tracing::warn!(%error, "cannot delete the record of a finished answer");
         }
     }
 

@@ -289,12 +289,7 @@ fn read_block(value: &Value, place: &str) -> Result<ContentBlock, ApiFailure> {
         ContentBlock::Other(_) if kind == "text" || NEVER_INSIDE.contains(&kind) => {
             Err(incomplete(place, kind))
         }
-        whole @ (ContentBlock::Text { .. }
-        | ContentBlock::Other(_)
-        | ContentBlock::ToolUse { .. }
-        | ContentBlock::ToolResult { .. }
-        | ContentBlock::Thinking { .. }
-        | ContentBlock::RedactedThinking { .. }) => Ok(whole),
+        whole => Ok(whole),
     }
 }
 

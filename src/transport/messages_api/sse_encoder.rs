@@ -74,10 +74,7 @@ impl SseEncoder {
                 events
             }
             AnswerDelta::Block(block) => self.whole(block),
-            AnswerDelta::ToolInput { .. }
-            | AnswerDelta::Reset
-            | AnswerDelta::Lost(_)
-            | AnswerDelta::Done(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 

@@ -112,7 +112,7 @@ impl RunningAnswer {
                 let failure = ended.err()?;
                 tracing::warn!(
                     message = failure.error.message,
-                    "an answer of the Messages API broke off"
+                    "an answer of the Messages API failed"
                 );
                 Some(StreamEvent::Error { error: failure.error })
             }

@@ -435,6 +435,16 @@ pub struct NameRequest {
     pub request_id: String,
 }
 
+/// Payload of `approval:split`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct SplitRequest {
+    /// Request that the change belongs to.
+    pub request_id: String,
+    /// Change of several parts that becomes one change for each part.
+    pub hunk_id: String,
+}
+
 /// Payload of `approval:undo`.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]
@@ -558,6 +568,14 @@ pub enum ServerTool {
     Document,
     /// Those for the server's workspace.
     Workspace,
+}
+
+/// Payload of `token:name`. For owners.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct NameToken {
+    /// Name of the asking person that others see, 1 to 80 characters.
+    pub name: String,
 }
 
 /// Payload of `token:revoke`.

@@ -10,13 +10,13 @@ use ts_rs::TS;
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// May do everything, tokens and server settings included.
+    /// Permission for everything, tokens and server settings included.
     Owner,
-    /// May write, ask the agent, and decide.
+    /// Permission to write, to ask the agent, and to decide.
     Editor,
-    /// May read and decide, but not write.
+    /// Permission to read and to decide, but not to write.
     Reviewer,
-    /// May read.
+    /// Permission to read.
     Viewer,
 }
 
@@ -64,6 +64,19 @@ pub enum HunkStatus {
     Expired,
 }
 
+/// Kind of a change, by what it does to the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum HunkKind {
+    /// One or two words, or punctuation, became similar ones; the rest of the sentence stays.
+    Correction,
+    /// Words, sentences or paragraphs were replaced, added or removed.
+    Rewrite,
+    /// Words were removed in one place and put in at another one.
+    Moved,
+}
+
 /// Decision on a whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
@@ -84,9 +97,9 @@ pub enum DecisionKind {
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "lowercase")]
 pub enum HunkChoice {
-    /// Put the change into the text.
+    /// Accept: the change is put into the text.
     Accept,
-    /// Leave the text as it is.
+    /// Reject: the text stays as it is.
     Reject,
 }
 

@@ -212,6 +212,13 @@ pub struct Undo {
     pub seen: Option<Vec<SeenWords>>,
 }
 
+/// Split of a change into one for each of its parts.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct Split {
+    /// Change of several parts.
+    pub hunk_id: String,
+}
+
 /// New proposal of changes that were not accepted.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Reopen {
@@ -277,7 +284,7 @@ pub enum DecisionResult {
         ok: bool,
         /// The request, if it was named.
         request_id: Option<String>,
-        /// Why.
+        /// Reason why the decision failed.
         error: WireError,
     },
 }

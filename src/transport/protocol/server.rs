@@ -17,13 +17,13 @@ mod tokens;
 pub use aftermath::{Aftermath, Approvals, Undone, Warning};
 pub use presence::{Peer, PeerCaret, PresencePeers, PresenceUpdate};
 pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, SelectionRange};
-pub use tokens::{IssuedToken, SessionEnded, TokenLine, TokenList};
+pub use tokens::{IssuedToken, NamedPerson, SessionEnded, TokenLine, TokenList};
 
 use super::client::Range;
 use super::files::FileState;
 use super::names::{
-    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkReasonCode, HunkStatus, PermissionMode,
-    PreviewKind, RequestStatus, Role, UnaskedReason,
+    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkKind, HunkReasonCode, HunkStatus,
+    PermissionMode, PreviewKind, RequestStatus, Role, UnaskedReason,
 };
 use super::rules::ToolPolicy;
 
@@ -94,8 +94,10 @@ pub struct Settings {
     /// Permission mode of new runs.
     #[serde(rename = "permission_mode")]
     pub permission_mode: PermissionMode,
-    /// Seconds until a request expires; 0: never.
+    /// Seconds until a request without a document, or of an outside caller, expires; 0: never.
     pub timeout_seconds: u64,
+    /// Seconds until a request in a document without a limit of its own expires; 0: never.
+    pub document_timeout_seconds: u64,
 }
 
 /// `settings:changed`: an owner changed the server's settings.
@@ -141,6 +143,8 @@ pub struct DocumentLine {
     /// File of the workspace that the document is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Number of changes that wait for a decision.
+    pub waiting: u64,
 }
 
 /// Answer of `document:create`.
@@ -316,6 +320,13 @@ pub struct Hunk {
     /// Explanation by the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
+    /// Kind of the change, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<HunkKind>,
+    /// Number of the paragraph among those that the request changes, from 1: hunks of one paragraph
+    /// have the same one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
     /// Decision on the hunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<HunkDecided>,

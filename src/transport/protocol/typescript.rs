@@ -15,7 +15,7 @@ fn generate() -> String {
     let config = &Config::new().with_large_int("number");
     let declarations = declarations![config,
         names::{
-            Role, RequestStatus, HunkStatus, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
+            Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
             UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
             SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode,
         }
@@ -23,8 +23,8 @@ fn generate() -> String {
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
             RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
-            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
-            SetSettings, IssueToken, RevokeToken,
+            ListPendingApprovals, ListRequests, FocusRequest, NameRequest, SplitRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
+            SetSettings, IssueToken, NameToken, RevokeToken,
         }
         rules::{
             Remember, Rule, ListRules, Rules, AddRule, RuleAdded, RevokeRule, RulesChanged, ToolPolicy,
@@ -34,7 +34,7 @@ fn generate() -> String {
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
             PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, ToolApprovalRequest, Aftermath, Undone, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
-            ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, TokenLine, TokenList, SessionEnded,
+            ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
         rest::{DecisionResult}
         files::{ListFiles, FileList, FileLine, FileState, DocumentFile, FileMerged, FileConflict}

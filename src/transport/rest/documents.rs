@@ -34,10 +34,12 @@ pub(crate) async fn list(
 ) -> Result<Json<DocumentPage>, Problem> {
     let wanted = part.read::<(u64, String)>()?;
     let page = caller.document_page(wanted.after.as_ref(), wanted.limit).await?;
+    let waiting = caller.waiting_changes().await?;
     let next = page.end().map(|last| next(&here, &(last.updated_ms, &last.id)));
     let line = |record: DocumentRecord| {
         let path = caller.api.file_of(&record.id);
-        convert::document_line(record, path, &caller.principal)
+        let waiting = waiting.get(&record.id).copied().unwrap_or_default();
+        convert::document_line(record, path, waiting, &caller.principal)
     };
     Ok(Json(DocumentPage { documents: page.items.into_iter().map(line).collect(), next }))
 }

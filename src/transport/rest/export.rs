@@ -49,7 +49,7 @@ pub(crate) async fn download(
 fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> Result<ExportFormat, Problem> {
     let known = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
     let Ok(Query(ExportQuery { format })) = wanted else {
-        return Err(Problem::invalid(format!("say which format: ?format= one of {known}")));
+        return Err(Problem::invalid(format!("a format is needed: ?format= one of {known}")));
     };
     ExportFormat::parse(&format)
         .ok_or_else(|| Problem::invalid(format!("there is no such format; there are {known}")))

@@ -14,7 +14,7 @@ use crate::transport::protocol::server::CreatedDocument;
 use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::{PageQuery, QueryParams, next};
 
-/// Which files.
+/// Query for a list of files.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct FileListQuery {
     /// Words that the path contains, in any order, whatever the case; all files without it.

@@ -37,7 +37,7 @@ pub(crate) async fn provenance(
     Ok(Json(Provenance { version: version.0, spans: convert::provenance(spans) }))
 }
 
-/// Which lines of an audit log.
+/// Query for lines of an audit log.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AuditQuery {
     /// Only those before this line.

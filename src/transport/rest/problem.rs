@@ -78,14 +78,15 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", TOO_LARGE)
     }
 
-    /// The body was not read to its end, because the sender's token ended or nothing more came.
+    /// Returns the problem of a body that was not read to its end, because the sender's token ended
+    /// or nothing more came.
     pub(crate) fn unread(end: BodyEnd) -> Self {
         match end {
             BodyEnd::Access(end) => end.into(),
             BodyEnd::Stalled => Self::new(
                 StatusCode::REQUEST_TIMEOUT,
                 "request_timeout",
-                "nothing came of the body for too long",
+                "timed out while receiving the body",
             ),
         }
     }

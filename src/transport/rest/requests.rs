@@ -17,7 +17,7 @@ use crate::rooms::persistence::resolved_requests::ResolvedFilter;
 use crate::transport::protocol::client::ToolApprovalResponse;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{
-    DecisionResult, DecisionResults, Decisions, Reopen, RequestPage, RequestState, Undo,
+    DecisionResult, DecisionResults, Decisions, Reopen, RequestPage, RequestState, Split, Undo,
 };
 use crate::transport::protocol::server::{Decided, Told, ToolApprovalRequest};
 use crate::transport::rest::middleware::auth_session::AuthSession;
@@ -26,7 +26,7 @@ use crate::transport::rest::middleware::pagination::{
     PageQuery, PathId, QueryParams, WaitQuery, next,
 };
 
-/// Which requests.
+/// Query for a list of requests.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestListQuery {
@@ -159,6 +159,16 @@ pub(crate) async fn told(
     let decision = decision(&response)?;
     let report = caller.report_of_decision(&id.into(), &decision).await?;
     Ok(Json(Told { text: report.text, is_error: report.is_error }))
+}
+
+/// Splits a change into one for each of its parts.
+pub(crate) async fn split(
+    caller: Caller,
+    PathId(id): PathId<RequestId>,
+    request: Request,
+) -> RestResult<Json<Decided>> {
+    let hunk = async { Ok(HunkId::from(body::read::<Split>(request).await?.hunk_id)) };
+    Ok(Json(convert::decision(&*caller.split_request(id, hunk).await?)))
 }
 
 /// Gives people more time.

@@ -48,7 +48,7 @@ pub(crate) async fn configure(caller: Caller, request: Request) -> RestResult<Js
     Ok(Json(convert::settings(&caller.set_settings(wanted).await?)))
 }
 
-/// Which rules.
+/// Query for a list of rules.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RuleListQuery {

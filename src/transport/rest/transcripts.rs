@@ -14,7 +14,7 @@ use crate::transport::protocol::rest::Transcript;
 use crate::transport::protocol::server::AgentEvent;
 use crate::transport::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next};
 
-/// Which part of which conversation of a session.
+/// Query for a part of a conversation of a session.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TranscriptQuery {

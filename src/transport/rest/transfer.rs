@@ -187,7 +187,7 @@ async fn named(
 ) -> Result<Response, Problem> {
     let (parts, body) = response.into_parts();
     let body = axum::body::to_bytes(body, FIRST_ANSWER_BYTES).await.map_err(|error| {
-        tracing::error!(%error, "the first answer of long polling could not be read");
+        tracing::error!(%error, "cannot read the first answer of long polling");
         Problem::internal()
     })?;
     let opened = body.strip_prefix(b"0").and_then(|json| serde_json::from_slice(json).ok());
@@ -243,7 +243,7 @@ enum PostError {
     Unknown,
     #[error("the client may not send this packet now")]
     Protocol,
-    #[error("nothing came of the body for too long")]
+    #[error("timed out while receiving the body")]
     Stalled,
     #[error("messages come too fast")]
     Flood,

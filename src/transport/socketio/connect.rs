@@ -68,7 +68,8 @@ async fn admit<E: std::fmt::Display>(
     }
     let name = handshake.name.as_deref().unwrap_or_default();
     if name.len() > LONGEST_NAME_BYTES {
-        return Err(SocketError::invalid("a name has at most 80 characters"));
+        let message = format!("a name has at most {LONGEST_NAME_BYTES} bytes");
+        return Err(SocketError::invalid(message));
     }
     let pass = identify(app, &handshake).await?;
     let principal = pass.principal().clone().calling_themselves(name);

@@ -1,4 +1,5 @@
-//! Events about documents: open, push, resync, rename, carets.
+//! Events about documents: list, create, open, push, resync, close, rename, delete, settings and
+//! carets.
 
 use std::future::ready;
 
@@ -19,6 +20,7 @@ use crate::transport::protocol::client::{
     RenameDocument, Resync,
 };
 use crate::transport::protocol::convert;
+use crate::transport::protocol::rest::NewVersion;
 use crate::transport::protocol::server::{CreatedDocument, DocumentLine, DocumentSettings};
 
 use super::event_queue::AckReply;
@@ -42,12 +44,14 @@ pub(crate) async fn list(
 ) -> Result<DocumentListAck, SocketError> {
     let Caller { api, principal, .. } = connection.caller.clone();
     let records = api.documents(&principal).await?;
+    let waiting = connection.caller.waiting_changes().await?;
     let person = principal.user.to_string();
     let long = records.len() > SHORT_LIST;
     let write = move || {
         let line = |record: DocumentRecord| {
             let path = api.file_of(&record.id);
-            convert::document_line(record, path, &principal)
+            let waiting = waiting.get(&record.id).copied().unwrap_or_default();
+            convert::document_line(record, path, waiting, &principal)
         };
         to_raw_value(&records.into_iter().map(line).collect::<Vec<DocumentLine>>())
     };
@@ -159,7 +163,7 @@ pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, 
     connection.pushes.push(finished);
     let reply = ReplySender::new(move |version| {
         match version {
-            Ok(Version(version)) => ack.accept(&PushAck { version }),
+            Ok(Version(version)) => ack.accept(&NewVersion { version }),
             Err(error) => ack.refuse(&error.into()),
         }
         done.send(()).ok();
@@ -182,11 +186,6 @@ fn is_client_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && !name.starts_with("ai:")
         && name.chars().all(|c| !c.is_control())
-}
-
-#[derive(Serialize)]
-struct PushAck {
-    version: u64,
 }
 
 pub(crate) async fn close(

@@ -5,6 +5,7 @@
 //! does its work there. One worker for each socket then handles the events one after the other.
 
 use std::convert::Infallible;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,13 +26,14 @@ use crate::connections::HeldBytes;
 /// Maximum events of one socket that wait for their answer.
 pub(crate) const UNANSWERED_EVENTS: usize = 256;
 /// Maximum events of one socket in a burst.
-const BURST_EVENTS: u32 = 2_000;
+const BURST_EVENTS: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// Sustained events of one socket per second.
-const EVENTS_PER_SECOND: u32 = 2_000;
-/// Maximum payload of an event that only reads, in bytes.
-const READING_PAYLOAD_BYTES: usize = 64 * 1024;
-/// Events that only read: their payloads are short, and their answers may be long.
-const READING_EVENTS: [&str; 16] = [
+const EVENTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
+/// Maximum payload of one of the [`SHEDDABLE_EVENTS`], in bytes.
+const SHEDDABLE_PAYLOAD_BYTES: usize = 64 * 1024;
+/// Events that are refused first under load, and dropped once nobody would get their answers. They
+/// can be sent again without loss; their payloads are short, and their answers may be long.
+const SHEDDABLE_EVENTS: &[&str] = &[
     "document:list",
     "document:open",
     "document:resync",
@@ -50,9 +52,9 @@ const READING_EVENTS: [&str; 16] = [
     "presence:update",
 ];
 
-/// Returns `true` if an event of this name only reads.
-pub(crate) fn only_reads(event: &str) -> bool {
-    READING_EVENTS.contains(&event)
+/// Returns `true` if an event of this name is one of the [`SHEDDABLE_EVENTS`].
+pub(crate) fn is_sheddable(event: &str) -> bool {
+    SHEDDABLE_EVENTS.contains(&event)
 }
 
 /// Event as it came, with the [`AckReply`] that answers it.
@@ -77,7 +79,7 @@ impl EventQueue {
     /// Returns the queue of a client's events, and its receiving half.
     pub(crate) fn new(link: ClientLink) -> (Self, mpsc::Receiver<IncomingEvent>) {
         let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
-        let quota = Quota::per_second(rate(EVENTS_PER_SECOND)).allow_burst(rate(BURST_EVENTS));
+        let quota = Quota::per_second(EVENTS_PER_SECOND).allow_burst(BURST_EVENTS);
         let limiter = Arc::new(RateLimiter::direct(quota));
         (Self { queue, link, unanswered: Arc::default(), limiter }, events)
     }
@@ -87,7 +89,7 @@ impl EventQueue {
         let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
         let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
         let mut ack =
-            AckReply { sender, link, unanswered, is_given: false, only_reads: false, held: None };
+            AckReply { sender, link, unanswered, is_given: false, is_sheddable: false, held: None };
         if waiting >= UNANSWERED_EVENTS || self.limiter.check().is_err() {
             return ack.refuse(&SocketError::rate_limited());
         }
@@ -96,10 +98,10 @@ impl EventQueue {
             Err(refusal) => return ack.refuse(&refusal),
         }
         let event = parse(value);
-        ack.only_reads = event.as_ref().is_ok_and(|(name, _)| only_reads(name));
+        ack.is_sheddable = event.as_ref().is_ok_and(|(name, _)| is_sheddable(name));
         let event = event.and_then(|(name, payload)| {
-            if ack.only_reads && payload.get().len() > READING_PAYLOAD_BYTES {
-                return Err(SocketError::too_large(READING_PAYLOAD_BYTES));
+            if ack.is_sheddable && payload.get().len() > SHEDDABLE_PAYLOAD_BYTES {
+                return Err(SocketError::too_large(SHEDDABLE_PAYLOAD_BYTES));
             }
             Ok((name, payload))
         });
@@ -116,13 +118,6 @@ impl EventQueue {
             return Ok(None);
         };
         person.wait(text.len()).map(Some).map_err(SocketError::from)
-    }
-}
-
-const fn rate(count: u32) -> std::num::NonZeroU32 {
-    match std::num::NonZeroU32::new(count) {
-        Some(rate) => rate,
-        None => std::num::NonZeroU32::MIN,
     }
 }
 
@@ -181,8 +176,8 @@ pub(crate) struct AckReply {
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     is_given: bool,
-    /// `true` if the event only reads, so that its answer may be left out.
-    only_reads: bool,
+    /// `true` for one of the [`SHEDDABLE_EVENTS`], whose answers may be replaced by a refusal.
+    is_sheddable: bool,
     /// Held bytes of the event.
     held: Option<HeldBytes>,
 }
@@ -190,10 +185,10 @@ pub(crate) struct AckReply {
 impl AckReply {
     /// Answers `{ok: true, …fields}`.
     pub(crate) fn accept<T: Serialize>(mut self, fields: &T) {
-        if self.only_reads && self.link.session().is_busy() {
+        if self.is_sheddable && self.link.session().is_busy() {
             return self.refuse(&SocketError::unread());
         }
-        if !self.only_reads {
+        if !self.is_sheddable {
             return self.give(&AcceptedAck { ok: true, fields });
         }
         if let Some(sender) = self.settle() {

@@ -10,7 +10,7 @@ use crate::transport::protocol::client::{
     CompareVersions, ReadHistory, ReadProvenance, ReadVersion, RestoreVersion,
 };
 use crate::transport::protocol::convert;
-use crate::transport::protocol::history::{Difference, HistoryLine, ProvenanceSpan};
+use crate::transport::protocol::rest::{Comparison, NewVersion, Provenance, VersionPage};
 
 use super::socket_error::SocketError;
 use super::{SocketConnection, given};
@@ -20,22 +20,17 @@ const MOST_HISTORY: u32 = 500;
 /// Default number of lines of a history.
 const DEFAULT_HISTORY: u32 = 100;
 
-#[derive(Serialize)]
-pub(crate) struct HistoryAck {
-    versions: Vec<HistoryLine>,
-}
-
 pub(crate) async fn history(
     connection: &mut SocketConnection,
     payload: ReadHistory,
-) -> Result<HistoryAck, SocketError> {
+) -> Result<VersionPage, SocketError> {
     let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
     if !(1..=MOST_HISTORY).contains(&limit) {
         return Err(SocketError::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
     }
     let (document, before) = (payload.document_id.into(), payload.before.map(Version));
     let found = connection.caller.versions(&document, before, limit as usize).await?;
-    Ok(HistoryAck { versions: convert::versions(found) })
+    Ok(VersionPage { versions: convert::versions(found), next: None })
 }
 
 #[derive(Serialize)]
@@ -63,52 +58,34 @@ pub(crate) async fn at(
     }
 }
 
-#[derive(Serialize)]
-pub(crate) struct ProvenanceAck {
-    version: u64,
-    spans: Vec<ProvenanceSpan>,
-}
-
 pub(crate) async fn provenance(
     connection: &mut SocketConnection,
     payload: ReadProvenance,
-) -> Result<ProvenanceAck, SocketError> {
+) -> Result<Provenance, SocketError> {
     let ReadProvenance { document_id, from, to } = payload;
     let document = document_id.into();
     let (version, spans) = connection.caller.provenance(&document, from, to).await?;
-    Ok(ProvenanceAck { version: version.0, spans: convert::provenance(spans) })
-}
-
-#[derive(Serialize)]
-pub(crate) struct CompareAck {
-    from: u64,
-    to: u64,
-    parts: Vec<Difference>,
+    Ok(Provenance { version: version.0, spans: convert::provenance(spans) })
 }
 
 pub(crate) async fn differences(
     connection: &mut SocketConnection,
     payload: CompareVersions,
-) -> Result<CompareAck, SocketError> {
+) -> Result<Comparison, SocketError> {
     let CompareVersions { document_id, from, to } = payload;
     let (document, from, to) = (document_id.into(), Version(from), to.map(Version));
     let compared = connection.caller.compare_versions(&document, from, to).await?;
     let parts = convert::differences(compared.parts);
-    Ok(CompareAck { from: compared.from.0, to: compared.to.0, parts })
-}
-
-#[derive(Serialize)]
-pub(crate) struct RestoreAck {
-    version: u64,
+    Ok(Comparison { from: compared.from.0, to: compared.to.0, parts })
 }
 
 pub(crate) async fn restore(
     connection: &mut SocketConnection,
     payload: RestoreVersion,
-) -> Result<RestoreAck, SocketError> {
+) -> Result<NewVersion, SocketError> {
     let RestoreVersion { document_id, version, only_at } = payload;
     let wanted = given((Version(version), only_at.map(Version)));
     let document = document_id.into();
     let restored = connection.caller.restore_version(&document, wanted).await?;
-    Ok(RestoreAck { version: restored.0 })
+    Ok(NewVersion { version: restored.0 })
 }

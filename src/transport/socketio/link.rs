@@ -125,7 +125,7 @@ fn encoded<T: Serialize>(value: &T) -> Option<Box<RawValue>> {
     match to_raw_value(value) {
         Ok(encoded) => Some(encoded),
         Err(error) => {
-            tracing::error!(%error, "a message could not be encoded");
+            tracing::error!(%error, "cannot encode a message");
             None
         }
     }

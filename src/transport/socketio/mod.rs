@@ -145,8 +145,8 @@ impl SocketConnection {
     async fn take(&mut self, IncomingEvent { event, ack }: IncomingEvent) {
         match event {
             // Nobody would receive the answer.
-            Ok((name, _)) if self.client.is_ended() && event_queue::only_reads(&name) => {}
-            Ok((name, _)) if self.client.is_busy() && event_queue::only_reads(&name) => {
+            Ok((name, _)) if self.client.is_ended() && event_queue::is_sheddable(&name) => {}
+            Ok((name, _)) if self.client.is_busy() && event_queue::is_sheddable(&name) => {
                 ack.refuse(&SocketError::unread());
             }
             Ok((name, payload)) => {
@@ -202,6 +202,7 @@ impl SocketConnection {
             "approval:list" => run(self, payload, ack, resolved_requests::list).await,
             "approval:told" => run(self, payload, ack, review::told).await,
             "approval:focus" => run(self, payload, ack, review::focus).await,
+            "approval:split" => run(self, payload, ack, review::split).await,
             "approval:extend" => run(self, payload, ack, review::extend).await,
             "approval:undo" => run(self, payload, ack, review::undo).await,
             "approval:reopen" => run(self, payload, ack, review::reopen).await,
@@ -213,6 +214,7 @@ impl SocketConnection {
             "settings:set" => run(self, payload, ack, settings::set).await,
             "token:issue" => run(self, payload, ack, tokens::issue).await,
             "token:list" => run(self, payload, ack, tokens::list).await,
+            "token:name" => run(self, payload, ack, tokens::name).await,
             "token:revoke" => run(self, payload, ack, tokens::revoke).await,
             unknown => {
                 ack.refuse(&SocketError::invalid(format!(
@@ -232,11 +234,11 @@ impl SocketConnection {
         match self.app.api.rooms.workspace_inbox().await {
             Ok(workspace_inbox) => {
                 if let Err(error) = workspace_inbox.open(self.as_member(), None).await {
-                    tracing::warn!(%error, "a connection could not be told of the workspace inbox");
+                    tracing::warn!(%error, "cannot send a connection the requests of the workspace inbox");
                 }
                 self.workspace_inbox = Some(workspace_inbox);
             }
-            Err(error) => tracing::error!(%error, "the workspace inbox cannot be opened"),
+            Err(error) => tracing::error!(%error, "cannot open the workspace inbox"),
         }
     }
 
@@ -247,7 +249,7 @@ impl SocketConnection {
         if self.app.api.agents.works_in_private(&session)
             && let Err(refusal) = agent::listen_in_private(self, &session).await
         {
-            tracing::warn!(error = ?refusal.error(), "a session could not go on listening");
+            tracing::warn!(error = ?refusal.error(), "cannot resume a session");
         }
     }
 
@@ -260,7 +262,7 @@ impl SocketConnection {
                 ended.retain(|said| !noted.contains(&(said.session.clone(), said.run.clone())));
                 self.app.sockets.catch_up(&self.member, &ended);
             }
-            Err(error) => tracing::warn!(%error, "a session could not be told how its runs ended"),
+            Err(error) => tracing::warn!(%error, "cannot tell a session how its runs ended"),
         }
     }
 
@@ -272,7 +274,7 @@ impl SocketConnection {
     async fn use_session(&self) {
         let user = &self.caller.principal.user;
         if let Err(error) = self.app.api.use_session(user, &self.session).await {
-            tracing::debug!(%error, "the time a session was last seen could not be kept");
+            tracing::debug!(%error, "cannot store when a session was last seen");
         }
     }
 }

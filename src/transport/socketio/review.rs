@@ -1,4 +1,5 @@
-//! Events about requests: decide, focus, extend, undo, reopen and withdraw.
+//! Events about requests: decide, list, split, focus, extend, undo, reopen, withdraw, and the
+//! preview of the text for the model.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,8 +11,8 @@ use crate::cpu_pool;
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::rooms::command::{UndoChange, ViewerChange};
 use crate::transport::protocol::client::{
-    FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, ToolApprovalBatch,
-    ToolApprovalResponse, UndoRequest,
+    FocusRequest, ListPendingApprovals, NameRequest, ReopenRequest, SplitRequest,
+    ToolApprovalBatch, ToolApprovalResponse, UndoRequest,
 };
 use crate::transport::protocol::convert;
 use crate::transport::protocol::names::RequestStatus;
@@ -127,6 +128,16 @@ pub(crate) async fn focus(
     let member = connection.member.clone();
     let focused = connection.caller.focus_request(request_id.into(), member, focus);
     Ok((&*focused.await?).into())
+}
+
+pub(crate) async fn split(
+    connection: &mut SocketConnection,
+    payload: SplitRequest,
+) -> Result<Decided, SocketError> {
+    let SplitRequest { request_id, hunk_id } = payload;
+    let hunk = given(HunkId::from(hunk_id));
+    let request = connection.caller.split_request(request_id.into(), hunk).await?;
+    Ok(convert::decision(&request))
 }
 
 pub(crate) async fn extend(

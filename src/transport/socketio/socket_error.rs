@@ -47,7 +47,7 @@ impl SocketError {
 
     /// Returns the error of a payload that is longer than `limit` bytes.
     pub(crate) fn too_large(limit: usize) -> Self {
-        let message = format!("the payload of an event that only reads has at most {limit} bytes");
+        let message = format!("the payload of this event has at most {limit} bytes");
         Self::invalid(message).with(json!({ "limit": limit }))
     }
 

@@ -1,12 +1,12 @@
-//! Events about tokens: issue, list and revoke. For owners.
+//! Events about tokens: issue, list, name and revoke. For owners.
 
 use std::future::ready;
 
 use crate::api::ApiError;
 use crate::auth::TokenGrant;
-use crate::transport::protocol::client::{IssueToken, Nothing, RevokeToken};
+use crate::transport::protocol::client::{IssueToken, NameToken, Nothing, RevokeToken};
 use crate::transport::protocol::convert;
-use crate::transport::protocol::server::{IssuedToken, TokenList};
+use crate::transport::protocol::server::{IssuedToken, NamedPerson, Person, TokenList};
 
 use super::socket_error::SocketResult;
 use super::{EmptyAck, SocketConnection};
@@ -27,6 +27,18 @@ pub(crate) async fn list(connection: &mut SocketConnection, _: Nothing) -> Socke
     let caller = &connection.caller;
     let tokens = caller.tokens().await?;
     Ok(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms()))
+}
+
+/// Names the asking person. What this connection does from now on is under that name; where it has
+/// come in already, others see it once the person connects again.
+pub(crate) async fn name(
+    connection: &mut SocketConnection,
+    payload: NameToken,
+) -> SocketResult<NamedPerson> {
+    let name = connection.caller.name_token(&payload.name).await?;
+    connection.caller.principal.name.clone_from(&name);
+    let id = connection.caller.principal.user.to_string();
+    Ok(NamedPerson { user: Person { id, name } })
 }
 
 pub(crate) async fn revoke(

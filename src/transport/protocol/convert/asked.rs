@@ -125,7 +125,7 @@ fn verdict(
 fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
     let HunkResponse { id, decision, text, force, seen } = response;
     if text.as_deref().is_some_and(|text| text.contains('\0')) {
-        return Err("a change's `text` contains NUL, which no text has".to_owned());
+        return Err("a change's `text` contains NUL, which is not allowed".to_owned());
     }
     Ok(HunkVerdict {
         id: HunkId::from(id),
@@ -172,7 +172,7 @@ pub fn server_settings(
         settings.approvals = switch.into();
     }
     if let Some(seconds) = timeout_seconds {
-        settings.timeout_ms = seconds.saturating_mul(1_000);
+        settings.timeout_ms = Some(seconds.saturating_mul(1_000));
     }
     if let Some(mode) = *permission_mode {
         settings.permission_mode = mode.into();

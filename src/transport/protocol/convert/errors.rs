@@ -31,14 +31,6 @@ pub fn error_details(details: &ErrorDetails) -> Option<Value> {
 
 /// Returns the reason of a refused decision, where the code of the error has several.
 pub fn reason_code(details: &ErrorDetails) -> Option<String> {
-    match details {
-        ErrorDetails::Decision(error, _) => request::reason_code(error),
-        ErrorDetails::RuleEnded(_)
-        | ErrorDetails::AccessEnded(_)
-        | ErrorDetails::Missing(_)
-        | ErrorDetails::Ahead { .. }
-        | ErrorDetails::NoVersion
-        | ErrorDetails::Update(_)
-        | ErrorDetails::Limit(_) => None,
-    }
+    let ErrorDetails::Decision(error, _) = details else { return None };
+    request::reason_code(error)
 }

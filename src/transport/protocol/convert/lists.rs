@@ -53,7 +53,7 @@ pub fn request_page<'a>(
     let (mut page, mut bytes, mut last) = (Vec::new(), 0, None);
     for one in requests {
         let encoded = to_raw_value(&request(one)).inspect_err(|error| {
-            tracing::error!(%error, "a request could not be encoded");
+            tracing::error!(%error, "cannot encode a request");
         })?;
         bytes += encoded.get().len();
         if bytes > PAGE_BYTES && !page.is_empty() {

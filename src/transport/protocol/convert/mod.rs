@@ -24,7 +24,7 @@ use crate::ids::{DocumentId, MemberId};
 use crate::permissions::Principal;
 use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
 use crate::rooms::event::{CaretPosition, DocumentChange, PeerInfo, RoomEvent, ServerEvent};
-use crate::rooms::settings::{self, ServerSettings};
+use crate::rooms::settings::{self, OUTSIDE_TIMEOUT_MS, ServerSettings};
 
 use super::client::Range;
 use super::{rest, server};
@@ -103,7 +103,7 @@ fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<OutgoingEven
     match serde_json::value::to_raw_value(payload) {
         Ok(payload) => Some(OutgoingEvent { name, payload }),
         Err(error) => {
-            tracing::error!(%error, event.name = name, "an event could not be encoded");
+            tracing::error!(%error, event.name = name, "cannot encode an event");
             None
         }
     }
@@ -221,10 +221,12 @@ fn principal(of: &Principal) -> server::Person {
     server::Person { id: of.user.to_string(), name: of.name.clone() }
 }
 
-/// Returns an entry of the list of documents; `path` is its file.
+/// Returns an entry of the list of documents; `path` is its file, `waiting` the number of changes
+/// that wait in it.
 pub fn document_line(
     record: DocumentRecord,
     path: Option<String>,
+    waiting: u64,
     principal: &Principal,
 ) -> server::DocumentLine {
     let DocumentRecord {
@@ -244,12 +246,20 @@ pub fn document_line(
         updated_at: time(updated_ms),
         role: principal.role.into(),
         path,
+        waiting,
     }
 }
 
 /// Returns the settings of a document that are in force.
 pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSettings {
-    let settings::DocumentSettings { policy, policies, approvals, timeout_ms, frozen } = of;
+    let settings::DocumentSettings {
+        policy,
+        policies,
+        approvals,
+        timeout_ms,
+        outside_timeout_ms: _,
+        frozen,
+    } = of;
     server::DocumentSettings {
         policy: (*policy).into(),
         policies: policies.iter().map(rules::told_policy).collect(),
@@ -265,7 +275,8 @@ pub fn settings(of: &ServerSettings) -> server::Settings {
     server::Settings {
         approvals: (*approvals).into(),
         permission_mode: (*permission_mode).into(),
-        timeout_seconds: timeout_ms / 1_000,
+        timeout_seconds: timeout_ms.unwrap_or(OUTSIDE_TIMEOUT_MS) / 1_000,
+        document_timeout_seconds: timeout_ms.unwrap_or(0) / 1_000,
     }
 }
 

@@ -34,6 +34,7 @@ same_variants! {
     RequestStatus: approvals::RequestStatus {
         Streaming, Pending, Approved, Rejected, Partly, Expired, Cancelled, Failed,
     }
+    HunkKind: approvals::HunkKind { Correction, Rewrite, Moved }
     HunkStatus: approvals::HunkStatus {
         Streaming, Pending, Conflict, Obsolete, Accepted, Rejected, Expired,
     }

@@ -157,6 +157,9 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         gaps: _,
         around: _,
         inverse: _,
+        kind,
+        group,
+        split_of: _,
     } = hunk;
     server::Hunk {
         id: id.to_string(),
@@ -166,6 +169,8 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         reason: reason.clone().map(String::from),
         reason_code: reason.as_ref().and_then(hunk_reason_code),
         explanation: explanation.clone(),
+        kind: kind.map(Into::into),
+        group: *group,
         decided: decided.as_ref().map(self::decided),
     }
 }
@@ -348,13 +353,7 @@ pub(super) fn reason_code(error: &DecisionError) -> Option<String> {
     let reason = match error {
         DecisionError::NotAllowed { reason } => json!(reason),
         DecisionError::InvalidDecision { reason } => json!(reason),
-        DecisionError::NotFound { .. }
-        | DecisionError::Expired { .. }
-        | DecisionError::AlreadyResolved { .. }
-        | DecisionError::StalePreview { .. }
-        | DecisionError::Conflicted { .. }
-        | DecisionError::Touched { .. }
-        | DecisionError::FileChanged { .. } => return None,
+        _ => return None,
     };
     reason.as_str().map(str::to_owned)
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::super::names::{Role, SessionEndCode, TokenStatus};
+use super::Person;
 
 /// Answer of `token:issue` and `POST /api/v1/tokens`. The secret is shown only here.
 #[derive(Clone, Deserialize, Serialize, JsonSchema)]
@@ -20,6 +21,14 @@ pub struct IssuedToken {
     pub url: String,
     /// Time at which it expires, in RFC 3339; `null`: never.
     pub expires_at: Option<String>,
+}
+
+/// Answer of `token:name`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct NamedPerson {
+    /// Asking person, under the name that their token has now.
+    pub user: Person,
 }
 
 /// Entry of `token:list` and `GET /api/v1/tokens`.

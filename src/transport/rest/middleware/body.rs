@@ -36,7 +36,7 @@ pub(crate) async fn read_about<T: DeserializeOwned>(
     let mut body = object(request).await?;
     let said = body.insert(name.to_owned(), Value::from(value));
     if said.is_some_and(|said| said != value) {
-        return Err(ApiError::unprocessable(format!("`{name}` is not the one of the address")));
+        return Err(ApiError::unprocessable(format!("`{name}` does not match the URL")));
     }
     shaped(body)
 }
@@ -52,7 +52,7 @@ pub(crate) async fn read_empty(request: Request) -> Result<(), ApiError> {
 
 async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {
     if !is_json(request.headers()) {
-        let detail = "the body is to be JSON, with `Content-Type: application/json`";
+        let detail = "the body must be JSON, with `Content-Type: application/json`";
         return Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
     }
     let bytes = Bytes::from_request(request, &()).await.map_err(|error| match error.status() {
@@ -64,7 +64,7 @@ async fn object(request: Request) -> Result<Map<String, Value>, ApiError> {
     match value? {
         Value::Object(body) => Ok(body),
         // Derived types would also read an array, field by field.
-        _ => Err(ApiError::unprocessable("the body is an object")),
+        _ => Err(ApiError::unprocessable("the body must be an object")),
     }
 }
 

@@ -132,7 +132,7 @@ fn again(known: IdempotencyRecord, asked: &str) -> Result<Response, Problem> {
     let Some(answer) = known.answer else {
         return Err(conflict(
             "outcome_unknown",
-            "this was begun before, and the server stopped meanwhile: look whether it was done, and use a new key",
+            "this was begun before, and the server stopped meanwhile: check if it was done, and use a new key",
         ));
     };
     let Ok(StoredResponse { status, content_type, location, body }) =
@@ -141,7 +141,7 @@ fn again(known: IdempotencyRecord, asked: &str) -> Result<Response, Problem> {
         return Err(Problem::internal());
     };
     let Some(body) = body else {
-        let detail = "this was done before; its answer was told once and is not kept";
+        let detail = "this was done before; its answer was sent once and is not stored";
         return Err(conflict("already_done", detail));
     };
     let mut response = Response::new(Body::from(body));
@@ -189,7 +189,7 @@ async fn keep(
     if let Err(error) = api.end_keyed_write(IdempotencyRecord { answer, ..begun }).await {
         // The answer is true whether or not it was stored. A later request with the key is told
         // that the outcome is unknown.
-        tracing::warn!(%error, "the answer to a write with a key could not be kept");
+        tracing::warn!(%error, "cannot store the answer to a write with a key");
     }
     Ok(Response::from_parts(parts, Body::from(bytes)).into_response())
 }
@@ -218,7 +218,7 @@ impl KeysInFlight {
                 Ok(InFlightGuard(self.clone(), name))
             }
             Some(same) if same == asked => {
-                let detail = "the same is under way; ask again once it is answered";
+                let detail = "the same request is in progress; retry once it is answered";
                 Err(Problem::new(StatusCode::CONFLICT, "under_way", detail))
             }
             Some(_) => Err(other()),

@@ -48,7 +48,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParams<T>
     }
 }
 
-/// Which part of a list.
+/// Query for a part of a list.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListPart {
     /// At most this many, 1 to 200; 50 if missing.
@@ -79,7 +79,7 @@ impl<K: DeserializeOwned> PageQuery<K> {
         if !(1..=MOST).contains(&limit) {
             return Err(Problem::invalid(format!("`limit` is 1 to {MOST}")));
         }
-        let wrong = || Problem::invalid("`cursor` is what stands in `next`, and nothing else");
+        let wrong = || Problem::invalid("`cursor` must be a value taken from `next`");
         let after = cursor.map(|text| {
             let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| wrong())?;
             serde_json::from_slice(&bytes).map_err(|_| wrong())

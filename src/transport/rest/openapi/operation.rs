@@ -1,20 +1,26 @@
 //! Operation of the `OpenAPI` document, with its input and output given by the types of its
 //! handler.
 
+use axum::handler::Handler;
+use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::export::ExportFormat;
+use crate::transport::rest::http_state::HttpState;
 use crate::transport::rest::middleware::idempotency;
 
 /// Function that returns the schema of an answer, as a reference into the document.
-type InputSchema = fn(&mut SchemaGenerator) -> Value;
+type AnswerSchema = fn(&mut SchemaGenerator) -> Value;
 
-/// Operation of the document, described by [`Operation::describe`].
+/// Operation: a route with its handler, and what [`Operation::describe`] says of it.
 pub(crate) struct Operation {
     pub(crate) method: &'static str,
+    /// Path below the prefix of the API.
     pub(crate) path: &'static str,
+    pub(crate) handler: MethodRouter<HttpState>,
+    pub(crate) body_kind: BodyKind,
     id: &'static str,
     summary: &'static str,
     query: Option<fn() -> Value>,
@@ -23,56 +29,66 @@ pub(crate) struct Operation {
     said: Option<&'static str>,
     status: &'static str,
     answer: ResponseSchema,
-    open: bool,
+}
+
+/// Kind of the bodies that an operation takes, which decides how long they may be and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyKind {
+    /// None; the operation needs no token either.
+    WithoutToken,
+    /// A body of the usual length, or none.
+    Short,
+    /// The text of a document.
+    Text,
+    /// The wish for a new secret.
+    Secret,
 }
 
 enum ResponseSchema {
     Nothing,
-    Json(InputSchema),
+    Json(AnswerSchema),
     File,
 }
 
-pub(crate) fn get(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
-    Operation::new("get", path, id, summary)
-}
+/// Method of a route, with its name in the document.
+pub(crate) struct RouteMethod(&'static str, MethodFilter);
 
-pub(crate) fn post(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
-    Operation::new("post", path, id, summary)
-}
+pub(crate) const GET: RouteMethod = RouteMethod("get", MethodFilter::GET);
+pub(crate) const POST: RouteMethod = RouteMethod("post", MethodFilter::POST);
+pub(crate) const PUT: RouteMethod = RouteMethod("put", MethodFilter::PUT);
+pub(crate) const PATCH: RouteMethod = RouteMethod("patch", MethodFilter::PATCH);
+pub(crate) const DELETE: RouteMethod = RouteMethod("delete", MethodFilter::DELETE);
 
-pub(crate) fn put(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
-    Operation::new("put", path, id, summary)
-}
-
-pub(crate) fn patch(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
-    Operation::new("patch", path, id, summary)
-}
-
-pub(crate) fn delete(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
-    Operation::new("delete", path, id, summary)
+impl RouteMethod {
+    /// Returns the operation of this method at a path.
+    pub(crate) fn at<T: 'static>(
+        self,
+        path: &'static str,
+        handler: impl Handler<T, HttpState>,
+        id: &'static str,
+        summary: &'static str,
+    ) -> Operation {
+        let (query, body, said) = (None, None, None);
+        let (status, answer) = ("204", ResponseSchema::Nothing);
+        let (body_kind, handler) = (BodyKind::Short, on(self.1, handler));
+        let method = self.0;
+        Operation {
+            method,
+            path,
+            handler,
+            body_kind,
+            id,
+            summary,
+            query,
+            body,
+            said,
+            status,
+            answer,
+        }
+    }
 }
 
 impl Operation {
-    fn new(
-        method: &'static str,
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-    ) -> Self {
-        Self {
-            method,
-            path,
-            id,
-            summary,
-            query: None,
-            body: None,
-            said: None,
-            status: "204",
-            answer: ResponseSchema::Nothing,
-            open: false,
-        }
-    }
-
     pub(crate) fn query<T: JsonSchema>(self) -> Self {
         Self { query: Some(taken::<T>), ..self }
     }
@@ -102,8 +118,16 @@ impl Operation {
         Self { status: "200", answer: ResponseSchema::File, ..self }
     }
 
-    pub(crate) fn for_everybody(self) -> Self {
-        Self { open: true, ..self }
+    pub(crate) fn without_token(self) -> Self {
+        Self { body_kind: BodyKind::WithoutToken, ..self }
+    }
+
+    pub(crate) fn text_body(self) -> Self {
+        Self { body_kind: BodyKind::Text, ..self }
+    }
+
+    pub(crate) fn secret_body(self) -> Self {
+        Self { body_kind: BodyKind::Secret, ..self }
     }
 
     /// Returns the operation as `OpenAPI` has it.
@@ -141,7 +165,7 @@ impl Operation {
             operation["requestBody"] =
                 json!({"required": true, "content": {"application/json": {"schema": schema}}});
         }
-        if self.open {
+        if self.body_kind == BodyKind::WithoutToken {
             operation["security"] = json!([]);
         }
         operation
@@ -151,14 +175,15 @@ impl Operation {
     fn headers(&self) -> Map<String, Value> {
         let mut headers = Map::new();
         if ["201", "202"].contains(&self.status) {
-            let location = json!({"description": "Where it is", "schema": {"type": "string"}});
+            let location =
+                json!({"description": "Address of what was created", "schema": {"type": "string"}});
             headers.insert("Location".into(), location);
         }
         if self.method != "get" {
             headers.insert(
                 "Idempotency-Replayed".into(),
                 json!({
-                    "description": "Says that this is the answer of the first time, and nothing was done now",
+                    "description": "Set if this is the stored answer to an earlier request",
                     "schema": {"type": "string", "enum": ["true"]},
                 }),
             );

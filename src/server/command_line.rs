@@ -1,0 +1,85 @@
+//! Entry of the program: parses the command line, runs the command, and returns the exit code.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use super::{
+    backup, check, claude, export, mcp_bridge, remote, serve, tokens, workspace, write_out,
+};
+use crate::cli::{Command, CommandLine};
+use crate::config::ServerConfig;
+use crate::telemetry;
+
+/// Runs the command line of this process; returns its exit code.
+#[tokio::main]
+pub async fn main() -> ExitCode {
+    let cli = CommandLine::parse();
+    telemetry::start();
+    match run(cli).await {
+        Ok(outcome) => ExitCode::from(outcome.code()),
+        Err(error) => {
+            eprintln!("copydesk: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// The failure of the command.
+async fn run(cli: CommandLine) -> Result<CommandOutcome> {
+    match cli.command {
+        None => serve(ServerConfig::load(cli.serve)?).await?,
+        Some(Command::Serve(args)) => serve(ServerConfig::load(args)?).await?,
+        Some(Command::Token(args)) => tokens::run(args).await?,
+        Some(Command::Export(args)) => match args.url.clone() {
+            Some(url) => remote::export(&url, args).await?,
+            None => export(args).await?,
+        },
+        Some(Command::Import(args)) => return remote::import(args).await,
+        Some(Command::Docs(args)) => return remote::docs(args).await,
+        Some(Command::Ask(args)) => return remote::ask(args).await,
+        Some(Command::Requests(args)) => return remote::requests(args).await,
+        Some(Command::Approve(args)) => return remote::approve(args).await,
+        Some(Command::Reject(args)) => return remote::reject(args).await,
+        Some(Command::Watch(args)) => return remote::watch(args).await,
+        Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
+        Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
+        Some(Command::Supervise(args)) => workspace::supervise(&args)?,
+        Some(Command::Check(args)) => return check::run(args).await,
+        Some(Command::Backup(args)) => backup::back_up(args).await?,
+        Some(Command::Restore(args)) => backup::restore(args).await?,
+        Some(Command::Mcp(args)) => mcp_bridge::run(args).await?,
+    }
+    Ok(CommandOutcome::Fine)
+}
+
+/// Outcome of a command that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandOutcome {
+    /// Success.
+    Fine,
+    /// Data with errors.
+    Findings,
+    /// Data that cannot be read.
+    Unreadable,
+    /// Request that people rejected, or that failed.
+    Refused,
+    /// Request that expired, or that nobody decided in time.
+    Late,
+}
+
+impl CommandOutcome {
+    /// Returns the exit code of the process.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Findings | Self::Refused => 1,
+            Self::Unreadable => 2,
+            Self::Late => 3,
+        }
+    }
+}
