@@ -3,9 +3,9 @@
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
 const NOTE =
-  'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
+  'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the fog had gone. The boat had come back.'
 const BOTH =
-  'The lamp burned all night. Nobody saw it, or said that they did. By morning the boat was back.'
+  'The lamp burned all night. Nobody saw it, or said that they did. By morning the fog had gone. The boat was back.'
 
 const saved = (writer) =>
   eventually(
@@ -80,10 +80,7 @@ await story(async (keep) => {
 
   // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it was.
   await choose(ana, 'burned')
-  await ana.page
-    .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /^Edit change/ })
-    .click()
+  await ana.bar('Edit')
   await ana.page.locator('.hunk-edit textarea').fill('gleamed')
   await ana.page.locator('.hunk-edit').getByText('What the AI will be told').click()
   await eventually(
@@ -92,10 +89,7 @@ await story(async (keep) => {
     (told) => told.includes('gleamed'),
   )
   await choose(bo, 'burned')
-  await bo.page
-    .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /^Reject change \d+ of \d+$/ })
-    .click()
+  await bo.bar('Reject')
   await waits(ana, 'one change less', open.length - 1)
   const orphan = ana.page.locator('.orphans')
   await eventually(
@@ -104,6 +98,7 @@ await story(async (keep) => {
     (words) => words.startsWith('Rejected by Owner (as Bo)'),
   )
   same('the words kept', await orphan.locator('blockquote').textContent(), 'gleamed')
+  await ana.page.locator('.panel-body').evaluate((body) => body.scrollTo(0, 0))
   await accessible(ana, 'an edit that was overtaken')
   await ana.screenshot('decisions-4-overtaken')
   await ana.caret(0)
@@ -240,7 +235,7 @@ async function finishTheRest(ana, bo) {
   await choose(ana, 'By')
   await ana.page
     .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /with a reason or a note/ })
+    .getByRole('button', { name: /^Reason or note/ })
     .click()
   const form = ana.page.locator('.reason')
   await form.getByLabel('Reason in your own words').fill('It is right as it is')
@@ -303,7 +298,7 @@ async function withoutApprovals(ana, bo) {
   await eventually(
     'applied at once',
     () => ana.text(),
-    (text) => text !== before && text.includes('the boat was back'),
+    (text) => text !== before && text.includes('The boat was back'),
   )
   await ana.page.reload()
   const undo = ana.page
@@ -330,16 +325,13 @@ async function reasonOvertaken(ana, bo) {
   await ana.choose(1)
   await ana.page
     .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /with a reason or a note$/ })
+    .getByRole('button', { name: /^Reason or note/ })
     .click()
   // The field has the keyboard.
   await ana.page.locator('.reason .field').waitFor()
   await ana.page.keyboard.type('It was better before')
   await choose(bo, words.trim())
-  await bo.page
-    .locator('.hunk-row.is-active')
-    .getByRole('button', { name: /^Accept change \d+ of \d+$/ })
-    .click()
+  await bo.bar('Accept')
   const kept = ana.page.locator('.orphans')
   await eventually(
     'who was faster',

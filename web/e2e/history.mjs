@@ -29,8 +29,10 @@ await story(async (keep) => {
   )
 
   // Reached and pressed by keyboard alone.
-  const who = ana.page.getByRole('button', { name: 'Who wrote this', exact: true })
-  await who.focus()
+  await ana.page.getByRole('button', { name: 'Menu' }).focus()
+  await ana.page.keyboard.press('Enter')
+  await ana.page.getByRole('menuitem', { name: 'Version history' }).waitFor()
+  await ana.page.keyboard.press('ArrowDown')
   await ana.page.keyboard.press('Enter')
   const legend = ana.page.getByRole('region', { name: 'Who wrote this' })
   await eventually(
@@ -55,7 +57,7 @@ await story(async (keep) => {
   const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, {
     colorScheme: 'dark',
   })
-  await bo.page.getByRole('button', { name: 'Who wrote this', exact: true }).click()
+  await bo.menu('Who wrote this')
   await bo.page.locator('.cm-by.by-ai').first().waitFor()
   await accessible(bo, 'who wrote this, in the dark')
   await bo.screenshot('history-2-authors-dark')
@@ -64,7 +66,7 @@ await story(async (keep) => {
     [ana, 'history-3-versions'],
     [bo, 'history-4-versions-dark'],
   ]) {
-    await writer.page.getByRole('button', { name: 'Version history' }).click()
+    await writer.menu('Version history')
     const steps = writer.page.locator('.step')
     await eventually(
       'three steps',
@@ -91,7 +93,7 @@ await story(async (keep) => {
   await ana.caret(NOTE.indexOf('burning') + 3)
   await eventually('the words are hers again', here, (words) => /^Owner · /.test(words))
   await ana.page
-    .locator('.toast', { hasText: 'is the text again' })
+    .locator('.toast', { hasText: 'Restored version' })
     .getByRole('button', { name: 'Undo' })
     .click()
   await eventually(

@@ -148,7 +148,7 @@ async function byKeyboard(ana, bo) {
   ]
   await second.waitFor()
   await bo.page.keyboard.press('Escape')
-  await first.getByText('Countdown paused').waitFor()
+  await first.getByText('after you leave').waitFor()
   await ana.page.getByRole('button', { name: 'Close' }).focus()
   await ana.page.keyboard.press('F8')
   holds(
@@ -156,7 +156,7 @@ async function byKeyboard(ana, bo) {
     await first.evaluate((it) => it === document.activeElement),
   )
   await ana.page.keyboard.press('j')
-  await second.getByText('Countdown paused').waitFor()
+  await second.getByText('after you leave').waitFor()
   await first.getByText('min left').waitFor()
   await accessible(ana, 'two cards')
   await ana.screenshot('inbox-decisions-5-two-cards')
@@ -204,7 +204,9 @@ async function twoPeople(ana, server) {
   await both.getByText('0 of 2 approvals').waitFor()
   await button(ana, 'Approve Write both.md').click()
   await both.getByText('1 of 2 approvals').waitFor()
-  const toast = ana.page.locator('dialog .toast', { hasText: 'Your approval counts: 1 of 2.' })
+  const toast = ana.page.locator('dialog .toast', {
+    hasText: 'You approved it. One more approval needed.',
+  })
   await toast.waitFor()
   await accessible(ana, 'a request that two decide, on a phone')
   await ana.screenshot('inbox-decisions-7-two-people')

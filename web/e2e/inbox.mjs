@@ -133,7 +133,7 @@ async function ruled(ana, ask, card, settled) {
   await form.getByLabel(/^above/).fill('')
   await form.getByLabel(/^in files like/).fill('private/[')
   await add()
-  await form.getByRole('alert').getByText('no path pattern').waitFor()
+  await form.getByRole('alert').getByText('not a path pattern').waitFor()
   await accessible(ana, 'a rule that is none')
   await ana.screenshot('inbox-4-no-rule')
   await form.getByLabel(/^in files like/).fill('private/**')

@@ -24,6 +24,7 @@ await story(async (keep) => {
 
   await ana.ask('The first word, please')
   const offer = ana.page.getByRole('button', { name: /Don’t ask again for small corrections/ })
+  await ana.page.locator('.more-decisions summary').click()
   await offer.click()
   const wish = ana.page.getByRole('dialog')
   await wish.getByText(/This suggestion changes 6/).waitFor()
@@ -51,7 +52,7 @@ await story(async (keep) => {
   )
   const card = (writer, prompt) => writer.page.locator('article.card', { hasText: prompt })
   await card(bo, 'The second word').locator('.by-rule').getByText('Accepted by').waitFor()
-  await card(bo, 'The second word').getByText('What it was about').click()
+  await card(bo, 'The second word').getByText('Show the changes').click()
   await card(bo, 'The second word')
     .locator('.decided-row')
     .getByText(/^Accepted by your rule, /)

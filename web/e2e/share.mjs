@@ -51,11 +51,7 @@ await story(async (keep) => {
   )
   await accessible(bo, 'reviewing as a reviewer')
   await bo.choose(1)
-  await bo.page
-    .locator('.hunk-row.is-active')
-    .getByRole('button', { name: 'Accept' })
-    .first()
-    .click()
+  await bo.bar('Accept')
   await eventually(
     'what Bo accepted',
     () => ana.text(),
@@ -66,7 +62,7 @@ await story(async (keep) => {
   const tab = await bo.page.context().newPage()
   await tab.goto(server.url + address)
   await tab.locator('.cm-content').waitFor()
-  await tab.getByRole('button', { name: 'You', exact: true }).click()
+  await new Writer(tab, 'Bo').menu('You')
   await tab.getByRole('heading', { name: 'You are Bo' }).waitFor()
   await accessible(new Writer(tab, 'Bo'), 'who I am')
 
@@ -132,7 +128,7 @@ await story(async (keep) => {
   await second.locator('.cm-content').waitFor()
 
   // Signed out in one tab is signed out in all.
-  await second.getByRole('button', { name: 'You', exact: true }).click()
+  await new Writer(second, 'Ana').menu('You')
   await second.getByRole('button', { name: 'Sign out' }).click()
   await second.getByRole('heading', { name: 'You are signed out' }).waitFor()
   await second.goto(server.url)

@@ -164,12 +164,26 @@ export class Writer {
     await this.page.keyboard.press('Enter')
   }
 
+  /** Chooses an action of the menu at the top. */
+  async menu(action) {
+    await this.page.getByRole('button', { name: 'Menu' }).click()
+    await this.page.locator('[role^=menuitem]', { hasText: action }).click()
+  }
+
   /** Makes the change with this number the active one. */
   async choose(number) {
     await this.page
       .locator('.hunk-row')
       .nth(number - 1)
       .locator('.hunk-open')
+      .click()
+  }
+
+  /** Presses a button of the review bar: `Accept`, `Edit` or `Reject`. */
+  async bar(button) {
+    await this.page
+      .locator('.review-bar')
+      .getByRole('button', { name: new RegExp(`^${button} change`) })
       .click()
   }
 

@@ -17,8 +17,10 @@ import './review/review.css'
 import './review/cards/decisions.css'
 import './rules/rules.css'
 import { watchInbox } from './workspace-inbox/state/store.ts'
+import { watchRequests } from './app/notifications.ts'
 import { start, wire } from './session/store.ts'
 
 watchInbox(wire)
+watchRequests(wire)
 start()
 createRoot(document.getElementById('app')!).render(<App />)

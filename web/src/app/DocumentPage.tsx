@@ -1,7 +1,8 @@
 /** One document: the text, its outline, the panel and the review bar. */
-import { useEffect, useState } from 'react'
-import { Panel } from '../chat/Panel.tsx'
+import { Suspense, useEffect, useState } from 'react'
+import { focusComposer } from '../chat/composer/focusComposer.ts'
 import { NO_CHAT, useChat } from '../chat/store.ts'
+import { lazyPart } from '../ui/lazyPart.tsx'
 import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { FileNotes } from '../editor/FileNotes.tsx'
 import { LiveDocument } from '../editor/sync/liveDocument.ts'
@@ -14,28 +15,36 @@ import { EMPTY_BIN, useBin } from '../review/state/bin.ts'
 import { NO_DRAFTS, useDrafts } from '../review/state/drafts.ts'
 import { forgetAuthors } from '../history/store.ts'
 import { Authors } from '../history/Authors.tsx'
-import { activate, activeHunk } from '../review/changes/reviewField.ts'
+import { enter } from '../review/changes/keyBindings.ts'
 import { ReviewBar } from '../review/ReviewBar.tsx'
-import { NO_REQUESTS, useReview } from '../review/state/store.ts'
+import { isWaiting, NO_REQUESTS, useReview } from '../review/state/store.ts'
 import { usePanel } from '../review/state/panel.ts'
 import { wire } from '../session/store.ts'
 import { ErrorPage } from './ErrorPage.tsx'
-import { Skeleton } from './documents/Library.tsx'
+import { takesFocus } from './documents/library.ts'
+import { Skeleton } from './Skeleton.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
 import { navigate } from './routes.ts'
 import { Shortcuts } from './Shortcuts.tsx'
+import { useTabTitle } from './tabTitle.ts'
 import { TopBar } from './TopBar.tsx'
+
+// Fetched beside the text, which is there before it.
+const loadedPanel = import('../chat/Panel.tsx').then((all) => all.Panel)
+const Panel = lazyPart(() => loadedPanel)
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
   const { phase, title, role, settings } = useDocument()
+  useEffect(() => {
+    // The text is put on the page after this, within the same frame.
+    if (live && phase === 'open' && takesFocus(id)) requestAnimationFrame(() => live.view.focus())
+  }, [live, phase, id])
   const decides = canDecide(role) && (role === 'owner' || settings?.policy !== 'owner')
+  useTabTitle(title, useWaiting())
   const [focused, setFocused] = useState(false)
   const [shortcuts, setShortcuts] = useState(false)
-  usePageKeys(
-    () => setFocused((on) => !on),
-    () => setShortcuts(true),
-  )
+  usePageKeys(setFocused, () => setShortcuts(true))
   return (
     <div
       className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
@@ -58,10 +67,28 @@ export function DocumentPage({ id }: { id: string }) {
           <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />
         )}
       </main>
-      {phase === 'open' && <Panel />}
+      {phase === 'open' && (
+        <Suspense fallback={<div className="panel" />}>
+          <Panel />
+        </Suspense>
+      )}
       {shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
     </div>
   )
+}
+
+/** Changes of the text that wait, and requests that are no changes. */
+function useWaiting(): number {
+  const changes = useDocument(
+    ({ hunks }) =>
+      hunks.filter(({ status }) => status === 'pending' || status === 'conflict').length,
+  )
+  const others = useReview(
+    ({ requests }) =>
+      Object.values(requests).filter((request) => isWaiting(request) && request.hunks.length === 0)
+        .length,
+  )
+  return changes + others
 }
 
 function Body({ live }: { live: LiveDocument }) {
@@ -98,23 +125,32 @@ function useLive(id: string): LiveDocument | null {
     useDocument.setState({ ...EMPTY, id })
     useReview.setState(NO_REQUESTS)
     useChat.setState(NO_CHAT)
-    usePanel.setState({ open: false, view: 'suggestions', editing: null, reasoning: null })
+    usePanel.setState(usePanel.getInitialState())
     useDrafts.setState(NO_DRAFTS)
     useBin.setState(EMPTY_BIN)
     forgetAuthors()
     const opened = new LiveDocument(id, wire)
     setLive(opened)
-    return () => opened.close()
+    return () => {
+      opened.close()
+      // Else the next document would begin with what this one was: its conversation, its title, its role.
+      useDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
+      useChat.setState(NO_CHAT)
+    }
   }, [id])
   return live
 }
 
-function usePageKeys(toggleFocus: () => void, showShortcuts: () => void): void {
+function usePageKeys(
+  setFocused: (change: (on: boolean) => boolean) => void,
+  showShortcuts: () => void,
+): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const mod = event.ctrlKey || event.metaKey
-      if (mod && event.shiftKey && event.key.toLowerCase() === 'f') toggleFocus()
-      else if (mod && !event.shiftKey && event.key.toLowerCase() === 'k') focusComposer()
+      if (mod && event.shiftKey && event.key.toLowerCase() === 'f') setFocused((on) => !on)
+      else if (mod && !event.shiftKey && event.key.toLowerCase() === 'k')
+        focusComposer(() => setFocused(() => false))
       else if (event.key === '?' && !mod && !typing(event.target)) showShortcuts()
       else if (event.key === 'F8' && !event.defaultPrevented) enterReview()
       else return
@@ -122,21 +158,13 @@ function usePageKeys(toggleFocus: () => void, showShortcuts: () => void): void {
     }
     window.addEventListener('keydown', press)
     return () => window.removeEventListener('keydown', press)
-  }, [toggleFocus, showShortcuts])
-}
-
-function focusComposer(): void {
-  usePanel.setState({ open: true })
-  requestAnimationFrame(() => document.querySelector<HTMLElement>('#composer')?.focus())
+  }, [setFocused, showShortcuts])
 }
 
 /** From anywhere on the page into the text, to the change that is active; from there F8 goes on to the next. */
 function enterReview(): void {
   const view = getCurrent()?.view
-  const hunk = view && activeHunk(view.state)
-  if (!hunk) return
-  activate(view, hunk)
-  view.focus()
+  if (view && enter(view)) view.focus()
 }
 
 function typing(target: EventTarget | null): boolean {

@@ -16,7 +16,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Accept" chord={[MOD, '↵']} letter="A" />
           <Keys does="Reject" chord={[MOD, SHIFT, '↵']} letter="R" />
           <Keys does="Edit before accepting" chord={[ALT, '↵']} letter="E" />
-          {canUndo && <Keys does="Undo the last accept" chord={[MOD, 'Z']} letter="U" />}
+          {canUndo && <Keys does="Undo the last decision" chord={[MOD, 'Z']} letter="U" />}
         </div>
         <div>
           <h3>Write</h3>

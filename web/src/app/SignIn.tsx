@@ -84,7 +84,7 @@ function explanation(
       return {
         title: 'Open the link you were given',
         words:
-          'Whoever runs this Copydesk finds theirs where it was started: in the line that begins with “open”.',
+          'Ask the person who runs this Copydesk for a link. Running it yourself? The link is in the terminal, after “open”.',
       }
     default:
       return {

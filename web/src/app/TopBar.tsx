@@ -1,21 +1,26 @@
-/** The line across the top: where we are, whether it is saved, who is here. */
-import { useEffect, useState } from 'react'
+/** The line across the top: where we are, whether it is saved, who is here, and a menu of the rest. */
+import { Suspense, useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
-import { InboxButton } from '../workspace-inbox/InboxPanel.tsx'
+import { toggleAuthors, useAuthors } from '../history/store.ts'
+import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { People } from '../presence/People.tsx'
 import { usePanel } from '../review/state/panel.ts'
-import { useSession } from '../session/store.ts'
-import { Authorship } from '../history/Authors.tsx'
-import { HistoryButton } from '../history/History.tsx'
+import { hasCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
+import { lazyPart } from '../ui/lazyPart.tsx'
+import { Menu, type MenuItem } from '../ui/Menu.tsx'
 import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
-import { Export } from './documents/Export.tsx'
+import { AccountDialog } from './AccountButton.tsx'
 import { renameDocument, tooLong } from './documents/library.ts'
-import { AccountButton } from './AccountButton.tsx'
 import { follow } from './routes.ts'
 import { Share } from './share/Share.tsx'
 import { useTheme } from './theme.ts'
+
+const ExportDialog = lazyPart(() =>
+  import('./documents/Export.tsx').then((all) => all.ExportDialog),
+)
+const History = lazyPart(() => import('../history/History.tsx').then((all) => all.History))
 
 interface Props {
   focused: boolean
@@ -24,8 +29,10 @@ interface Props {
 }
 
 export function TopBar({ focused, onFocus, onShortcuts }: Props) {
-  const [theme, toggleTheme] = useTheme()
   const { id, phase, words, selectedWords } = useDocument()
+  const [dialog, setDialog] = useState<'history' | 'export' | 'account' | null>(null)
+  const items = useMenu({ focused, onFocus, onShortcuts, onDialog: setDialog })
+  const close = () => setDialog(null)
   return (
     <header className="topbar">
       <a
@@ -44,16 +51,13 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       {phase === 'open' && (
         <span className="word-count">
           {selectedWords > 0
-            ? `${selectedWords} of ${plural(words, 'word')}`
-            : plural(words, 'word')}
+            ? `${selectedWords.toLocaleString('en-US')} of ${wordCount(words)}`
+            : wordCount(words)}
         </span>
       )}
       <People />
-      <Authorship />
-      <HistoryButton />
       <InboxButton />
       <Share documentId={id} />
-      <Export />
       {phase === 'open' && (
         <button
           type="button"
@@ -65,46 +69,57 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
           <Icon name="spark" size={18} />
         </button>
       )}
-      <button
-        type="button"
-        className="icon-button wide"
-        aria-label="Focus mode"
-        title="Focus mode"
-        aria-pressed={focused}
-        onClick={onFocus}
-      >
-        <Icon name="focus" />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={theme === 'dark' ? 'Light theme' : 'Dark theme'}
-        title={theme === 'dark' ? 'Light theme' : 'Dark theme'}
-        onClick={toggleTheme}
-      >
-        <Icon name={theme === 'dark' ? 'sun' : 'moon'} />
-      </button>
-      <button
-        type="button"
-        className="icon-button wide"
-        aria-label="Keyboard shortcuts"
-        title="Keyboard shortcuts"
-        onClick={onShortcuts}
-      >
-        <Icon name="keys" size={18} />
-      </button>
-      <AccountButton wide />
+      <Menu label="Menu" items={items} />
+      <Suspense fallback={null}>
+        {dialog === 'history' && id !== null && <History id={id} onClose={close} />}
+        {dialog === 'export' && id !== null && <ExportDialog id={id} onClose={close} />}
+        {dialog === 'account' && <AccountDialog onClose={close} />}
+      </Suspense>
     </header>
   )
+}
+
+const wordCount = (words: number) =>
+  plural(words, 'word').replace(/^\d+/, words.toLocaleString('en-US'))
+
+function useMenu({
+  focused,
+  onFocus,
+  onShortcuts,
+  onDialog,
+}: Props & { onDialog: (dialog: 'history' | 'export' | 'account') => void }): MenuItem[] {
+  const [theme, toggleTheme] = useTheme()
+  const isOpen = useDocument(({ phase }) => phase === 'open')
+  const shown = useAuthors((authors) => authors.on)
+  const known = useSession(({ me }) => me !== null)
+  const ofDocument: (MenuItem & { needs: string })[] = [
+    { needs: 'history', label: 'Version history', icon: 'clock', run: () => onDialog('history') },
+    {
+      needs: 'provenance',
+      label: 'Who wrote this',
+      icon: 'authors',
+      run: toggleAuthors,
+      isOn: shown,
+    },
+    { needs: 'export', label: 'Export', icon: 'download', run: () => onDialog('export') },
+  ]
+  return [
+    ...ofDocument.filter(({ needs }) => isOpen && hasCapability(needs)),
+    { label: 'Focus mode', icon: 'focus', run: onFocus, isOn: focused },
+    {
+      label: theme === 'dark' ? 'Light theme' : 'Dark theme',
+      icon: theme === 'dark' ? 'sun' : 'moon',
+      run: toggleTheme,
+    },
+    { label: 'Keyboard shortcuts', icon: 'keys', run: onShortcuts },
+    ...(known ? [{ label: 'You', icon: 'person' as const, run: () => onDialog('account') }] : []),
+  ]
 }
 
 function Title() {
   const { id, title, role, phase } = useDocument()
   const [draft, setDraft] = useState(title)
-  useEffect(() => {
-    setDraft(title)
-    if (title) document.title = `${title} · Copydesk`
-  }, [title])
+  useEffect(() => setDraft(title), [title])
   if (phase !== 'open' || !canWrite(role))
     return <span className="title">{title || 'Copydesk'}</span>
   const save = () => {

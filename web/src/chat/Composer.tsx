@@ -1,25 +1,35 @@
 /** Where an edit is asked for: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
+import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { ask, cancelRun } from './ask.ts'
 import { choose, useModel } from './models.ts'
 import { ModeChoice } from './ModeChoice.tsx'
+import { isTooLong, sizeWarning } from './composer/sizeWarning.ts'
 import { modelLabel } from './usage.ts'
 import { useActiveRun } from './activeRun.ts'
 
 export function Composer() {
   const { selection, selectedWords, role } = useDocument()
   const online = useSession((session) => session.link === 'online')
+  const first = useSession((session) => session.me?.models[0])
+  const chosen = useModel((model) => model.chosen)
   const running = useActiveRun()
   const [text, setText] = useState('')
   const [whole, setWhole] = useState(false)
   useEffect(() => setWhole(false), [selection?.from, selection?.to])
   if (!canWrite(role)) return null
   const scope = whole ? null : selection
-  const ready = online && text.trim() !== ''
+  const ready = online && text.trim() !== '' && !isTooLong(text)
+  const warning = sizeWarning({
+    length: getCurrent()?.view.state.doc.length ?? 0,
+    selected: scope && scope.to - scope.from,
+    model: chosen ?? first ?? '',
+    prompt: text,
+  })
   const send = () => {
     if (!ready) return
     void ask(text.trim(), scope)
@@ -49,6 +59,11 @@ export function Composer() {
           send()
         }}
       />
+      {warning && (
+        <p className="composer-note" role="status">
+          {warning}
+        </p>
+      )}
       <div className="composer-foot">
         <button
           type="button"

@@ -40,13 +40,12 @@ export function Panel() {
         <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>
         <button
           type="button"
-          className="icon-button"
-          aria-label="Bin"
-          title={isBin ? 'Back to the suggestions' : 'Bin: what was not accepted'}
+          className="button is-quiet"
+          title={isBin ? 'Back to the suggestions' : 'Rejected and expired changes are kept here'}
           aria-pressed={isBin}
           onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}
         >
-          <Icon name="trash" />
+          <Icon name="archive" size={14} /> Bin
         </button>
         {!isBin && <NewConversation />}
         <ReviewSettings />
@@ -99,13 +98,13 @@ function NewConversation() {
   return (
     <button
       type="button"
-      className="icon-button"
+      className="button is-quiet"
       aria-label="New conversation"
       title="New conversation: the AI forgets what was said so far; the record stays"
       disabled={!online || !said}
       onClick={() => void clearConversation()}
     >
-      <Icon name="plus" />
+      <Icon name="plus" size={13} /> New
     </button>
   )
 }

@@ -7,10 +7,13 @@ import { StreamingProposal } from '../review/cards/StreamingProposal.tsx'
 import { isWaiting, useReview } from '../review/state/store.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
+import { Markdown } from '../ui/Markdown.tsx'
 import { timeAgo } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { canWrite, useDocument } from '../editor/store.ts'
+import { askOnceMore } from './ask.ts'
 import { continueFrom } from './conversation.ts'
+import { failedCall } from './failedCall.ts'
 import { usageLine, usageText } from './usage.ts'
 import { type Entry, goesOnFrom, type Run, runAhead, useChat } from './store.ts'
 import { toolName } from './tools.ts'
@@ -120,7 +123,11 @@ function AtWork({ run }: { run: Run }) {
 
 function Step({ entry, request }: { entry: Entry; request: ToolApprovalRequest | undefined }) {
   if (entry.kind === 'text')
-    return entry.text.trim() === '' ? null : <p className="answer">{entry.text}</p>
+    return entry.text.trim() === '' ? null : (
+      <div className="answer">
+        <Markdown text={entry.text} />
+      </div>
+    )
   if (!request && entry.result) return <Result words={entry.result} failed={entry.failed} />
   if (!request)
     return entry.waits ? (
@@ -134,13 +141,13 @@ function Step({ entry, request }: { entry: Entry; request: ToolApprovalRequest |
 
 /** What came of a call whose request this tab has not seen. */
 function Result({ words, failed }: { words: string; failed: boolean }) {
-  const [first = '', ...rest] = words.split('\n')
+  const said = failed ? failedCall(words) : (words.split('\n', 1)[0] ?? '')
   return (
     <>
       <p className="tool-line">
-        <Icon name={failed ? 'cross' : 'check'} size={13} /> <span>{first}</span>
+        <Icon name={failed ? 'cross' : 'check'} size={13} /> <span>{said}</span>
       </p>
-      {rest.length > 0 && (
+      {said !== words && (
         <details className="told">
           <summary>What the AI was told</summary>
           <pre>{words}</pre>
@@ -165,11 +172,33 @@ function Ending({ run }: { run: Run }) {
       return <p className="warn-note">The answer was cut off: it grew too long.</p>
     default:
       return (
-        <p className="warn-note" role="alert">
-          {run.problem
-            ? `The AI could not finish this: ${run.problem}`
-            : 'The AI could not finish this.'}
-        </p>
+        <>
+          <p className="warn-note" role="alert">
+            {run.problem
+              ? `The AI could not finish this: ${run.problem.replace(/[.]?$/, '.')}`
+              : 'The AI could not finish this.'}
+          </p>
+          <TryAgain run={run} />
+        </>
       )
   }
+}
+
+/** Asks our newest question once more, about the same words. */
+function TryAgain({ run }: { run: Run }) {
+  const session = useSession((state) => state.me?.sessionId)
+  const online = useSession((state) => state.link === 'online')
+  const mayAsk = useDocument((state) => canWrite(state.role))
+  const newest = useChat((chat) => chat.runs.findLast((other) => other.sessionId === session)?.id)
+  if (run.id !== newest || !mayAsk || run.prompt === '') return null
+  return (
+    <button
+      type="button"
+      className="button try-again"
+      disabled={!online}
+      onClick={() => void askOnceMore(run)}
+    >
+      Try again
+    </button>
+  )
 }

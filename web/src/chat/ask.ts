@@ -7,20 +7,40 @@ import { asItIs } from '../review/changes/reviewField.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
-import type { Hunk } from '../wire/generated.ts'
+import type { AskSelection, Hunk } from '../wire/generated.ts'
 import { chosenModel } from './models.ts'
 import { chosenMode } from './modes.ts'
-import { asked, failed, useChat } from './store.ts'
+import { asked, failed, type Run, useChat } from './store.ts'
 
-/** Sends the question; the selection goes along when `scoped`. */
+/** What our questions of this visit were about, by run: for asking once more. */
+const asks = new Map<string, Required<AskSelection>>()
+
+/** Sends the question about `scope`, or about the whole document. Where the cursor stands goes along with each. */
 export async function ask(
   prompt: string,
   scope: { from: number; to: number } | null,
 ): Promise<void> {
+  await allSent()
+  const state = getCurrent()?.view.state
+  if (!state) return
+  const { from: start, to: end } = scope ?? caret(state.selection.main.head)
+  await send(prompt, { text: state.sliceDoc(start, end), start, end })
+}
+
+const caret = (at: number) => ({ from: at, to: at })
+
+/** The words that it was about are looked for anew by the server. */
+export async function askOnceMore(run: Pick<Run, 'id' | 'prompt'>): Promise<void> {
+  const selection = asks.get(run.id)
+  if (!selection) return ask(run.prompt, null)
+  await allSent()
+  await send(run.prompt, selection)
+}
+
+async function send(prompt: string, selection: Required<AskSelection>): Promise<void> {
   const current = getCurrent()
   const me = useSession.getState().me
   if (!current || !me) return
-  await allSent()
   const requestId = `run_${crypto.randomUUID().replaceAll('-', '')}`
   useChat.setState((chat) =>
     asked(chat, {
@@ -31,11 +51,7 @@ export async function ask(
       at: new Date().toISOString(),
     }),
   )
-  const selection = scope && {
-    text: current.view.state.sliceDoc(scope.from, scope.to),
-    start: scope.from,
-    end: scope.to,
-  }
+  asks.set(requestId, selection)
   const model = chosenModel()
   const mode = chosenMode()
   try {
@@ -45,7 +61,7 @@ export async function ask(
       requestId,
       ...(model && { model }),
       ...(mode && { permission_mode: mode }),
-      context: { documentId: current.id, ...(selection && { selection }) },
+      context: { documentId: current.id, selection },
     })
   } catch (error) {
     if (!(error instanceof CallError)) throw error

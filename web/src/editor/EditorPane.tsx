@@ -1,10 +1,12 @@
-/** Puts the editor on the page and acts on the buttons beside the changes. */
+/** Puts the editor on the page, acts on the marks beside the changes, and has a change edited in its own place. */
 import type { EditorView } from '@codemirror/view'
-import { useEffect, useRef } from 'react'
-import { HUNK_ACTION, type HunkAction } from '../review/changes/decorations.ts'
-import { rejectHunk } from '../review/state/decide.ts'
-import { activate, hunksOf, setActive } from '../review/changes/reviewField.ts'
-import { accept, edit } from '../review/changes/keyBindings.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
+import { HunkEdit } from '../review/cards/HunkEdit.tsx'
+import { EDIT_HOST, HUNK_ACTION, type HunkAction } from '../review/changes/decorations.ts'
+import { hunksOf, setActive, setEditing } from '../review/changes/reviewField.ts'
+import { usePanel } from '../review/state/panel.ts'
+import { useDocument } from './store.ts'
 
 export function EditorPane({ view }: { view: EditorView }) {
   const frame = useRef<HTMLDivElement>(null)
@@ -12,25 +14,52 @@ export function EditorPane({ view }: { view: EditorView }) {
     const shown = frame.current
     if (!shown) return
     shown.append(view.dom)
-    const listen = (event: Event) => act(view, (event as CustomEvent<HunkAction>).detail)
+    const listen = (event: Event) => activate(view, (event as CustomEvent<HunkAction>).detail)
     shown.addEventListener(HUNK_ACTION, listen)
     return () => shown.removeEventListener(HUNK_ACTION, listen)
   }, [view])
-  return <div ref={frame} />
+  return (
+    <>
+      <div ref={frame} />
+      <InPlaceEdit view={view} />
+    </>
+  )
 }
 
-function act(view: EditorView, { id, action }: HunkAction): void {
-  const hunk = hunksOf(view.state).find((hunk) => hunk.id === id)
-  if (!hunk) return
-  switch (action) {
-    case 'activate':
-      return view.dispatch({ effects: setActive.of(id) })
-    case 'accept':
-      return accept(hunk)
-    case 'reject':
-      return void rejectHunk(hunk)
-    case 'edit':
-      activate(view, hunk)
-      return edit(hunk)
-  }
+function activate(view: EditorView, { id }: HunkAction): void {
+  if (hunksOf(view.state).some((hunk) => hunk.id === id))
+    view.dispatch({ effects: setActive.of(id) })
+}
+
+interface Place {
+  host: HTMLElement
+  id: string
+}
+
+/** Where the editor made room for it. The words are kept elsewhere, so that it can come and go with the lines on the screen. */
+function InPlaceEdit({ view }: { view: EditorView }) {
+  const [place, setPlace] = useState<Place | null>(null)
+  const { hunks } = useDocument()
+  useLayoutEffect(() => {
+    const take = (event: Event) => {
+      const { host, id, gone } = (event as CustomEvent<Partial<Place> & { gone?: HTMLElement }>)
+        .detail
+      if (host && id !== undefined) setPlace({ host, id })
+      else setPlace((now) => (now?.host === gone ? null : now))
+    }
+    const follow = (id: string | null) => view.dispatch({ effects: setEditing.of(id) })
+    view.dom.addEventListener(EDIT_HOST, take)
+    const stop = usePanel.subscribe((panel, before) => {
+      if (panel.editing !== before.editing) follow(panel.editing)
+    })
+    return () => {
+      stop()
+      view.dom.removeEventListener(EDIT_HOST, take)
+    }
+  }, [view])
+  const at = hunks.findIndex((hunk) => hunk.id === place?.id)
+  const hunk = hunks[at]
+  return place && hunk
+    ? createPortal(<HunkEdit key={hunk.id} hunk={hunk} number={at + 1} />, place.host)
+    : null
 }

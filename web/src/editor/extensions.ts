@@ -8,10 +8,11 @@ import { toggleFrozen } from '../frozen/freeze.ts'
 import { freezeMenu } from '../frozen/menu.ts'
 import { authors } from '../history/authors.ts'
 import { caretField } from '../presence/carets.ts'
-import { clickToActivate, oneRowOfButtons } from '../review/changes/decorations.ts'
+import { clickToActivate } from '../review/changes/decorations.ts'
+import { heldChords, reviewKeys } from '../review/changes/keyBindings.ts'
+import { lineMarks } from '../review/changes/lineMarks.ts'
+import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
-import { reviewKeys } from '../review/changes/keyBindings.ts'
-import { strayLetters } from '../review/changes/keyboardFocus.ts'
 import { continueList, toggleMark } from './format.ts'
 import { markdown } from './markdown.ts'
 import { livePreview } from './livePreview.ts'
@@ -44,12 +45,14 @@ export function editorState({
       caretField,
       authors,
       wholeCharacters,
-      history(),
+      // Ctrl+Z goes through one's typing and one's decisions in the order they were made: it counts the steps.
+      history({ minDepth: 5_000 }),
       markdown(),
       livePreview,
       drawSelection(),
       clickToActivate,
-      oneRowOfButtons,
+      lineMarks,
+      activeChanges,
       EditorView.lineWrapping,
       EditorState.readOnly.of(!writable),
       EditorView.editable.of(writable),
@@ -63,7 +66,7 @@ export function editorState({
         ...(!writable && { 'aria-readonly': 'true', tabindex: '0' }),
       }),
       placeholder('Start writing, or ask for a first draft…'),
-      strayLetters,
+      Prec.highest(heldChords),
       Prec.high(keymap.of(reviewKeys)),
       keymap.of([
         { key: 'Mod-b', run: toggleMark('**') },

@@ -34,6 +34,12 @@ export interface DocumentState {
   /** Pending changes where they stand now, in reading order. */
   hunks: readonly Hunk[]
   active: string | null
+  /** The active change, if it was decided or lost its words meanwhile, with what is known of that. */
+  resolved: { number: number; outcome: string | null } | null
+  /** The last change was decided in the review bar, and the keyboard is still there. */
+  finished: boolean
+  /** How the text is shown. */
+  shown: 'markup' | 'proposed' | 'original'
   /** What the model is still writing, in reading order. */
   streaming: readonly Hunk[]
   /** Counts the text's changes, so that quoted snippets follow it. */
@@ -62,6 +68,9 @@ export const EMPTY: DocumentState = {
   headings: [],
   hunks: [],
   active: null,
+  resolved: null,
+  finished: false,
+  shown: 'markup',
   streaming: [],
   revision: 0,
   recovered: [],

@@ -10,7 +10,13 @@ const PAUSE_MS = 250
 const MOVED_MS = 100
 const MOVED_MS_PER_HUNK = 2
 
-const NOTHING = { hunks: [], streaming: [], active: null }
+const NOTHING = {
+  hunks: [],
+  streaming: [],
+  active: null,
+  resolved: null,
+  shown: 'markup',
+} as const
 
 export class TextWatcher {
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -39,9 +45,22 @@ export class TextWatcher {
 
   /** The pending changes: at once if one came, went or changed its state; if they only moved with the words, when there is time. */
   hunks(): void {
-    const { hunks, streaming, active } = this.view.state.field(reviewField, false) ?? NOTHING
+    const {
+      hunks,
+      streaming,
+      active,
+      resolved,
+      shown: textView,
+    } = this.view.state.field(reviewField, false) ?? NOTHING
     const shown = useDocument.getState()
-    if (active !== shown.active || !alike(hunks, shown.hunks) || !alike(streaming, shown.streaming))
+    if (
+      active !== shown.active ||
+      resolved?.outcome !== shown.resolved?.outcome ||
+      (resolved === null) !== (shown.resolved === null) ||
+      textView !== shown.shown ||
+      !alike(hunks, shown.hunks) ||
+      !alike(streaming, shown.streaming)
+    )
       this.frame ||= requestAnimationFrame(() => this.show())
     else if (hunks.length + streaming.length > 0)
       this.moved ??= setTimeout(() => this.show(), MOVED_MS + hunks.length * MOVED_MS_PER_HUNK)
@@ -52,8 +71,16 @@ export class TextWatcher {
     clearTimeout(this.moved)
     this.frame = 0
     this.moved = undefined
-    const { hunks, streaming, active } = this.view.state.field(reviewField, false) ?? NOTHING
-    useDocument.setState(({ revision }) => ({ hunks, streaming, active, revision: revision + 1 }))
+    const { hunks, streaming, active, resolved, shown } =
+      this.view.state.field(reviewField, false) ?? NOTHING
+    useDocument.setState(({ revision }) => ({
+      hunks,
+      streaming,
+      active,
+      resolved,
+      shown,
+      revision: revision + 1,
+    }))
   }
 
   read(): void {

@@ -58,7 +58,7 @@ async function change(wanted: (view: EditorView) => readonly Range[]): Promise<v
     const more =
       ranges.reduce((sum, { from, to }) => sum + to - from, 0) >
       before.reduce((sum, { from, to }) => sum + to - from, 0)
-    toast(more ? 'Frozen. No tool may change these words.' : 'Unfrozen.', { about: 'frozen' })
+    toast(more ? 'Frozen. The AI can’t change these words.' : 'Unfrozen.', { about: 'frozen' })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     toast(error.code === 'not_allowed' ? 'Only an owner may freeze words.' : error.message)

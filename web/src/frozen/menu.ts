@@ -1,4 +1,4 @@
-/** A small button at the selection: freeze these words, or unfreeze them. The key does the same. */
+/** A small bar at the selection: ask the AI about these words, or freeze them. */
 import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
 import {
   type EditorView,
@@ -7,6 +7,7 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view'
+import { selectionActions } from '../chat/composer/selectionActions.ts'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
 import { frozenIn } from './field.ts'
 import { freezable, mayFreeze, toggleFrozen } from './freeze.ts'
@@ -37,21 +38,31 @@ const menuField = StateField.define<Tooltip | null>({
 function tooltip(state: EditorState): Tooltip | null {
   const { from, to } = state.selection.main
   if (!wordsOf(state.sliceDoc(from, to), from)) return null
-  return { pos: from, above: true, arrow: false, create: (view) => ({ dom: button(view) }) }
+  if (!mayFreeze() && selectionActions().length === 0) return null
+  return { pos: from, above: true, arrow: false, create: (view) => ({ dom: buttons(view) }) }
 }
 
-function button(view: EditorView): HTMLElement {
+function buttons(view: EditorView): HTMLElement {
   const bar = document.createElement('div')
   bar.className = 'selection-menu'
-  const act = bar.appendChild(document.createElement('button'))
-  const frozen = freezable(view)?.frozen ?? false
-  act.type = 'button'
-  act.className = 'button'
-  act.textContent = frozen ? 'Unfreeze' : 'Freeze'
-  act.title = `${frozen ? 'Let tools change these words again' : 'No tool may change these words'} (${MOD} ${SHIFT} L)`
-  // Keeps the writer's selection where it is.
-  act.onmousedown = (event) => event.preventDefault()
-  act.onclick = () => toggleFrozen(view)
+  bar.setAttribute('role', 'toolbar')
+  bar.setAttribute('aria-label', 'Selected words')
+  const add = (words: string, title: string, act: () => void) => {
+    const button = bar.appendChild(document.createElement('button'))
+    button.type = 'button'
+    button.className = 'button'
+    button.textContent = words
+    button.title = title
+    // Keeps the writer's selection where it is.
+    button.onmousedown = (event) => event.preventDefault()
+    button.onclick = act
+  }
+  for (const { words, title, act } of selectionActions()) add(words, title, () => act(view))
+  if (mayFreeze()) {
+    const frozen = freezable(view)?.frozen ?? false
+    const what = frozen ? 'Let the AI change these words again' : 'The AI can’t change these words'
+    add(frozen ? 'Unfreeze' : 'Freeze', `${what} (${MOD} ${SHIFT} L)`, () => toggleFrozen(view))
+  }
   return bar
 }
 
@@ -64,7 +75,7 @@ const watcher = ViewPlugin.fromClass(
     update(update: ViewUpdate): void {
       if (!update.selectionSet && !update.docChanged) return
       clearTimeout(this.timer)
-      if (!update.state.selection.main.empty && mayFreeze())
+      if (!update.state.selection.main.empty)
         this.timer = setTimeout(() => this.view.dispatch({ effects: setShown.of(true) }), REST_MS)
     }
 

@@ -1,28 +1,7 @@
-/** "Who wrote this": the button, the legend, and who wrote what stands at the caret. */
-import { useDocument } from '../editor/store.ts'
-import { useCapability } from '../session/store.ts'
+/** "Who wrote this": the legend, and who wrote what stands at the caret. */
 import { Icon } from '../ui/icons.tsx'
 import { toggleAuthors, useAuthors } from './store.ts'
 import { credit, share } from './wording.ts'
-
-export function Authorship() {
-  const supported = useCapability('provenance')
-  const { phase } = useDocument()
-  const on = useAuthors((authors) => authors.on)
-  if (!supported || phase !== 'open') return null
-  return (
-    <button
-      type="button"
-      className="icon-button wide"
-      aria-label="Who wrote this"
-      title="Who wrote this"
-      aria-pressed={on}
-      onClick={toggleAuthors}
-    >
-      <Icon name="authors" size={18} />
-    </button>
-  )
-}
 
 export function Authors() {
   const { on, parts, here } = useAuthors()

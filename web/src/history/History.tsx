@@ -1,39 +1,15 @@
 /** Version history: the steps that made the text, each to look at and to go back to. */
 import { useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
-import { useCapability, useSession, wire } from '../session/store.ts'
+import { useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import { type Piece, type Step, titleOf, wordsIn, woven } from './steps.ts'
 import { moment } from './wording.ts'
 import { useHistory } from './readHistory.ts'
 
-/** The button, and the dialog while it is open. */
-export function HistoryButton() {
-  const supported = useCapability('history')
-  const { id, phase } = useDocument()
-  const [open, setOpen] = useState(false)
-  if (!supported || id === null || phase !== 'open') return null
-  return (
-    <>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Version history"
-        title="Version history"
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
-        <Icon name="clock" size={18} />
-      </button>
-      {open && <History id={id} onClose={() => setOpen(false)} />}
-    </>
-  )
-}
-
-function History({ id, onClose }: { id: string; onClose: () => void }) {
+export function History({ id, onClose }: { id: string; onClose: () => void }) {
   const { steps, isMore, problem, readMore } = useHistory(id)
   const [chosen, setChosen] = useState<number | null>(null)
   const step = steps.find(({ to }) => to === chosen) ?? steps[0]
@@ -237,7 +213,7 @@ async function restore(documentId: string, version: number, onlyAt?: number): Pr
       ...(onlyAt !== undefined && { onlyAt }),
     })
     if (onlyAt !== undefined) return true
-    toast(`Version ${version} is the text again`, {
+    toast(`Restored version ${version}`, {
       about: 'restored',
       action: { label: 'Undo', run: () => void restore(documentId, made - 1, made) },
     })

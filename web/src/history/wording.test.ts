@@ -15,7 +15,7 @@ const span = (from: number, to: number, more: Partial<ProvenanceSpan> = {}): Pro
   at,
   ...more,
 })
-const clock = new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+const clock = new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })
 
 test('a span says who wrote it, for whom, and who let it in', () => {
   expect(credit(span(0, 1), now)).toBe(`Ana · ${clock}`)
@@ -34,7 +34,7 @@ test('a span says who wrote it, for whom, and who let it in', () => {
   expect(credit(span(0, 1, { kind: 'ai' }), now)).toBe(
     `AI for Ana · applied without asking · ${clock}`,
   )
-  expect(credit(span(0, 1, { kind: 'beginning' }), now)).toContain('Ana created the document')
+  expect(credit(span(0, 1, { kind: 'beginning' }), now)).toContain('Original text by Ana')
 })
 
 test('another day has its date', () => {
@@ -49,7 +49,7 @@ test('parts are added up, the largest first, and people look different', () => {
     span(30, 36),
   ])
   expect(parts.map(({ name, units }) => [name, units])).toEqual([
-    ['AI, let in by a person', 20],
+    ['AI, accepted', 20],
     ['Ana', 9],
     ['Bo', 7],
   ])

@@ -44,9 +44,9 @@ function nameOf({ kind, author }: ProvenanceSpan): string {
     case 'person':
       return author.name
     case 'ai':
-      return 'AI, let in by a person'
+      return 'AI, accepted'
     case 'beginning':
-      return 'There from the beginning'
+      return 'Original text'
   }
 }
 
@@ -57,7 +57,7 @@ export function credit(span: ProvenanceSpan, now: number): string {
     case 'person':
       return `${span.author.name} · ${when}`
     case 'beginning':
-      return `There since ${span.author.name} created the document · ${when}`
+      return `Original text by ${span.author.name} · ${when}`
     case 'ai':
       return [
         `AI for ${span.author.name}`,
@@ -79,7 +79,7 @@ export function moment(at: string, now: number): string {
   const then = new Date(at)
   if (Number.isNaN(then.getTime())) return ''
   const today = new Date(now)
-  const time = then.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  const time = then.toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })
   if (then.toDateString() === today.toDateString()) return time
   const year = then.getFullYear() === today.getFullYear() ? {} : { year: 'numeric' as const }
   return `${then.toLocaleDateString([], { day: 'numeric', month: 'short', ...year })}, ${time}`

@@ -5,9 +5,11 @@ import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { ALL, batchOf } from './state/batch.ts'
-import { decideBatch, useBusy } from './state/decide.ts'
+import { useBusy } from './state/busy.ts'
+import { decideBatch } from './state/decide.ts'
 import { draftOf } from './state/drafts.ts'
 import { usePanel } from './state/panel.ts'
+import { DecideTogether } from './DecideTogether.tsx'
 import { ReasonForm, type Way } from './cards/ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from './state/responses.ts'
 import { useReview } from './state/store.ts'
@@ -23,20 +25,23 @@ export function BatchDecision() {
   const hunks = useDocument((state) => state.hunks)
   const reasoning = usePanel((panel) => panel.reasoning)
   const together = batchOf(requests, hunks, useReviewer())
-  if (together === null) return null
+  if (together === null) return <DecideTogether />
   const { waiting, acceptable, ready, open } = together
   const accept = `Accept all ${ready} ${inAll(acceptable)}`
   const [first] = waiting
   return (
-    <section className="card batch" aria-label="All suggestions">
-      {reasoning === NOTE && acceptable.length > 0 ? (
-        <ReasonForm keptAs={NOTE} ways={[acceptingAll(acceptable, accept)]} />
-      ) : reasoning === REASON && first ? (
-        <ReasonForm keptAs={REASON} ways={[rejectingAll(waiting, first, open)]} />
-      ) : (
-        <Choices waiting={waiting} acceptable={acceptable} accept={accept} open={open} />
-      )}
-    </section>
+    <>
+      <DecideTogether />
+      <section className="card batch" aria-label="All suggestions">
+        {reasoning === NOTE && acceptable.length > 0 ? (
+          <ReasonForm keptAs={NOTE} ways={[acceptingAll(acceptable, accept)]} />
+        ) : reasoning === REASON && first ? (
+          <ReasonForm keptAs={REASON} ways={[rejectingAll(waiting, first, open)]} />
+        ) : (
+          <Choices waiting={waiting} acceptable={acceptable} accept={accept} open={open} />
+        )}
+      </section>
+    </>
   )
 }
 

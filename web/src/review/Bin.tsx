@@ -60,10 +60,7 @@ function Empty({ filter }: { filter: Filter }) {
         <Icon name="trash" size={26} />
       </span>
       <strong>{filter === 'all' ? 'The bin is empty.' : 'Nothing of that kind.'}</strong>
-      <p>
-        What you reject, what runs out of time and what loses its words waits here, and can be
-        proposed again.
-      </p>
+      <p>Rejected and expired changes are kept here. They can be proposed again.</p>
     </div>
   )
 }

@@ -1,20 +1,23 @@
 /** The bar at the bottom: where we are among the changes, and the two decisions. Single letters work here. */
 import type { EditorView } from '@codemirror/view'
+import { useLayoutEffect, useRef } from 'react'
 import { cancelRun } from '../chat/ask.ts'
 import { useActiveRun } from '../chat/activeRun.ts'
 import { canDecide, canWrite, useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
-import type { Hunk } from '../wire/generated.ts'
+import type { Hunk, ToolApprovalRequest } from '../wire/generated.ts'
+import { TextViewChoice } from './TextViewChoice.tsx'
 import { actionOf, type KeyPress } from './changes/keyActions.ts'
-import { rejectHunk, undoLastAccept, useBusy } from './state/decide.ts'
+import { acceptActive, editActive, go, rejectActive } from './changes/keyBindings.ts'
+import { useApproved } from './cards/HunkRow.tsx'
+import { useBusy } from './state/busy.ts'
 import { useFocusHeartbeat } from './state/focusHeartbeat.ts'
-import { accept, edit, go } from './changes/keyBindings.ts'
 import { usePanel } from './state/panel.ts'
-import { useFocusTextAfterwards } from './changes/keyboardFocus.ts'
 import { useReview } from './state/store.ts'
-import { mayDecide, useReviewer } from './wording/permissions.ts'
+import { undoLastDecision } from './state/undo.ts'
+import { mayDecide, mayType, useReviewer } from './wording/permissions.ts'
 
 interface Props {
   view: EditorView
@@ -22,7 +25,7 @@ interface Props {
 }
 
 export function ReviewBar({ view, onShortcuts }: Props) {
-  const { hunks, active } = useDocument()
+  const { hunks, active, resolved, finished } = useDocument()
   const running = useActiveRun()
   const at = hunks.findIndex((hunk) => hunk.id === active)
   const hunk = hunks[at]
@@ -30,39 +33,57 @@ export function ReviewBar({ view, onShortcuts }: Props) {
   const request = useReview((state) => (hunk ? state.requests[hunk.request_id] : undefined))
   const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
   useFocusHeartbeat(hunk?.request_id ?? null, decides)
-  if (hunks.length > 0)
+  if (hunks.length > 0 || resolved)
     return (
-      <Bar
-        view={view}
-        onShortcuts={onShortcuts}
-        at={at}
-        total={hunks.length}
-        hunk={hunk}
-        decides={decides}
-      />
+      <Bar view={view} onShortcuts={onShortcuts} decides={decides}>
+        <Changes view={view} at={at} hunk={hunk} decides={decides} request={request} />
+      </Bar>
+    )
+  if (finished)
+    return (
+      <Bar view={view} onShortcuts={onShortcuts} decides={decides}>
+        <Finished view={view} />
+      </Bar>
     )
   return running && <Writing id={running.id} />
 }
 
 interface BarProps extends Props {
-  at: number
-  total: number
-  hunk: Hunk | undefined
   decides: boolean
+  children: React.ReactNode
 }
 
-function Bar({ view, onShortcuts, at, total, hunk, decides }: BarProps) {
-  const bar = useFocusTextAfterwards()
+function Bar({ view, onShortcuts, decides, children }: BarProps) {
   return (
     <div
-      ref={bar}
       className="review-bar"
       role="toolbar"
       aria-label="Review changes"
       data-review-bar
       tabIndex={-1}
-      onKeyDown={(event) => handleBarKey(event, view, hunk, decides, onShortcuts)}
+      onKeyDown={(event) => handleBarKey(event, view, decides, onShortcuts)}
     >
+      {children}
+    </div>
+  )
+}
+
+interface ChangesProps {
+  view: EditorView
+  at: number
+  hunk: Hunk | undefined
+  decides: boolean
+  request: ToolApprovalRequest | undefined
+}
+
+function Changes({ view, at, hunk, decides, request }: ChangesProps) {
+  const { hunks, resolved } = useDocument()
+  const approved = useApproved(hunk, request)
+  const note = resolved?.outcome ?? approved
+  const total = hunks.length
+  return (
+    <>
+      {note !== '' && <span className="review-note">{note}</span>}
       <button
         type="button"
         className="icon-button"
@@ -76,10 +97,16 @@ function Bar({ view, onShortcuts, at, total, hunk, decides }: BarProps) {
         type="button"
         className="count"
         title="Show in the list"
-        aria-label={`Change ${at + 1} of ${total}. Show in the list`}
+        aria-label={hunk ? `Change ${at + 1} of ${total}. Show in the list` : `${total} left`}
         onClick={() => usePanel.setState({ open: true })}
       >
-        <b>{at + 1}</b> of {total}
+        {hunk ? (
+          <>
+            <b>{at + 1}</b> of {total}
+          </>
+        ) : (
+          `${total} left`
+        )}
       </button>
       <button
         type="button"
@@ -90,47 +117,99 @@ function Bar({ view, onShortcuts, at, total, hunk, decides }: BarProps) {
       >
         <Icon name="down" />
       </button>
-      {hunk && decides && <Decisions hunk={hunk} number={at + 1} />}
-    </div>
+      <TextViewChoice view={view} />
+      {decides && <Decisions view={view} hunk={hunk} number={at + 1} />}
+    </>
   )
 }
 
-function Decisions({ hunk, number }: { hunk: Hunk; number: number }) {
-  const busy = useBusy((state) => state.ids.has(hunk.id))
+interface DecisionsProps {
+  view: EditorView
+  hunk: Hunk | undefined
+  number: number
+}
+
+/** The same buttons whatever becomes of the change, so that none comes to stand under a finger. */
+function Decisions({ view, hunk, number }: DecisionsProps) {
+  const busy = useBusy((state) => hunk !== undefined && state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
+  const types = mayType(useReviewer())
   // A button that is switched off loses the focus, and a decision takes but a moment: pressed again meanwhile it does nothing.
   const why = offline ? 'Reviewing waits until you are back online' : undefined
+  const common = {
+    type: 'button',
+    disabled: offline,
+    'aria-disabled': busy,
+    title: why,
+  } as const
+  const conflict = hunk?.status === 'conflict'
+  const of = hunk ? `change ${number}` : 'change: it was decided already'
   return (
     <>
       <span className="divide" />
       <button
-        type="button"
+        {...common}
         className="button"
-        disabled={offline}
-        aria-disabled={busy}
-        title={why}
-        aria-label={`Reject change ${number}`}
-        onClick={() => void rejectHunk(hunk)}
+        aria-label={`Reject ${of}`}
+        onClick={() => rejectActive(view)}
       >
         Reject <kbd data-keys={`${MOD} ⇧ ↵`} />
       </button>
+      {types && (
+        <button
+          {...common}
+          className="icon-button"
+          aria-label={`Edit ${of}`}
+          title={why ?? 'Edit before accepting (E)'}
+          onClick={() => editActive(view)}
+        >
+          <Icon name="pencil" />
+        </button>
+      )}
       <button
-        type="button"
+        {...common}
         className="button is-primary"
-        disabled={offline}
-        aria-disabled={busy}
-        title={why}
-        aria-label={
-          hunk.status === 'conflict'
-            ? `Look at it: change ${number}, the text changed`
-            : `Accept change ${number}`
-        }
-        onClick={() => accept(hunk)}
+        aria-label={conflict ? `Look at it: change ${number}, the text changed` : `Accept ${of}`}
+        onClick={() => acceptActive(view)}
       >
-        {hunk.status === 'conflict' ? 'Look at it' : 'Accept'} <kbd data-keys={`${MOD} ↵`} />
+        {conflict ? 'Look at it' : 'Accept'} <kbd data-keys={`${MOD} ↵`} />
       </button>
     </>
   )
+}
+
+/** The last change is decided: who worked the bar is still in it. */
+function Finished({ view }: { view: EditorView }) {
+  const words = useRef<HTMLSpanElement>(null)
+  useLayoutEffect(() => {
+    const bar = words.current?.parentElement
+    bar?.focus({ preventScroll: true })
+    const leave = ({ target }: FocusEvent) => {
+      if (target instanceof Node && !bar?.contains(target))
+        useDocument.setState({ finished: false })
+    }
+    document.addEventListener('focusin', leave)
+    return () => document.removeEventListener('focusin', leave)
+  }, [])
+  return (
+    <>
+      <span className="count" ref={words}>
+        All changes are reviewed
+      </span>
+      <span className="divide" />
+      <button type="button" className="button" onClick={() => void undoLastDecision()}>
+        Undo <kbd data-keys="U" />
+      </button>
+      <button type="button" className="button" onClick={() => leaveBar(view)}>
+        Back to the text <kbd data-keys="Esc" />
+      </button>
+    </>
+  )
+}
+
+function leaveBar(view: EditorView): void {
+  view.focus()
+  useDocument.setState({ finished: false })
 }
 
 function Writing({ id }: { id: string }) {
@@ -147,33 +226,33 @@ function Writing({ id }: { id: string }) {
   )
 }
 
-/** The letters of the bar; others are left to the browser. */
+/** The letters of the bar; others are left to the browser. What is held down decides once. */
 export function handleBarKey(
-  event: KeyPress & Pick<KeyboardEvent, 'preventDefault'>,
+  event: KeyPress & Pick<KeyboardEvent, 'preventDefault' | 'repeat'>,
   view: EditorView,
-  hunk: Hunk | undefined,
   mayDecide: boolean,
   onShortcuts: () => void,
 ): void {
   const act = actionOf(event, mayDecide, canWrite(useDocument.getState().role))
   if (!act) return
   event.preventDefault()
+  if (event.repeat && act !== 'next' && act !== 'previous') return
   switch (act) {
     case 'next':
       return void go(view, 1)
     case 'previous':
       return void go(view, -1)
     case 'accept':
-      return hunk && accept(hunk)
+      return void acceptActive(view)
     case 'reject':
-      return void (hunk && rejectHunk(hunk))
+      return void rejectActive(view)
     case 'edit':
-      return hunk && edit(hunk)
+      return void editActive(view)
     case 'undo':
-      return void undoLastAccept()
+      return void undoLastDecision()
     case 'sheet':
       return onShortcuts()
     case 'text':
-      return view.focus()
+      return leaveBar(view)
   }
 }

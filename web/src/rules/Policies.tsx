@@ -21,7 +21,9 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
     <section>
       <h3>Stricter for some tools and sizes</h3>
       {policies.length === 0 && (
-        <p className="fate">None. All that speak of a change count, and are on its card.</p>
+        <p className="fate">
+          No stricter rules yet. Every rule that matches a change applies and is shown on it.
+        </p>
       )}
       <ul className="passages" aria-label="Stricter policies">
         {policies.map((policy) => (

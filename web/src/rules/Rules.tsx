@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { useDocument } from '../editor/store.ts'
 import { useCapability } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { RuleForm } from './RuleForm.tsx'
 import { RuleList } from './RuleList.tsx'
@@ -27,8 +26,7 @@ export function Rules() {
           title="What is accepted without asking, always asked about, or denied"
           onClick={() => setOpen(true)}
         >
-          <Icon name="clock" size={13} />{' '}
-          {rules.length === 0 ? 'rules' : plural(rules.length, 'rule')}
+          {rules.length === 0 ? 'Rules' : plural(rules.length, 'rule')}
         </button>
       )}
       {open && (
@@ -40,7 +38,7 @@ export function Rules() {
               <p className="rule-note">
                 What rules allow goes into this document at once, in the name of whoever made them.
                 It is marked in the conversation and can be undone there. What an owner denied is
-                not even proposed; to ask comes before any rule that allows.
+                not even proposed. “Always ask” overrides “Allow”.
               </p>
               <RuleList rules={rules} role={role} />
             </>

@@ -15,7 +15,7 @@ export function ServerSettings() {
   const modes = MODES.filter(({ mode }) => me.permission_modes.includes(mode))
   return (
     <fieldset disabled={!online}>
-      <legend>On this server, where a document says nothing itself</legend>
+      <legend>Server defaults</legend>
       <label className="setting">
         <input
           type="checkbox"
@@ -31,21 +31,27 @@ export function ServerSettings() {
         </span>
       </label>
       <label className="setting-row">
-        <span>Usual time limit</span>
+        <span>Time limit</span>
         <select
           className="field"
-          value={settings.timeoutSeconds}
+          value={settings.documentTimeoutSeconds}
           onChange={(event) => set({ timeoutSeconds: Number(event.currentTarget.value) })}
         >
-          {timeLimits(settings.timeoutSeconds).map(({ seconds, name }) => (
+          {timeLimits(settings.documentTimeoutSeconds).map(({ seconds, name }) => (
             <option key={seconds} value={seconds}>
               {name}
             </option>
           ))}
         </select>
       </label>
+      {settings.documentTimeoutSeconds === 0 && settings.timeoutSeconds > 0 && (
+        <p className="rule-note">
+          Requests without a document, and those of outside programs, expire after{' '}
+          {Math.ceil(settings.timeoutSeconds / 60)} minutes.
+        </p>
+      )}
       <label className="setting-row">
-        <span>Questions start in</span>
+        <span>Default mode</span>
         <select
           className="field"
           value={settings.permission_mode}

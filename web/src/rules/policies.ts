@@ -11,7 +11,7 @@ export interface PolicyChoice {
 
 const WHO: Record<DecisionPolicy, string> = {
   any: 'anyone who may review',
-  not_requester: 'somebody else than who asked',
+  not_requester: 'anyone except the person who asked',
   two: 'two people',
   owner: 'an owner',
 }

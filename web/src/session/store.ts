@@ -1,6 +1,6 @@
 /** Whether the server is there, who it says we are, and what it can do. */
 import { create } from 'zustand'
-import { Wire } from '../wire/socket.ts'
+import { CallError, Wire } from '../wire/socket.ts'
 import type {
   SessionEnded,
   SessionRegistered,
@@ -174,6 +174,26 @@ export function signIn(token: string): void {
 export function goOnAsBefore(): void {
   forget(places, identity.token)
   become()
+}
+
+/** Names the owner, for everybody and for good; what stands in the way, if something does. */
+export async function nameMyself(name: string): Promise<string | null> {
+  try {
+    const { user } = await wire.call('token:name', { name })
+    useSession.setState(({ me }) => ({ me: me && { ...me, user } }))
+    // Others see it once we have come in again.
+    wire.disconnect()
+    wire.connect()
+    return null
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    return error.message
+  }
+}
+
+/** Whether the person who runs this server has not said who they are. */
+export function isNameless(me: SessionRegistered | null): boolean {
+  return me?.role === 'owner' && me.user.name === 'Owner' && me.capabilities.includes('tokens')
 }
 
 /** New tabs open as this person, too. */

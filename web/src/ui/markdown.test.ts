@@ -24,6 +24,13 @@ test('code stands as it is', () => {
   expect(read('```sh\nrm -rf *\n```')).toBe('[pre rm -rf *]')
 })
 
+test('tables and tasks are read as such', () => {
+  expect(read('| a | b |\n|---|---|\n| 1 | **2** |')).toBe(
+    '[table [tr [th a][th b]][tr [td 1][td [strong 2]]]]',
+  )
+  expect(read('- [x] ~~done~~\n- [ ] open')).toBe('[ul [li [p ☑ [del done]]][li [p ☐ open]]]')
+})
+
 test('only addresses of the web are links', () => {
   expect(read('[a](https://example.org)')).toBe('[p [link a]]')
   expect(read('[a](javascript:alert(1))')).toBe('[p [a](javascript:alert(1))]')

@@ -1,21 +1,33 @@
 /** Markdown as a tree of what there is to show: no HTML, no pictures, nothing that could act. Pure. */
 import type { SyntaxNode } from '@lezer/common'
-import { parser } from '@lezer/markdown'
+import { Strikethrough, Table, TaskList, parser } from '@lezer/markdown'
 
 export type MarkdownNode =
   | { kind: 'text'; text: string }
   | { kind: 'link'; href: string; inside: MarkdownNode[] }
   | { kind: 'code' | 'pre'; text: string }
   | { kind: 'rule' | 'break' }
-  | {
-      kind: 'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'
-      inside: MarkdownNode[]
-    }
+  | { kind: Holder; inside: MarkdownNode[] }
 
-const BLOCKS: Record<
-  string,
-  'p' | 'ul' | 'ol' | 'li' | 'blockquote' | 'em' | 'strong' | 'h3' | 'h4' | 'h5'
-> = {
+/** Elements that hold others. */
+type Holder =
+  | 'p'
+  | 'ul'
+  | 'ol'
+  | 'li'
+  | 'blockquote'
+  | 'em'
+  | 'strong'
+  | 'del'
+  | 'h3'
+  | 'h4'
+  | 'h5'
+  | 'table'
+  | 'tr'
+  | 'th'
+  | 'td'
+
+const BLOCKS: Record<string, Holder> = {
   Paragraph: 'p',
   BulletList: 'ul',
   OrderedList: 'ol',
@@ -23,6 +35,10 @@ const BLOCKS: Record<
   Blockquote: 'blockquote',
   Emphasis: 'em',
   StrongEmphasis: 'strong',
+  Strikethrough: 'del',
+  Table: 'table',
+  TableRow: 'tr',
+  TableHeader: 'tr',
   ATXHeading1: 'h3',
   ATXHeading2: 'h4',
   ATXHeading3: 'h5',
@@ -43,20 +59,31 @@ const MARKS = new Set([
   'URL',
   'LinkTitle',
   'CodeInfo',
+  'StrikethroughMark',
+  'TableDelimiter',
 ])
+/** Blocks between whose children there are only line ends and marks of the blocks around them. */
+const WITHOUT_WORDS = new Set([
+  'Document',
+  'BulletList',
+  'OrderedList',
+  'ListItem',
+  'Blockquote',
+  'Table',
+  'TableRow',
+  'TableHeader',
+])
+const language = parser.configure([Strikethrough, Table, TaskList])
 
 export function parseMarkdown(source: string): MarkdownNode[] {
-  return inside(parser.parse(source).topNode, source)
+  return inside(language.parse(source).topNode, source)
 }
 
 /** What a node holds: its children, and the words between them. */
 function inside(node: SyntaxNode, source: string): MarkdownNode[] {
   const shown: MarkdownNode[] = []
   let at = node.from
-  // Between blocks there are only line ends and marks of the blocks around them.
-  const holdsWords = !['Document', 'BulletList', 'OrderedList', 'ListItem', 'Blockquote'].includes(
-    node.name,
-  )
+  const holdsWords = !WITHOUT_WORDS.has(node.name)
   const words = (to: number) => {
     const text = source.slice(at, to)
     if (holdsWords && text !== '') shown.push({ kind: 'text', text })
@@ -76,6 +103,14 @@ function one(node: SyntaxNode, source: string): MarkdownNode[] {
   if (block) return [{ kind: block, inside: inside(node, source) }]
   if (MARKS.has(node.name)) return []
   switch (node.name) {
+    case 'TableCell':
+      return [
+        { kind: node.parent?.name === 'TableHeader' ? 'th' : 'td', inside: inside(node, source) },
+      ]
+    case 'Task':
+      return [{ kind: 'p', inside: inside(node, source) }]
+    case 'TaskMarker':
+      return [{ kind: 'text', text: /x/i.test(text) ? '☑' : '☐' }]
     case 'InlineCode':
       return [{ kind: 'code', text: text.replace(/^`+ ?|(?: )?`+$/g, '') }]
     case 'FencedCode':

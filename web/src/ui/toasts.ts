@@ -28,3 +28,8 @@ export function toast(text: string, { action, about }: Pick<Toast, 'action' | 'a
 export function dismiss(id: number): void {
   useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }))
 }
+
+/** Takes away what is said about something that is no longer so. */
+export function dismissAbout(about: string): void {
+  useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.about !== about) }))
+}

@@ -6,6 +6,8 @@ export type RequestStatus = "streaming" | "pending" | "approved" | "rejected" | 
 
 export type HunkStatus = "streaming" | "pending" | "conflict" | "obsolete" | "accepted" | "rejected" | "expired";
 
+export type HunkKind = "correction" | "rewrite" | "moved";
+
 export type DecisionKind = "approve" | "reject" | "edit" | "respond";
 
 export type HunkChoice = "accept" | "reject";
@@ -504,6 +506,16 @@ export type NameRequest = {
  */
 request_id: string, };
 
+export type SplitRequest = { 
+/**
+ * Request that the change belongs to.
+ */
+request_id: string, 
+/**
+ * Change of several parts that becomes one change for each part.
+ */
+hunk_id: string, };
+
 export type UndoRequest = { 
 /**
  * Request to undo.
@@ -627,6 +639,12 @@ documentId?: string,
  * Lifetime of the token: `12h`, `7d`, `4w`, or `never`; missing: `never`.
  */
 expiresIn?: string, };
+
+export type NameToken = { 
+/**
+ * Name of the asking person that others see, 1 to 80 characters.
+ */
+name: string, };
 
 export type RevokeToken = { 
 /**
@@ -858,9 +876,13 @@ approvals: ApprovalSwitch,
  */
 permission_mode: PermissionMode, 
 /**
- * Seconds until a request expires; 0: never.
+ * Seconds until a request without a document, or of an outside caller, expires; 0: never.
  */
-timeoutSeconds: number, };
+timeoutSeconds: number, 
+/**
+ * Seconds until a request in a document without a limit of its own expires; 0: never.
+ */
+documentTimeoutSeconds: number, };
 
 export type SettingsChanged = { 
 /**
@@ -914,7 +936,11 @@ role: Role,
 /**
  * File of the workspace that the document is.
  */
-path?: string, };
+path?: string, 
+/**
+ * Number of changes that wait for a decision.
+ */
+waiting: number, };
 
 export type CreatedDocument = { 
 /**
@@ -1195,6 +1221,15 @@ reasonCode?: HunkReasonCode,
  * Explanation by the model.
  */
 explanation?: string, 
+/**
+ * Kind of the change, if it is known.
+ */
+kind?: HunkKind, 
+/**
+ * Number of the paragraph among those that the request changes, from 1: hunks of one paragraph
+ * have the same one.
+ */
+group?: number, 
 /**
  * Decision on the hunk.
  */
@@ -1780,6 +1815,12 @@ url: string,
  */
 expiresAt: string | null, };
 
+export type NamedPerson = { 
+/**
+ * Asking person, under the name that their token has now.
+ */
+user: Person, };
+
 export type TokenLine = { 
 /**
  * Identifier of the token, for revoking it.
@@ -1880,7 +1921,7 @@ ok: false,
  */
 request_id: string | null, 
 /**
- * Why.
+ * Reason why the decision failed.
  */
 error: WireError, };
 

@@ -22,6 +22,8 @@ import type {
   FileList,
   HistoryLine,
   IssuedToken,
+  NamedPerson,
+  NameToken,
   IssueToken,
   ListRequests,
   Opened,
@@ -115,6 +117,7 @@ export interface Calls {
   'approval:list': [ListRequests, { requests: ToolApprovalRequest[]; more: boolean }]
   'approval:told': [ToolApprovalResponse, Told]
   'approval:focus': [{ request_id: string; on: boolean }, { status: RequestStatus }]
+  'approval:split': [{ request_id: string; hunk_id: string }, Decided]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [
     { request_id: string; hunks?: string[]; force?: boolean; seen?: SeenWords[] },
@@ -129,6 +132,7 @@ export interface Calls {
   'rules:revoke': [{ id: string }, object]
   'token:issue': [IssueToken, IssuedToken]
   'token:list': [object, { tokens: TokenLine[] }]
+  'token:name': [NameToken, NamedPerson]
   'token:revoke': [{ id: string }, object]
   'transcript:clear': [{ sessionId: string; documentId?: string }, object]
   'transcript:fork': [

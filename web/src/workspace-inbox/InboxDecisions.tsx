@@ -1,7 +1,7 @@
 /** What can be done about a card: a yes, with or without a note, a no with its reason, another input, an answer instead. */
 import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { Countdown } from '../review/cards/Countdown.tsx'
-import { useBusy } from '../review/state/decide.ts'
+import { useBusy } from '../review/state/busy.ts'
 import { draftOf, useInboxDrafts } from '../review/state/drafts.ts'
 import { ReasonForm } from '../review/cards/ReasonForm.tsx'
 import { acceptanceOfAll } from '../review/state/responses.ts'

@@ -1,13 +1,12 @@
 /** The desk: everything that waits for a decision and belongs to no document. Reached from every page. */
 import { type RefObject, useEffect, useRef } from 'react'
-import { canDecide, canWrite } from '../editor/store.ts'
+import { canWrite } from '../editor/store.ts'
 import { useInboxDrafts } from '../review/state/drafts.ts'
 import { useFocusHeartbeat } from '../review/state/focusHeartbeat.ts'
 import { OrphanedDraftList } from '../review/OrphanedDraftList.tsx'
 import { mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
 import { useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { InboxBin } from './InboxBin.tsx'
 import { InboxCard } from './InboxCard.tsx'
@@ -17,32 +16,6 @@ import { focusCard, handleInboxKey } from './state/keyBindings.ts'
 import { useInboxOrphans } from './state/orphanedDrafts.ts'
 import { splitByWaiting, useInbox } from './state/store.ts'
 import { cardOf, useFocusedCard } from './useFocusedCard.ts'
-
-/** The way in, with how much waits. */
-export function InboxButton() {
-  const role = useSession((session) => session.me?.role)
-  const workspace = useCapability('workspace')
-  const { waiting, over } = splitByWaiting(useInbox((inbox) => inbox.requests))
-  if (!role || !canDecide(role) || (!workspace && waiting.length + over.length === 0)) return null
-  const words = waiting.length === 0 ? 'Desk' : `Desk: ${plural(waiting.length, 'request')} waiting`
-  return (
-    <button
-      type="button"
-      className="icon-button desk-button"
-      aria-label={words}
-      title={words}
-      aria-haspopup="dialog"
-      onClick={() => useInbox.setState({ open: true })}
-    >
-      <Icon name="tray" size={18} />
-      {waiting.length > 0 && (
-        <span className="desk-count" aria-hidden="true">
-          {waiting.length}
-        </span>
-      )}
-    </button>
-  )
-}
 
 export function InboxPanel() {
   useInboxOrphans()

@@ -1,6 +1,6 @@
 /** What came of a request, in the words the AI was told; what was done about it since, and what can be done now. */
 import { documentPath, follow } from '../app/routes.ts'
-import { useBusy } from '../review/state/decide.ts'
+import { useBusy } from '../review/state/busy.ts'
 import { mayAskAgain, mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
 import { UndoReopenButtons } from '../review/cards/UndoReopenButtons.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
@@ -23,7 +23,7 @@ export function ResolvedCard({ request, scope }: Props) {
       {request.report && <p className="desk-report">{showInvisible(request.report)}</p>}
       <Back request={request} scope={scope} />
       <details className="desk-steps">
-        <summary>What it was about</summary>
+        <summary>Show the changes</summary>
         <CallPreview request={request} />
       </details>
     </>

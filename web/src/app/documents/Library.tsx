@@ -1,48 +1,78 @@
 /** All documents: open, make, rename and delete them. */
 import { useEffect, useState } from 'react'
-import { InboxButton } from '../../workspace-inbox/InboxPanel.tsx'
+import { InboxButton } from '../../workspace-inbox/InboxButton.tsx'
+import { splitByWaiting, useInbox } from '../../workspace-inbox/state/store.ts'
 import { canWrite } from '../../editor/store.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { timeAgo } from '../../ui/timeFormat.ts'
+import { plural, timeAgo } from '../../ui/timeFormat.ts'
 import type { DocumentLine } from '../../wire/generated.ts'
 import {
   createDocument,
   deleteDocument,
+  focusWhenOpen,
   loadLibrary,
   renameDocument,
+  search,
   tooLong,
   useLibrary,
 } from './library.ts'
 import { AccountButton } from '../AccountButton.tsx'
+import { NameQuestion } from '../NameForm.tsx'
 import { OpenFile } from './OpenFile.tsx'
 import { documentPath, follow, navigate } from '../routes.ts'
+import { Skeleton } from '../Skeleton.tsx'
 import { Share } from '../share/Share.tsx'
+import { useTabTitle } from '../tabTitle.ts'
 
 const create = async () => {
   const id = await createDocument()
-  if (id) navigate(documentPath(id))
+  if (!id) return
+  focusWhenOpen(id)
+  navigate(documentPath(id))
 }
+
+/** Documents that are seen at a glance; of more, the list can be searched. */
+const AT_A_GLANCE = 7
+/** Nobody tells this page what waits in documents that are not open: it asks while it is looked at. */
+const REFRESH_MS = 20_000
 
 export function Library() {
   const { documents, problem } = useLibrary()
+  const [sought, setSought] = useState('')
+  const inbox = splitByWaiting(useInbox((state) => state.requests)).waiting.length
+  const waiting = documents?.reduce((sum, line) => sum + line.waiting, 0) ?? 0
+  useTabTitle('', waiting + inbox)
   const { link, me } = useSession()
   const [doomed, setDoomed] = useState<DocumentLine | null>(null)
   const [renaming, setRenaming] = useState<DocumentLine | null>(null)
   useEffect(() => {
-    document.title = 'Copydesk'
     if (link === 'online') void loadLibrary()
+    const look = () => link === 'online' && !document.hidden && void loadLibrary()
+    const timer = setInterval(look, REFRESH_MS)
+    document.addEventListener('visibilitychange', look)
     const stops = [
       wire.on('document:changed', () => void loadLibrary()),
       wire.on('document:created', () => void loadLibrary()),
     ]
-    return () => stops.forEach((stop) => stop())
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', look)
+      stops.forEach((stop) => stop())
+    }
   }, [link])
+  const found = search(documents ?? [], sought)
   const mayWrite = me !== null && canWrite(me.role)
   return (
     <div className="library">
       <main>
+        <p className="product">
+          <Icon name="book" size={20} />
+          <span>
+            <b>Copydesk</b> Write together, and review every AI edit before it lands.
+          </span>
+        </p>
         <div className="library-head">
           <h1>Documents</h1>
           <div className="library-actions">
@@ -57,6 +87,7 @@ export function Library() {
             )}
           </div>
         </div>
+        <NameQuestion />
         {link === 'offline' && (
           <p className="warn-note" role="status">
             The server cannot be reached. This list will come back with it.
@@ -69,8 +100,25 @@ export function Library() {
         )}
         {documents === null && !problem && <Skeleton />}
         {documents?.length === 0 && <Welcome mayWrite={mayWrite} />}
+        {documents !== null && documents.length > AT_A_GLANCE && (
+          <input
+            className="field library-search"
+            type="search"
+            aria-label="Find a document by its title"
+            placeholder="Find a document…"
+            value={sought}
+            onInput={(event) => setSought(event.currentTarget.value)}
+          />
+        )}
+        {sought.trim() !== '' && (
+          <p className="quiet" role="status">
+            {found.length === 0
+              ? 'No document is called like that.'
+              : plural(found.length, 'document')}
+          </p>
+        )}
         <ul aria-label="Documents">
-          {documents?.map((line) => (
+          {found.map((line) => (
             <Line key={line.id} line={line} onDelete={setDoomed} onRename={setRenaming} />
           ))}
         </ul>
@@ -98,6 +146,11 @@ function Line({
         <span>
           {line.path && 'File · '}Changed {timeAgo(line.updatedAt, Date.now())}
         </span>
+        {line.waiting > 0 && (
+          <span className="waiting-count">
+            {plural(line.waiting, 'change')} {line.waiting === 1 ? 'waits' : 'wait'}
+          </span>
+        )}
       </a>
       {canWrite(line.role) && (
         <button
@@ -130,8 +183,8 @@ function Welcome({ mayWrite }: { mayWrite: boolean }) {
     <div className="welcome">
       <h2>{mayWrite ? 'Begin with a blank page' : 'Nothing is shared with you yet'}</h2>
       <p>
-        Write together, ask the AI for an edit, and look at every change before it lands. Nothing
-        changes your words until somebody accepts it.
+        Ask the AI for an edit whenever you like. Nothing changes your words until somebody accepts
+        it.
       </p>
       {mayWrite && (
         <button type="button" className="button is-primary" onClick={() => void create()}>
@@ -159,7 +212,13 @@ function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: () => vo
   )
   return (
     <Dialog title={`Delete “${line.title}”?`} onClose={onClose} foot={foot}>
-      <p>Its text and everything waiting for review go with it, for everybody.</p>
+      <p>
+        {line.path
+          ? `This deletes its history and all pending changes for everyone. The file ${line.path} stays. It can’t be undone.`
+          : 'This deletes the text, its history and all pending changes for everyone. It can’t be undone.'}
+        {line.waiting > 0 &&
+          ` ${plural(line.waiting, 'change')} ${line.waiting === 1 ? 'waits' : 'wait'} for review now.`}
+      </p>
     </Dialog>
   )
 }
@@ -208,15 +267,5 @@ function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: () => vo
         </div>
       </form>
     </Dialog>
-  )
-}
-
-export function Skeleton() {
-  return (
-    <div className="skeleton" role="status" aria-label="Loading">
-      {[90, 96, 84, 92, 60].map((width) => (
-        <span key={width} style={{ width: `${width}%` }} />
-      ))}
-    </div>
   )
 }

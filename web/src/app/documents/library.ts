@@ -29,6 +29,27 @@ export async function createDocument(): Promise<string | undefined> {
   return made?.document.id
 }
 
+let created: string | null = null
+
+/** A document that was made just now is there to be written in. */
+export function focusWhenOpen(id: string): void {
+  created = id
+}
+
+/** Whether it was made just now; once. */
+export function takesFocus(id: string): boolean {
+  const is = created === id
+  if (is) created = null
+  return is
+}
+
+/** Those whose titles, or files, have all the words. Pure. */
+export function search(documents: readonly DocumentLine[], sought: string): DocumentLine[] {
+  const words = sought.toLowerCase().split(/\s+/).filter(Boolean)
+  const has = ({ title, path = '' }: DocumentLine) => `${title} ${path}`.toLowerCase()
+  return documents.filter((line) => words.every((word) => has(line).includes(word)))
+}
+
 /** Opens a file of the workspace; its document. */
 export async function openFile(path: string): Promise<string | undefined> {
   const opened = await attempt(() => wire.call('document:open', { path }))

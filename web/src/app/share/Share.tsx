@@ -10,10 +10,11 @@ import { CallError } from '../../wire/socket.ts'
 import type { Role, TokenLine } from '../../wire/generated.ts'
 import {
   EXPIRIES,
+  isLocal,
   issueToken,
   linkOf,
   listTokens,
-  MAY,
+  CAN,
   revokeToken,
   roleName,
   ROLES,
@@ -31,13 +32,11 @@ export function Share({ documentId }: { documentId: string | null }) {
     <>
       <button
         type="button"
-        className="icon-button"
-        aria-label="Share"
-        title="Share"
+        className="button share-open"
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
-        <Icon name="invite" size={18} />
+        <Icon name="invite" /> <span>Share</span>
       </button>
       {open && <ShareDialog documentId={documentId} onClose={() => setOpen(false)} />}
     </>
@@ -156,7 +155,7 @@ function MakeLink({
       </label>
       {documentId !== null && (
         <label>
-          Opens
+          Access to
           <select
             className="field"
             value={all ? 'all' : 'one'}
@@ -169,7 +168,7 @@ function MakeLink({
         </label>
       )}
       <label>
-        Ends
+        Expires
         <select
           className="field"
           value={expiresIn}
@@ -183,7 +182,7 @@ function MakeLink({
         </select>
       </label>
       <p className="quiet">
-        Whoever opens the link {MAY[role]}
+        Whoever opens the link {CAN[role]}
         {all ? ', in all documents' : ''}.
       </p>
       <button type="submit" className="button is-primary" disabled={busy || name.trim() === ''}>
@@ -214,8 +213,13 @@ function NewLink({ made, onAnother }: { made: Made; onAnother: () => void }) {
         </button>
       </div>
       <p className="warn-note" role="status">
-        It is shown only now. Whoever opens it is {name}, so give it to nobody else.
+        Copy it now; you won’t see it again. Anyone who opens it acts as {name}.
       </p>
+      {isLocal(window.location.hostname) && (
+        <p className="quiet">
+          It opens on this computer only: this page is reached at {window.location.host}.
+        </p>
+      )}
       <button type="button" className="button" onClick={onAnother}>
         Make another link
       </button>
@@ -258,7 +262,7 @@ function Holder({ line, onGone }: { line: TokenLine; onGone: () => void }) {
       )}
       {sure && (
         <div className="are-you-sure" role="group" aria-label={`Revoke the access of ${name}?`}>
-          <span>Cut {name} off at once?</span>
+          <span>Remove {name}’s access now?</span>
           <button
             type="button"
             className="button is-danger"

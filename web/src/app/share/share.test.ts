@@ -3,7 +3,7 @@ import type { TokenLine } from '../../wire/generated.ts'
 
 vi.mock('../../session/store.ts', () => ({ wire: {} }))
 vi.stubGlobal('window', { addEventListener: () => undefined })
-const { linkOf, until, whoHasAccess } = await import('./share.ts')
+const { isLocal, linkOf, until, whoHasAccess } = await import('./share.ts')
 
 const line = (name: string, more: Partial<TokenLine>): TokenLine => ({
   id: `tok_${name}`,
@@ -26,6 +26,14 @@ it('leads to the document it was made in, at the address this page was reached b
     'https://desk.example/d/doc_1#token=a%2Bb',
   )
   expect(linkOf(issued, 'https://desk.example', null)).toBe('https://desk.example/#token=a%2Bb')
+})
+
+it('knows addresses that lead nowhere from another computer', () => {
+  expect(['127.0.0.1', 'localhost', '[::1]', 'desk.example', '10.0.0.7'].filter(isLocal)).toEqual([
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+  ])
 })
 
 it('lists who can come in now, and to a document who can open it', () => {

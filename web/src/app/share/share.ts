@@ -4,11 +4,19 @@ import type { IssuedToken, IssueToken, Role, TokenLine } from '../../wire/genera
 import { documentPath } from '../routes.ts'
 
 /** What a link of each role lets its holder do. */
-export const MAY: Record<Role, string> = {
-  owner: 'may do everything, and let others in and out',
-  editor: 'may write, ask the AI and decide about changes',
-  reviewer: 'may read and decide about changes, but not write',
-  viewer: 'may read',
+export const CAN: Record<Role, string> = {
+  owner: 'has full access and can invite or remove people',
+  editor: 'can write, ask the AI and decide about changes',
+  reviewer: 'can read and decide about changes, but not write',
+  viewer: 'can read',
+}
+
+/** The same, said to the holder. */
+export const YOU_CAN: Record<Role, string> = {
+  owner: 'You have full access and can invite or remove people.',
+  editor: `You ${CAN.editor}.`,
+  reviewer: `You ${CAN.reviewer}.`,
+  viewer: `You ${CAN.viewer}.`,
 }
 
 export const ROLES: readonly { role: Role; name: string }[] = [
@@ -38,6 +46,10 @@ export function linkOf(
   return `${origin}${documentId === null ? '/' : documentPath(documentId)}${hash}`
 }
 
+/** Whether an address leads nowhere from another computer. */
+export const isLocal = (host: string): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
+
 /** Those who can come in now; with a document, those who can open it. */
 export function whoHasAccess(lines: readonly TokenLine[], documentId: string | null): TokenLine[] {
   const reaches = (line: TokenLine) =>
@@ -50,7 +62,7 @@ export function until(at: string | null | undefined, now: number): string {
   if (at == null) return 'no end'
   const date = new Date(at)
   const soon = date.getTime() - now < 36 * 60 * 60_000
-  return `until ${soon ? date.toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit' }) : date.toLocaleDateString([], { day: 'numeric', month: 'short', year: 'numeric' })}`
+  return `until ${soon ? date.toLocaleString([], { weekday: 'short', hour: 'numeric', minute: '2-digit' }) : date.toLocaleDateString([], { day: 'numeric', month: 'short', year: 'numeric' })}`
 }
 
 export const issueToken = (wish: IssueToken): Promise<IssuedToken> => wire.call('token:issue', wish)

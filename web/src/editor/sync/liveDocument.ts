@@ -1,12 +1,13 @@
 /** One open document: joins it, keeps text and pending changes in step with the server, sends what is typed, survives breaks. */
 import { getSyncedVersion, receiveUpdates, sendableUpdates } from '@codemirror/collab'
-import { type ChangeSet, Transaction } from '@codemirror/state'
+import type { ChangeSet, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
 import { useChat, requested } from '../../chat/store.ts'
 import { DocumentPeers } from '../../presence/documentPeers.ts'
 import { setFrozen } from '../../frozen/field.ts'
 import { notifyIfObsolete } from '../../review/state/reopen.ts'
-import { forgetLastAccept } from '../../review/state/decide.ts'
+import { followDepth, forgetDecisions } from '../../review/state/undo.ts'
+import { followResolved } from '../../review/changes/resolved.ts'
 import { announceStreamingChange, endedAsRequest } from '../../review/changes/announcements.ts'
 import { reviewField, setHunks } from '../../review/changes/reviewField.ts'
 import {
@@ -95,6 +96,7 @@ export class LiveDocument {
     ]
     this.stops.push(warnBeforeLeaving(() => !this.settled))
     setCurrent(this)
+    forgetDecisions()
     if (wire.connected) void this.join()
   }
 
@@ -238,6 +240,7 @@ export class LiveDocument {
       else if ('done' in message) this.resolve(message.done)
       else if ('settings' in message) this.reconfigure(message)
       else announceStreamingChange(this.view, message.update)
+      followResolved(this.view)
     } catch (error) {
       if (!isOutOfStep(error)) throw error
       console.warn('out of step, loading anew:', error.message)
@@ -302,12 +305,7 @@ export class LiveDocument {
   private changed(update: ViewUpdate): void {
     this.watch.changed(update)
     if (update.docChanged) {
-      if (
-        update.transactions.some(
-          (tr) => tr.docChanged && tr.annotation(Transaction.remote) !== true,
-        )
-      )
-        forgetLastAccept()
+      followDepth(update.state)
       this.showSaved()
       void this.push()
     }

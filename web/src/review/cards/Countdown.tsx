@@ -1,9 +1,9 @@
 /** How long the request still waits, who holds it by looking, and more time for those who need it. */
 import { useEffect, useState } from 'react'
 import { useCapability, useSession, wire } from '../../session/store.ts'
-import { timeLeft } from '../../ui/timeFormat.ts'
+import { timeLeft, timeSpan } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
-import { explain } from '../state/decide.ts'
+import { explain } from '../state/explain.ts'
 
 const SHORT_MS = 90_000
 
@@ -31,9 +31,7 @@ export function Countdown({ request, others, mayDecide }: Props) {
         {looking}
         {looking && ' '}
         {request.paused ? (
-          <span title="The countdown stands still while somebody looks at this">
-            Countdown paused
-          </span>
+          <Paused key={request.expires_at} remaining={remaining} />
         ) : (
           timeLeft(remaining)
         )}
@@ -47,11 +45,17 @@ export function Countdown({ request, others, mayDecide }: Props) {
             void wire.call('approval:extend', { request_id: request.request_id }).catch(explain)
           }
         >
-          More time
+          Keep it
         </button>
       )}
     </p>
   )
+}
+
+/** What was left when it began to stand still. */
+function Paused({ remaining }: { remaining: number }) {
+  const [left] = useState(remaining)
+  return <>Expires {timeSpan(left)} after you leave</>
 }
 
 function useNow(ticking: boolean): number {

@@ -3,7 +3,8 @@ import { canDecide, useDocument } from '../../editor/store.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { isRefused, proposeOneAgain, useUnplacedHunks } from '../state/reopen.ts'
-import { undo } from '../state/decide.ts'
+import { useOwnDecisions } from '../state/ownDecisions.ts'
+import { undo } from '../state/undo.ts'
 import { decidedHunkText, describeHunkOutcome } from '../wording/outcomeSummary.ts'
 import { Quotation } from './Quotation.tsx'
 
@@ -11,30 +12,32 @@ interface Props {
   label: string
   hunks: readonly Hunk[]
   open?: boolean
+  /** They are all of their suggestion, whose own way back stands beside them. */
+  whole?: boolean
 }
 
-export function DecidedHunks({ label, hunks, open = false }: Props) {
+export function DecidedHunks({ label, hunks, open = false, whole = false }: Props) {
   if (hunks.length === 0) return null
-  // The way back of a single one is that of its suggestion.
-  const several = hunks.filter(isRefused).length > 1
+  const single = whole && hunks.filter(isRefused).length < 2
   return (
     <details className="decided" open={open}>
       <summary>{label}</summary>
       <ol aria-label={label}>
         {hunks.map((hunk) => (
-          <Row key={hunk.id} hunk={hunk} several={several} />
+          <Row key={hunk.id} hunk={hunk} single={single} />
         ))}
       </ol>
     </details>
   )
 }
 
-function Row({ hunk, several }: { hunk: Hunk; several: boolean }) {
+function Row({ hunk, single }: { hunk: Hunk; single: boolean }) {
   const me = useSession((session) => session.me?.user.id)
   const mayDecide = canDecide(useDocument((state) => state.role))
   const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
-  const canReopen = useCapability('reopen') && mayDecide && several && isRefused(hunk)
+  const canReopen = useCapability('reopen') && mayDecide && !single && isRefused(hunk)
   const offline = useSession((session) => session.link !== 'online')
+  const reason = useOwnDecisions(({ reasons }) => reasons[hunk.id] ?? '')
   const unplaced = useUnplacedHunks(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
   return (
     <li className="decided-row">
@@ -42,7 +45,10 @@ function Row({ hunk, several }: { hunk: Hunk; several: boolean }) {
         <Quotation pieces={decidedHunkText(hunk)} />
       </p>
       <p className="fate">
-        <span>{describeHunkOutcome(hunk, me)}</span>
+        <span>
+          {describeHunkOutcome(hunk, me)}
+          {hunk.status === 'rejected' && reason !== '' && `: “${reason}”`}
+        </span>
         {unplaced && <span className="badge">No place for it in today’s text</span>}
         {canUndo && (
           <button

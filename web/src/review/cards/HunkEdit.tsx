@@ -1,12 +1,14 @@
-/** The proposed words, to be changed before they are accepted. */
+/** The proposed words, to be changed in their own place before they are accepted. */
 import { useState } from 'react'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { toast } from '../../ui/toasts.ts'
 import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { acceptHunk, seen, useBusy } from '../state/decide.ts'
+import { useBusy } from '../state/busy.ts'
+import { acceptHunk, seen } from '../state/decide.ts'
 import { draftOf, useDraft } from '../state/drafts.ts'
 import { asItIs } from '../changes/reviewField.ts'
-import { proposedText } from '../changes/hunk.ts'
+import { editableText } from '../changes/hunk.ts'
 import { usePanel } from '../state/panel.ts'
 import { useReturnFocus } from '../changes/keyboardFocus.ts'
 import { acceptance } from '../state/responses.ts'
@@ -16,7 +18,7 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
   const [proposed] = useState(() => {
     const state = getCurrent()?.view.state
     return state
-      ? proposedText(asItIs(state, hunk), state.doc)
+      ? editableText(asItIs(state, hunk), state.doc)
       : hunk.parts.map((part) => part.insert).join('')
   })
   const [text = proposed, keep] = useDraft(draftOf(hunk.id, 'edit'))
@@ -26,26 +28,38 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
   const write = (words: string) => keep(words === proposed ? null : words)
   const close = () => {
     leave()
-    keep(null)
     usePanel.setState({ editing: null })
+  }
+  const discard = () => {
+    keep(null)
+    close()
+  }
+  /** The words are there when one comes back. */
+  const leaveIt = () => {
+    if (text !== proposed)
+      toast('Your edit is kept. Edit the change again to go on with it.', { about: 'edit' })
+    close()
   }
   const send = () => {
     // The change may be gone before the answer is here.
     leave()
-    void acceptHunk(hunk, { text }).then((done) => (done ? close() : stay()))
+    void acceptHunk(hunk, { text }).then((done) => (done ? discard() : stay()))
   }
   return (
     <div
       className="hunk-edit reason"
       onKeyDown={(event) => {
         event.stopPropagation()
-        if (event.key === 'Escape') close()
+        if (event.key === 'Escape') {
+          event.preventDefault()
+          leaveIt()
+        }
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
       }}
     >
       <textarea
         className="field"
-        rows={Math.min(8, 1 + Math.ceil(text.length / 38))}
+        rows={Math.min(12, 1 + Math.ceil(text.length / 58))}
         aria-label={`Text for change ${number}`}
         ref={field}
         value={text}
@@ -59,8 +73,8 @@ export function HunkEdit({ hunk, number }: { hunk: Hunk; number: number }) {
         <button type="button" className="button is-accept" disabled={busy} onClick={send}>
           Accept edited
         </button>
-        <button type="button" className="button is-quiet" onClick={close}>
-          Cancel
+        <button type="button" className="button is-quiet" onClick={discard}>
+          {text === proposed ? 'Cancel' : 'Discard edit'}
         </button>
       </div>
     </div>

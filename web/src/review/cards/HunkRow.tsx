@@ -7,10 +7,13 @@ import { useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 import { Conflict } from './Conflict.tsx'
-import { acceptHunk, rejectHunk, useBusy } from '../state/decide.ts'
+import { useBusy } from '../state/busy.ts'
+import { acceptHunk, rejectHunk } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
-import { activate, asItIs, describe } from '../changes/reviewField.ts'
-import { HunkEdit } from './HunkEdit.tsx'
+import { activate } from '../changes/inView.ts'
+import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
+import { asItIs, describe } from '../changes/reviewField.ts'
+import { alike, inParagraph } from '../changes/similar.ts'
 import { usePanel } from '../state/panel.ts'
 import { Quotation } from './Quotation.tsx'
 import { ReasonForm, type Way } from './ReasonForm.tsx'
@@ -18,7 +21,8 @@ import { acceptance, rejection } from '../state/responses.ts'
 import { snippet, wordChange } from '../changes/snippet.ts'
 import { tally } from '../state/store.ts'
 import { feedbackOnAcceptOne, feedbackOnRejectOne } from '../wording/modelFeedback.ts'
-import { mayType, useReviewer } from '../wording/permissions.ts'
+import { approversOf, useOwnDecisions } from '../state/ownDecisions.ts'
+import { approvedWords, mayType, useReviewer } from '../wording/permissions.ts'
 
 interface Props {
   hunk: Hunk
@@ -37,6 +41,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
   useEffect(() => {
     if (active) row.current?.scrollIntoView({ block: 'nearest' })
   }, [active, writing])
+  const approved = useApproved(hunk, request)
   const view = getCurrent()?.view
   if (!view) return null
   const touched = active && hunkTouchesFrozen(view.state, asItIs(view.state, hunk))
@@ -53,16 +58,18 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
         <span className="words" aria-hidden="true">
           <Quotation pieces={snippet(asItIs(view.state, hunk), view.state.doc)} />
           {hunk.status === 'conflict' && !active && <span className="badge">Text changed</span>}
+          {approved !== '' && !active && <span className="badge is-calm">Approved, waiting</span>}
         </span>
       </button>
       {active && (
         <div className="hunk-body">
           {touched && (
             <p className="warn-note">
-              Some of these words are frozen now: no tool may change them, so this cannot be
-              accepted. An owner can unfreeze them.
+              Some of these words are frozen: the AI can’t change them, so this cannot be accepted.
+              An owner can unfreeze them.
             </p>
           )}
+          {approved !== '' && <p className="fate">{approved}</p>}
           {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
           {mayDecide && <Choices hunk={hunk} number={number} total={total} request={request} />}
         </div>
@@ -71,12 +78,19 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
   )
 }
 
+/** Who approved it, and who is still needed. */
+export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalRequest): string {
+  const here = useOwnDecisions(({ approved }) => approved)
+  const me = useSession((session) => session.me?.user.id)
+  return hunk && request ? approvedWords(approversOf(hunk, here, me), request.approvals) : ''
+}
+
 function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDecide'>) {
   const { editing, reasoning } = usePanel()
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
   const types = mayType(useReviewer())
-  if (types && editing === hunk.id) return <HunkEdit hunk={hunk} number={number} />
+  if (types && editing === hunk.id) return <p className="fate">You are editing this in the text.</p>
   if (reasoning === hunk.id)
     return (
       <ReasonForm
@@ -87,16 +101,44 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
     )
   if (hunk.status === 'conflict')
     return <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
-  const { plus, minus } = wordChange(hunk)
-  const off = busy || offline
   return (
     <div className="hunk-actions">
+      {/* Elsewhere the bar has these; here the panel lies over it. */}
+      <InSheet number={number} total={total} off={busy || offline} types={types} />
+      <button
+        type="button"
+        className="button is-quiet"
+        disabled={busy || offline}
+        aria-label={`Reason or note for change ${number} of ${total}`}
+        title="With a reason or a note"
+        onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}
+      >
+        <Icon name="speech" size={14} /> Reason or note
+      </button>
+      <Together hunk={hunk} />
+      <Size hunk={hunk} />
+    </div>
+  )
+}
+
+interface InSheetProps {
+  number: number
+  total: number
+  off: boolean
+  types: boolean
+}
+
+function InSheet({ number, total, off, types }: InSheetProps) {
+  const view = getCurrent()?.view
+  if (!view) return null
+  return (
+    <span className="in-sheet">
       <button
         type="button"
         className="button is-accept"
         disabled={off}
         aria-label={`Accept change ${number} of ${total}`}
-        onClick={() => void acceptHunk(hunk)}
+        onClick={() => acceptActive(view)}
       >
         <Icon name="check" size={13} /> Accept
       </button>
@@ -106,7 +148,7 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
           className="button"
           disabled={off}
           aria-label={`Edit change ${number} of ${total}`}
-          onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}
+          onClick={() => editActive(view)}
         >
           <Icon name="pencil" size={13} /> Edit
         </button>
@@ -116,24 +158,45 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
         className="button"
         disabled={off}
         aria-label={`Reject change ${number} of ${total}`}
-        onClick={() => void rejectHunk(hunk)}
+        onClick={() => rejectActive(view)}
       >
         <Icon name="cross" size={13} /> Reject
       </button>
-      <button
-        type="button"
-        className="button is-quiet"
-        disabled={off}
-        aria-label={`Decide change ${number} of ${total} with a reason or a note`}
-        title="With a reason or a note"
-        onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}
-      >
-        <Icon name="speech" size={14} />
-      </button>
-      <span className="count" aria-hidden="true">
-        {plus > 0 && `+${plus}`} {minus > 0 && `−${minus}`}
-      </span>
-    </div>
+    </span>
+  )
+}
+
+/** The ways to decide a change together with others like it. */
+function Together({ hunk }: { hunk: Hunk }) {
+  const { hunks } = useDocument()
+  const state = getCurrent()?.view.state
+  if (!state) return null
+  const list = (title: string, all: readonly Hunk[]) => ({ title, ids: all.map(({ id }) => id) })
+  const same = alike(hunks, hunk)
+  const near = inParagraph(hunks, hunk, state.doc)
+  const ways = [
+    { words: `All like this: ${same.length}…`, found: list('Changes like this one', same) },
+    { words: `Whole paragraph: ${near.length}…`, found: list('Changes of this paragraph', near) },
+  ].filter(({ found }) => found.ids.length > 1)
+  return ways.map(({ words, found }) => (
+    <button
+      type="button"
+      key={words}
+      className="button is-quiet"
+      onClick={() => usePanel.setState({ together: found })}
+    >
+      {words}
+    </button>
+  ))
+}
+
+/** How many words come and go. */
+function Size({ hunk }: { hunk: Hunk }) {
+  const { plus, minus } = wordChange(hunk)
+  return (
+    <span className="count" aria-hidden="true">
+      {plus > 0 && `+${plus}`} {minus > 0 && `−${minus}`}
+    </span>
   )
 }
 

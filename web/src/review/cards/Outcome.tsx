@@ -6,7 +6,7 @@ import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { AutomaticDecision } from '../../rules/AutomaticDecision.tsx'
 import { isRefused, proposeAgain } from '../state/reopen.ts'
 import { DecidedHunks } from './DecidedHunks.tsx'
-import { undo } from '../state/decide.ts'
+import { undo } from '../state/undo.ts'
 import { outcomeSummary } from '../wording/outcomeSummary.ts'
 import { UndoReopenButtons } from './UndoReopenButtons.tsx'
 
@@ -34,7 +34,7 @@ export function Outcome({
       </p>
       <AutomaticDecision verb="Accepted" request={request} />
       <Back request={request} />
-      <DecidedHunks label="What it was about" hunks={request.hunks} open={open} />
+      <DecidedHunks label="Show the changes" hunks={request.hunks} open={open} whole />
       {request.report && (
         <details className="told">
           <summary>What the AI was told</summary>

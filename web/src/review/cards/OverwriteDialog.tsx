@@ -1,7 +1,6 @@
 /** Somebody changed words after they were accepted: what stands there, and what an undo would put in its place. */
 import { Dialog } from '../../ui/Dialog.tsx'
-import { undoAnyway } from '../state/decide.ts'
-import { useOverwrite } from '../state/overwrite.ts'
+import { undoAnyway, useOverwrite } from '../state/undo.ts'
 
 export function OverwriteDialog() {
   const asked = useOverwrite((overwrite) => overwrite.asked)

@@ -8,7 +8,7 @@ import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/gener
 import { canDecide } from '../../editor/store.ts'
 import { ApprovalCount } from './ApprovalCount.tsx'
 import { Countdown } from './Countdown.tsx'
-import { useBusy } from '../state/decide.ts'
+import { useBusy } from '../state/busy.ts'
 import { draftOf, useDraft } from '../state/drafts.ts'
 import { outcomeSummary } from '../wording/outcomeSummary.ts'
 import { useFocusHeartbeat } from '../state/focusHeartbeat.ts'

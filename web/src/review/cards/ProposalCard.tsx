@@ -1,11 +1,14 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
+import { useState } from 'react'
 import { canDecide, useDocument } from '../../editor/store.ts'
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { RememberOffer } from '../../rules/RememberOffer.tsx'
 import { useCapability, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
-import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
 import { proposeAgain, isRefused } from '../state/reopen.ts'
+import { TextViewChoice } from '../TextViewChoice.tsx'
 import { ApprovalCount } from './ApprovalCount.tsx'
 import { Countdown } from './Countdown.tsx'
 import { DecidedHunks } from './DecidedHunks.tsx'
@@ -15,6 +18,7 @@ import { HunkRow } from './HunkRow.tsx'
 import { usePanel } from '../state/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
+import { corrections } from '../changes/similar.ts'
 import { wordChange } from '../changes/snippet.ts'
 import { onlookers, reasonCannotDecide, useReviewer } from '../wording/permissions.ts'
 import { isWaitingHunk, tally, useReview } from '../state/store.ts'
@@ -34,10 +38,11 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
   const writing = usePanel(({ editing, reasoning }) =>
     hunks.some(({ id }) => id === editing || id === reasoning),
   )
+  const view = getCurrent()?.view
   const conflicts = hunks.filter((hunk) => hunk.status === 'conflict').length
   return (
     <div className="proposal">
-      {request.explanation && <p className="answer">{request.explanation}</p>}
+      {request.explanation && <Explanation words={request.explanation} />}
       {request.warnings.map((warning) => (
         <p key={warning.code} className="warn-note">
           {warning.text}
@@ -54,6 +59,12 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
         )}
         <ApprovalCount request={request} />
         <Words request={request} />
+        {view && (
+          <span className="on-phone">
+            <TextViewChoice view={view} />
+          </span>
+        )}
+        <Countdown request={request} others={others} mayDecide={mayDecide} />
       </div>
       <div
         className="progress"
@@ -84,10 +95,7 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
       {held && <p className="fate">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
       <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
-        {mayDecide && (
-          <All request={request} ready={hunks.length - conflicts} open={hunks.length} />
-        )}
-        <Countdown request={request} others={others} mayDecide={mayDecide} />
+        {mayDecide && <All request={request} hunks={hunks} ready={hunks.length - conflicts} />}
       </div>
     </div>
   )
@@ -108,7 +116,7 @@ function AlreadyDecided({
       <DecidedHunks label={`${decided.length} decided`} hunks={decided} />
       {mayDecide && canReopen && decided.some(isRefused) && (
         <button type="button" className="link" onClick={() => void proposeAgain(request)}>
-          Propose what was not accepted again
+          Bring back rejected changes
         </button>
       )}
     </>
@@ -133,15 +141,16 @@ const noteFor = (request: ToolApprovalRequest): string => `note:${request.reques
 /** Conflicted changes stay open when the rest is accepted; rejecting takes them too. */
 function All({
   request,
+  hunks,
   ready,
-  open,
 }: {
   request: ToolApprovalRequest
+  hunks: readonly Hunk[]
   ready: number
-  open: number
 }) {
   const reasoning = usePanel((panel) => panel.reasoning)
   const offline = useSession((session) => session.link !== 'online')
+  const open = hunks.length
   const accept = ready === 1 ? 'Accept 1 change' : `Accept all ${ready}`
   if (reasoning === request.request_id) {
     return (
@@ -187,18 +196,6 @@ function All({
           {accept}
         </button>
       )}
-      {ready > 0 && (
-        <button
-          type="button"
-          className="button is-quiet"
-          disabled={offline}
-          aria-label={`${accept} with a note`}
-          title="Accept with a note"
-          onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
-        >
-          <Icon name="speech" size={14} />
-        </button>
-      )}
       <button
         type="button"
         className="button"
@@ -207,13 +204,62 @@ function All({
       >
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
-      {ready > 0 && ready === open && (
-        <RememberOffer
-          request={request}
-          accept={accept}
-          send={(wish) => acceptAll(request, '', wish)}
-        />
+      {ready > 0 && (
+        <details className="more-decisions">
+          <summary>More</summary>
+          <Corrections hunks={hunks} />
+          <button
+            type="button"
+            className="button is-quiet"
+            disabled={offline}
+            aria-label={`${accept} with a note`}
+            onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
+          >
+            <Icon name="speech" size={14} /> Accept with a note
+          </button>
+          {ready === open && (
+            <RememberOffer
+              request={request}
+              accept={accept}
+              send={(wish) => acceptAll(request, '', wish)}
+            />
+          )}
+        </details>
       )}
     </>
+  )
+}
+
+/** Those that put a word or two right, all at once. */
+function Corrections({ hunks }: { hunks: readonly Hunk[] }) {
+  const found = corrections(hunks)
+  if (found.length === 0 || found.length === hunks.length) return null
+  return (
+    <button
+      type="button"
+      className="button is-quiet"
+      onClick={() =>
+        usePanel.setState({ together: { title: 'Corrections', ids: found.map(({ id }) => id) } })
+      }
+    >
+      {found.length === 1 ? 'The one correction' : `All ${found.length} corrections`}…
+    </button>
+  )
+}
+
+/** Longer than this, the beginning is shown first: the changes need the room. */
+const SHORT = 110
+
+function Explanation({ words }: { words: string }) {
+  const [whole, setWhole] = useState(false)
+  if (words.length <= SHORT) return <p className="answer">{words}</p>
+  return (
+    <p className={`answer ${whole ? '' : 'is-clamped'}`}>
+      <span>{words}</span>{' '}
+      <button type="button" className="link" onClick={() => setWhole(!whole)}>
+        {whole ? 'Less' : 'More'}
+        <span className="hidden-label"> of the explanation</span>
+      </button>
+    </p>
   )
 }

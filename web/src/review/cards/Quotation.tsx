@@ -7,6 +7,12 @@ export function Quotation({ pieces }: { pieces: readonly Piece[] }) {
     <>
       {pieces.map(({ kind, text }, index) => {
         if (kind === 'same') return text
+        if (kind === 'far')
+          return (
+            <span key={index} className="far">
+              {text}
+            </span>
+          )
         // A line may break between what goes and what comes, rather than within a word.
         return kind === 'gone' ? (
           <Fragment key={index}>

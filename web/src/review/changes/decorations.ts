@@ -1,29 +1,34 @@
-/** Turns pending changes into decorations: what goes is struck, what comes is shown beside it, buttons stand in the margin. */
+/** Turns pending changes into decorations: what goes is struck, what comes is shown beside it, a mark stands in the margin. */
 import type { Range, Text } from '@codemirror/state'
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  ViewPlugin,
-  WidgetType,
-} from '@codemirror/view'
+import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import type { Hunk, Part } from '../../wire/generated.ts'
-import { hunkFrom, hunkTo } from './hunk.ts'
+import { editRange, hunkFrom, hunkTo } from './hunk.ts'
 
-/** Sent up the DOM from a widget to the editor's frame, which acts on it. */
+/** Sent up the DOM from a widget to the editor's frame, which makes that change the active one. */
 export interface HunkAction {
   id: string
-  action: 'accept' | 'reject' | 'edit' | 'activate'
 }
 export const HUNK_ACTION = 'copydesk:hunk'
 
+interface Drawn {
+  hunks: readonly Hunk[]
+  streaming: readonly Hunk[]
+  active: string | null
+  resolved: { hunk: Hunk; outcome: string | null } | null
+  shown: 'markup' | 'proposed' | 'original'
+  editing: string | null
+}
+
 export function buildDecorations(
   doc: Text,
-  hunks: readonly Hunk[],
-  streaming: readonly Hunk[],
-  active: string | null,
+  { hunks, streaming, active, resolved, shown, editing }: Drawn,
 ): DecorationSet {
   const deco: Range<Decoration>[] = []
+  if (shown === 'original') return Decoration.none
+  if (shown === 'proposed') {
+    for (const hunk of hunks) if (hunk.status === 'pending') drawProposed(deco, doc, hunk)
+    return Decoration.set(deco, true)
+  }
   streaming.forEach((hunk, index) => {
     // The pen is where the last words are.
     const last = index === streaming.length - 1 ? hunk.parts.at(-1) : undefined
@@ -36,17 +41,111 @@ export function buildDecorations(
     const look = [hunk.id === active && 'is-active', hunk.status === 'conflict' && 'is-conflict']
       .filter(Boolean)
       .join(' ')
-    for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)
+    if (hunk.id === editing) drawEdit(deco, doc, hunk)
+    else for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)
     const end = Math.min(hunkTo(hunk), doc.length)
     const lines = hunk.parts.length === 1 && isBlock(hunk.parts[0]!, doc)
     // New lines carry their own bar; their buttons stand at the line before.
     if (!lines) bar(deco, doc, hunkFrom(hunk), end, look)
     const at = lines && end > 0 && end === doc.lineAt(end).from ? end - 1 : end
     deco.push(
-      Decoration.widget({ widget: new Actions(hunk.id, index + 1, look), side: 2 }).range(at),
+      Decoration.widget({ widget: new LineMark(hunk.id, index + 1, look), side: 2 }).range(at),
     )
   })
+  if (resolved) drawResolved(deco, doc, resolved.hunk, resolved.outcome)
   return Decoration.set(deco, true)
+}
+
+/** The words as they will read: what goes is not there, what comes is like the rest. */
+function drawProposed(deco: Range<Decoration>[], doc: Text, hunk: Hunk): void {
+  for (const part of hunk.parts) {
+    const to = Math.min(part.to, doc.length)
+    if (part.from < to) deco.push(Decoration.replace({}).range(part.from, to))
+    if (part.insert !== '')
+      deco.push(
+        Decoration.widget({ widget: new Proposed(part.insert, hunk.id), side: 1 }).range(to),
+      )
+  }
+}
+
+class Proposed extends WidgetType {
+  constructor(
+    readonly text: string,
+    readonly id: string,
+  ) {
+    super()
+  }
+
+  override eq(other: Proposed): boolean {
+    return other.text === this.text && other.id === this.id
+  }
+
+  toDOM(): HTMLElement {
+    const words = document.createElement('span')
+    words.className = 'cm-proposed'
+    words.dataset.hunk = this.id
+    words.textContent = this.text
+    return words
+  }
+}
+
+/** Sent by the editor when the place for somebody's own words comes or goes. */
+export const EDIT_HOST = 'copydesk:edit-host'
+
+function drawEdit(deco: Range<Decoration>[], doc: Text, hunk: Hunk): void {
+  const { from, to } = editRange(hunk)
+  const end = Math.min(to, doc.length)
+  const widget = new EditHost(hunk.id)
+  deco.push(
+    from < end
+      ? Decoration.replace({ widget }).range(from, end)
+      : Decoration.widget({ widget, side: 1 }).range(end),
+  )
+}
+
+/** The editor of each place. */
+const editors = new WeakMap<HTMLElement, HTMLElement>()
+
+/** An empty place in the text, which the frame fills. */
+class EditHost extends WidgetType {
+  constructor(readonly id: string) {
+    super()
+  }
+
+  override eq(other: EditHost): boolean {
+    return other.id === this.id
+  }
+
+  toDOM(view: EditorView): HTMLElement {
+    const host = document.createElement('div')
+    host.className = 'cm-edit-host'
+    host.dataset.hunk = this.id
+    editors.set(host, view.dom)
+    view.dom.dispatchEvent(new CustomEvent(EDIT_HOST, { detail: { host, id: this.id } }))
+    return host
+  }
+
+  override destroy(host: HTMLElement): void {
+    editors.get(host)?.dispatchEvent(new CustomEvent(EDIT_HOST, { detail: { gone: host } }))
+  }
+
+  override ignoreEvent(): boolean {
+    return true
+  }
+}
+
+/** What stands where the active change was, and what became of that. */
+function drawResolved(
+  deco: Range<Decoration>[],
+  doc: Text,
+  hunk: Hunk,
+  outcome: string | null,
+): void {
+  const [from, to] = [Math.min(hunkFrom(hunk), doc.length), Math.min(hunkTo(hunk), doc.length)]
+  if (from < to) deco.push(Decoration.mark({ class: 'cm-resolved' }).range(from, to))
+  bar(deco, doc, from, to, 'is-resolved')
+  if (outcome !== null)
+    deco.push(Decoration.widget({ widget: new Outcome(outcome), side: 1 }).range(to))
 }
 
 function drawPart(
@@ -153,8 +252,26 @@ function lineBreak(): HTMLElement {
   return mark
 }
 
+/** "Accepted by Bo, 14:02", behind the words it is about. */
+class Outcome extends WidgetType {
+  constructor(readonly words: string) {
+    super()
+  }
+
+  override eq(other: Outcome): boolean {
+    return other.words === this.words
+  }
+
+  toDOM(): HTMLElement {
+    const chip = document.createElement('span')
+    chip.className = 'cm-outcome'
+    chip.textContent = this.words
+    return chip
+  }
+}
+
 /** Zero-width in the prose; its child stands in the right margin, on the change's own line. */
-class Actions extends WidgetType {
+class LineMark extends WidgetType {
   constructor(
     readonly id: string,
     readonly number: number,
@@ -163,52 +280,31 @@ class Actions extends WidgetType {
     super()
   }
 
-  override eq(other: Actions): boolean {
+  override eq(other: LineMark): boolean {
     return other.id === this.id && other.number === this.number && other.look === this.look
   }
 
-  toDOM(view: EditorView): HTMLElement {
+  toDOM(): HTMLElement {
     const anchor = document.createElement('span')
     anchor.className = `cm-hunk-anchor ${this.look}`
-    const holder = anchor.appendChild(document.createElement('span'))
-    holder.className = 'cm-hunk-actions'
-    // The panel offers the same as ordinary DOM; buttons inside editable text are poor for screen readers.
-    holder.setAttribute('aria-hidden', 'true')
-    if (this.look.includes('is-conflict')) {
-      const chip = holder.appendChild(document.createElement('span'))
-      chip.className = 'cm-hunk-chip'
-      chip.textContent = 'Text changed'
-      holder.append(this.button('edit', 'Look at', PENCIL))
-    } else {
-      holder.append(this.button('accept', 'Accept', CHECK))
-      if (this.look.includes('is-active') && !view.state.readOnly)
-        holder.append(this.button('edit', 'Edit', PENCIL))
-    }
-    holder.append(this.button('reject', 'Reject', CROSS))
+    anchor.dataset.mark = this.id
+    anchor.dataset.number = String(this.number)
+    const mark = anchor.appendChild(document.createElement('button'))
+    mark.type = 'button'
+    mark.tabIndex = -1
+    mark.className = 'cm-hunk-mark'
+    // The panel and the bar offer the same as ordinary DOM; buttons inside editable text are poor for screen readers.
+    mark.setAttribute('aria-hidden', 'true')
+    // Keeps the writer's caret where it is.
+    mark.onmousedown = (event) => event.preventDefault()
+    mark.onclick = () => act(mark, { id: anchor.dataset.next ?? this.id })
     return anchor
   }
 
   override ignoreEvent(): boolean {
     return true
   }
-
-  private button(action: HunkAction['action'], label: string, path: string): HTMLElement {
-    const button = document.createElement('button')
-    button.type = 'button'
-    button.tabIndex = -1
-    button.className = `cm-hunk-button for-${action}`
-    button.title = `${label} change ${this.number}`
-    button.innerHTML = `<svg viewBox="0 0 16 16" width="14" height="14" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"><path d="${path}"/></svg>`
-    // Keeps the writer's caret where it is.
-    button.onmousedown = (event) => event.preventDefault()
-    button.onclick = () => act(button, { id: this.id, action })
-    return button
-  }
 }
-
-const CHECK = 'M3.500 8.500l3 3 6-7'
-const CROSS = 'M4 4l8 8M12 4l-8 8'
-const PENCIL = 'M3.500 12.500l.6-2.600 6.600-6.600 2 2-6.600 6.600z'
 
 function act(from: HTMLElement, detail: HunkAction): void {
   from.dispatchEvent(new CustomEvent<HunkAction>(HUNK_ACTION, { detail, bubbles: true }))
@@ -219,37 +315,7 @@ export const clickToActivate = EditorView.domEventHandlers({
   mousedown(event) {
     const target =
       event.target instanceof Element ? event.target.closest<HTMLElement>('[data-hunk]') : null
-    if (target) act(target, { id: target.dataset.hunk!, action: 'activate' })
+    if (target) act(target, { id: target.dataset.hunk! })
     return false
   },
-})
-
-/** Several changes may end on one line of the screen: buttons there could mean any of them, so only the active one has some. */
-export const oneRowOfButtons = ViewPlugin.define((view) => {
-  const measure = () =>
-    view.requestMeasure({
-      key: 'hunk-buttons',
-      read: () =>
-        [...view.contentDOM.querySelectorAll<HTMLElement>('.cm-hunk-anchor')].map((anchor) => ({
-          anchor,
-          top: Math.round(anchor.getBoundingClientRect().top),
-        })),
-      write(found) {
-        for (const { anchor, top } of found) {
-          const alone = found.every(
-            (other) => other.anchor === anchor || Math.abs(other.top - top) >= 24,
-          )
-          anchor.classList.toggle('is-crowded', !alone && !anchor.classList.contains('is-active'))
-        }
-      },
-    })
-  measure()
-  return {
-    update: (update) =>
-      (update.docChanged ||
-        update.geometryChanged ||
-        update.viewportChanged ||
-        update.transactions.some((tr) => tr.effects.length > 0)) &&
-      measure(),
-  }
 })

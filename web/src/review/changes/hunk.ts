@@ -126,3 +126,21 @@ function spanText(hunk: Hunk, doc: Text, side: 'base' | 'insert'): string {
   }
   return text
 }
+
+/** The place where somebody's own words for the hunk go. */
+export function editRange(hunk: Hunk): { from: number; to: number } {
+  const put = isMoved(hunk) ? hunk.parts.filter((part) => part.insert !== '') : hunk.parts
+  return { from: put[0]?.from ?? hunkFrom(hunk), to: put.at(-1)?.to ?? hunkTo(hunk) }
+}
+
+/** The words that somebody who edits the hunk begins with. */
+export function editableText(hunk: Hunk, doc: Text): string {
+  if (!isMoved(hunk)) return proposedText(hunk, doc)
+  return hunk.parts
+    .map((part) => part.insert)
+    .filter(Boolean)
+    .join('')
+}
+
+/** Whether the hunk takes words from one place to another. */
+export const isMoved = (hunk: Hunk & { kind?: string }): boolean => hunk.kind === 'moved'

@@ -1,17 +1,41 @@
 /** Review by keyboard: chords work in the text; Esc leaves it for the bar, where single letters work. */
-import type { EditorView, KeyBinding } from '@codemirror/view'
+import { EditorView, type KeyBinding } from '@codemirror/view'
 import { canWrite, useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { acceptHunk, rejectHunk, undoLastAccept } from '../state/decide.ts'
-import { activate, activeHunk, hunksOf, neighbour, reviewField } from './reviewField.ts'
+import { acceptHunk, rejectHunk } from '../state/decide.ts'
+import { useOwnDecisions } from '../state/ownDecisions.ts'
+import { undoLastAct } from '../state/undo.ts'
+import { activate, reviewBar } from './inView.ts'
+import { leftText, press } from './pressing.ts'
+import { goOn } from './resolved.ts'
+import { activeHunk, hunksOf, neighbour, resolvedChange, reviewField } from './reviewField.ts'
 import { usePanel } from '../state/panel.ts'
-import { reviewBar } from './keyboardFocus.ts'
 
 export function go(view: EditorView, step: 1 | -1): boolean {
-  const found = neighbour(hunksOf(view.state), view.state.field(reviewField).active, step)
-  if (found) activate(view, found)
-  return found !== undefined
+  const { hunks, active, resolved } = view.state.field(reviewField)
+  const found = neighbour(hunks, active, step, resolved?.hunk)
+  if (found) activate(view, found, { caret: true })
+  else goOn(view)
+  return found !== undefined || resolved !== null
 }
+
+/** From anywhere on the page to the active change; from there `F8` goes on to the next. */
+export function enter(view: EditorView): boolean {
+  const hunk = activeHunk(view.state)
+  if (!hunk) return go(view, 1)
+  activate(view, hunk, { caret: true })
+  return true
+}
+
+/** What presses of a key or of a button in the bar do to the active change, once it is seen. */
+export const acceptActive = (view: EditorView): boolean =>
+  press(view, (hunk) => (hasApproved(hunk) ? void go(view, 1) : accept(hunk)))
+export const rejectActive = (view: EditorView): boolean =>
+  press(view, (hunk) => void rejectHunk(hunk))
+export const editActive = (view: EditorView): boolean => press(view, edit)
+
+/** Approved here already: it waits for others. */
+const hasApproved = ({ id }: Hunk): boolean => useOwnDecisions.getState().approved.has(id)
 
 /** A conflict is never accepted by a stray key: it is opened, and the choice made there. */
 export function accept(hunk: Hunk): void {
@@ -21,29 +45,30 @@ export function accept(hunk: Hunk): void {
 
 /** Who may not write sees it in the list, and decides it there as it is. */
 export function edit(hunk: Hunk): void {
-  usePanel.setState({ open: true, editing: canWrite(useDocument.getState().role) ? hunk.id : null })
+  const writes = canWrite(useDocument.getState().role)
+  // In the text, which nothing may lie over.
+  usePanel.setState({ open: !writes, editing: writes ? hunk.id : null, reasoning: null })
 }
-
-const onActive =
-  (act: (hunk: Hunk) => void) =>
-  (view: EditorView): boolean => {
-    const hunk = activeHunk(view.state)
-    if (hunk) act(hunk)
-    return hunk !== undefined
-  }
 
 function leaveText(view: EditorView): boolean {
   const bar = reviewBar()
-  if (!bar || hunksOf(view.state).length === 0) return false
+  if (!bar || (hunksOf(view.state).length === 0 && !resolvedChange(view.state))) return false
+  leftText()
   bar.focus()
   return true
 }
 
 export const reviewKeys: readonly KeyBinding[] = [
   { key: 'F8', run: (view) => go(view, 1), shift: (view) => go(view, -1) },
-  { key: 'Mod-Enter', run: onActive(accept) },
-  { key: 'Shift-Mod-Enter', run: onActive((hunk) => void rejectHunk(hunk)) },
-  { key: 'Alt-Enter', run: onActive(edit) },
+  { key: 'Mod-Enter', run: acceptActive },
+  { key: 'Shift-Mod-Enter', run: rejectActive },
+  { key: 'Alt-Enter', run: editActive },
   { key: 'Escape', run: leaveText },
-  { key: 'Mod-z', run: undoLastAccept },
+  { key: 'Mod-z', run: undoLastAct },
 ]
+
+/** A chord that is held down decides once. */
+export const heldChords = EditorView.domEventHandlers({
+  keydown: ({ repeat, key, ctrlKey, metaKey, altKey }) =>
+    repeat && key === 'Enter' && (ctrlKey || metaKey || altKey),
+})

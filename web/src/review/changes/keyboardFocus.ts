@@ -1,22 +1,12 @@
 /** Where the keyboard is in a review, and where it goes when that place is gone. */
-import { EditorView } from '@codemirror/view'
 import { useLayoutEffect, useRef, useState } from 'react'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
-import { actionOf } from './keyActions.ts'
-
-/** So long after the bar has gone, its letters are still meant for it. */
-const STRAY_MS = 600
-
-/** When the text was given what the bar had; nothing once somebody writes. */
-let handedOver: number | null = null
+import { reviewBar } from './inView.ts'
 
 /** Who taps is not led into the text: a phone's keyboard would come up. */
 let byKey = false
 window.addEventListener('keydown', () => (byKey = true), { capture: true, passive: true })
 window.addEventListener('pointerdown', () => (byKey = false), { capture: true, passive: true })
-
-export const reviewBar = (): HTMLElement | null =>
-  document.querySelector<HTMLElement>('[data-review-bar]')
 
 /** Once what goes now is gone: to where one came from, or where the review goes on. Who is somewhere else by then stays there. */
 function giveBack(from: Element | null): void {
@@ -49,27 +39,3 @@ export function useReturnFocus(): { leave: () => void; stay: () => void } {
   )
   return { leave: () => (leaving.current = true), stay: () => (leaving.current = false) }
 }
-
-/** The bar goes with the last change, and who works it by keyboard comes to the text. */
-export function useFocusTextAfterwards(): React.RefObject<HTMLDivElement | null> {
-  const bar = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => {
-    const shown = bar.current
-    return () => {
-      if (!byKey || !shown?.contains(document.activeElement)) return
-      handedOver = performance.now()
-      giveBack(null)
-    }
-  }, [])
-  return bar
-}
-
-/** A letter too many for the bar, or one that is still held down, is not written into the text. */
-export const strayLetters = EditorView.domEventHandlers({
-  keydown(event) {
-    if (handedOver === null || event.key.length > 1 || !actionOf(event, true)) return false
-    const stray = event.repeat || event.timeStamp - handedOver < STRAY_MS
-    if (!stray) handedOver = null
-    return stray
-  },
-})

@@ -1,14 +1,19 @@
-import { ChangeSet, EditorState } from '@codemirror/state'
+import { ChangeSet, EditorState, Transaction } from '@codemirror/state'
 import { expect, it } from 'vitest'
 import type { Hunk } from '../../wire/generated.ts'
 import {
   activeHunk,
   describe as say,
+  following,
   hunksOf,
   neighbour,
+  resolvedChange,
+  review,
   reviewField,
   setActive,
   setHunks,
+  setOutcome,
+  setTextView,
   streamingOf,
 } from './reviewField.ts'
 
@@ -33,16 +38,79 @@ it('keeps changes in reading order and begins with the first', () => {
   expect(activeHunk(state)?.id).toBe('a')
 })
 
-it('goes on to the change that follows the decided one', () => {
-  const chosen = start().update({ effects: setActive.of('b') }).state
-  const left = hunksOf(chosen).filter((h) => h.id !== 'b')
-  expect(activeHunk(chosen.update({ effects: setHunks.of(left) }).state)?.id).toBe('c')
+const without = (state: EditorState, id: string) =>
+  state.update({ effects: setHunks.of(hunksOf(state).filter((h) => h.id !== id)) }).state
+
+it('keeps the active change where it is when it is decided, until somebody goes on', () => {
+  const state = without(start().update({ effects: setActive.of('b') }).state, 'b')
+  expect(activeHunk(state)).toBeUndefined()
+  expect(state.field(reviewField)).toMatchObject({ active: 'b', resolved: { number: 2 } })
+  const more = without(without(state, 'a'), 'c')
+  expect(more.field(reviewField).active).toBe('b')
+  const marked = more.update({ effects: setOutcome.of('Accepted by Bo') }).state
+  expect(resolvedChange(marked)?.outcome).toBe('Accepted by Bo')
+  const gone = resolvedChange(state)!.hunk
+  expect(following(hunksOf(state), gone)?.id).toBe('c')
+  expect(following(hunksOf(without(state, 'c')), gone)?.id).toBe('a')
+  expect(neighbour(hunksOf(state), 'b', 1, gone)?.id).toBe('c')
+  expect(neighbour(hunksOf(state), 'b', -1, gone)?.id).toBe('a')
 })
 
-it('goes back to the last one when the end is reached', () => {
-  const chosen = start().update({ effects: setActive.of('c') }).state
-  const left = hunksOf(chosen).filter((h) => h.id !== 'c')
-  expect(activeHunk(chosen.update({ effects: setHunks.of(left) }).state)?.id).toBe('b')
+it('lets go of a decided change when somebody goes on, or it is open again', () => {
+  const state = without(start().update({ effects: setActive.of('b') }).state, 'b')
+  expect(resolvedChange(state.update({ effects: setActive.of('c') }).state)).toBeNull()
+  const again = state.update({
+    effects: setHunks.of([...hunksOf(state), hunk('b', 4, 7, 'two', '2')]),
+  }).state
+  expect(resolvedChange(again)).toBeNull()
+  expect(activeHunk(again)?.id).toBe('b')
+})
+
+it('stays at the words that took the place of the decided change', () => {
+  const chosen = start().update({ effects: setActive.of('b') }).state
+  const changed = chosen.update({
+    changes: { from: 4, to: 7, insert: 'twenty' },
+    annotations: Transaction.remote.of(true),
+  }).state
+  const accepted = without(changed, 'b')
+  const { from, to } = resolvedChange(accepted)!.hunk.parts[0]!
+  expect(accepted.sliceDoc(from, to)).toBe('twenty')
+})
+
+it('does not hold on to a change whose words one deletes oneself', () => {
+  const chosen = start().update({ effects: setActive.of('b') }).state
+  const typed = chosen.update({ changes: { from: 4, to: 7 } }).state
+  expect(resolvedChange(typed)).toBeNull()
+  expect(activeHunk(typed)?.id).toBe('c')
+})
+
+it('shows the text as it would read, and lets nobody type into what is not there', () => {
+  const state = EditorState.create({ doc: 'one two three', extensions: review() }).update({
+    effects: [setHunks.of([hunk('b', 4, 7, 'two', '2')]), setTextView.of('proposed')],
+  }).state
+  const typed = state.update({ changes: { from: 0, insert: 'x' }, userEvent: 'input.type' }).state
+  expect(typed.doc.toString()).toBe('one two three')
+  const told = state.update({
+    changes: { from: 0, insert: 'x' },
+    annotations: Transaction.remote.of(true),
+  }).state
+  expect(told.doc.toString()).toBe('xone two three')
+  expect(
+    state.update({ effects: setTextView.of('original') }).state.field(reviewField).deco.size,
+  ).toBe(0)
+})
+
+it('draws nothing anew for words that are typed elsewhere', () => {
+  const state = EditorState.create({ doc: 'one\n\ntwo', extensions: reviewField }).update({
+    effects: setHunks.of([hunk('b', 5, 8, 'two', '2')]),
+  }).state
+  const places = (of: EditorState) => {
+    const found: number[] = []
+    of.field(reviewField).deco.between(0, of.doc.length, (from) => void found.push(from))
+    return found
+  }
+  const typed = state.update({ changes: { from: 0, insert: 'zero\n' } }).state
+  expect(places(typed)).toEqual(places(state).map((at) => at + 5))
 })
 
 it('walks around the ends', () => {

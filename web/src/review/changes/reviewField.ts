@@ -1,6 +1,12 @@
 /** The pending changes as the editor holds them: struck and inserted words drawn over the text, never in it. */
-import type { EditorState } from '@codemirror/state'
-import { StateEffect, StateField, type Extension } from '@codemirror/state'
+import {
+  type ChangeDesc,
+  EditorState,
+  StateEffect,
+  StateField,
+  Transaction,
+  type Extension,
+} from '@codemirror/state'
 import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
@@ -13,51 +19,138 @@ export interface ReviewState {
   streaming: readonly Hunk[]
   /** The change that keys and the review bar act on. */
   active: string | null
+  /** The active change, when it is no longer open: it stays the active one until the person goes on. */
+  resolved: ResolvedChange | null
+  /** How the text is shown. */
+  shown: TextView
+  /** The change in whose place somebody writes words of their own. */
+  editing: string | null
   deco: DecorationSet
 }
 
+/** With what goes and what comes marked; as it reads with all of it accepted; as it is. */
+export type TextView = 'markup' | 'proposed' | 'original'
+
+/** A change that was decided, or lost its words, while it was the active one. */
+export interface ResolvedChange {
+  hunk: Hunk
+  /** Its number when it was open. */
+  number: number
+  /** "Accepted by Bo"; `null`: not known yet. */
+  outcome: string | null
+}
+
 export const setHunks = StateEffect.define<readonly Hunk[]>()
+/** Makes a change the active one; `null`: lets go of one that is no longer open. */
 export const setActive = StateEffect.define<string | null>()
+export const setTextView = StateEffect.define<TextView>()
+export const setEditing = StateEffect.define<string | null>()
+/** What became of the resolved change. */
+export const setOutcome = StateEffect.define<string>()
 
 export const reviewField = StateField.define<ReviewState>({
-  create: () => ({ hunks: [], streaming: [], active: null, deco: Decoration.none }),
+  create: () => ({
+    hunks: [],
+    streaming: [],
+    active: null,
+    resolved: null,
+    shown: 'markup',
+    editing: null,
+    deco: Decoration.none,
+  }),
   update(value, tr) {
-    let { hunks, streaming, active } = value
+    let { hunks, streaming, active, resolved, shown, editing } = value
     const moved = (all: readonly Hunk[]) =>
       all.length === 0
         ? all
         : all
             .map((hunk) => rebaseHunk(hunk, tr.changes, tr.newDoc))
             .filter((hunk) => isOpen(hunk.status))
-    if (tr.docChanged) [hunks, streaming] = [moved(hunks), moved(streaming)]
+    if (tr.docChanged) {
+      ;[hunks, streaming] = [moved(hunks), moved(streaming)]
+      if (resolved) resolved = { ...resolved, hunk: outward(resolved.hunk, tr.changes) }
+    }
     for (const effect of tr.effects) {
       if (effect.is(setHunks)) {
         const open = [...effect.value].filter((hunk) => isOpen(hunk.status)).sort(inOrder)
         hunks = open.filter((hunk) => hunk.status !== 'streaming')
         streaming = open.filter((hunk) => hunk.status === 'streaming')
-      } else if (effect.is(setActive)) active = effect.value
+      } else if (effect.is(setActive)) [active, resolved] = [effect.value, null]
+      else if (effect.is(setOutcome) && resolved) resolved = { ...resolved, outcome: effect.value }
+      else if (effect.is(setTextView)) shown = effect.value
+      else if (effect.is(setEditing)) editing = effect.value
     }
-    if (hunks === value.hunks && streaming === value.streaming && active === value.active)
-      return value
-    active = stillActive(value, hunks, active)
-    return { hunks, streaming, active, deco: buildDecorations(tr.newDoc, hunks, streaming, active) }
+    const now = { hunks, streaming, active, resolved, shown, editing }
+    if (isSame(now, value)) return value
+    const next = { ...now, ...activeAfter(value, now, tr) }
+    // Most keys are pressed somewhere else than in a change.
+    const deco = isOnlyMoved(value, next, tr)
+      ? value.deco.map(tr.changes)
+      : buildDecorations(tr.newDoc, next)
+    return { ...next, deco }
   },
   provide: (field) => EditorView.decorations.from(field, (value) => value.deco),
 })
 
-/** When the active change is gone, the one that follows takes its place. */
-function stillActive(
+type Drawn = Omit<ReviewState, 'deco'>
+
+const isSame = (a: Drawn, b: Drawn): boolean =>
+  a.hunks === b.hunks &&
+  a.streaming === b.streaming &&
+  a.active === b.active &&
+  a.resolved === b.resolved &&
+  a.shown === b.shown &&
+  a.editing === b.editing
+
+/** The same changes in the same states, none of them touched: they went along with the text. */
+function isOnlyMoved(before: ReviewState, now: Drawn, tr: Transaction): boolean {
+  const are = (a: readonly Hunk[], b: readonly Hunk[]) =>
+    a.length === b.length &&
+    a.every((hunk, index) => hunk.id === b[index]!.id && hunk.status === b[index]!.status)
+  const { shown, editing, active, resolved } = before
+  if (!tr.docChanged || tr.effects.some((effect) => effect.is(setHunks)) || resolved) return false
+  if (now.shown !== shown || now.editing !== editing || now.active !== active) return false
+  if (!are(before.hunks, now.hunks) || !are(before.streaming, now.streaming)) return false
+  const { doc } = tr.startState
+  return [...before.hunks, ...before.streaming].every((hunk) => {
+    const end = Math.min(hunkTo(hunk), doc.length)
+    return !tr.changes.touchesRange(doc.lineAt(hunkFrom(hunk)).from, doc.lineAt(end).to)
+  })
+}
+
+/** What is under somebody's eyes stays there: another change becomes the active one only by an act of their own. */
+function activeAfter(
   before: ReviewState,
-  hunks: readonly Hunk[],
-  active: string | null,
-): string | null {
-  if (hunks.some((hunk) => hunk.id === active)) return active
+  { hunks, active, resolved }: Drawn,
+  tr: Transaction,
+): Pick<ReviewState, 'active' | 'resolved'> {
+  if (hunks.some((hunk) => hunk.id === active)) return { active, resolved: null }
   const at = before.hunks.findIndex((hunk) => hunk.id === active)
-  if (at < 0) return hunks[0]?.id ?? null
-  const following = before.hunks
-    .slice(at + 1)
-    .find((hunk) => hunks.some(({ id }) => id === hunk.id))
-  return following?.id ?? hunks.at(-1)?.id ?? null
+  const gone = at < 0 ? undefined : before.hunks[at]
+  // Who types in the text is not deciding anything.
+  const typed = tr.docChanged && tr.annotation(Transaction.remote) !== true
+  if (typed || (!gone && !resolved)) {
+    const last = gone ?? resolved?.hunk
+    return { active: (last ? following(hunks, last) : hunks[0])?.id ?? null, resolved: null }
+  }
+  if (resolved || !gone) return { active, resolved }
+  const hunk = tr.docChanged ? outward(gone, tr.changes) : gone
+  return { active, resolved: { hunk, number: at + 1, outcome: null } }
+}
+
+/** Where a change was, with what stands in its place now. */
+function outward(hunk: Hunk, changes: ChangeDesc): Hunk {
+  const parts = hunk.parts.map((part) => ({
+    ...part,
+    from: changes.mapPos(part.from, -1),
+    to: changes.mapPos(part.to, 1),
+  }))
+  return { ...hunk, parts }
+}
+
+/** The change after one that is gone; the last one where there is none. */
+export function following(hunks: readonly Hunk[], gone: Hunk): Hunk | undefined {
+  return hunks.find((hunk) => inOrder(hunk, gone) > 0) ?? hunks.at(-1)
 }
 
 export function hunksOf(state: EditorState): readonly Hunk[] {
@@ -79,29 +172,23 @@ export function asItIs(state: EditorState, hunk: Hunk): Hunk {
   return hunksOf(state).find(({ id }) => id === hunk.id) ?? hunk
 }
 
-/** The change `step` places on, around the ends. */
+export function resolvedChange(state: EditorState): ResolvedChange | null {
+  return state.field(reviewField, false)?.resolved ?? null
+}
+
+/** The change `step` places on, around the ends; from where `resolved` was, if that is the active one. */
 export function neighbour(
   hunks: readonly Hunk[],
   active: string | null,
   step: 1 | -1,
+  resolved?: Hunk,
 ): Hunk | undefined {
   if (hunks.length === 0) return undefined
   const at = hunks.findIndex((hunk) => hunk.id === active)
-  if (at < 0) return step === 1 ? hunks[0] : hunks.at(-1)
-  return hunks[(at + step + hunks.length) % hunks.length]
-}
-
-/** Makes a change the active one, brings it into view and says it to screen readers. */
-export function activate(view: EditorView, hunk: Hunk): void {
-  const hunks = hunksOf(view.state)
-  const number = hunks.findIndex(({ id }) => id === hunk.id) + 1
-  view.dispatch({
-    effects: [
-      setActive.of(hunk.id),
-      EditorView.scrollIntoView(Math.min(hunkFrom(hunk), view.state.doc.length), { y: 'center' }),
-      EditorView.announce.of(describe(hunk, number, hunks.length)),
-    ],
-  })
+  if (at >= 0) return hunks[(at + step + hunks.length) % hunks.length]
+  const after = resolved ? hunks.findIndex((hunk) => inOrder(hunk, resolved) > 0) : 0
+  const next = after < 0 ? hunks.length : after
+  return (step === 1 ? hunks[next] : hunks[next - 1]) ?? (step === 1 ? hunks[0] : hunks.at(-1))
 }
 
 /** "Change 2 of 7. Remove: … Insert: …" */
@@ -126,11 +213,18 @@ export function describe(hunk: Hunk, number: number, total: number): string {
 
 /** Whether some pending change replaces or splits what stands between two positions. */
 export function inHunk(state: EditorState, from: number, to: number): boolean {
-  return [...hunksOf(state), ...streamingOf(state)].some(
-    (hunk) => hunkFrom(hunk) < to && from < hunkTo(hunk),
-  )
+  const covers = (hunk: Hunk) => hunkFrom(hunk) < to && from < hunkTo(hunk)
+  return hunksOf(state).some(covers) || streamingOf(state).some(covers)
 }
 
+/** What is shown as proposed is not the text: it can be read, and typed into only where what goes is in view. */
+const onlyRead = EditorState.changeFilter.of(
+  (tr) =>
+    tr.annotation(Transaction.remote) === true ||
+    tr.startState.field(reviewField).shown !== 'proposed' ||
+    tr.startState.field(reviewField).hunks.length === 0,
+)
+
 export function review(): Extension {
-  return [reviewField]
+  return [reviewField, onlyRead]
 }

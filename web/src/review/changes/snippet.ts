@@ -5,17 +5,25 @@ import type { Hunk } from '../../wire/generated.ts'
 import { hunkFrom, hunkTo } from './hunk.ts'
 
 export interface Piece {
-  kind: 'same' | 'gone' | 'new'
+  /** `far`: words around the change that are shown only where there is room. */
+  kind: 'same' | 'far' | 'gone' | 'new'
   text: string
 }
 
-const BEFORE = 26
-const AFTER = 18
+const BEFORE = 40
+const AFTER = 26
+/** So much of it stands close to the change. */
+const NEAR = 12
 const LONGEST = 90
 
 export function snippet(hunk: Hunk, doc: Text): Piece[] {
   const from = Math.min(hunkFrom(hunk), doc.length)
-  const pieces: Piece[] = [{ kind: 'same', text: wordsBefore(doc, from) }]
+  const before = wordsBefore(doc, from)
+  const start = nearStart(before)
+  const pieces: Piece[] = [
+    { kind: 'far', text: before.slice(0, start) },
+    { kind: 'same', text: before.slice(start) },
+  ]
   let at = from
   for (const part of hunk.parts) {
     pieces.push({ kind: 'same', text: shorten(doc.sliceString(at, part.from)) })
@@ -26,8 +34,22 @@ export function snippet(hunk: Hunk, doc: Text): Piece[] {
     })
     at = part.to
   }
-  pieces.push({ kind: 'same', text: wordsAfter(doc, Math.min(hunkTo(hunk), doc.length)) })
+  const after = wordsAfter(doc, Math.min(hunkTo(hunk), doc.length))
+  const end = nearEnd(after)
+  pieces.push({ kind: 'same', text: after.slice(0, end) }, { kind: 'far', text: after.slice(end) })
   return trimEnds(pieces.filter((piece) => piece.text !== ''))
+}
+
+/** Where the last few words begin, or the first few end. */
+function nearStart(before: string): number {
+  if (before.length <= NEAR) return 0
+  const space = before.indexOf(' ', before.length - NEAR)
+  return space < 0 ? before.length : space + 1
+}
+
+function nearEnd(after: string): number {
+  if (after.length <= NEAR) return after.length
+  return Math.max(0, after.lastIndexOf(' ', NEAR))
 }
 
 /** Words that come and go. */

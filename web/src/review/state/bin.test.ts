@@ -31,6 +31,19 @@ it('shows what was just refused at the top, and not what waits again', () => {
   ])
 })
 
+it('shows a rejected change at once, while others of its request still wait', () => {
+  const waiting = {
+    ...request('a', 'pending'),
+    hunks: [
+      { id: 'a1', status: 'rejected' },
+      { id: 'a2', status: 'pending' },
+    ],
+  } as unknown as ToolApprovalRequest
+  const [shown] = inBin([request('b', 'rejected')], 'rejected', { a: waiting }).slice(-1)
+  expect(shown?.hunks.map(({ id }) => id)).toEqual(['a1'])
+  expect(inBin([], 'expired', { a: waiting })).toEqual([])
+})
+
 it('holds what was not accepted of a partly accepted request, and nothing of an accepted one', () => {
   expect(
     ids(inBin([request('b', 'partly'), request('a', 'partly', 'accepted')], 'all', {})),

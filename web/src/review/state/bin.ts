@@ -114,6 +114,10 @@ async function read(
   }
 }
 
+/** Of a request that is still reviewed, what was refused so far. */
+const refusedOnly = (request: ToolApprovalRequest): ToolApprovalRequest =>
+  isWaiting(request) ? { ...request, hunks: request.hunks.filter(isRefused) } : request
+
 /** What was read, with what has happened since: new ones at the top, those that are open again gone. Pure. */
 export function inBin(
   read: readonly ToolApprovalRequest[],
@@ -122,16 +126,20 @@ export function inBin(
   { statuses } = ofDocument,
 ): ToolApprovalRequest[] {
   const fits = (request: ToolApprovalRequest) =>
-    statuses[filter].includes(request.status) &&
-    (request.hunks.length === 0 || request.hunks.some(isRefused))
+    isWaiting(request)
+      ? statuses[filter].includes('partly') && request.hunks.some(isRefused)
+      : statuses[filter].includes(request.status) &&
+        (request.hunks.length === 0 || request.hunks.some(isRefused))
   const known = new Set(read.map((request) => request.request_id))
   const oldest = read.at(-1)?.request_id ?? ''
   const fresh = Object.values(live).filter(
-    (request) => !known.has(request.request_id) && request.request_id > oldest,
+    (request) =>
+      !known.has(request.request_id) && (isWaiting(request) || request.request_id > oldest),
   )
   const all = [...fresh, ...read.map((request) => live[request.request_id] ?? request)]
   return all
-    .filter((request) => !isWaiting(request) && fits(request))
+    .filter(fits)
+    .map(refusedOnly)
     .toSorted((a, b) => (a.request_id < b.request_id ? 1 : -1))
 }
 

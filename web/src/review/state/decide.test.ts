@@ -1,4 +1,8 @@
+import { history, undo as undoWords } from '@codemirror/commands'
+import { EditorState, Transaction, type TransactionSpec } from '@codemirror/state'
 import { beforeEach, expect, test, vi } from 'vitest'
+import type { Current } from '../../editor/sync/currentDocument.ts'
+import { reviewField } from '../changes/reviewField.ts'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 
 /** Every call waits until the test answers it: the words on screen can be there before the answer is. */
@@ -17,13 +21,43 @@ vi.mock('../../session/store.ts', () => ({
   },
 }))
 
-const { acceptHunk, decideBatch, forgetLastAccept, rejectHunk, undo, undoAnyway, undoLastAccept } =
-  await import('./decide.ts')
+const { acceptHunk, decideBatch, decideTogether, rejectHunk } = await import('./decide.ts')
+const {
+  followDepth,
+  forgetDecisions,
+  undo,
+  undoAnyway,
+  undoLastAct,
+  undoLastDecision,
+  useOverwrite,
+} = await import('./undo.ts')
+const { useOwnDecisions } = await import('./ownDecisions.ts')
+const { useBusy } = await import('./busy.ts')
+const { useDrafts } = await import('./drafts.ts')
+const { setCurrent } = await import('../../editor/sync/currentDocument.ts')
 const { acceptanceOfAll } = await import('./responses.ts')
-const { useOverwrite } = await import('./overwrite.ts')
 const { useReview } = await import('./store.ts')
 const { useToasts } = await import('../../ui/toasts.ts')
 const { CallError } = await import('../../wire/socket.ts')
+
+/** An editor without a page: what was typed can be undone. */
+class Editor {
+  state = EditorState.create({ extensions: [history(), reviewField] })
+  dispatch(spec: TransactionSpec): void {
+    this.state = this.state.update(spec).state
+    followDepth(this.state)
+  }
+
+  type(insert: string): void {
+    this.dispatch({ changes: { from: this.state.doc.length, insert }, userEvent: 'input.type' })
+  }
+}
+
+function editor(): Editor {
+  const view = new Editor()
+  setCurrent({ id: 'd', view, redraw: () => undefined } as unknown as Current)
+  return view
+}
 
 const hunk = (id: string): Hunk => ({
   id,
@@ -42,7 +76,10 @@ const undone = () =>
 
 beforeEach(() => {
   calls.length = 0
-  forgetLastAccept()
+  forgetDecisions()
+  useBusy.setState({ ids: new Set() })
+  setCurrent(null)
+  useToasts.setState({ toasts: [] })
 })
 
 test('Ctrl+Z before the answer to an accept takes back that accept, not the one before', async () => {
@@ -50,7 +87,7 @@ test('Ctrl+Z before the answer to an accept takes back that accept, not the one 
   calls[0]!.answer(accepted('h1'))
   await first
   const second = acceptHunk(hunk('h2'))
-  expect(undoLastAccept()).toBe(true)
+  expect(undoLastAct()).toBe(true)
   await settle()
   expect(undone()).toEqual([])
   calls[1]!.answer(accepted('h2'))
@@ -66,17 +103,123 @@ test('an accept that was refused leaves the one before to Ctrl+Z', async () => {
   const second = acceptHunk(hunk('h2'))
   calls[1]!.refuse(new CallError({ code: 'already_resolved', message: 'Decided.' }))
   expect(await second).toBe(false)
-  undoLastAccept()
+  undoLastAct()
   await settle()
   expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h1'] }])
 })
 
-test('what was typed while the answer was on its way is what Ctrl+Z is about', async () => {
+const rejected = (id: string) => ({ ...accepted(id), hunks: [{ id, status: 'rejected' }] })
+const reopened = () =>
+  calls.filter(({ event }) => event === 'approval:reopen').map(({ payload }) => payload)
+const toasts = () => useToasts.getState().toasts.map(({ text }) => text)
+
+test('a reject is said and can be taken back like an accept, and what was said before goes', async () => {
   const first = acceptHunk(hunk('h1'))
-  forgetLastAccept()
   calls[0]!.answer(accepted('h1'))
   await first
-  expect(undoLastAccept()).toBe(false)
+  expect(toasts()).toEqual(['Accepted.'])
+  const second = rejectHunk(hunk('h2'), { words: 'Too formal' })
+  calls[1]!.answer(rejected('h2'))
+  await second
+  expect(toasts()).toEqual(['Rejected.'])
+  expect(useOwnDecisions.getState().reasons).toMatchObject({ h2: 'Too formal' })
+  undoLastAct()
+  await settle()
+  expect([undone(), reopened()]).toEqual([[], [{ request_id: 'req_1', hunks: ['h2'] }]])
+  expect(toasts()).toEqual([])
+  calls.at(-1)!.answer({ unplaced: [] })
+  await settle()
+  expect(useOwnDecisions.getState().reasons).not.toHaveProperty('h2')
+  undoLastAct()
+  await settle()
+  expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h1'] }])
+})
+
+test('Ctrl+Z goes back through words and decisions in the order they were made', async () => {
+  const view = editor()
+  view.type('first')
+  const one = acceptHunk(hunk('h1'))
+  calls[0]!.answer(accepted('h1'))
+  await one
+  view.type('second')
+  expect(undoLastAct()).toBe(false)
+  expect(undoWords({ state: view.state, dispatch: (tr) => (view.state = tr.state) })).toBe(true)
+  expect(view.state.doc.toString()).toBe('first')
+  expect(undoLastAct()).toBe(true)
+  await settle()
+  expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h1'] }])
+  expect(undoLastAct()).toBe(false)
+})
+
+test('words that somebody else took away count no more', async () => {
+  const view = editor()
+  view.type('first')
+  const one = acceptHunk(hunk('h1'))
+  calls[0]!.answer(accepted('h1'))
+  await one
+  view.dispatch({
+    changes: { from: 0, to: 5 },
+    annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(false)],
+  })
+  view.type('second')
+  expect(undoLastAct()).toBe(false)
+})
+
+test('U takes back the last decision, whatever was typed since', async () => {
+  const view = editor()
+  const one = rejectHunk(hunk('h1'))
+  calls[0]!.answer(rejected('h1'))
+  await one
+  view.type('since')
+  expect(undoLastDecision()).toBe(true)
+  await settle()
+  expect(reopened()).toEqual([{ request_id: 'req_1', hunks: ['h1'] }])
+})
+
+test('an edit that is taken back is there to go on with', async () => {
+  const one = acceptHunk(hunk('h1'), { text: 'my words' })
+  calls[0]!.answer(accepted('h1'))
+  await one
+  undoLastAct()
+  await settle()
+  expect(useDrafts.getState().written).toEqual({ h1: 'my words' })
+})
+
+test('an approval that is not enough says who is still needed, and is not counted as landed', async () => {
+  const one = acceptHunk(hunk('h1'))
+  calls[0]!.answer({
+    status: 'pending',
+    approvals: { have: 0, need: 2 },
+    hunks: [{ id: 'h1', status: 'pending' }],
+  })
+  await one
+  expect(toasts()).toEqual(['You approved it. One more approval needed.'])
+  expect(useOwnDecisions.getState().approved.has('h1')).toBe(true)
+})
+
+test('changes of several suggestions are decided together, and only they', async () => {
+  useReview.setState({ requests: { a: suggestion('a', 'a1', 'a2'), b: suggestion('b', 'b1') } })
+  const [one, other] = [
+    { ...hunk('a1'), request_id: 'a' },
+    { ...hunk('b1'), request_id: 'b' },
+  ]
+  void decideTogether([one, other], 'accept')
+  expect(calls[0]!.payload).toEqual({
+    responses: [
+      {
+        request_id: 'a',
+        approved: true,
+        hunks: [{ id: 'a1', decision: 'accept' }],
+        preview_hash: 'of a',
+      },
+      {
+        request_id: 'b',
+        approved: true,
+        hunks: [{ id: 'b1', decision: 'accept' }],
+        preview_hash: 'of b',
+      },
+    ],
+  })
 })
 
 const suggestion = (id: string, ...hunks: string[]) =>
@@ -107,7 +250,7 @@ test('several suggestions are decided in one message, with the previews on the s
   })
   calls[0]!.answer({ results: [ok('a', 'a1', 'a2'), ok('b', 'b1')] })
   expect(await done).toBe(true)
-  undoLastAccept()
+  undoLastAct()
   await settle()
   calls.at(-1)!.answer({})
   await settle()
@@ -149,9 +292,12 @@ test('finishing the rest keeps the other changes from being decided twice, and i
     ],
   })
   await done
-  undoLastAccept()
+  undoLastAct()
+  await settle()
+  calls.at(-1)!.answer({})
   await settle()
   expect(undone()).toEqual([{ request_id: 'a', hunks: ['a2'] }])
+  expect(reopened()).toEqual([{ request_id: 'a', hunks: ['a1'] }])
 })
 
 test('undoing words that were touched since asks first, and then overwrites', async () => {

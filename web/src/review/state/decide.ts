@@ -1,7 +1,6 @@
 /** Decisions go to the server, which applies them; here they are asked for, and their answers explained. */
-import { create } from 'zustand'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
-import { hasCapability, wire } from '../../session/store.ts'
+import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
 import { CallError } from '../../wire/socket.ts'
@@ -10,13 +9,16 @@ import type {
   ToolApprovalResponse,
   Decided,
   Hunk,
-  HunkState,
   Remember,
-  SeenWords,
 } from '../../wire/generated.ts'
-import { freshRequest, wordsFor } from '../wording/decisionErrors.ts'
+import { wordsFor } from '../wording/decisionErrors.ts'
+import { votedWords } from '../wording/permissions.ts'
 import { asItIs } from '../changes/reviewField.ts'
 import { currentText, isOpen } from '../changes/hunk.ts'
+import { wasTold } from '../changes/pressing.ts'
+import { decidedHere, followResolved, leaveApproved } from '../changes/resolved.ts'
+import { clearBusy, markBusy } from './busy.ts'
+import { explain } from './explain.ts'
 import {
   acceptance,
   acceptanceOfAll,
@@ -25,23 +27,9 @@ import {
   rejectionOfAll,
   type Seen,
 } from './responses.ts'
-import { type Overwrite, touchedSince, useOverwrite } from './overwrite.ts'
-import { applyRequest, useReview } from './store.ts'
-
-/** What is being decided just now, so that nothing is sent twice. */
-export const useBusy = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }))
-
-interface Accepted {
-  request_id: string
-  hunks: string[]
-}
-/** What an undo may overwrite: with `seen`, nothing but that. */
-interface Overwriting {
-  force: true
-  seen?: SeenWords[]
-}
-/** What Ctrl+Z takes back; known from the click on, because the words can change on screen before the answer comes. */
-let lastAccept: Promise<readonly Accepted[]> | null = null
+import { useReview } from './store.ts'
+import { keepApproval, keepReason } from './ownDecisions.ts'
+import { DECISION, landed, offerUndo, rememberDecision } from './undo.ts'
 
 export function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {
   return decide(namedBy(hunk, more), acceptance(hunk, more, seen(hunk)))
@@ -91,171 +79,106 @@ function asShown(response: ToolApprovalResponse): ToolApprovalResponse {
 async function decide(ids: string[], response: ToolApprovalResponse): Promise<boolean> {
   const keys = ids.length > 0 ? ids : [response.request_id]
   if (!markBusy(keys)) return false
-  const accepts = response.approved === true || response.finish === 'accept'
   const answer = wire.call('tool_approval_response', asShown(response))
-  if (accepts)
-    rememberLastAccept(
-      answer.then(
-        ({ hunks }) => landed(response.request_id, ids, hunks),
-        () => [],
-      ),
-    )
+  const took = answer.then(({ hunks }) => landed(response, ids, hunks))
+  rememberDecision(took.catch(() => []))
   try {
-    const decided = await answer
-    if (accepts) accepted(decided, landed(response.request_id, ids, decided.hunks), ids)
+    const [decided, done] = [await answer, await took]
+    clearBusy(keys)
+    keepReason(done, response.feedback)
+    if (isVote(decided, ids)) approved(decided, ids)
+    else went(ids, offerUndo(done))
     return true
   } catch (error) {
-    explain(error)
-    return false
-  } finally {
     clearBusy(keys)
+    explain(error)
+    refused(keys)
+    return false
   }
 }
 
-function accepted(
-  { approvals, hunks }: Decided,
-  now: readonly Accepted[],
-  asked: readonly string[],
-): void {
-  const counted =
-    approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
-  if (counted) toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
-  else offerUndo(now)
+/** Who decided what they look at goes on to the next change. */
+function went(ids: readonly string[], said: string): void {
+  const view = getCurrent()?.view
+  if (view) decidedHere(view, ids, said)
+}
+
+/** Somebody else was first: what they look at stays, and says so. */
+function refused(ids: readonly string[]): void {
+  const view = getCurrent()?.view
+  if (!view) return
+  wasTold(ids)
+  followResolved(view)
+}
+
+/** Accepted, and waits for others who have to accept it too. */
+const isVote = ({ approvals, hunks }: Decided, asked: readonly string[]): boolean =>
+  approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
+
+function approved({ approvals, hunks }: Decided, ids: readonly string[]): void {
+  const open = hunks.filter((hunk) => ids.includes(hunk.id) && isOpen(hunk.status))
+  keepApproval(open.map(({ id }) => id))
+  const said = votedWords(approvals, ids.length > 1 ? 'them' : 'it')
+  toast(said, { about: DECISION })
+  const view = getCurrent()?.view
+  if (view) leaveApproved(view, ids, said)
 }
 
 /** Several requests in one message; each is decided on its own, and what could not be is said. */
-export async function decideBatch(
+export function decideBatch(
   requests: readonly ToolApprovalRequest[],
   responseTo: (request: ToolApprovalRequest) => ToolApprovalResponse,
 ): Promise<boolean> {
-  const ids = new Map(requests.map((request) => [request.request_id, openIds(request)]))
-  const keys = [...ids.values()].flat()
+  return sendBatch(
+    requests.map((request) => ({ response: responseTo(request), ids: openIds(request) })),
+  )
+}
+
+/** Several changes, of whichever requests, in one message. */
+export function decideTogether(
+  hunks: readonly Hunk[],
+  decision: 'accept' | 'reject',
+): Promise<boolean> {
+  const requests = [...new Set(hunks.map((hunk) => hunk.request_id))]
+  return sendBatch(
+    requests.map((request_id) => {
+      const ids = hunks.filter((hunk) => hunk.request_id === request_id).map(({ id }) => id)
+      const named = ids.map((id) => ({ id, decision }))
+      return { ids, response: { request_id, approved: decision === 'accept', hunks: named } }
+    }),
+  )
+}
+
+interface Asked {
+  response: ToolApprovalResponse
+  ids: readonly string[]
+}
+
+async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
+  const keys = asked.flatMap(({ ids }) => ids)
   if (!markBusy(keys)) return false
   const answer = wire.call('tool_approval_batch', {
-    responses: requests.map((request) => asShown(responseTo(request))),
+    responses: asked.map(({ response }) => asShown(response)),
   })
-  const inText = answer.then(({ results }) =>
-    results.flatMap((result) =>
-      result.ok ? landed(result.request_id, ids.get(result.request_id) ?? [], result.hunks) : [],
-    ),
+  const took = answer.then(({ results }) =>
+    results.flatMap((result) => {
+      const one = asked.find(({ response }) => response.request_id === result.request_id)
+      return result.ok && one ? landed(one.response, one.ids, result.hunks) : []
+    }),
   )
-  rememberLastAccept(inText.catch(() => []))
+  rememberDecision(took.catch(() => []))
   try {
-    const { results } = await answer
-    offerUndo(await inText)
-    const refused = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
-    if (refused.length > 0)
-      toast(
-        `${plural(refused.length, 'suggestion')} could not be decided: ${wordsFor(refused[0]!)}`,
-      )
-    return refused.length < requests.length
-  } catch (error) {
-    explain(error)
-    return false
-  } finally {
+    const [{ results }, done] = [await answer, await took]
     clearBusy(keys)
-  }
-}
-
-/** The changes of a decision that are in the text now. */
-function landed(
-  request_id: string,
-  asked: readonly string[],
-  now: readonly HunkState[],
-): Accepted[] {
-  const hunks = now
-    .filter((hunk) => asked.includes(hunk.id) && hunk.status === 'accepted')
-    .map((hunk) => hunk.id)
-  return hunks.length > 0 ? [{ request_id, hunks }] : []
-}
-
-/** Where nothing landed, Ctrl+Z is about the accept before. */
-function rememberLastAccept(accept: Promise<readonly Accepted[]>): void {
-  const before = lastAccept
-  lastAccept = hasCapability('undo')
-    ? accept.then((accepted) => (accepted.length > 0 ? accepted : (before ?? [])))
-    : null
-}
-
-/** `false`: some of it is on its way already. */
-function markBusy(keys: readonly string[]): boolean {
-  const { ids } = useBusy.getState()
-  if (keys.some((id) => ids.has(id))) return false
-  useBusy.setState({ ids: new Set([...ids, ...keys]) })
-  return true
-}
-
-function clearBusy(keys: readonly string[]): void {
-  useBusy.setState(({ ids }) => ({ ids: new Set([...ids].filter((id) => !keys.includes(id))) }))
-}
-
-function offerUndo(accepts: readonly Accepted[]): void {
-  const count = accepts.reduce((sum, { hunks }) => sum + hunks.length, 0)
-  if (count === 0 || !hasCapability('undo')) return
-  const where = accepts.length > 1 ? ` in ${accepts.length} suggestions` : ''
-  toast(count > 1 ? `${count} changes accepted${where}.` : 'Accepted.', {
-    action: { label: 'Undo', run: () => void undoAccepts(accepts) },
-    about: 'accept',
-  })
-}
-
-/** Something was typed since: Ctrl+Z is about that again. */
-export function forgetLastAccept(): void {
-  lastAccept = null
-}
-
-/** For Ctrl+Z right after accepting. */
-export function undoLastAccept(): boolean {
-  if (!lastAccept) return false
-  void lastAccept.then(undoAccepts)
-  lastAccept = null
-  return true
-}
-
-async function undoAccepts(accepts: readonly Accepted[]): Promise<void> {
-  lastAccept = null
-  for (const { request_id, hunks } of accepts.toReversed()) await undo(request_id, hunks)
-}
-
-/** Takes accepted changes back, at any later time; over words that were touched since only when the person has seen them and says so again. */
-export async function undo(
-  request_id: string,
-  hunks?: readonly string[],
-  over?: Overwriting,
-): Promise<void> {
-  try {
-    await wire.call('approval:undo', { request_id, ...(hunks && { hunks: [...hunks] }), ...over })
+    went(keys, offerUndo(done))
+    const lost = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
+    if (lost.length > 0)
+      toast(`${plural(lost.length, 'suggestion')} could not be decided: ${wordsFor(lost[0]!)}`)
+    return lost.length < asked.length
   } catch (error) {
-    if (!(error instanceof CallError) || error.code !== 'conflicted') return explain(error)
-    const touched = touchedSince(error.details)
-    if (touched.length > 0)
-      return useOverwrite.setState({ asked: { request_id, ...(hunks && { hunks }), touched } })
-    const again = { label: 'Undo anyway', run: () => void undo(request_id, hunks, { force: true }) }
-    toast('These words were changed since. Undoing would overwrite that.', {
-      action: again,
-      about: `undo ${request_id}`,
-    })
+    clearBusy(keys)
+    explain(error)
+    refused(keys)
+    return false
   }
-}
-
-/** The person has both texts in view, and wants the older one. */
-export function undoAnyway({ request_id, hunks, touched }: Overwrite): Promise<void> {
-  useOverwrite.setState({ asked: null })
-  return undo(request_id, hunks, {
-    force: true,
-    seen: touched.map(({ id, stands }) => ({ id, stands })),
-  })
-}
-
-/** Says in words of ours why a decision was refused. */
-export function explain(error: unknown): void {
-  if (!(error instanceof CallError)) throw error
-  if (error.code === 'stale_preview') {
-    const fresh = freshRequest(error.details)
-    // One without a document comes to the desk by itself.
-    if (fresh?.document_id) useReview.setState((state) => applyRequest(state, fresh))
-    return toast('The suggestion changed while you looked. Check it again.')
-  }
-  toast(wordsFor(error))
-  getCurrent()?.redraw()
 }

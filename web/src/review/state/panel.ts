@@ -1,6 +1,13 @@
 /** What is open in the panel: the sheet on a phone, the change being edited, the one being rejected with a reason. */
 import { create } from 'zustand'
 
+/** Several changes that are shown before they are decided. */
+export interface Together {
+  /** "Corrections" */
+  title: string
+  ids: readonly string[]
+}
+
 interface PanelState {
   /** Only matters where the panel is a bottom sheet. */
   open: boolean
@@ -10,6 +17,8 @@ interface PanelState {
   editing: string | null
   /** The change or request for which a reason is being written. */
   reasoning: string | null
+  /** Changes that are listed to be decided together. */
+  together: Together | null
 }
 
 export const usePanel = create<PanelState>()(() => ({
@@ -17,4 +26,5 @@ export const usePanel = create<PanelState>()(() => ({
   view: 'suggestions',
   editing: null,
   reasoning: null,
+  together: null,
 }))

@@ -9,7 +9,7 @@ import type {
   Hunk,
   ReopenRequest,
 } from '../../wire/generated.ts'
-import { explain } from './decide.ts'
+import { explain } from './explain.ts'
 import { usePanel } from './panel.ts'
 
 /** Changes that found no place when they were last proposed again. */
@@ -37,27 +37,35 @@ export const isRefused = ({ status }: Hunk): boolean =>
 
 /** Everything of a suggestion that was not accepted. */
 export const proposeAgain = ({ request_id, hunks }: ToolApprovalRequest): Promise<boolean> =>
-  reopen({ request_id }, hunks.filter(isRefused))
+  reopen(
+    { request_id },
+    hunks.filter(isRefused).map(({ id }) => id),
+  )
 
 /** One change; the others of its suggestion stay as they are. */
 export const proposeOneAgain = (hunk: Hunk): Promise<boolean> =>
-  reopen({ request_id: hunk.request_id, hunks: [hunk.id] }, [hunk])
+  reopen({ request_id: hunk.request_id, hunks: [hunk.id] }, [hunk.id])
 
-async function reopen(wish: ReopenRequest, meant: readonly Hunk[]): Promise<boolean> {
+/** Takes rejections back; said only where a change found no place. */
+export const bringBack = (request_id: string, hunks: readonly string[]): Promise<boolean> =>
+  reopen({ request_id, hunks: [...hunks] }, hunks, true)
+
+async function reopen(
+  wish: ReopenRequest,
+  meant: readonly string[],
+  quiet = false,
+): Promise<boolean> {
   try {
     const { unplaced = [] } = await wire.call('approval:reopen', wish)
     useUnplacedHunks.setState(({ ids }) => ({
-      ids: new Set([
-        ...[...ids].filter((id) => !meant.some((hunk) => hunk.id === id)),
-        ...unplaced,
-      ]),
+      ids: new Set([...[...ids].filter((id) => !meant.includes(id)), ...unplaced]),
     }))
     const placed = meant.length - unplaced.length
     const lost =
       unplaced.length === 0
         ? ''
         : ` ${unplaced.length} could not be placed: ${unplaced.length === 1 ? 'its' : 'their'} words are no longer in the text.`
-    toast(`${plural(placed, 'change')} back for review.${lost}`)
+    if (!quiet || lost !== '') toast(`${plural(placed, 'change')} back for review.${lost}`)
     return true
   } catch (error) {
     explain(error)

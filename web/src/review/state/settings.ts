@@ -9,8 +9,8 @@ export const POLICIES: readonly { policy: DecisionPolicy; name: string; what: st
   { policy: 'any', name: 'Anyone who may review', what: 'The first decision on a change counts.' },
   {
     policy: 'not_requester',
-    name: 'Not whoever asked',
-    what: 'Somebody else than the person who asked the AI decides.',
+    name: 'Someone else',
+    what: 'Anyone except the person who asked.',
   },
   {
     policy: 'two',

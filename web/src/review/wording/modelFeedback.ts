@@ -1,4 +1,4 @@
-/** What the AI will be told, before it is sent. Pure; the words are the server's (`review-rules`: "What the model is told"). */
+/** Text that the AI will be told, before it is sent. Pure; the words are the server's. */
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { tally } from '../state/store.ts'
 

@@ -21,7 +21,7 @@ const request = (hunks: Hunk[], more = {}) =>
 it('says who decided a change and when', () => {
   expect(describeHunkOutcome(hunk('accepted', by('Bo')))).toMatch(/^Accepted by Bo, .*2/)
   expect(describeHunkOutcome(hunk('accepted', by('Bo', 'th')))).toMatch(
-    /^Accepted with other words by Bo/,
+    /^Accepted with edits by Bo/,
   )
   expect(describeHunkOutcome(hunk('rejected', by('Ana')))).toMatch(/^Rejected by Ana/)
   expect(describeHunkOutcome(hunk('expired'))).toBe('Expired before anybody decided')
@@ -37,7 +37,7 @@ it('names everybody who decided, once', () => {
     hunk('obsolete'),
   ]
   expect(outcomeSummary(request(hunks))).toBe(
-    '4 changes: 2 accepted, 1 rejected, 1 gone with its words by Bo, Ana',
+    '4 changes: 2 accepted, 1 rejected by Bo and Ana, 1 gone with its words',
   )
 })
 
@@ -68,7 +68,7 @@ it('does not name the maker of a rule as somebody who decided', () => {
         by: { id: 'Bo', name: 'Bo' },
       }),
     ),
-  ).toBe('2 changes: 2 accepted by Ana’s rule, Bo')
+  ).toBe('2 changes: 2 accepted by Ana’s rule and Bo')
 })
 
 it('names nobody where nobody was asked', () => {

@@ -17,7 +17,7 @@ export function describeHunkOutcome({ status, decided }: Hunk, me?: string): str
   const done = DONE[status]
   if (!done) return ''
   if (!decided || (status !== 'accepted' && status !== 'rejected')) return done
-  const edited = decided.text === undefined ? '' : ' with other words'
+  const edited = decided.text === undefined ? '' : ' with edits'
   return `${done}${edited} by ${nameOf(decided, me)}, ${clockTime(decided.at)}`
 }
 
@@ -54,36 +54,46 @@ const ENDED: Partial<Record<ToolApprovalRequest['status'], string>> = {
   expired: 'Expired before anybody decided',
 }
 
-/** "4 changes: 2 accepted, 1 rejected by Ana, Bo": how a request stands or ended, and who had a hand in it. */
+/** "4 changes: 2 accepted, 1 rejected by Ana and Bo, 1 expired": how a request stands or ended, and who had a hand in it. */
 export function outcomeSummary(
   { hunks, status, by, rule = null, unasked = null }: ToolApprovalRequest,
   me?: string,
 ): string {
   const { accepted, rejected, expired, obsolete } = tally(hunks)
-  const counts = [
-    accepted && `${accepted} accepted`,
-    rejected && `${rejected} rejected`,
+  const decided = [accepted && `${accepted} accepted`, rejected && `${rejected} rejected`].filter(
+    Boolean,
+  )
+  const lost = [
     expired && `${expired} expired`,
     obsolete && `${obsolete} gone with ${obsolete === 1 ? 'its' : 'their'} words`,
-  ]
-  const parts = counts.filter(Boolean)
+  ].filter(Boolean)
   const [only] = hunks
+  const single = hunks.length === 1 && only ? (DONE[only.status] ?? status) : null
+  const several = single === null && decided.length + lost.length > 0
   const what =
-    hunks.length === 1 && only
-      ? (DONE[only.status] ?? status)
-      : parts.length > 0
-        ? `${plural(hunks.length, 'change')}: ${parts.join(', ')}`
-        : (ENDED[status] ?? status)
+    single ??
+    (several
+      ? `${plural(hunks.length, 'change')}: ${decided.join(', ')}`
+      : (ENDED[status] ?? status))
+  // What nobody decided, nobody is named for.
+  const rest = several ? lost.join(', ') : ''
+  const withRest = (words: string) =>
+    [words, rest].filter(Boolean).join(decided.length > 0 ? ', ' : '')
   // Nobody decided it, and why is said beside it.
-  if (unasked !== null) return what
+  if (unasked !== null) return withRest(what)
   // Whose rule it was is said beside it; its maker did not decide this.
   const decisions = hunks.flatMap(({ decided }) =>
     decided && !(decided.rule !== undefined && decided.rule === rule) ? [decided] : [],
   )
   const names =
     decisions.length > 0 ? deciders(decisions, me) : by && rule === null ? [by.name] : []
-  return names.length > 0 ? `${what} by ${names.join(', ')}` : what
+  const named = !several || decided.length > 0 ? names : []
+  return withRest(named.length > 0 ? `${what} by ${listed(named)}` : what)
 }
+
+/** "Ana, Bo and Cy". */
+const listed = (names: readonly string[]): string =>
+  [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
 
 /** Everybody who decided, each once, in the order of the changes. */
 function deciders(decisions: readonly HunkDecided[], me: string | undefined): string[] {

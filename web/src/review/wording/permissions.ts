@@ -1,7 +1,7 @@
 /** Who may decide a suggestion, by all policies that hold for it; the server has the last word. */
 import { canDecide, canWrite, useDocument } from '../../editor/store.ts'
 import { useSession } from '../../session/store.ts'
-import type { ToolApprovalRequest, Person, Role } from '../../wire/generated.ts'
+import type { Approvals, ToolApprovalRequest, Person, Role } from '../../wire/generated.ts'
 
 export interface Reviewer {
   id: string | undefined
@@ -57,6 +57,21 @@ export function consentOf({
     .filter((policy) => policy !== 'any')
     .map((policy) => WHO_DECIDES[policy] ?? policy)
   return approvals.need > 1 ? [...who, `${approvals.have} of ${approvals.need} approvals`] : who
+}
+
+/** What somebody hears whose approval is not the last that is needed. */
+export function votedWords({ have, need }: Approvals, what = 'it'): string {
+  return `You approved ${what}. ${stillNeeded(need - Math.max(have, 1))}`
+}
+
+const stillNeeded = (more: number): string =>
+  more === 1 ? 'One more approval needed.' : `${more} more approvals needed.`
+
+/** "You and Bo approved it. One more approval needed."; nothing while nobody has. */
+export function approvedWords(names: readonly string[], { need }: Approvals): string {
+  if (names.length === 0 || names.length >= need) return ''
+  const who = [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
+  return `${who} approved it. ${stillNeeded(need - names.length)}`
 }
 
 /** The others who look, each once, in however many tabs they do. */

@@ -1,5 +1,7 @@
 /** Decisions about requests that belong to no document. */
-import { explain, useBusy } from '../../review/state/decide.ts'
+import { explain } from '../../review/state/explain.ts'
+import { votedWords } from '../../review/wording/permissions.ts'
+import { useBusy } from '../../review/state/busy.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { readRules } from './rules.ts'
@@ -23,8 +25,7 @@ export async function decideRequest(
       taken = true
       if (response.remember) void readRules()
       if (status === 'approved') useInbox.setState({ approved: id })
-      if (status === 'pending')
-        toast(`Your approval counts: ${approvals.have} of ${approvals.need}.`)
+      if (status === 'pending') toast(votedWords(approvals))
     } catch (error) {
       explain(error)
     }

@@ -1,6 +1,6 @@
 /** The desk by keyboard: the same letters and chords as beside a text, about the card that has the focus. */
 import { actionOf } from '../../review/changes/keyActions.ts'
-import { useBusy } from '../../review/state/decide.ts'
+import { useBusy } from '../../review/state/busy.ts'
 import { mayDecide, mayType, type Reviewer } from '../../review/wording/permissions.ts'
 import { useSession } from '../../session/store.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'

@@ -1,6 +1,6 @@
 /** Half-written words about requests of the desk, once those are over: kept, and said so where somebody does not see it. */
 import { useEffect, useState } from 'react'
-import { useBusy } from '../../review/state/decide.ts'
+import { useBusy } from '../../review/state/busy.ts'
 import { forgetDrafts, orphaned, useInboxDrafts } from '../../review/state/drafts.ts'
 import { applyRequest, isWaiting } from '../../review/state/store.ts'
 import { useSession, wire } from '../../session/store.ts'

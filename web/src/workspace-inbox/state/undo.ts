@@ -1,5 +1,5 @@
 /** The ways back at the desk: a file is put back as it was, and what was not done is proposed again on today’s files. */
-import { explain } from '../../review/state/decide.ts'
+import { explain } from '../../review/state/explain.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'

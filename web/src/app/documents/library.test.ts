@@ -1,0 +1,25 @@
+import { expect, it, vi } from 'vitest'
+import type { DocumentLine } from '../../wire/generated.ts'
+
+vi.mock('../../session/store.ts', () => ({ wire: {} }))
+const { focusWhenOpen, search, takesFocus } = await import('./library.ts')
+
+const line = (title: string, path?: string) => ({ title, ...(path && { path }) }) as DocumentLine
+
+it('finds documents by words of their titles and files', () => {
+  const all = [line('The Keeper’s Ledger'), line('Notes', 'drafts/ledger.md'), line('Axe')]
+  const found = (sought: string) => search(all, sought).map(({ title }) => title)
+  expect(found('ledger')).toEqual(['The Keeper’s Ledger', 'Notes'])
+  expect(found('LEDGER keeper')).toEqual(['The Keeper’s Ledger'])
+  expect(found(' ')).toHaveLength(3)
+  expect(found('lamp')).toEqual([])
+})
+
+it('puts the caret into a new document, once', () => {
+  focusWhenOpen('doc_1')
+  expect([takesFocus('doc_2'), takesFocus('doc_1'), takesFocus('doc_1')]).toEqual([
+    false,
+    true,
+    false,
+  ])
+})

@@ -1,0 +1,12 @@
+/** The way to the question, at once: the next key is meant for it already. */
+import { flushSync } from 'react-dom'
+import { usePanel } from '../../review/state/panel.ts'
+
+/** `reveal` shows the panel where something hides it. */
+export function focusComposer(reveal?: () => void): void {
+  flushSync(() => {
+    reveal?.()
+    usePanel.setState({ open: true })
+  })
+  document.querySelector<HTMLElement>('#composer')?.focus()
+}

@@ -1,0 +1,89 @@
+/** Several changes of a kind: each is listed before one decision is made about all of them. */
+import { getCurrent } from '../editor/sync/currentDocument.ts'
+import { useDocument } from '../editor/store.ts'
+import { useSession } from '../session/store.ts'
+import { useFocusOnce } from '../ui/useFocusOnce.ts'
+import { plural } from '../ui/timeFormat.ts'
+import { Quotation } from './cards/Quotation.tsx'
+import { asItIs } from './changes/reviewField.ts'
+import { useReturnFocus } from './changes/keyboardFocus.ts'
+import { snippet } from './changes/snippet.ts'
+import { useBusy } from './state/busy.ts'
+import { decideTogether } from './state/decide.ts'
+import { type Together, usePanel } from './state/panel.ts'
+
+export function DecideTogether() {
+  const together = usePanel((panel) => panel.together)
+  return together ? <List key={together.ids.join()} together={together} /> : null
+}
+
+function List({ together: { title, ids } }: { together: Together }) {
+  const { hunks } = useDocument()
+  const section = useFocusOnce<HTMLElement>()
+  const { leave, stay } = useReturnFocus()
+  const busy = useBusy((state) => ids.some((id) => state.ids.has(id)))
+  const offline = useSession((session) => session.link !== 'online')
+  const state = getCurrent()?.view.state
+  // What somebody decided or changed meanwhile is not in it any more.
+  const listed = hunks.filter((hunk) => ids.includes(hunk.id) && hunk.status === 'pending')
+  if (!state) return null
+  const close = () => {
+    leave()
+    usePanel.setState({ together: null })
+  }
+  const send = (choice: 'accept' | 'reject') => {
+    leave()
+    void decideTogether(listed, choice).then((done) => (done ? close() : stay()))
+  }
+  const those = plural(listed.length, 'change')
+  return (
+    <section
+      className="card together"
+      aria-label={title}
+      ref={section}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        event.stopPropagation()
+        if (event.key === 'Escape') close()
+      }}
+    >
+      <h3>{title}</h3>
+      {listed.length === 0 ? (
+        <p className="fate">They are decided.</p>
+      ) : (
+        <ol aria-label={title} tabIndex={0}>
+          {listed.map((hunk) => (
+            <li key={hunk.id} className="words">
+              <Quotation pieces={snippet(asItIs(state, hunk), state.doc)} />
+            </li>
+          ))}
+        </ol>
+      )}
+      <div className="hunk-actions">
+        {listed.length > 0 && (
+          <>
+            <button
+              type="button"
+              className="button is-accept"
+              disabled={busy || offline}
+              onClick={() => send('accept')}
+            >
+              Accept {those}
+            </button>
+            <button
+              type="button"
+              className="button"
+              disabled={busy || offline}
+              onClick={() => send('reject')}
+            >
+              Reject {those}
+            </button>
+          </>
+        )}
+        <button type="button" className="button is-quiet" onClick={close}>
+          Cancel
+        </button>
+      </div>
+    </section>
+  )
+}

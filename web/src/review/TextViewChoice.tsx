@@ -1,0 +1,32 @@
+/** How the text is shown while changes wait: with its changes, as it would read, as it is. */
+import type { EditorView } from '@codemirror/view'
+import { useDocument } from '../editor/store.ts'
+import { setTextView, type TextView } from './changes/reviewField.ts'
+
+const VIEWS: readonly (readonly [TextView, string])[] = [
+  ['markup', 'Markup'],
+  ['proposed', 'Proposed'],
+  ['original', 'Original'],
+]
+
+export function TextViewChoice({ view }: { view: EditorView }) {
+  const shown = useDocument((state) => state.shown)
+  return (
+    <select
+      className="text-view"
+      aria-label="Show the text"
+      title="Show the text with its changes, as proposed, or as it is"
+      value={shown}
+      onChange={({ currentTarget: { value } }) =>
+        view.dispatch({ effects: setTextView.of(value as TextView) })
+      }
+      onKeyDown={(event) => event.key !== 'Escape' && event.stopPropagation()}
+    >
+      {VIEWS.map(([name, words]) => (
+        <option key={name} value={name}>
+          {words}
+        </option>
+      ))}
+    </select>
+  )
+}

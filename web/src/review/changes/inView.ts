@@ -1,0 +1,110 @@
+/** Whether the active change can be seen, and bringing it to where it can. */
+import { EditorView } from '@codemirror/view'
+import type { Hunk } from '../../wire/generated.ts'
+import { hunkFrom } from './hunk.ts'
+import { describe, hunksOf, reviewField, setActive, setTextView } from './reviewField.ts'
+
+export const reviewBar = (): HTMLElement | null =>
+  document.querySelector<HTMLElement>('[data-review-bar]')
+
+export const isInReviewBar = (): boolean => reviewBar()?.contains(document.activeElement) ?? false
+
+interface Span {
+  top: number
+  bottom: number
+}
+
+/** Of a change taller than the page, so much has to be seen. */
+const ENOUGH = 0.4
+
+/** Whether a change that takes up `lines` is in view between two heights: its first line, and what follows as far as it fits. Pure. */
+export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
+  const [first] = lines
+  if (!first || bottom <= top) return false
+  const end = Math.max(...lines.map((line) => line.bottom))
+  const height = end - first.top
+  const shown = Math.min(end, bottom) - Math.max(first.top, top)
+  const begins = first.top >= top && first.bottom <= bottom
+  return shown >= Math.min(height, (bottom - top) * ENOUGH) && (begins || first.top < top)
+}
+
+/** Whether somebody sees a change now: in the text, or in the panel where that lies over the text. */
+export function isInView(view: EditorView, hunk: Hunk): boolean {
+  const sheet = openSheet()
+  if (!sheet && view.state.field(reviewField).shown !== 'markup') return false
+  return sheet ? isRowSeen(sheet, hunk) : isSeen(linesOf(view, hunk), freePage(view))
+}
+
+/** The panel, where it is open as a sheet over the text. */
+function openSheet(): HTMLElement | null {
+  const panel = document.querySelector<HTMLElement>('.panel.is-open')
+  return panel && getComputedStyle(panel).position === 'fixed' ? panel : null
+}
+
+const rowOf = (id: string): HTMLElement | null =>
+  document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
+
+function isRowSeen(sheet: HTMLElement, hunk: Hunk): boolean {
+  const body = sheet.querySelector('.panel-body')?.getBoundingClientRect()
+  const row = rowOf(hunk.id)
+  const words = row?.querySelector('.hunk-open')?.getBoundingClientRect()
+  if (!body || !words) return false
+  const foot = row?.closest('.proposal')?.querySelector('.proposal-foot')?.getBoundingClientRect()
+  return isSeen([words], { top: body.top, bottom: Math.min(body.bottom, foot?.top ?? body.bottom) })
+}
+
+/** The part of the page that nothing lies over. */
+function freePage(view: EditorView): Span {
+  const page = view.dom.closest('.page-scroll')?.getBoundingClientRect()
+  const bar = reviewBar()?.getBoundingClientRect()
+  const bottom = Math.min(page?.bottom ?? innerHeight, innerHeight)
+  return { top: page?.top ?? 0, bottom: bar ? Math.min(bottom, bar.top) : bottom }
+}
+
+/** The lines of the screen that the marked words of a change are on; none where it is not drawn. */
+function linesOf(view: EditorView, hunk: Hunk): Span[] {
+  const marks = view.contentDOM.querySelectorAll<HTMLElement>(
+    `[data-hunk="${CSS.escape(hunk.id)}"]`,
+  )
+  const rects = [...marks].flatMap((mark) => [...mark.getClientRects()])
+  const drawn = rects.filter(({ height }) => height > 0)
+  if (drawn.length > 0) return drawn.toSorted((a, b) => a.top - b.top)
+  // Only line breaks go: nothing marks them.
+  const broken = hunk.parts.every(({ base, insert }) => insert === '' && /^\n*$/.test(base))
+  const at = broken ? view.coordsAtPos(Math.min(hunkFrom(hunk), view.state.doc.length)) : null
+  return at ? [at] : []
+}
+
+interface Showing {
+  /** Whether the caret goes along. */
+  caret?: boolean
+  /** Said before the change is. */
+  after?: string
+  /** Whether what goes and what comes has to be seen. */
+  marked?: boolean
+}
+
+/** Makes a change the active one, brings it into view and says it to screen readers. */
+export function activate(
+  view: EditorView,
+  hunk: Hunk,
+  { caret = false, after = '', marked = false }: Showing = {},
+): void {
+  const { doc } = view.state
+  const hunks = hunksOf(view.state)
+  const number = hunks.findIndex(({ id }) => id === hunk.id) + 1
+  const at = Math.min(hunkFrom(hunk), doc.length)
+  const seen = isInView(view, hunk)
+  view.dispatch({
+    ...(caret && { selection: { anchor: at } }),
+    effects: [
+      setActive.of(hunk.id),
+      ...(marked ? [setTextView.of('markup')] : []),
+      ...(seen ? [] : [EditorView.scrollIntoView(at, { y: 'center' })]),
+      EditorView.announce.of(
+        [after, describe(hunk, number, hunks.length)].filter(Boolean).join(' '),
+      ),
+    ],
+  })
+  rowOf(hunk.id)?.scrollIntoView({ block: 'nearest' })
+}

@@ -1,0 +1,19 @@
+/** Why the server refused something, said in words of ours. */
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { toast } from '../../ui/toasts.ts'
+import { CallError } from '../../wire/socket.ts'
+import { freshRequest, wordsFor } from '../wording/decisionErrors.ts'
+import { applyRequest, useReview } from './store.ts'
+
+/** Says in words of ours why a decision was refused. */
+export function explain(error: unknown): void {
+  if (!(error instanceof CallError)) throw error
+  if (error.code === 'stale_preview') {
+    const fresh = freshRequest(error.details)
+    // One without a document comes to the desk by itself.
+    if (fresh?.document_id) useReview.setState((state) => applyRequest(state, fresh))
+    return toast('The suggestion changed while you looked. Check it again.')
+  }
+  toast(wordsFor(error))
+  getCurrent()?.redraw()
+}

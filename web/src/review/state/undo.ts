@@ -1,0 +1,211 @@
+/** Taking decisions back: from the toast, with Ctrl+Z in the order they were made, or at any later time. */
+import { isolateHistory, undoDepth } from '@codemirror/commands'
+import type { EditorState } from '@codemirror/state'
+import { create } from 'zustand'
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { hasCapability, wire } from '../../session/store.ts'
+import { dismissAbout, toast } from '../../ui/toasts.ts'
+import { CallError } from '../../wire/socket.ts'
+import type { HunkState, SeenWords, ToolApprovalResponse } from '../../wire/generated.ts'
+import { activate } from '../changes/inView.ts'
+import { expectBack } from '../changes/pressing.ts'
+import { hunksOf } from '../changes/reviewField.ts'
+import { writeDraft } from './drafts.ts'
+import { forgetDecisionsAbout, NO_DECISIONS, useOwnDecisions } from './ownDecisions.ts'
+import { explain } from './explain.ts'
+import { bringBack } from './reopen.ts'
+
+/** What toasts about the last decision are about: a newer one takes the place of the older. */
+export const DECISION = 'decision'
+
+/** What a decision about one request did. */
+export interface Landed {
+  request_id: string
+  accepted: readonly string[]
+  rejected: readonly string[]
+  /** Words that were put in instead of the proposed ones. */
+  texts: Readonly<Record<string, string>>
+}
+
+/** What an undo may overwrite: with `seen`, nothing but that. */
+interface Overwriting {
+  force: true
+  seen?: SeenWords[]
+}
+
+/** The changes of a decision that it was the last word about. */
+export function landed(
+  { request_id, hunks: named = [] }: ToolApprovalResponse,
+  asked: readonly string[],
+  now: readonly HunkState[],
+): Landed[] {
+  const having = (status: HunkState['status']) =>
+    now.filter((hunk) => asked.includes(hunk.id) && hunk.status === status).map(({ id }) => id)
+  const [accepted, rejected] = [having('accepted'), having('rejected')]
+  const texts = Object.fromEntries(
+    named.flatMap(({ id, text }) =>
+      text !== undefined && accepted.includes(id) ? [[id, text]] : [],
+    ),
+  )
+  return accepted.length + rejected.length > 0 ? [{ request_id, accepted, rejected, texts }] : []
+}
+
+/** An accepted change whose words were changed since. */
+export interface Touched {
+  id: string
+  stands: string
+  restores: string
+}
+
+export interface Overwrite {
+  request_id: string
+  hunks?: readonly string[]
+  touched: readonly Touched[]
+}
+
+export const useOverwrite = create<{ asked: Overwrite | null }>()(() => ({ asked: null }))
+
+/** The changes that a refused undo names, with both texts of each. */
+export function touchedSince(details: unknown): Touched[] {
+  if (
+    typeof details !== 'object' ||
+    details === null ||
+    !('touched' in details) ||
+    !Array.isArray(details.touched)
+  )
+    return []
+  return details.touched as Touched[]
+}
+
+interface Act {
+  /** How much of one's own typing there was to undo when it was made. */
+  depth: number
+  done: Promise<readonly Landed[]>
+  /** The same, once it is known. */
+  landed?: readonly Landed[]
+}
+
+/** The decisions made here, oldest first; known from the click on, because the words can change on screen before the answer comes. */
+let acts: Act[] = []
+const MOST = 500
+
+const typed = (): number => {
+  const state = getCurrent()?.view.state
+  return state ? undoDepth(state) : 0
+}
+
+/** Keeps a decision for Ctrl+Z; one that came to nothing is passed over then. */
+export function rememberDecision(done: Promise<readonly Landed[]>): void {
+  const act: Act = { depth: typed(), done }
+  acts = [...acts, act].slice(-MOST)
+  void done.then((known) => {
+    act.landed = known
+    if (known.length === 0) acts = acts.filter((other) => other !== act)
+  })
+  // What is typed from now on is another step than what was typed before.
+  getCurrent()?.view.dispatch({ annotations: isolateHistory.of('full') })
+}
+
+/** What others do can take steps of one's own typing away: the decisions come to stand after fewer of them. */
+export function followDepth(state: EditorState): void {
+  const depth = undoDepth(state)
+  for (const act of acts) act.depth = Math.min(act.depth, depth)
+}
+
+export function forgetDecisions(): void {
+  acts = []
+  useOwnDecisions.setState(NO_DECISIONS)
+}
+
+/** For U: takes the last decision back, whatever was typed since. */
+export function undoLastDecision(): boolean {
+  const act = acts.at(-1)
+  if (!act) return false
+  acts = acts.slice(0, -1)
+  void act.done.then((done) => (done.length > 0 ? takeBack(done) : void undoLastDecision()))
+  return true
+}
+
+/** For Ctrl+Z: `false`: something was typed since, and that comes first. */
+export function undoLastAct(): boolean {
+  const act = acts.at(-1)
+  return act !== undefined && act.depth >= typed() && undoLastDecision()
+}
+
+/** Says what a decision did, with the way back; answers the words. */
+export function offerUndo(done: readonly Landed[]): string {
+  const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
+  if (accepted + rejected === 0) return ''
+  const where = done.length > 1 ? ` in ${done.length} suggestions` : ''
+  const said =
+    accepted + rejected === 1
+      ? accepted === 1
+        ? 'Accepted.'
+        : 'Rejected.'
+      : `${summary(accepted, rejected)}${where}.`
+  const can =
+    (accepted === 0 || hasCapability('undo')) && (rejected === 0 || hasCapability('reopen'))
+  const action = { label: 'Undo', run: () => void takeBack(done) }
+  toast(said, { about: DECISION, ...(can && { action }) })
+  return said
+}
+
+const count = (done: readonly Landed[], which: 'accepted' | 'rejected'): number =>
+  done.reduce((sum, one) => sum + one[which].length, 0)
+
+function summary(accepted: number, rejected: number): string {
+  if (rejected === 0) return `${accepted} changes accepted`
+  if (accepted === 0) return `${rejected} changes rejected`
+  return `${accepted} accepted and ${rejected} rejected`
+}
+
+async function takeBack(done: readonly Landed[]): Promise<void> {
+  acts = acts.filter((act) => act.landed !== done)
+  dismissAbout(DECISION)
+  const ids = done.flatMap(({ accepted, rejected }) => [...accepted, ...rejected])
+  forgetDecisionsAbout(ids)
+  expectBack(ids)
+  for (const { request_id, accepted, rejected, texts } of done.toReversed()) {
+    for (const [id, text] of Object.entries(texts)) writeDraft(id, text)
+    if (accepted.length > 0) await undo(request_id, accepted)
+    if (rejected.length > 0) await bringBack(request_id, rejected)
+  }
+  showAgain(ids)
+}
+
+/** The first of the changes that are open again. */
+function showAgain(ids: readonly string[]): void {
+  const view = getCurrent()?.view
+  const hunk = view && hunksOf(view.state).find(({ id }) => ids.includes(id))
+  if (hunk) activate(view, hunk, { after: 'Taken back.' })
+}
+
+/** Takes accepted changes back, at any later time; over words that were touched since only when the person has seen them and says so again. */
+export async function undo(
+  request_id: string,
+  hunks?: readonly string[],
+  over?: Overwriting,
+): Promise<void> {
+  try {
+    await wire.call('approval:undo', { request_id, ...(hunks && { hunks: [...hunks] }), ...over })
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'conflicted') return explain(error)
+    const touched = touchedSince(error.details)
+    if (touched.length > 0)
+      return useOverwrite.setState({ asked: { request_id, ...(hunks && { hunks }), touched } })
+    const again = { label: 'Undo anyway', run: () => void undo(request_id, hunks, { force: true }) }
+    toast('These words were changed since. Undoing would overwrite that.', {
+      action: again,
+      about: `undo ${request_id}`,
+    })
+  }
+}
+
+/** The person has both texts in view, and wants the older one. */
+export function undoAnyway({ request_id, hunks, touched }: Overwrite): Promise<void> {
+  useOverwrite.setState({ asked: null })
+  return undo(request_id, hunks, {
+    force: true,
+    seen: touched.map(({ id, stands }) => ({ id, stands })),
+  })
+}
