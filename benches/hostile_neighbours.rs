@@ -231,14 +231,11 @@ impl Client {
             stream.set_nodelay(true).expect("an option of TCP");
         }
         socket.read().expect("engine.io opens");
-        let auth = format!("40{}", json!({"token": server.token(name, role), "name": name}));
-        socket.send(Message::text(auth)).expect("it is open");
+        let mut client = Self { socket, acks: 0 };
+        client.send(&format!("40{}", json!({"token": server.token(name, role), "name": name})));
         // Events that come before the token was checked are refused.
-        let is_welcome = |message: &Message| {
-            message.to_text().is_ok_and(|text| text.starts_with("42[\"sessionRegistered\""))
-        };
-        while !is_welcome(&socket.read().expect("the token is good")) {}
-        Self { socket, acks: 0 }
+        while !client.receive().starts_with("42[\"sessionRegistered\"") {}
+        client
     }
 
     /// Makes a document and opens it; its id.
@@ -252,16 +249,27 @@ impl Client {
     /// Sends, and waits for the answer, whichever it is.
     fn ask(&mut self, event: &str, payload: &Value) -> Value {
         self.acks += 1;
-        let packet = format!("42{}{}", self.acks, json!([event, payload]));
-        self.socket.send(Message::text(packet)).expect("it is open");
+        self.send(&format!("42{}{}", self.acks, json!([event, payload])));
         let start = format!("43{}[", self.acks);
         loop {
-            let Message::Text(text) = self.socket.read().expect("it is open") else { continue };
-            if text.as_str() == "2" {
-                self.socket.send(Message::text("3")).expect("it is open");
-            } else if let Some(rest) = text.as_str().strip_prefix(&start) {
+            if let Some(rest) = self.receive().strip_prefix(&start) {
                 let answer: Value = serde_json::from_str(&format!("[{rest}")).expect("JSON");
                 return answer[0].clone();
+            }
+        }
+    }
+
+    fn send(&mut self, packet: &str) {
+        self.socket.send(Message::text(packet)).expect("it is open");
+    }
+
+    /// Returns the next packet. Pings are answered: without that, the server ends the client.
+    fn receive(&mut self) -> String {
+        loop {
+            match self.socket.read().expect("it is open") {
+                Message::Text(text) if text.as_str() == "2" => self.send("3"),
+                Message::Text(text) => return text.as_str().to_owned(),
+                _ => {}
             }
         }
     }

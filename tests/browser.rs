@@ -77,6 +77,18 @@ fn a_document_is_reviewed_by_keyboard_alone_and_no_letter_goes_astray() {
     tell("keyboard", &format!("script:{}", script.display()));
 }
 
+#[test]
+fn a_writer_has_a_name_asks_and_is_answered_and_sees_what_waits() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/writing.json");
+    tell("writing", &format!("script:{}", script.display()));
+}
+
+#[test]
+fn only_a_change_that_is_seen_is_decided_and_everything_can_be_taken_back() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/review.json");
+    tell("review", &format!("script:{}", script.display()));
+}
+
 /// Runs one story with a model; its last lines say what went wrong.
 fn tell(story: &str, model: &str) {
     let chromium = match what_is_needed() {

@@ -138,7 +138,7 @@ fn the_text_and_the_hunks_travel_in_one_message_before_the_resolution_and_the_ac
 }
 
 #[test]
-fn seed_1s_clients_need_nothing_but_approved() {
+fn clients_may_send_nothing_but_approved() {
     let copydesk = TestServer::scripted(correcting());
     let (ana, _ben, _, request) = three_changes(&copydesk);
     ana.emit("tool_approval_response", &json!({"request_id": request.id(), "approved": true})).ok();
@@ -394,8 +394,29 @@ fn the_countdown_stands_still_while_somebody_looks() {
 }
 
 #[test]
-fn people_can_ask_for_more_time() {
+fn in_a_document_nothing_waits_against_the_clock_unless_a_limit_is_set() {
     let copydesk = TestServer::scripted(correcting());
+    let (ana, _, _, request) = three_changes(&copydesk);
+    assert_eq!(request["expires_at"], Value::Null);
+    let waiting = || ana.emit("document:list", &json!({})).ok()["documents"][0]["waiting"].clone();
+    assert_eq!(waiting(), 3);
+    ana.accepts(&request, &[1]);
+    assert_eq!(waiting(), 2);
+    let settings = ana.emit("settings:get", &json!({})).ok()["settings"].clone();
+    assert_eq!(
+        (&settings["documentTimeoutSeconds"], &settings["timeoutSeconds"]),
+        (&json!(0), &json!(300))
+    );
+    let owner = copydesk.owner();
+    owner.emit("settings:set", &json!({"timeoutSeconds": 60})).ok();
+    let (.., request) = three_changes(&copydesk);
+    assert!(request["expires_at"].is_string());
+}
+
+#[test]
+fn people_can_ask_for_more_time() {
+    let copydesk =
+        TestServer::plan().script(correcting()).flags(&["--approval-timeout", "300"]).start();
     let (ana, ben, _, request) = three_changes(&copydesk);
     ben.emit("approval:extend", &json!({"request_id": request.id()})).ok();
     let update = ana.sees_where("tool_approval_update", |it| it["request_id"] == request.id());

@@ -252,7 +252,7 @@ fn an_update_that_the_audit_log_tells_otherwise_is_found() {
             "no audit line says that usr_eve decided then",
         ),
         ("UPDATE updates SET at_ms = 5 WHERE version = 2".to_owned(), "decided then"),
-        (set("'$.requester', 'usr_eve'"), "somebody else than"),
+        (set("'$.requester', 'usr_eve'"), "somebody other than"),
         (set("'$.rule', 'rul_x'"), "names another rule"),
         (set("'$.placed[0].origin', 'edited'"), "was put there like this"),
         (
@@ -288,7 +288,7 @@ fn a_changed_update_is_found() {
     is_found(
         "UPDATE updates SET changes = replace(changes, 'So', 'Oh') WHERE version = 1",
         "snapshot",
-        "is not what the log leads to",
+        "the stored text differs from the log",
     );
     is_found("UPDATE updates SET changes = 'no json' WHERE version = 1", "log.update", "expected");
 }
@@ -411,10 +411,10 @@ fn a_document_at_another_version_is_found() {
 #[test]
 fn a_token_that_makes_no_sense_is_found() {
     for (statement, words) in [
-        ("UPDATE tokens SET hash = 'x' WHERE id = 'tok_owner'", "no SHA-256"),
+        ("UPDATE tokens SET hash = 'x' WHERE id = 'tok_owner'", "not a SHA-256 hash"),
         (
             "UPDATE tokens SET document = 'doc_none' WHERE role = 'editor'",
-            "a document that is not there",
+            "its document does not exist",
         ),
         ("UPDATE tokens SET expires_ms = 1", "it expired before it was issued"),
         ("UPDATE tokens SET revoked_ms = 1", "it was revoked before it was issued"),
@@ -438,19 +438,19 @@ fn a_log_that_could_be_rewritten_is_found() {
 #[test]
 fn who_wrote_what_is_worked_out_again_and_compared() {
     for (statement, code, words) in [
-        ("DELETE FROM placements", "provenance.row", "what it put into the text is not kept"),
+        ("DELETE FROM placements", "provenance.row", "its placements are not stored"),
         ("DELETE FROM placements", "request.update", "no update of the document brought it"),
         ("UPDATE placements SET body = 'no json'", "provenance.row", "cannot be read"),
-        ("UPDATE placements SET version = 99", "provenance.row", "version 99, which is not there"),
+        ("UPDATE placements SET version = 99", "provenance.row", "missing version 99"),
         (
             "UPDATE placements SET body = json_set(body, '$.placed[0].from', 0, '$.placed[0].to', 2)",
             "provenance",
-            "that is not so",
+            "stored placements do not match the text",
         ),
         (
             "UPDATE placements SET body = json_set(body, '$.placed[0].origin', json('{\"stood\":{\"version\":1,\"at\":9000}}'))",
             "provenance",
-            "that is not so",
+            "stored placements do not match the text",
         ),
         (
             "INSERT INTO placements SELECT document, 3, body FROM placements",
@@ -460,7 +460,7 @@ fn who_wrote_what_is_worked_out_again_and_compared() {
         (
             "INSERT INTO provenance SELECT document, 3, '{\"sources\":[\"beginning\"],\"runs\":[[5,0]]}' FROM placements",
             "provenance.kept",
-            "is not what the log leads to",
+            "stored provenance differs from the log",
         ),
         (
             "INSERT INTO provenance SELECT document, 3, 'no json' FROM placements",

@@ -71,7 +71,7 @@ fn a_damaged_rule_is_named() {
     for (set, words) in [
         ("body = 'no json'", "cannot be read"),
         ("body = '{}'", "cannot be read"),
-        ("body = json_set(body, '$.path', '[a')", "this is no path pattern"),
+        ("body = json_set(body, '$.path', '[a')", "this is not a path pattern"),
         ("document = NULL", "the same document"),
         ("session = 'ses_none'", "the same session"),
         ("created_ms = 1", "the same time of making"),
@@ -118,7 +118,7 @@ fn a_rule_whose_life_the_audit_log_tells_otherwise_is_found() {
 #[test]
 fn what_a_rule_decided_without_being_allowed_to_is_found() {
     for (statement, words) in [
-        (format!("DELETE FROM rules WHERE {ANAS}"), "which is not there"),
+        (format!("DELETE FROM rules WHERE {ANAS}"), "which does not exist"),
         (
             format!(
                 "UPDATE rules SET body = json_set(body, '$.ended.at_ms', 1), ended_ms = 1 WHERE {ANAS}"
@@ -147,7 +147,7 @@ fn what_a_rule_decided_without_being_allowed_to_is_found() {
             format!("UPDATE rules SET body = json_set(body, '$.effect', 'ask') WHERE {ANAS}"),
             "a rule decided it that allows nothing",
         ),
-        (format!("DELETE FROM rules WHERE {OWNERS}"), "which is not there"),
+        (format!("DELETE FROM rules WHERE {OWNERS}"), "which does not exist"),
         ("UPDATE tokens SET role = 'viewer' WHERE name = 'Ana'".to_owned(), "could not"),
         ("UPDATE tokens SET revoked_ms = 1 WHERE name = 'Ana'".to_owned(), "could not"),
         (

@@ -206,10 +206,10 @@ fn text_files_become_documents_and_nothing_else_does() {
     let (word, latin) = (file("c.docx", b"PK"), file("d.txt", b"caf\xe9"));
     let folder = folder.path().to_str().unwrap();
     for (wrong, why) in [
-        (vec![one.as_str(), &word], "no text file by its name"),
+        (vec![one.as_str(), &word], "not a supported text file"),
         (vec![&one, &latin], "not in UTF-8"),
         (vec![&one, "nowhere.md"], "cannot read nowhere.md"),
-        (vec![&one, folder], "no text file by its name"),
+        (vec![&one, folder], "not a supported text file"),
         (vec![&one, &two, "--title", "Both"], "--title is for one file"),
     ] {
         let output = runs(&copydesk, &token, &[&["import"], &wrong[..]].concat());

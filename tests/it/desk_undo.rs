@@ -413,10 +413,10 @@ fn what_is_kept_of_an_undo_and_of_a_second_proposal_is_checked() {
         is_found_in(&data, statement, code, words);
     };
     let undos = "INSERT INTO undos SELECT id FROM requests WHERE NOT is_open";
-    is_found(undos, "request.undo", "a restart would look for that");
+    is_found(undos, "request.undo", "has one that is not in progress");
     let set = |change: &str| format!("UPDATE requests SET body = {change} WHERE NOT is_open");
     let begun = set("json_remove(body, '$.reversal.done_ms')");
-    is_found(&begun, "request.undo", "no restart would find out");
+    is_found(&begun, "request.undo", "missing from the list of undos");
     is_found(&set("json_remove(body, '$.reversal')"), "audit.undo", "accounts for an undo of it");
     is_found("DELETE FROM audit WHERE action = 'request.undo'", "audit.undo", "accounts for 0");
     is_found(&set("json_remove(body, '$.execution')"), "request", "nothing says that it was done");

@@ -299,7 +299,7 @@ fn files_that_pages_name_are_there() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Whether this is the name of a source file: `rooms/workspace_inbox.rs`, not a sentence or a pattern.
+/// Whether this is the name of a source file: `rooms/state/workspace_inbox.rs`, not a sentence or a pattern.
 fn is_file_name(text: &str) -> bool {
     let endings = [".rs", ".ts", ".tsx", ".mjs", ".toml", ".yml"];
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');

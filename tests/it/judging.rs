@@ -139,7 +139,7 @@ fn a_reviewer_decides_and_does_not_type() {
     let rex = copydesk.person("Rex", Role::Reviewer);
     rex.opens(&owner.document());
     let error = accepts_with(&rex, &request, "Two").refused_with("not_allowed");
-    assert!(error["message"].as_str().unwrap().contains("right to write"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("permission to write"), "{error}");
     assert_eq!(owner.text(), START);
     // The model's own words, sent back, are nobody else's.
     accepts_with(&rex, &request, "TWO").ok();
@@ -153,7 +153,7 @@ fn a_reviewer_writes_no_file() {
     let request = asks_for_a_file(&owner);
     for file in ["a.txt", "rev.txt"] {
         let error = writes_instead(&rex, &request, file, "mine").refused_with("not_allowed");
-        assert!(error["message"].as_str().unwrap().contains("right to write"), "{error}");
+        assert!(error["message"].as_str().unwrap().contains("permission to write"), "{error}");
         assert_eq!(copydesk.file(file), None);
     }
     rex.accepts_all(&request);

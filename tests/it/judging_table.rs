@@ -378,6 +378,8 @@ const WAYS: &[(&str, Option<&str>)] = &[
     ("approval:reopen", Some("judging.rs: proposed again")),
     ("approval:list", None),
     ("approval:told", None),
+    // It applies nothing; what it leaves to decide is judged like the rest.
+    ("approval:split", None),
     ("approval:focus", None),
     ("approval:extend", None),
     ("approval:withdraw", None),
@@ -387,6 +389,7 @@ const WAYS: &[(&str, Option<&str>)] = &[
     ("/api/v1/requests/{id}", None),
     ("/api/v1/requests/{id}/decision", Some("the table")),
     ("/api/v1/requests/{id}/told", None),
+    ("/api/v1/requests/{id}/split", None),
     ("/api/v1/requests/{id}/extend", None),
     ("/api/v1/requests/{id}/undo", Some("judging.rs: undo")),
     ("/api/v1/requests/{id}/reopen", Some("judging.rs: proposed again")),
@@ -396,13 +399,15 @@ const WAYS: &[(&str, Option<&str>)] = &[
 #[test]
 fn every_way_to_decide_is_known_here() {
     let is_about = |name: &&str| name.contains("approval");
-    let source = include_str!("../../src/transport/rest/mod.rs");
-    let routes = source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1));
-    let routes = routes.filter(|route| route.starts_with("/api/v1/requests"));
-    let known: BTreeSet<_> = WAYS.iter().map(|(way, _)| *way).collect();
-    let there: BTreeSet<_> = events().into_iter().filter(is_about).chain(routes).collect();
+    let source = include_str!("../../src/transport/rest/openapi.rs");
+    let routes = source.split(".at(").skip(1).filter_map(|rest| rest.split('"').nth(1));
+    let routes = routes.filter(|route| route.starts_with("/requests"));
+    let routes = routes.map(|route| format!("/api/v1{route}"));
+    let events = events().into_iter().filter(is_about).map(str::to_owned);
+    let known: BTreeSet<_> = WAYS.iter().map(|(way, _)| (*way).to_owned()).collect();
     assert_eq!(
-        known, there,
-        "tests/it/judging_table.rs, src/transport/socketio/mod.rs and src/transport/rest/mod.rs"
+        known,
+        events.chain(routes).collect(),
+        "tests/it/judging_table.rs, src/transport/socketio/mod.rs, src/transport/rest/openapi.rs"
     );
 }

@@ -53,6 +53,7 @@ mod review_rules;
 mod roles;
 mod rules;
 mod samples;
+mod splitting;
 mod streaming;
 mod tokens;
 mod transports;

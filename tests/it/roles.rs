@@ -49,6 +49,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("approval:list", "{}", "oerv"),
     ("approval:told", r#"{"request_id": "$request", "approved": false}"#, "oer"),
     ("approval:focus", r#"{"request_id": "$request", "on": true}"#, "oer"),
+    ("approval:split", r#"{"request_id": "$request", "hunk_id": "none"}"#, "oer"),
     ("approval:extend", r#"{"request_id": "$request"}"#, "oer"),
     ("approval:undo", r#"{"request_id": "$request"}"#, "oer"),
     ("approval:reopen", r#"{"request_id": "$request"}"#, "oer"),
@@ -61,6 +62,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("settings:set", "{}", "o"),
     ("token:issue", r#"{"role": "viewer", "name": "X"}"#, "o"),
     ("token:list", "{}", "o"),
+    ("token:name", r#"{"name": "X"}"#, "o"),
     ("token:revoke", r#"{"id": "none"}"#, "o"),
 ];
 
@@ -68,7 +70,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
 const MESSAGE: &str =
     r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
 
-/// (route as in `src/transport/rest/mod.rs`, request, body, who may); `-`: also who brings no token. `$` as above.
+/// (route as in `src/transport/rest/openapi.rs`, request, body, who may); `-`: also who brings no token. `$` as above.
 #[rustfmt::skip]
 const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/healthz", "GET /healthz", "", "oervs-"),
@@ -108,6 +110,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/requests/{id}", "GET /api/v1/requests/$request", "", "oerv"),
     ("/api/v1/requests/{id}/decision", "POST /api/v1/requests/$request/decision", r#"{"approved": false}"#, "oer"),
     ("/api/v1/requests/{id}/told", "POST /api/v1/requests/$request/told", r#"{"approved": false}"#, "oer"),
+    ("/api/v1/requests/{id}/split", "POST /api/v1/requests/$request/split", r#"{"hunk_id": "none"}"#, "oer"),
     ("/api/v1/requests/{id}/extend", "POST /api/v1/requests/$request/extend", "{}", "oer"),
     ("/api/v1/requests/{id}/undo", "POST /api/v1/requests/$request/undo", "{}", "oer"),
     ("/api/v1/requests/{id}/reopen", "POST /api/v1/requests/$request/reopen", "{}", "oer"),
@@ -292,11 +295,13 @@ fn every_route_is_open_to_whom_the_table_says() {
 
 #[test]
 fn every_route_is_in_the_table_of_roles() {
-    let source = include_str!("../../src/transport/rest/mod.rs");
-    let routes: BTreeSet<_> =
-        source.split(".route(").skip(1).filter_map(|rest| rest.split('"').nth(1)).collect();
-    let listed: BTreeSet<_> = ROUTES.iter().map(|row| row.0).collect();
-    assert_eq!(listed, routes, "tests/it/roles.rs and src/transport/rest/mod.rs");
+    let first_string = |rest: &str| rest.split('"').nth(1).map(str::to_owned);
+    let described = include_str!("../../src/transport/rest/openapi.rs").split(".at(").skip(1);
+    let described = described.filter_map(first_string).map(|path| format!("/api/v1{path}"));
+    let others = include_str!("../../src/transport/rest/mod.rs").split(".route(").skip(1);
+    let routes: BTreeSet<_> = described.chain(others.filter_map(first_string)).collect();
+    let listed: BTreeSet<_> = ROUTES.iter().map(|row| row.0.to_owned()).collect();
+    assert_eq!(listed, routes, "tests/it/roles.rs, src/transport/rest/openapi.rs, mod.rs");
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn the_servers_types_read_every_clients_sample() {
             "list_pending_approvals" => reads::<ListPendingApprovals>,
             "approval:list" => reads::<ListRequests>,
             "approval:focus" => reads::<FocusRequest>,
+            "approval:split" => reads::<SplitRequest>,
             "approval:extend" | "approval:withdraw" => reads::<NameRequest>,
             "approval:undo" => reads::<UndoRequest>,
             "approval:reopen" => reads::<ReopenRequest>,
@@ -88,6 +89,7 @@ fn the_servers_types_read_every_clients_sample() {
             "rules:revoke" => reads::<RevokeRule>,
             "settings:set" => reads::<SetSettings>,
             "token:issue" => reads::<IssueToken>,
+            "token:name" => reads::<NameToken>,
             "token:revoke" => reads::<RevokeToken>,
             unknown => panic!("{unknown} is read by no type"),
         };
@@ -138,6 +140,7 @@ fn script_of_the_tour() -> Script {
     Script::default()
         .answering("file", "Write", &json!({"file_path": "a.txt", "content": "b"}))
         .answering("open", "Write", &json!({"file_path": "a.txt", "content": "c"}))
+        .answering("split", "update_full_document", &full(&AFTER.replace("wrote every night", "rarely wrote every night outside")))
         .answering("again", "update_full_document", &full(AFTER))
         .answering("edit", "update_full_document", &full(AFTER))
         .turn(json!({"when": {"user": "long"}, "content": say("And so"), "stop_reason": "max_tokens"}))
@@ -177,6 +180,7 @@ fn tour_of_tokens(copydesk: &TestServer, owner: &Person) -> Vec<&'static str> {
     owner.emit("token:revoke", &json!({"id": issued["id"]})).ok();
     vic.is_cut_off();
     owner.emit("token:list", &json!({})).ok();
+    owner.emit("token:name", &json!({"name": "Olga"})).ok();
     vic.shapes_seen()
 }
 
@@ -243,6 +247,14 @@ fn tour_of_decisions(owner: &Person, ben: &Person) {
     owner.emit("approval:withdraw", &id).ok();
     owner.emit("approval:list", &json!({"documentId": owner.document()})).ok();
     owner.emit("approval:reopen", &id).ok();
+    let run = owner.asks("split");
+    let request = owner.sees_request_of(&run);
+    let has_parts = |hunk: &&Value| hunk["parts"].as_array().is_some_and(|parts| parts.len() > 1);
+    let hunk = request.hunks().iter().find(has_parts).unwrap();
+    let split = json!({"request_id": request.id(), "hunk_id": hunk["id"]});
+    owner.emit("approval:split", &split).ok();
+    owner.emit("approval:withdraw", &json!({"request_id": request.id()})).ok();
+    owner.answer(&run);
     let again = owner.asks("again");
     let rule = json!({"approved": true, "remember": {"scope": "document", "max_units": 40}});
     owner.decides(&owner.sees_request_of(&again), rule).ok();

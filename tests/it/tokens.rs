@@ -95,6 +95,20 @@ fn only_owners_of_the_whole_server_issue_list_and_revoke() {
 }
 
 #[test]
+fn the_owners_name_is_kept_with_the_token() {
+    let mut copydesk = TestServer::quiet();
+    let owner = copydesk.owner();
+    let named = owner.emit("token:name", &json!({"name": " Olga "})).ok();
+    assert_eq!(named["user"]["name"], "Olga");
+    let again = Person::arrive(copydesk.url(), OWNER, "");
+    assert_eq!(again.registered()["user"]["name"], "Olga");
+    copydesk.is_killed_and_restarted();
+    let later = Person::arrive(copydesk.url(), OWNER, "");
+    assert_eq!(later.registered()["user"]["name"], "Olga");
+    assert_eq!(later.emit("token:list", &json!({})).ok()["tokens"][0]["name"], "Olga");
+}
+
+#[test]
 fn a_second_owner_is_one_and_can_be_revoked_but_the_first_cannot() {
     let copydesk = TestServer::quiet();
     let owner = copydesk.owner();
@@ -375,7 +389,7 @@ fn what_the_command_line_cannot_do_is_said_on_stderr_with_an_exit_code() {
         (at(here, &editor), 1, "you may not do that"),
         (at(here, "wrong"), 1, "unknown token"),
         (at("http://127.0.0.1:1", OWNER), 1, "does not answer"),
-        (at("127.0.0.1", OWNER), 1, "no address"),
+        (at("127.0.0.1", OWNER), 1, "not the address of a server"),
         (token_command(&copydesk, &["--url", here, "--list"]), 1, "--token"),
         (token_command(&copydesk, &["--role", "viewer"]), 2, "--name"),
         (token_command(&copydesk, &["--role", "king", "--name", "X"]), 2, "king"),

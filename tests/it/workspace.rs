@@ -38,7 +38,7 @@ fn pending(person: &Person) -> Vec<Request> {
 }
 
 #[test]
-fn seed_1s_example_byte_for_byte() {
+fn the_example_of_a_written_file_is_byte_for_byte() {
     let copydesk = test_server(writing());
     let owner = copydesk.owner();
     let run = runs(&owner);

@@ -67,7 +67,7 @@ impl Desk {
             now_ms: 1_000,
             settings: ServerSettings {
                 approvals: ApprovalSwitch::On,
-                timeout_ms: TIMEOUT_MS,
+                timeout_ms: Some(TIMEOUT_MS),
                 permission_mode: PermissionMode::Sdk,
             },
             durable: Open::new(),
