@@ -93,7 +93,7 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
     let (events, mut received) = unbounded_channel();
     let settings = ServerSettings {
         approvals: ApprovalSwitch::On,
-        timeout_ms: 60_000,
+        timeout_ms: Some(60_000),
         permission_mode: PermissionMode::Sdk,
     };
     let sink = Arc::new(EventChannel(events));
