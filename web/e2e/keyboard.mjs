@@ -233,7 +233,7 @@ async function overtaken(chromium, server, ana) {
   await isIn(ana, 'the edit', 'after E')
   await ana.page.keyboard.type('glea')
   await waits(bo, 'the changes at Bo’s', 3)
-  await bo.page.locator('.review-bar').getByRole('button', { name: 'Reject change 1' }).click()
+  await bo.bar('Reject')
   await waits(ana, 'two changes left', 2)
   await ana.page.keyboard.type('ra')
   await press(ana, 'F8')

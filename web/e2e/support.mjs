@@ -179,8 +179,12 @@ export class Writer {
       .click()
   }
 
-  /** Presses a button of the review bar: `Accept`, `Edit` or `Reject`. */
+  /**
+   * Presses a button of the review bar: `Accept`, `Edit` or `Reject`, as somebody who has noticed the change:
+   * a press right after it became the active one only shows it.
+   */
   async bar(button) {
+    await this.page.waitForTimeout(NOTICE_MS)
     await this.page
       .locator('.review-bar')
       .getByRole('button', { name: new RegExp(`^${button} change`) })
@@ -204,6 +208,9 @@ export class Writer {
     await this.page.screenshot({ path: join(shots, `${name}.png`) })
   }
 }
+
+/** Longer than `NOTICE_MS` of `web/src/review/changes/attention.ts`. */
+const NOTICE_MS = 500
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
