@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use copydesk::agent::{
-    AgentRequest, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
-    PermissionMode, RunEndKind, SafeTools,
+    AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog, PermissionMode,
+    RunEndKind, RunRequest, SafeTools,
 };
 use copydesk::approvals::{Decision, RequestVerdict};
 use copydesk::auth::{Authenticator, TokenSecret};
@@ -121,8 +121,8 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
 }
 
 /// Returns a question of the owner about the document of a room.
-fn question(room: &RoomHandle, prompt: &str) -> AgentRequest {
-    AgentRequest {
+fn question(room: &RoomHandle, prompt: &str) -> RunRequest {
+    RunRequest {
         session: SessionId::generate(),
         run: RunId::generate(),
         principal: Authenticator::owner(),

@@ -11,7 +11,7 @@ mod mode_permission;
 mod models;
 pub mod requests;
 pub mod run;
-mod scheduler;
+mod run_queues;
 mod service;
 mod shared_state;
 #[cfg(test)]
@@ -26,7 +26,7 @@ use crate::store::StoreError;
 
 pub use crate::rooms::settings::PermissionMode;
 pub use crate::store::{RunEndKind, RunState};
-pub use crate::tools::SafeTools;
+pub use crate::tools::ReadToolPolicy;
 pub use conversation::fork::ConversationFork;
 pub use conversation::history::HistoryPage;
 pub use external_calls::call::{CallEvent, CallRequest, CallResult, ExternalCall};
@@ -42,7 +42,7 @@ pub use service::AgentService;
 
 /// Question of a person to the agent ([`AgentService::ask`]), or a call of an outside caller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct AgentRequest {
+pub struct RunRequest {
     /// Session that asks; the caller has checked that it is the person's own.
     pub session: SessionId,
     /// Name of the run, unique within the session.
@@ -68,7 +68,7 @@ pub struct AgentRequest {
     /// Event that asked.
     pub kind: AskKind,
     /// Treatment of tools that only read.
-    pub safe_tools: SafeTools,
+    pub read_tools: ReadToolPolicy,
     /// Way in which the run's changes are approved.
     pub permission_mode: PermissionMode,
 }
@@ -112,7 +112,7 @@ pub enum AskKind {
     Call(Box<ExternalCall>),
 }
 
-impl AgentRequest {
+impl RunRequest {
     /// Returns the call of an outside caller, if the request is one.
     fn outside(&self) -> Option<&ExternalCall> {
         match &self.kind {

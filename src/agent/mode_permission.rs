@@ -3,7 +3,7 @@
 use crate::ids::DocumentId;
 use crate::permissions::{Action, Principal};
 
-use super::shared_state::AgentDeps;
+use super::shared_state::AgentCore;
 use super::{AgentService, AskError, BypassPolicy, PermissionMode};
 
 impl AgentService {
@@ -35,7 +35,7 @@ impl AgentService {
     }
 }
 
-impl AgentDeps {
+impl AgentCore {
     /// Checks if a person's runs may have this permission mode.
     pub fn check_mode(
         &self,

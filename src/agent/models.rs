@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::llm::Model;
 
-use super::{AgentRequest, PermissionMode};
+use super::{PermissionMode, RunRequest};
 
 /// Time limit for a provider to list its models.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
@@ -90,7 +90,7 @@ impl ModelCatalog {
 
     /// Matches model and permission mode: `mcpProxy` selects the CLI, whatever model was named, and
     /// the CLI as a model selects `mcpProxy`.
-    pub(super) fn of_mode(&self, mut ask: AgentRequest) -> AgentRequest {
+    pub(super) fn of_mode(&self, mut ask: RunRequest) -> RunRequest {
         if ask.outside().is_some() {
             // No model takes part.
             return ask;

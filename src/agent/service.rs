@@ -21,9 +21,9 @@ use crate::store::{QueryScope, RunEndKind, RunRecord, RunState, Store, WriteBatc
 use crate::tools::ToolRegistry;
 
 use super::models::{self, ChosenModel, ModelCatalog};
-use super::scheduler::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
-use super::shared_state::AgentDeps;
-use super::{AgentRequest, AskError, AskKind, BypassPolicy, SelectedRange, StopFilter};
+use super::run_queues::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
+use super::shared_state::AgentCore;
+use super::{AskError, AskKind, BypassPolicy, RunRequest, SelectedRange, StopFilter};
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::conversation::response::response;
 use crate::agent::conversation::shown_documents::ShownDocuments;
@@ -49,7 +49,7 @@ const CONTENT_LIMIT: usize = 4 * 1024 * 1024;
 /// Service that owns every run of the server. Clones share it.
 #[derive(Clone)]
 pub struct AgentService {
-    pub(super) shared: Arc<AgentDeps>,
+    pub(super) shared: Arc<AgentCore>,
 }
 
 impl AgentService {
@@ -74,7 +74,7 @@ impl AgentService {
         bypass: BypassPolicy,
         clock: WallClock,
     ) -> Self {
-        let shared = AgentDeps {
+        let shared = AgentCore {
             store,
             clock,
             rooms,
@@ -135,7 +135,7 @@ impl AgentService {
     /// # Errors
     ///
     /// If the question is refused; nothing was started then.
-    pub async fn ask(&self, ask: AgentRequest) -> Result<RunId, AskError> {
+    pub async fn ask(&self, ask: RunRequest) -> Result<RunId, AskError> {
         let name = ask.run.clone();
         self.start(ask, CancellationToken::new()).await?;
         Ok(name)
@@ -145,7 +145,7 @@ impl AgentService {
     /// run.
     pub(super) async fn start(
         &self,
-        ask: AgentRequest,
+        ask: RunRequest,
         cancel: CancellationToken,
     ) -> Result<CancellationToken, AskError> {
         if self.shared.stop.is_cancelled() {
@@ -270,7 +270,7 @@ impl AgentService {
     }
 }
 
-impl AgentDeps {
+impl AgentCore {
     async fn work(&self, key: &QueueKey) {
         loop {
             let Some(mut job) = self.queues().next(key) else { return };
@@ -380,12 +380,12 @@ impl AgentDeps {
 
     /// Returns the publisher of a run's events in `room`.
     pub fn run_events(&self, run: &Run, room: RoomHandle) -> RunEvents {
-        let AgentRequest { session, run, document, .. } = &run.ask;
+        let RunRequest { session, run, document, .. } = &run.ask;
         let (session, run, document) = (session.clone(), run.clone(), document.clone());
         RunEvents { room, session, run, clock: self.clock.clone(), document }
     }
 
-    pub(super) fn check(&self, ask: &AgentRequest) -> Result<(), AskError> {
+    pub(super) fn check(&self, ask: &RunRequest) -> Result<(), AskError> {
         if ask.prompt.trim().is_empty() {
             return Err(AskError::EmptyPrompt);
         }
@@ -411,7 +411,7 @@ impl AgentDeps {
     }
 
     async fn keep_new(&self, run: &mut Run) -> Result<(), AskError> {
-        let AgentRequest { session, run: name, document, .. } = &run.ask;
+        let RunRequest { session, run: name, document, .. } = &run.ask;
         if self.store.run(&RunRecord::key(session, name)).await?.is_some() {
             return Err(AskError::Duplicate { run: name.clone() });
         }

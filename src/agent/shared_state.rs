@@ -16,10 +16,10 @@ use super::conversation::shown_documents::ShownDocuments;
 use super::external_calls::waiters::CallWaiters;
 use super::models::ModelCatalog;
 use super::run::state_machine::RunLimits;
-use super::scheduler::RunQueues;
+use super::run_queues::RunQueues;
 
 /// Shared state of all runs.
-pub(crate) struct AgentDeps {
+pub(crate) struct AgentCore {
     pub store: Store,
     pub clock: WallClock,
     pub rooms: RoomRegistry,

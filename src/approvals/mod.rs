@@ -3,7 +3,7 @@
 //!
 //! An [`ApprovalRequest`] is one gated tool call that waits for people. A request that changes text
 //! has [`Hunk`]s, and a hunk is a list of word-level [`HunkPart`]s. `rebase` keeps hunks valid
-//! while people type, `decide` applies a decision, `judging` computes what a decision requires,
+//! while people type, `decide` applies a decision, `requirements` computes what a decision requires,
 //! `rule` holds the approvals people give in advance, and `report` writes what the model is told.
 
 mod authorship;
@@ -13,7 +13,6 @@ mod execution;
 mod hunk;
 pub mod hunks;
 mod invariants;
-mod judging;
 mod path_pattern;
 mod person;
 mod policy;
@@ -22,6 +21,7 @@ mod refusal_reason;
 mod reopen;
 mod report;
 mod request;
+mod requirements;
 mod rule;
 mod undo_file;
 mod undo_text;
@@ -39,7 +39,6 @@ pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
 pub use hunks::hunk_reason::HunkReason;
 pub use hunks::map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use hunks::rebase::{CommittedUpdate, RebaseOutcome};
-pub use judging::{DecisionRequirements, FileRequirements};
 pub use path_pattern::{ExcludedPaths, PathPattern};
 pub use person::Person;
 pub use policy::{ApprovalRequirement, DecisionPolicy, ToolPolicy, Vote, VoteCount};
@@ -53,6 +52,7 @@ pub use request::{
     ApprovalRequest, CallOrigin, ClosedBy, DecisionRemark, ProposedAction, ProposedCall,
     RequestDecisions, RequestResolution, RequestStatus, RequestTimes, UnaskedReason,
 };
+pub use requirements::{DecisionRequirements, FileRequirements};
 pub use rule::{
     ApprovalRule, EVERY_TOOL, PLAN_TOOL, RememberWish, RuleEffect, RuleEnd, RuleScope, RuleSubject,
     ruling,

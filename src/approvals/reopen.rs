@@ -79,7 +79,7 @@ impl ApprovalRequest {
         hunk.status = HunkStatus::Pending;
         hunk.decided = None;
         hunk.votes.clear();
-        hunk.update_required();
+        hunk.update_conflict_status();
         Some(hunk)
     }
 

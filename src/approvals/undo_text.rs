@@ -238,6 +238,6 @@ impl Hunk {
         self.status = HunkStatus::Pending;
         self.decided = None;
         self.votes.clear();
-        self.update_required();
+        self.update_conflict_status();
     }
 }

@@ -230,7 +230,7 @@ impl PersonAccount {
     ///
     /// # Errors
     /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn arrive(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+    pub fn hold_arriving(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Arriving, bytes)
     }
 
@@ -238,7 +238,7 @@ impl PersonAccount {
     ///
     /// # Errors
     /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn wait(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+    pub fn hold_waiting(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Waiting, bytes)
     }
 
@@ -246,7 +246,7 @@ impl PersonAccount {
     ///
     /// # Errors
     /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn body(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+    pub fn hold_body(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Body, bytes)
     }
 
@@ -254,7 +254,7 @@ impl PersonAccount {
     ///
     /// # Errors
     /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn send(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
+    pub fn hold_outgoing(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
         self.hold(HeldFor::Outgoing, bytes)
     }
 
@@ -535,16 +535,16 @@ mod tests {
     fn one_person_holds_so_much_and_nobody_else_is_concerned() {
         let accounts = accounts();
         let ana = accounts.of(&person("ana", Role::Editor));
-        let all = ana.wait(WAITING_BYTES).unwrap();
-        assert_eq!(ana.wait(1).map(drop), Err(NoRoom::Person));
+        let all = ana.hold_waiting(WAITING_BYTES).unwrap();
+        assert_eq!(ana.hold_waiting(1).map(drop), Err(NoRoom::Person));
         assert_eq!(
-            accounts.of(&person("ana", Role::Editor)).wait(1).map(drop),
+            accounts.of(&person("ana", Role::Editor)).hold_waiting(1).map(drop),
             Err(NoRoom::Person)
         );
-        assert_eq!(accounts.of(&person("ben", Role::Editor)).wait(1).map(drop), Ok(()));
-        assert_eq!(ana.arrive(ARRIVING_BYTES).map(drop), Ok(()), "counted apart");
+        assert_eq!(accounts.of(&person("ben", Role::Editor)).hold_waiting(1).map(drop), Ok(()));
+        assert_eq!(ana.hold_arriving(ARRIVING_BYTES).map(drop), Ok(()), "counted apart");
         drop(all);
-        assert_eq!(ana.wait(WAITING_BYTES).map(drop), Ok(()));
+        assert_eq!(ana.hold_waiting(WAITING_BYTES).map(drop), Ok(()));
         assert_eq!(accounts.held(), 0);
     }
 
@@ -552,22 +552,27 @@ mod tests {
     fn somebody_who_may_only_read_holds_little() {
         let accounts = accounts();
         let eve = accounts.of(&person("eve", Role::Viewer));
-        let mut held = eve.wait(READER_BYTES - 1).unwrap();
+        let mut held = eve.hold_waiting(READER_BYTES - 1).unwrap();
         assert_eq!((held.grow(2), held.grow(1)), (Err(NoRoom::Person), Ok(())));
-        assert_eq!(accounts.of(&person("eve", Role::Editor)).wait(1).map(drop), Ok(()));
+        assert_eq!(accounts.of(&person("eve", Role::Editor)).hold_waiting(1).map(drop), Ok(()));
     }
 
     #[test]
     fn what_is_sent_is_limited_beyond_the_largest_message() {
         let accounts = accounts();
         let ana = accounts.of(&person("ana", Role::Viewer));
-        let largest = ana.send(3 * OUTGOING_BYTES).unwrap();
-        let rest = ana.send(OUTGOING_BYTES).unwrap();
+        let largest = ana.hold_outgoing(3 * OUTGOING_BYTES).unwrap();
+        let rest = ana.hold_outgoing(OUTGOING_BYTES).unwrap();
         assert!(ana.is_busy());
-        assert_eq!(ana.send(1).map(drop), Err(NoRoom::Person));
+        assert_eq!(ana.hold_outgoing(1).map(drop), Err(NoRoom::Person));
         drop((largest, rest));
-        let parts: Vec<_> = (0..18).map(|_| ana.send(OUTGOING_BYTES / 18).unwrap()).collect();
-        assert_eq!(ana.send(OUTGOING_BYTES / 9).map(drop), Ok(()), "the largest is not counted");
+        let parts: Vec<_> =
+            (0..18).map(|_| ana.hold_outgoing(OUTGOING_BYTES / 18).unwrap()).collect();
+        assert_eq!(
+            ana.hold_outgoing(OUTGOING_BYTES / 9).map(drop),
+            Ok(()),
+            "the largest is not counted"
+        );
         assert_eq!(parts.len(), 18);
     }
 
@@ -576,10 +581,10 @@ mod tests {
         let accounts = MemoryAccounts::new(1_000);
         let ana = accounts.of(&person("ana", Role::Editor));
         let ben = accounts.of(&person("ben", Role::Editor));
-        let held = (ana.wait(600).unwrap(), ben.send(400).unwrap());
-        assert_eq!(ben.arrive(1).map(drop), Err(NoRoom::Server));
-        assert_eq!(accounts.unknown().arrive(1).map(drop), Err(NoRoom::Server));
+        let held = (ana.hold_waiting(600).unwrap(), ben.hold_outgoing(400).unwrap());
+        assert_eq!(ben.hold_arriving(1).map(drop), Err(NoRoom::Server));
+        assert_eq!(accounts.unknown().hold_arriving(1).map(drop), Err(NoRoom::Server));
         drop(held);
-        assert_eq!((ben.arrive(1_000).map(drop), accounts.held()), (Ok(()), 0));
+        assert_eq!((ben.hold_arriving(1_000).map(drop), accounts.held()), (Ok(()), 0));
     }
 }

@@ -260,7 +260,7 @@ impl RegistryState {
     /// is room.
     fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
         loop {
-            match self.unknown.arrive(bytes) {
+            match self.unknown.hold_arriving(bytes) {
                 Ok(held) => return Ok(held),
                 Err(full) => self.largest_unknown().ok_or(full)?.end(),
             }

@@ -173,7 +173,7 @@ impl IncomingMessage {
             (_, Some(_)) if self.length <= SMALL_MESSAGE_BYTES => Ok(()),
             (Some(held), Some(_)) => held.grow(self.length as usize - held.bytes()),
             (None, Some(person)) => {
-                person.arrive(self.length as usize).map(|held| self.held = Some(held))
+                person.hold_arriving(self.length as usize).map(|held| self.held = Some(held))
             }
         };
         held.map_err(|_| EndReason::ArrivingTooMuch)

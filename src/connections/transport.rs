@@ -286,7 +286,7 @@ impl ConnectionTransport {
         let before = self.take_head().map_or(0, |held| held.bytes());
         let owner = lock(&self.owner).clone().filter(|_| self.is_known());
         let held = match owner {
-            Some(person) => person.arrive(before + bytes)?,
+            Some(person) => person.hold_arriving(before + bytes)?,
             None => hold_unknown(before + bytes)?,
         };
         *lock(&self.head) = Some(held);

@@ -5,7 +5,7 @@
 //! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
 pub(crate) mod commit;
-pub(crate) mod long_work;
+pub(crate) mod pool_work;
 pub(crate) mod queries;
 pub(crate) mod recovery;
 pub(crate) mod turn_effects;
@@ -23,7 +23,7 @@ use crate::store::StoreError;
 use super::command::{PositionsOf, ReplySender, ResolvedRequest, RoomCommand};
 use super::room_deps::RoomDeps;
 use super::room_handle::RoomStatus;
-use super::state::{AppliedAt, RoomState};
+use super::state::{ApplyContext, RoomState};
 use super::{RoomError, RoomHandle, RoomResult};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::persistence::loading;
@@ -45,7 +45,7 @@ pub(super) struct RoomActor {
     inbox: mpsc::Receiver<RoomCommand>,
     pub(super) state: RoomState,
     /// Version up to which people were told everything.
-    pub(super) told: Version,
+    pub(super) announced_version: Version,
     /// Error that made the state unreliable: it ran ahead of the store and could not be loaded
     /// again.
     pub(super) broken: Option<Arc<StoreError>>,
@@ -86,7 +86,7 @@ enum StoreQuery {
 impl RoomActor {
     /// Publishes the durable status to watchers.
     pub(super) fn publish_status(&self) {
-        let now = RoomStatus { version: self.told, people: self.audience.len() };
+        let now = RoomStatus { version: self.announced_version, people: self.audience.len() };
         self.room_status.send_if_modified(|room_status| std::mem::replace(room_status, now) != now);
     }
 
@@ -110,7 +110,7 @@ impl RoomActor {
         let driver = Self {
             shared: Arc::clone(shared),
             inbox,
-            told: state.version(),
+            announced_version: state.version(),
             state,
             broken: None,
             audience: Vec::new(),
@@ -243,7 +243,9 @@ impl RoomActor {
         match need {
             StoreQuery::Nothing => Ok(()),
             StoreQuery::Owners(clients) => self.recognise(clients).await,
-            StoreQuery::Request(id, positions) => self.recall(&id, positions, effects).await,
+            StoreQuery::Request(id, positions) => {
+                self.ensure_request_loaded(&id, positions, effects).await
+            }
             StoreQuery::People(consents) => {
                 let now_ms = self.shared.clock.now_ms();
                 let (store, id) = (&self.shared.store, self.state.id());
@@ -337,8 +339,8 @@ impl RoomActor {
         }
     }
 
-    pub(super) fn now(&self) -> AppliedAt {
+    pub(super) fn now(&self) -> ApplyContext {
         let (ms, server) = (self.shared.clock.now_ms(), self.shared.settings());
-        AppliedAt { ms, server, inbox: self.shared.inbox() }
+        ApplyContext { ms, server, inbox: self.shared.inbox() }
     }
 }

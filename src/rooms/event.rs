@@ -47,9 +47,9 @@ pub enum RoomEvent {
     /// All rules in force, after a change.
     Rules(Vec<Arc<ApprovalRule>>),
     /// New words of a streaming preview.
-    Sketched(Arc<StreamingPreview>),
+    PreviewShown(Arc<StreamingPreview>),
     /// End of a streaming preview without a request.
-    Unsketched(Arc<StreamingPreview>),
+    PreviewEnded(Arc<StreamingPreview>),
     /// New state of the document's file.
     File(FileState),
     /// Event of a run.
@@ -73,8 +73,8 @@ impl RoomEvent {
             | Self::RequestUpdated(_)
             | Self::Resolved(_)
             | Self::Rules(_)
-            | Self::Sketched(_)
-            | Self::Unsketched(_)
+            | Self::PreviewShown(_)
+            | Self::PreviewEnded(_)
             | Self::File(_) => false,
         }
     }
@@ -341,7 +341,7 @@ pub enum ResponseUpdate {
     },
 }
 
-/// Change that the model is still writing; see [`RoomEvent::Sketched`]. People see it; nobody
+/// Change that the model is still writing; see [`RoomEvent::PreviewShown`]. People see it; nobody
 /// can decide it, and it is not stored.
 #[derive(Clone, Debug)]
 pub struct StreamingPreview {
@@ -369,7 +369,7 @@ pub struct StreamingPreview {
     pub hunks: Vec<HunkDraft>,
 }
 
-/// Selection of streaming previews; see [`RoomEvent::Unsketched`].
+/// Selection of streaming previews; see [`RoomEvent::PreviewEnded`].
 #[derive(Clone, Debug)]
 pub enum StreamingPreviewScope {
     /// The preview of this request.

@@ -15,7 +15,7 @@ use crate::store::StoreOp;
 use super::RoomError;
 use super::event::RoomEvent;
 use super::file_state::{FileMerge, FileState, MergeOutcome};
-use super::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use super::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::state::text::check_length;
 
@@ -28,7 +28,7 @@ const CLIENT: &str = "ai:disk";
 pub(super) fn merge(
     state: &mut RoomState,
     merge: FileMerge,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<MergeOutcome, RoomError> {
     state.exists()?;
@@ -46,11 +46,11 @@ pub(super) fn merge(
             origin: None,
             placements: None,
         };
-        state.commit(&woven.change, &author, HunkChanges::default(), now, effects)?;
+        state.apply_server_change(&woven.change, &author, HunkChanges::default(), now, effects)?;
     }
     if !woven.kept.is_empty() {
         // The file is about to be overwritten, so the words it had are logged.
-        let kept: Vec<_> = woven.kept.iter().map(told).collect();
+        let kept: Vec<_> = woven.kept.iter().map(returned_hunk_json).collect();
         let detail = json!({ "path": record.path, "version": state.version(), "kept": kept });
         effects.keep(state.audit("document.file_conflict", DISK, None, detail, now));
     }
@@ -70,7 +70,7 @@ pub(super) fn notify(state: &mut RoomState, news: FileState, effects: &mut TurnE
     }
 }
 
-fn told(ReturnedHunk { base, proposed, now }: &ReturnedHunk) -> serde_json::Value {
+fn returned_hunk_json(ReturnedHunk { base, proposed, now }: &ReturnedHunk) -> serde_json::Value {
     json!({ "base": base, "disk": proposed, "kept": now })
 }
 

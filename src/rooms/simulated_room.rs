@@ -16,7 +16,7 @@ use super::RoomError;
 use super::command::{ResolvedRequest, RoomCommand};
 use super::event::RoomEvent;
 use super::settings::ServerSettings;
-use super::state::{AppliedAt, RoomState};
+use super::state::{ApplyContext, RoomState};
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::persistence::restore;
 use crate::rooms::state::{deadlines, proposals};
@@ -248,6 +248,6 @@ impl SimulatedTurn {
     }
 }
 
-fn now(ms: u64, server: &ServerSettings) -> AppliedAt {
-    AppliedAt { ms, server: server.clone(), inbox: Arc::default() }
+fn now(ms: u64, server: &ServerSettings) -> ApplyContext {
+    ApplyContext { ms, server: server.clone(), inbox: Arc::default() }
 }

@@ -56,7 +56,7 @@ use crate::rooms::work_size::is_long_answer;
 const REMEMBERED: usize = 64;
 
 /// Time and server settings at which a command is applied.
-pub(crate) struct AppliedAt {
+pub(crate) struct ApplyContext {
     /// Milliseconds since 1970.
     pub(super) ms: u64,
     /// Settings of the server.
@@ -193,7 +193,7 @@ impl RoomState {
         since: Option<Version>,
         older: Option<Vec<Arc<Update>>>,
         reply: ReplySender<OpenedDocument>,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) {
         if let Err(error) = self.exists() {
@@ -236,7 +236,7 @@ impl RoomState {
         &self,
         since: Option<Version>,
         older: Option<Vec<Arc<Update>>>,
-        now: &AppliedAt,
+        now: &ApplyContext,
     ) -> OpenedContent {
         let Some(from) = since else { return OpenedContent::Whole(Box::new(self.reading(now))) };
         let start = self.document.tail_start().max(from);
@@ -250,7 +250,7 @@ impl RoomState {
     }
 
     /// Returns the document as it is.
-    pub(super) fn reading(&self, now: &AppliedAt) -> DocumentSnapshot {
+    pub(super) fn reading(&self, now: &ApplyContext) -> DocumentSnapshot {
         DocumentSnapshot {
             title: self.record.title.clone(),
             version: self.version(),
@@ -260,7 +260,7 @@ impl RoomState {
         }
     }
 
-    pub(super) fn in_force(&self, now: &AppliedAt) -> DocumentSettings {
+    pub(super) fn in_force(&self, now: &ApplyContext) -> DocumentSettings {
         let settings = self.own.in_force(&now.server);
         if self.is_workspace_inbox() {
             return DocumentSettings { timeout_ms: settings.outside_timeout_ms, ..settings };
@@ -272,7 +272,7 @@ impl RoomState {
     pub(super) fn requirements<'a>(
         &'a self,
         settings: &'a DocumentSettings,
-        now: &'a AppliedAt,
+        now: &'a ApplyContext,
     ) -> DecisionRequirements<'a> {
         let inbox = self.file_path.as_deref().map(|path| now.inbox.of(path));
         DecisionRequirements {
@@ -288,7 +288,7 @@ impl RoomState {
         actor: &str,
         request: Option<&RequestId>,
         detail: Value,
-        now: &AppliedAt,
+        now: &ApplyContext,
     ) -> StoreOp {
         StoreOp::Audit(AuditEntry {
             at_ms: now.ms,

@@ -118,7 +118,7 @@ pub struct CallEnvironment {
     /// Folder of work without a document, if there is one.
     pub workspace: Option<Workspace>,
     /// Treatment of tools that only read in that folder.
-    pub safe_tools: SafeTools,
+    pub read_tools: ReadToolPolicy,
     /// Plan mode of the run.
     pub plan: PlanMode,
     /// Random tag that marks text of the document as data.
@@ -140,7 +140,7 @@ pub enum PlanMode {
 
 /// Treatment of tools that only read (`auto_approve_safe` on the wire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SafeTools {
+pub enum ReadToolPolicy {
     /// Mode in which they run at once.
     AtOnce,
     /// Mode in which people are asked first.

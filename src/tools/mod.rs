@@ -31,7 +31,7 @@ mod unread_ranges;
 pub use call::{DecidedChange, RewrittenRange, ToolCall, ToolOutcome};
 pub use context::{
     ApprovalTerms, ApprovalWait, CallEnvironment, CallIdentity, DocumentView, EditableRange,
-    PlanMode, ReadDocuments, SafeTools, ToolContext,
+    PlanMode, ReadDocuments, ReadToolPolicy, ToolContext,
 };
 pub use error::{ToolError, ToolResult};
 pub use offers::ToolOffer;

@@ -13,9 +13,9 @@ use super::dyn_tool::{DynTool, boxed};
 use super::pipeline::{self, CallInput, CallOutlook, CompletedCall, HOOKS, HookLists, approval};
 use super::schema::expected;
 use super::{
-    ActionPreview, DocumentProposal, FinishedCall, PlanMode, PreparedCall, ReplacedText, SafeTools,
-    Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError, ToolOutcome, ToolScope,
-    document_updates,
+    ActionPreview, DocumentProposal, FinishedCall, PlanMode, PreparedCall, ReadToolPolicy,
+    ReplacedText, Tool, ToolAnswer, ToolCall, ToolContext, ToolEffect, ToolError, ToolOutcome,
+    ToolScope, document_updates,
 };
 use crate::tools::conversation::exit_plan_mode::ExitPlanMode;
 use crate::tools::conversation::respond_conversation_only::RespondConversationOnly;
@@ -265,7 +265,7 @@ impl ToolRegistry {
         if tool.spec().scope == ToolScope::Workspace && context.environment.workspace.is_none() {
             return Err(self.unknown_here(context, &call.name));
         }
-        let asks = context.environment.safe_tools == SafeTools::Ask;
+        let asks = context.environment.read_tools == ReadToolPolicy::Ask;
         if tool.spec().effect == ToolEffect::Reads
             && (asks || inbox_approval::is_ruled(context, call).await?)
         {

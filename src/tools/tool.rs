@@ -138,7 +138,7 @@ pub enum ToolEffect {
     /// No effect: the call runs at once.
     Safe,
     /// Reads in the workspace: the call runs at once, unless the person wants to be asked
-    /// ([`SafeTools`](super::SafeTools)).
+    /// ([`ReadToolPolicy`](super::ReadToolPolicy)).
     Reads,
     /// Proposes a change of the document, which the room holds until people decide.
     Proposes,

@@ -43,7 +43,7 @@ impl DecisionUpdates {
     }
 }
 
-/// Request as the model knows it, for [`told`].
+/// Request as the model knows it, for [`describe_news`].
 #[derive(Debug)]
 pub struct ReportedDecision<'k> {
     /// Status that the model was told when its call was answered.
@@ -56,7 +56,7 @@ pub struct ReportedDecision<'k> {
 
 /// Returns the lines to tell about a request and its state, or `None` if nothing is new. `newest`
 /// is the request that a person proposed in its place, if there is one.
-pub fn told(
+pub fn describe_news(
     known: &ReportedDecision<'_>,
     now: &ApprovalRequest,
     newest: Option<&ApprovalRequest>,

@@ -21,9 +21,9 @@ use super::response::{end, how_it_ended};
 use super::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::run::run_events::RunEvents;
 use crate::agent::run::run_record::{self, Run};
-use crate::agent::scheduler::{ConversationLock, QueueKey, WorkerNeed};
+use crate::agent::run_queues::{ConversationLock, QueueKey, WorkerNeed};
 use crate::agent::service::AgentService;
-use crate::agent::shared_state::AgentDeps;
+use crate::agent::shared_state::AgentCore;
 use crate::agent::{AskError, AskKind};
 
 /// Interval between checks for the report of a run's end.
@@ -146,7 +146,7 @@ impl AgentService {
     }
 }
 
-impl AgentDeps {
+impl AgentCore {
     async fn begin_anew(
         &self,
         (session, document): &ConversationKey,

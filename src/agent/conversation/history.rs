@@ -11,8 +11,8 @@ use crate::store::{
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::run::run_record::{self, Run};
 use crate::agent::service::AgentService;
-use crate::agent::shared_state::AgentDeps;
-use crate::agent::{AgentRequest, AskError};
+use crate::agent::shared_state::AgentCore;
+use crate::agent::{AskError, RunRequest};
 
 /// Size of one page of a conversation for people, in bytes; a single entry may be longer.
 const PAGE: u64 = 512 * 1024;
@@ -103,7 +103,7 @@ impl AgentService {
     }
 }
 
-impl AgentDeps {
+impl AgentCore {
     /// Returns the entries with which a run continues: the newest of its conversation, as many as a
     /// model is sent; of older ones those with decisions; and all of the run itself.
     pub(crate) async fn remembered(&self, run: &Run) -> Result<Vec<TranscriptEntry>, AskError> {
@@ -135,7 +135,7 @@ impl AgentDeps {
         entries: &mut [TranscriptEntry],
         room: &RoomHandle,
     ) -> Result<bool, AskError> {
-        let AgentRequest { principal, run, .. } = &run.ask;
+        let RunRequest { principal, run, .. } = &run.ask;
         let mut of = transcript::elsewhere(entries, run);
         if of.is_empty() {
             return Ok(false);

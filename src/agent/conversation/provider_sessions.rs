@@ -13,7 +13,7 @@ use crate::store::RunRecord;
 use super::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::models::ChosenModel;
 use crate::agent::run::run_record::{ProviderSession, Run};
-use crate::agent::shared_state::AgentDeps;
+use crate::agent::shared_state::AgentCore;
 use crate::agent::{AskError, ConversationMode};
 
 impl Run {
@@ -35,7 +35,7 @@ impl Run {
 /// Chooses the thread of a run whose model keeps threads, if it has none yet. `said` is the
 /// conversation so far.
 pub async fn choose(
-    shared: &AgentDeps,
+    shared: &AgentCore,
     run: &mut Run,
     chosen: &ChosenModel,
     said: &[TranscriptEntry],

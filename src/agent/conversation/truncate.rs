@@ -58,12 +58,12 @@ fn sent(entry: &TranscriptEntry) -> usize {
     match &entry.kind {
         EntryKind::Prompt { text, news, .. } => text.len() + news.size(),
         EntryKind::Answer { .. } => transcript::size(entry),
-        EntryKind::Results { answers } => answers.iter().map(told).sum(),
+        EntryKind::Results { answers } => answers.iter().map(text_len).sum(),
         EntryKind::Cleared { .. } | EntryKind::End { .. } => 0,
     }
 }
 
-fn told(answer: &ToolOutcome) -> usize {
+fn text_len(answer: &ToolOutcome) -> usize {
     answer.text.len() + answer.note.as_ref().map_or(0, String::len)
 }
 
@@ -77,14 +77,14 @@ fn shorten(entry: &mut TranscriptEntry) -> usize {
 }
 
 fn shorten_result(answer: &mut ToolOutcome) -> usize {
-    let before = told(answer);
+    let before = text_len(answer);
     if answer.text.len() > SHORT {
         LEFT_OUT.clone_into(&mut answer.text);
     }
     if let Some(note) = answer.note.as_mut().filter(|note| note.len() > SHORT) {
         NEWS_LEFT_OUT.clone_into(note);
     }
-    before - told(answer)
+    before - text_len(answer)
 }
 
 fn shorten_call(block: &mut ContentBlock) -> usize {

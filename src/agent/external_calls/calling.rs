@@ -9,13 +9,13 @@ use crate::rooms::command::ApprovalMode;
 use crate::tools::pipeline::inbox_approval;
 use crate::tools::{
     ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, EditableRange, FinishedCall,
-    PlanMode, SafeTools, ToolContext, ToolEffect, ToolOffer,
+    PlanMode, ReadToolPolicy, ToolContext, ToolEffect, ToolOffer,
 };
 
 use super::call::{CallRequest, CallResult};
 use super::waiters::CallHandle;
 use crate::agent::{
-    AgentRequest, AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode,
+    AgentService, AskError, AskKind, AskResult, ConversationMode, PermissionMode, RunRequest,
 };
 
 impl AgentService {
@@ -52,7 +52,7 @@ impl AgentService {
             // The private document of a session does not exist for others.
             return Err(RoomError::NoDocument.into());
         }
-        let ask = AgentRequest {
+        let ask = RunRequest {
             session,
             run: RunId::generate(),
             principal,
@@ -65,7 +65,7 @@ impl AgentService {
             conversation: ConversationMode::Continue,
             model: None,
             kind: AskKind::Call(Box::new(outside)),
-            safe_tools: SafeTools::AtOnce,
+            read_tools: ReadToolPolicy::AtOnce,
             permission_mode: PermissionMode::Sdk,
         };
         match key {
@@ -87,7 +87,7 @@ impl AgentService {
     /// Makes a call under a name that no other call has.
     pub(crate) async fn call_once(
         &self,
-        ask: AgentRequest,
+        ask: RunRequest,
         caller: &CancellationToken,
     ) -> AskResult<CallHandle> {
         let cancel = CancellationToken::new();
@@ -146,7 +146,7 @@ impl AgentService {
                 rooms: self.shared.rooms.clone(),
                 workspace_inbox,
                 workspace: tools.workspace().filter(|_| reads_files).cloned(),
-                safe_tools: SafeTools::AtOnce,
+                read_tools: ReadToolPolicy::AtOnce,
                 plan: PlanMode::Off,
                 tag: uuid::Uuid::new_v4().simple().to_string().into(),
                 clock: self.shared.clock.clone(),

@@ -18,8 +18,8 @@ use super::call::called;
 use super::waiters::CallHandle;
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::run::run_record::Run;
-use crate::agent::shared_state::AgentDeps;
-use crate::agent::{AgentRequest, AgentService, AskError};
+use crate::agent::shared_state::AgentCore;
+use crate::agent::{AgentService, AskError, RunRequest};
 
 /// Time for which a call is recognised, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -41,7 +41,7 @@ impl AgentService {
     /// Makes a call that its caller may have made before, identified by `key`.
     pub(crate) async fn call_again(
         &self,
-        mut ask: AgentRequest,
+        mut ask: RunRequest,
         key: &str,
         caller: &CancellationToken,
     ) -> Result<CallHandle, AskError> {
@@ -62,11 +62,11 @@ impl AgentService {
     }
 }
 
-impl AgentDeps {
+impl AgentCore {
     /// Looks up the call that has the run name of `ask`.
     async fn earlier_call(
         &self,
-        ask: &AgentRequest,
+        ask: &RunRequest,
         caller: &CancellationToken,
     ) -> Result<CallLookup, AskError> {
         if let Some(ongoing) = self.call_waiters.join(ask, caller, &self.stop) {
@@ -104,7 +104,7 @@ impl AgentDeps {
         Ok(None)
     }
 
-    async fn stored_run(&self, ask: &AgentRequest) -> Result<Option<(RunRecord, Run)>, AskError> {
+    async fn stored_run(&self, ask: &RunRequest) -> Result<Option<(RunRecord, Run)>, AskError> {
         let record = self.store.run(&RunRecord::key(&ask.session, &ask.run)).await?;
         let Some(record) = record else { return Ok(None) };
         let run = Run::read(record.clone())?;

@@ -15,7 +15,7 @@ use crate::ids::{RequestId, RunId, SessionId};
 use crate::tools::ApprovalWait;
 
 use super::call::{CallEvent, CallResult};
-use crate::agent::AgentRequest;
+use crate::agent::RunRequest;
 
 /// Run, by its session and its name.
 type RunName = (SessionId, RunId);
@@ -114,7 +114,7 @@ impl CallWaiters {
     /// request, if that is already waiting.
     pub fn open(
         &self,
-        ask: &AgentRequest,
+        ask: &RunRequest,
         waits: Option<RequestId>,
         cancel: CancellationToken,
         caller: &CancellationToken,
@@ -133,7 +133,7 @@ impl CallWaiters {
     /// no caller waits for a call of this name, or it is being withdrawn.
     pub fn join(
         &self,
-        ask: &AgentRequest,
+        ask: &RunRequest,
         caller: &CancellationToken,
         stop: &CancellationToken,
     ) -> Option<CallHandle> {
@@ -144,12 +144,12 @@ impl CallWaiters {
     }
 
     /// Returns the channel that reports the progress of a run's request, if a caller waits.
-    pub fn of(&self, ask: &AgentRequest) -> Option<watch::Sender<Option<ApprovalWait>>> {
+    pub fn of(&self, ask: &RunRequest) -> Option<watch::Sender<Option<ApprovalWait>>> {
         self.call_waiters().get(&name(ask)).map(|waiter| waiter.asking.clone())
     }
 
     /// Tells the waiting caller the result of a call.
-    pub fn notify(&self, ask: &AgentRequest, called: impl FnOnce() -> CallResult) {
+    pub fn notify(&self, ask: &RunRequest, called: impl FnOnce() -> CallResult) {
         let waiter = self.call_waiters().remove(&name(ask));
         if let Some(waiter) = waiter {
             waiter.over.send_replace(Some(called()));
@@ -157,7 +157,7 @@ impl CallWaiters {
     }
 
     /// Removes a call that did not begin.
-    pub fn close(&self, ask: &AgentRequest) {
+    pub fn close(&self, ask: &RunRequest) {
         self.call_waiters().remove(&name(ask));
     }
 
@@ -191,7 +191,7 @@ impl CallWaiter {
     }
 }
 
-fn name(ask: &AgentRequest) -> RunName {
+fn name(ask: &RunRequest) -> RunName {
     (ask.session.clone(), ask.run.clone())
 }
 

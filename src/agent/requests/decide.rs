@@ -13,7 +13,8 @@ use crate::permissions::Principal;
 use crate::rooms::command::ApprovalMode;
 use crate::rooms::{RoomError, RoomHandle};
 use crate::tools::{
-    ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, PlanMode, SafeTools, ToolContext,
+    ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, PlanMode, ReadToolPolicy,
+    ToolContext,
 };
 
 use crate::agent::AgentService;
@@ -139,7 +140,7 @@ impl AgentService {
                 rooms: self.shared.rooms.clone(),
                 workspace_inbox: workspace_inbox.clone(),
                 workspace: self.shared.tools.workspace().cloned(),
-                safe_tools: SafeTools::AtOnce,
+                read_tools: ReadToolPolicy::AtOnce,
                 plan: PlanMode::Off,
                 tag: "".into(),
                 clock: self.shared.clock.clone(),

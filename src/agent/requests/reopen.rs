@@ -19,7 +19,7 @@ use crate::tools::{ApprovalWait, ToolCall};
 
 use crate::agent::external_calls::call::{CallEvent, CallRequest, ExternalCall};
 use crate::agent::external_calls::call_source::CallSource;
-use crate::agent::shared_state::AgentDeps;
+use crate::agent::shared_state::AgentCore;
 use crate::agent::{AgentService, AskError, CallHandle};
 
 /// Result of [`AgentService::reopen_in`].
@@ -92,7 +92,7 @@ impl AgentService {
     }
 }
 
-impl AgentDeps {
+impl AgentCore {
     async fn begin_session(&self, by: &Principal) -> Result<SessionId, AskError> {
         let session = SessionRecord::begin(by.user.clone(), self.clock.now_ms());
         let id = session.id.clone();

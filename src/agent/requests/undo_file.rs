@@ -14,7 +14,7 @@ use crate::rooms::{DESK, RoomError, RoomHandle, RoomResult};
 use crate::tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
 use crate::tools::{ToolError, ToolResult};
 
-use crate::agent::shared_state::AgentDeps;
+use crate::agent::shared_state::AgentCore;
 use crate::agent::{AgentService, AskError};
 
 impl AgentService {
@@ -62,7 +62,7 @@ impl AgentService {
     }
 }
 
-impl AgentDeps {
+impl AgentCore {
     async fn undo(
         &self,
         workspace_inbox: &RoomHandle,

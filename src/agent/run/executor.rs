@@ -32,12 +32,12 @@ use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::conversation::{provider_sessions, transcript};
 use crate::agent::models::ChosenModel;
-use crate::agent::scheduler::QueuedRun;
-use crate::agent::shared_state::AgentDeps;
+use crate::agent::run_queues::QueuedRun;
+use crate::agent::shared_state::AgentCore;
 use crate::agent::{AskError, ConversationMode, PermissionMode};
 
 /// Works on a run until it is over; the caller reports the end.
-pub async fn execute_run(shared: &AgentDeps, job: &mut QueuedRun) -> RunEnd {
+pub async fn execute_run(shared: &AgentCore, job: &mut QueuedRun) -> RunEnd {
     let QueuedRun { run, cancel } = job;
     let worked = async {
         let mut executor = RunExecutor::begin(shared, run, cancel.clone()).await?;
@@ -87,7 +87,7 @@ struct TurnProgress {
 }
 
 struct RunExecutor<'a> {
-    shared: &'a AgentDeps,
+    shared: &'a AgentCore,
     run: &'a mut Run,
     cancel: CancellationToken,
     run_events: RunEvents,
@@ -107,7 +107,7 @@ struct RunExecutor<'a> {
 /// Chooses the model that began to answer, if it is still available. Another model must not be sent
 /// its reasoning.
 fn choose(
-    shared: &AgentDeps,
+    shared: &AgentCore,
     run: &mut Run,
     mut entries: Vec<TranscriptEntry>,
 ) -> Result<(ChosenModel, Vec<TranscriptEntry>), RunFailure> {
@@ -130,7 +130,7 @@ fn choose(
 
 impl<'a> RunExecutor<'a> {
     async fn begin(
-        shared: &'a AgentDeps,
+        shared: &'a AgentCore,
         run: &'a mut Run,
         cancel: CancellationToken,
     ) -> Result<Self, RunFailure> {

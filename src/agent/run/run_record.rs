@@ -7,7 +7,7 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId, Version};
 use crate::store::{MessageRecord, PAST, RunEndKind, RunRecord, RunState, StoreOp};
 
 use super::usage::UsageTotals;
-use crate::agent::AgentRequest;
+use crate::agent::RunRequest;
 use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 
 /// Thread of a model that keeps conversations by itself.
@@ -23,7 +23,7 @@ pub struct ProviderSession {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Request of the run. Its `content` is removed once the private document has it.
-    pub ask: AgentRequest,
+    pub ask: RunRequest,
     /// Time of the request, in milliseconds since 1970.
     pub created_ms: u64,
     /// Version of the document that the model had read when it made its latest calls.
@@ -65,7 +65,7 @@ pub enum RunSubject {
 
 impl Run {
     /// Creates the record of a new run.
-    pub fn new(ask: AgentRequest, created_ms: u64) -> Self {
+    pub fn new(ask: RunRequest, created_ms: u64) -> Self {
         let about = match (&ask.document, &ask.content) {
             (Some(_), _) => RunSubject::Document,
             (None, Some(_)) => RunSubject::Content,
@@ -75,7 +75,7 @@ impl Run {
         let content = ask.content.clone().filter(|_| about == RunSubject::Content);
         Self {
             read_version: ask.outside().and_then(|outside| outside.base),
-            ask: AgentRequest { content, ..ask },
+            ask: RunRequest { content, ..ask },
             created_ms,
             selection: None,
             calls: Vec::new(),
@@ -102,7 +102,7 @@ impl Run {
         state: RunState,
         finished_ms: Option<u64>,
     ) -> Result<StoreOp, serde_json::Error> {
-        let AgentRequest { session, run, document, principal, .. } = &self.ask;
+        let RunRequest { session, run, document, principal, .. } = &self.ask;
         Ok(StoreOp::PutRun(RunRecord {
             id: RunRecord::key(session, run),
             session: session.clone(),

@@ -39,8 +39,8 @@ use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::run::run_record;
 use crate::agent::run::run_record::Run;
 use crate::agent::{
-    AgentRequest, AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog,
-    PermissionMode, RunLimits, SafeTools, SelectedRange,
+    AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog, PermissionMode,
+    ReadToolPolicy, RunLimits, RunRequest, SelectedRange,
 };
 
 /// Time limit for waiting for an event, after which the test fails.
@@ -331,9 +331,9 @@ impl TestAgent {
     }
 
     /// Returns a question without a document, not yet asked.
-    pub fn conversation_question(&mut self, prompt: &str) -> AgentRequest {
+    pub fn conversation_question(&mut self, prompt: &str) -> RunRequest {
         let question = self.question(prompt);
-        AgentRequest { document: None, kind: AskKind::Run, ..question }
+        RunRequest { document: None, kind: AskKind::Run, ..question }
     }
 
     /// Asks a question without a document.
@@ -438,9 +438,9 @@ impl TestAgent {
     }
 
     /// Returns a question about the document, not yet asked.
-    pub fn question(&mut self, prompt: &str) -> AgentRequest {
+    pub fn question(&mut self, prompt: &str) -> RunRequest {
         self.runs += 1;
-        AgentRequest {
+        RunRequest {
             session: self.session.clone(),
             run: RunId::from(format!("run_{}", self.runs)),
             principal: owner(),
@@ -453,7 +453,7 @@ impl TestAgent {
             conversation: ConversationMode::Continue,
             model: None,
             kind: AskKind::Ask,
-            safe_tools: SafeTools::AtOnce,
+            read_tools: ReadToolPolicy::AtOnce,
             permission_mode: PermissionMode::Sdk,
         }
     }
@@ -467,12 +467,12 @@ impl TestAgent {
     /// Asks a question about a selection.
     pub async fn ask_about(&mut self, start: usize, end: usize, prompt: &str) -> RunId {
         let selection = Some(SelectedRange { start, end, text: None });
-        let ask = AgentRequest { selection, ..self.question(prompt) };
+        let ask = RunRequest { selection, ..self.question(prompt) };
         self.agents.ask(ask).await.unwrap()
     }
 
     /// Leaves a run in the store as a crash would right after the model's answer was stored.
-    pub async fn leave_behind(&self, ask: AgentRequest, answer: ScriptedReply) {
+    pub async fn leave_behind(&self, ask: RunRequest, answer: ScriptedReply) {
         let ScriptedReply::Answer(content, stop) = answer else { panic!("no answer") };
         let mut run = Run::new(ask, self.clock.now_ms());
         run.read_version = Some(Version(0));
@@ -539,7 +539,7 @@ impl TestAgent {
     /// Waits until people see a streaming preview.
     pub async fn streaming_preview(&mut self) -> Arc<StreamingPreview> {
         loop {
-            if let RoomEvent::Sketched(streaming_preview) = self.hear().await {
+            if let RoomEvent::PreviewShown(streaming_preview) = self.hear().await {
                 return streaming_preview;
             }
         }
@@ -548,7 +548,7 @@ impl TestAgent {
     /// Waits until people see that a streaming preview was removed.
     pub async fn unsketched(&mut self) -> Arc<StreamingPreview> {
         loop {
-            if let RoomEvent::Unsketched(streaming_preview) = self.hear().await {
+            if let RoomEvent::PreviewEnded(streaming_preview) = self.hear().await {
                 return streaming_preview;
             }
         }

@@ -14,7 +14,7 @@ use crate::rooms::command::SettingsChange;
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings};
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, rewrites, says};
-use crate::agent::{AgentRequest, PermissionMode, StopFilter};
+use crate::agent::{PermissionMode, RunRequest, StopFilter};
 
 const PLAN: &str = "1. Rewrite it.";
 
@@ -27,7 +27,7 @@ async fn planning(part: impl IntoIterator<Item = ScriptedReply>) -> TestAgent {
     let mut stage = TestAgent::with("Old.").await;
     stage.model.plays(part);
     let ask =
-        AgentRequest { permission_mode: PermissionMode::ToolApproval, ..stage.question("Rewrite") };
+        RunRequest { permission_mode: PermissionMode::ToolApproval, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     stage
 }
@@ -192,7 +192,7 @@ async fn people_see_a_plan_even_where_changes_land_unasked() {
     stage.room.configure(SettingsChange { own, frozen: None }, owner()).await.unwrap();
     stage.model.plays([proposes(PLAN), rewrites("New."), says("Done.")]);
     let ask =
-        AgentRequest { permission_mode: PermissionMode::ToolApproval, ..stage.question("Rewrite") };
+        RunRequest { permission_mode: PermissionMode::ToolApproval, ..stage.question("Rewrite") };
     stage.agents.ask(ask).await.unwrap();
     let request = plan(&mut stage).await;
     assert!(request.status.is_open());
@@ -308,7 +308,7 @@ async fn in_the_workspace_a_plan_is_decided_at_the_desk() {
     let mut stage = TestAgent::in_workspace(&[("a.txt", "old")]).await;
     let write = || calls([("Write", json!({"file_path": "a.txt", "content": "new"}))]);
     stage.model.plays([write(), proposes(PLAN), write(), says("Done.")]);
-    let ask = AgentRequest {
+    let ask = RunRequest {
         permission_mode: PermissionMode::ToolApproval,
         ..stage.conversation_question("Write it")
     };
@@ -453,7 +453,7 @@ async fn whoever_may_not_create_documents_does_not_by_asking_the_agent() {
     let grant = crate::auth::TokenGrant { role, name, document, expires_ms: None, user: None };
     let guest = auth.issue(grant, &owner().user, 0).await.unwrap().principal;
     stage.model.plays([founds("Notes", "x"), says("I see.")]);
-    let ask = AgentRequest { principal: guest, ..stage.question("Make notes") };
+    let ask = RunRequest { principal: guest, ..stage.question("Make notes") };
     stage.agents.ask(ask).await.unwrap();
     stage.response().await;
     assert_eq!(told(&stage), ("The person who asks may not create documents".into(), true));

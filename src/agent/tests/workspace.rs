@@ -17,7 +17,7 @@ use crate::permissions::{Principal, Role};
 use crate::rooms::RoomError;
 
 use super::fixture::{ScriptedReply, TestAgent, calls, owner, says};
-use crate::agent::{AgentRequest, PermissionMode, SafeTools, StopFilter};
+use crate::agent::{PermissionMode, ReadToolPolicy, RunRequest, StopFilter};
 
 /// Returns replies that write a file and then end the run.
 fn writes(path: &str, content: &str) -> [ScriptedReply; 2] {

@@ -225,7 +225,7 @@ impl ApprovalRequest {
                 moved |= part.from != at || part.conflict != conflict;
                 (part.from, part.to, part.conflict) = (at, at, conflict);
             }
-            hunk.update_required();
+            hunk.update_conflict_status();
             if moved && hunk.status.is_open() {
                 put.push(hunk.id.clone());
             }

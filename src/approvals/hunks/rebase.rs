@@ -103,7 +103,7 @@ impl Hunk {
         for part in self.parts_to_map() {
             touched |= part.rebase(update);
         }
-        if touched { self.update_required() } else { RebaseOutcome::Moved }
+        if touched { self.update_conflict_status() } else { RebaseOutcome::Moved }
     }
 
     pub(crate) fn parts_to_map(&mut self) -> &mut [HunkPart] {

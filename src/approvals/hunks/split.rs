@@ -76,7 +76,7 @@ impl Hunk {
             };
             // Votes for words of their own are for the hunk as a whole.
             hunk.votes.retain(|vote| vote.text.is_none() && vote.seen.is_none());
-            hunk.update_required();
+            hunk.update_conflict_status();
             hunks.push(hunk);
         }
         hunks

@@ -34,7 +34,7 @@ impl RoomActor {
             Err(lost) => return Err(self.start_again(lost).await),
         };
         if let Err(error) = stored {
-            return Err(self.take_back(outputs, Arc::new(error)).await);
+            return Err(self.roll_back_turn(outputs, Arc::new(error)).await);
         }
         failpoint::pass("room.kept");
         if self.broken.is_none() && self.state.is_workspace_inbox() {
@@ -55,7 +55,7 @@ impl RoomActor {
         self.state.forget_clients();
         failpoint::pass("room.told");
         if self.broken.is_none() {
-            self.told = self.state.version();
+            self.announced_version = self.state.version();
         }
         self.publish_status();
         Ok(())

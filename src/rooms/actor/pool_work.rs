@@ -117,7 +117,7 @@ impl RoomActor {
         let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
             state.push_and_tell(&push, REBASING, &now, effects)
         };
-        self.away(&person, effects, work).await?
+        self.run_on_pool(&person, effects, work).await?
     }
 
     /// Lets the state carry out a command that needs nothing more from the store, on the pool if
@@ -132,11 +132,11 @@ impl RoomActor {
             state.apply(command, &now, effects);
         };
         // If the work is lost, so is the command, which then answers with an error by itself.
-        self.away(&person, effects, work).await.ok();
+        self.run_on_pool(&person, effects, work).await.ok();
     }
 
     /// Runs `work` with the state on a thread of the pool. `person`: see [`cpu_pool::run`].
-    pub(crate) async fn away<T: Send + 'static>(
+    pub(crate) async fn run_on_pool<T: Send + 'static>(
         &mut self,
         person: &str,
         effects: &mut TurnEffects,
@@ -178,7 +178,7 @@ impl RoomActor {
             return self.state.snapshot(effects);
         }
         let room = self.state.id().to_string();
-        self.away(&room, effects, RoomState::snapshot).await.ok();
+        self.run_on_pool(&room, effects, RoomState::snapshot).await.ok();
     }
 
     /// Tells one member; a long event is encoded on the pool.

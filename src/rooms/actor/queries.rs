@@ -50,7 +50,7 @@ impl RoomActor {
         let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
             proposals::propose(state, new, older, &people, &now, effects)
         };
-        self.away(&person, effects, work).await?
+        self.run_on_pool(&person, effects, work).await?
     }
 
     /// Shows a streaming preview.
@@ -68,11 +68,11 @@ impl RoomActor {
         let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
             streaming_previews::show(state, streaming_preview, older, effects)
         };
-        self.away(&room, effects, work).await?
+        self.run_on_pool(&room, effects, work).await?
     }
 
     /// Makes sure that the state has the request a command is about, if there is one.
-    pub(crate) async fn recall(
+    pub(crate) async fn ensure_request_loaded(
         &mut self,
         id: &RequestId,
         positions: PositionsOf,

@@ -16,7 +16,7 @@ use crate::rooms::{EncodedEvent, RoomError};
 impl RoomActor {
     /// Goes back to what is durable, because nothing of the turn was stored, then answers with the
     /// error.
-    pub(crate) async fn take_back(
+    pub(crate) async fn roll_back_turn(
         &mut self,
         outputs: Vec<TurnEffect>,
         error: Arc<StoreError>,
@@ -46,7 +46,9 @@ impl RoomActor {
     /// Loads the state again from what is durable.
     pub(crate) async fn reload(&mut self) {
         // Clients have sent updates that were made on recent versions.
-        match loading::load_recent(&self.shared.store, self.state.id(), self.told).await {
+        match loading::load_recent(&self.shared.store, self.state.id(), self.announced_version)
+            .await
+        {
             Ok(fresh) => {
                 // Streaming previews are shown again with the model's next words.
                 for event in streaming_previews::forget(&mut self.state) {
@@ -79,7 +81,7 @@ impl RoomActor {
     /// Tells people the updates that somebody else wrote to the store, if there are any, and who is
     /// in the document.
     async fn notify_missed(&mut self) {
-        let (from, newest) = (self.told, self.state.version());
+        let (from, newest) = (self.announced_version, self.state.version());
         if from != newest {
             let missed = loading::older(&self.shared.store, &self.state, from).await;
             let missed = missed.and_then(|older| requests::missed(&self.state, from, older));
@@ -92,7 +94,7 @@ impl RoomActor {
                 self.notify(&self.audience, &RoomEvent::Requested(Arc::clone(request)));
             }
         }
-        self.told = newest;
+        self.announced_version = newest;
         self.notify(&self.audience, &RoomEvent::Peers(self.state.presence.peers().to_vec()));
     }
 

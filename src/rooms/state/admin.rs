@@ -17,7 +17,7 @@ use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
 use crate::rooms::settings::{DocumentSettings, LONGEST_TOOL};
-use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::title::{LONGEST_TITLE, stored_title};
 use crate::rooms::{RoomError, settings};
 
@@ -31,7 +31,7 @@ impl RoomState {
     pub(crate) fn administer(
         &mut self,
         command: RoomCommand,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) {
         match command {
@@ -70,7 +70,7 @@ impl RoomState {
         &mut self,
         wanted: &str,
         by: &Principal,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         self.exists()?;
@@ -91,7 +91,7 @@ impl RoomState {
         &mut self,
         configure: SettingsChange,
         by: &Principal,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) -> Result<DocumentSettings, RoomError> {
         self.exists()?;
@@ -123,7 +123,7 @@ impl RoomState {
         &mut self,
         settings: &DocumentSettings,
         by: &Principal,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) {
         let requirements = self.requirements(settings, now);
@@ -176,7 +176,7 @@ impl RoomState {
     fn delete(
         &mut self,
         by: &Principal,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         self.exists()?;
@@ -194,7 +194,7 @@ impl RoomState {
         &mut self,
         wanted: &str,
         by: &Principal,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) -> Result<DocumentSnapshot, RoomError> {
         self.exists()?;
@@ -212,7 +212,7 @@ impl RoomState {
                 origin: None,
                 placements: None,
             };
-            self.commit(&changes, &author, HunkChanges::default(), now, effects)?;
+            self.apply_server_change(&changes, &author, HunkChanges::default(), now, effects)?;
         }
         Ok(self.reading(now))
     }

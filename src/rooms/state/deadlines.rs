@@ -14,13 +14,13 @@ use super::requests::{notify, open_request, place, record};
 use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::ViewerChange;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{ApplyContext, RoomState};
 
 /// Extension in ms where requests have no timeout of their own.
 const EXTENSION_MS: u64 = 300_000;
 
 /// Ends the requests that nobody decided in time, and the views that were not repeated.
-pub(crate) fn expire(state: &mut RoomState, now: &AppliedAt, effects: &mut TurnEffects) {
+pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut TurnEffects) {
     let lapsed = state.focuses.lapse(now.ms);
     let left: Vec<_> = left_paused(state).cloned().collect();
     for id in lapsed.into_iter().chain(left) {
@@ -62,7 +62,7 @@ pub(crate) fn look(
     id: &RequestId,
     member: &MemberId,
     focus: ViewerChange,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let request = open_request(state, id)?;
@@ -89,7 +89,7 @@ fn is_shown(request: &ApprovalRequest, who: Option<&Principal>) -> bool {
 pub(crate) fn stop_viewing_all(
     state: &mut RoomState,
     member: &MemberId,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     for id in state.focuses.of(member) {
@@ -100,7 +100,7 @@ pub(crate) fn stop_viewing_all(
 
 /// Pauses or resumes the countdown after the viewers of a request changed: it is paused as long as
 /// there is one.
-fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, effects: &mut TurnEffects) {
+fn looked(state: &mut RoomState, id: &RequestId, now: &ApplyContext, effects: &mut TurnEffects) {
     let anybody = state.focuses.any(id);
     let Some(request) = state.open.get_mut(id) else { return };
     let stood_still = request.clock.paused_ms.is_some();
@@ -117,7 +117,7 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &AppliedAt, effects: &mut 
 
 /// Pauses the countdown of viewed requests, if that could not be stored. Other countdowns resume at
 /// the next turn.
-pub(crate) fn agree_with_focus(state: &mut RoomState, now: &AppliedAt) {
+pub(crate) fn agree_with_focus(state: &mut RoomState, now: &ApplyContext) {
     for (id, request) in &mut state.open {
         if request.clock.paused_ms.is_none() && state.focuses.any(id) {
             Arc::make_mut(request).clock.pause(now.ms);
@@ -126,7 +126,7 @@ pub(crate) fn agree_with_focus(state: &mut RoomState, now: &AppliedAt) {
 }
 
 /// Resumes all paused countdowns because the room closes; the time of viewing does not count.
-pub(crate) fn stop_looking(state: &mut RoomState, now: &AppliedAt, effects: &mut TurnEffects) {
+pub(crate) fn stop_looking(state: &mut RoomState, now: &ApplyContext, effects: &mut TurnEffects) {
     let stands_still = |request: &&Arc<ApprovalRequest>| request.clock.paused_ms.is_some();
     let paused: Vec<_> = state.open.values().filter(stands_still).cloned().collect();
     for mut request in paused {
@@ -141,7 +141,7 @@ pub(crate) fn extend(
     state: &mut RoomState,
     id: &RequestId,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;

@@ -23,7 +23,7 @@ use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::event::RequestNews;
 use crate::rooms::settings::frozen_by;
-use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 
 /// Takes a decision as a whole, or refuses it with the reason.
 pub(crate) fn decide(
@@ -31,7 +31,7 @@ pub(crate) fn decide(
     id: &RequestId,
     decision: &Decision,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
@@ -72,7 +72,7 @@ pub(crate) fn apply_decision(
     outcome: &DecisionOutcome,
     decision: &Decision,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let id = request.id().clone();
@@ -83,7 +83,7 @@ pub(crate) fn apply_decision(
             let placements = Some(placements(&request, ServerAct::Accepted, outcome, rule));
             let author =
                 ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
-            state.commit(changes, &author, hunks, now, effects)?;
+            state.apply_server_change(changes, &author, hunks, now, effects)?;
             move_scope(&mut request, changes);
         }
         None => notify_hunks(state, hunks, effects),
@@ -105,7 +105,7 @@ fn keep_decision(
     outcome: &DecisionOutcome,
     decision: &Decision,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     let body = serde_json::to_value(decision).unwrap_or_default();
@@ -131,7 +131,7 @@ pub(crate) fn split(
     id: &RequestId,
     hunk: &HunkId,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
@@ -156,7 +156,7 @@ pub(crate) fn withdraw(
     state: &mut RoomState,
     id: &RequestId,
     by: Option<&Principal>,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
@@ -173,7 +173,7 @@ pub(crate) fn withdraw(
 pub(crate) fn end_all(
     state: &mut RoomState,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     for event in streaming_previews::forget(state) {
@@ -193,7 +193,7 @@ pub(crate) fn end(
     dropped: Vec<HunkId>,
     action: &str,
     by: Option<&Principal>,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);

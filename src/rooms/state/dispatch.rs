@@ -11,14 +11,14 @@ use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::command::RoomCommand;
 use crate::rooms::event::{CaretPosition, RoomEvent};
 use crate::rooms::file;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{ApplyContext, RoomState};
 
 impl RoomState {
     /// Applies a command that needs nothing more from the store.
     pub(crate) fn apply(
         &mut self,
         command: RoomCommand,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) {
         let words_are_frozen = !self.own.frozen.is_empty();
@@ -34,7 +34,7 @@ impl RoomState {
     fn apply_to_document(
         &mut self,
         command: RoomCommand,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) {
         match command {
@@ -103,7 +103,12 @@ impl RoomState {
     }
 
     /// Lets a connection out.
-    pub(crate) fn leave(&mut self, member: &MemberId, now: &AppliedAt, effects: &mut TurnEffects) {
+    pub(crate) fn leave(
+        &mut self,
+        member: &MemberId,
+        now: &ApplyContext,
+        effects: &mut TurnEffects,
+    ) {
         effects.then(TurnEffect::Leave(member.clone()));
         if self.presence.leave(member) {
             effects.notify(RoomEvent::Peers(self.presence.peers().to_vec()));
@@ -127,7 +132,7 @@ impl RoomState {
 fn apply_to_request(
     state: &mut RoomState,
     command: RoomCommand,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     let (reply, result) = match command {

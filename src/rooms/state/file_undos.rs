@@ -19,7 +19,7 @@ use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::UndoFileChange;
 use crate::rooms::event::RequestNews;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{ApplyContext, RoomState};
 
 /// Begins to undo what a call did to a file, under the policy in force. Everybody is told, and
 /// nobody else can begin it then.
@@ -27,7 +27,7 @@ pub(crate) fn begin(
     state: &mut RoomState,
     undoing: UndoFileChange,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let UndoFileChange { request: id, found } = undoing;
@@ -50,7 +50,7 @@ pub(crate) fn end(
     state: &mut RoomState,
     id: &RequestId,
     reversed: &FileUndoOutcome,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
@@ -80,7 +80,7 @@ pub(crate) fn repeated(
     id: &RequestId,
     again: RequestId,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);

@@ -20,7 +20,7 @@ use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::{ApprovalSwitch, DocumentSettings, frozen_by, frozen_words};
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{ApplyContext, RoomState};
 
 /// Holds a change, mapped from the version it was made on to the newest. `older` holds the updates
 /// between that version and the log at hand; `None` if they are no longer available. `people` hold
@@ -30,7 +30,7 @@ pub(crate) fn propose(
     new: NewApprovalRequest,
     older: Option<Vec<Arc<Update>>>,
     people: &[Principal],
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<ProposalOutcome, RoomError> {
     state.exists()?;
@@ -100,7 +100,11 @@ fn check_room(state: &RoomState, requester: &Principal) -> Result<(), RoomError>
 }
 
 /// Returns the immediate outcome of a request.
-fn proposed(state: &RoomState, request: Arc<ApprovalRequest>, now: &AppliedAt) -> ProposalOutcome {
+fn proposed(
+    state: &RoomState,
+    request: Arc<ApprovalRequest>,
+    now: &ApplyContext,
+) -> ProposalOutcome {
     match requests::settled(state, &request, now) {
         Some(settled) => ProposalOutcome::Resolved(Box::new(settled)),
         None => ProposalOutcome::Waiting(request),
@@ -111,7 +115,7 @@ fn proposed(state: &RoomState, request: Arc<ApprovalRequest>, now: &AppliedAt) -
 fn announce(
     state: &mut RoomState,
     request: &Arc<ApprovalRequest>,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     let proposal = &request.proposal;
@@ -136,7 +140,7 @@ fn arrive(
     new: NewApprovalRequest,
     missed: &[ChangeSet],
     settings: &DocumentSettings,
-    now: &AppliedAt,
+    now: &ApplyContext,
 ) -> Result<ArrivalOutcome, RoomError> {
     let NewApprovalRequest {
         origin,
@@ -196,7 +200,7 @@ fn apply_at_once(
     state: &mut RoomState,
     request: ApprovalRequest,
     why: UnaskedReason,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<ProposalOutcome, RoomError> {
     let by = requester(&request);
@@ -225,7 +229,7 @@ fn check_at_once(
     request: &mut ApprovalRequest,
     decision: &Decision,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
 ) -> Result<DecisionOutcome, RoomError> {
     let nothing = DecisionRequirements::default();
     let outcome = request.decide(decision, by, state.document.text(), now.ms, &nothing)?;

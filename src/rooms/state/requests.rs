@@ -12,7 +12,7 @@ use crate::store::{RequestRecord, StoreOp};
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::command::ResolvedRequest;
 use crate::rooms::event::{RequestNews, RequestUpdate, RoomEvent};
-use crate::rooms::state::{AppliedAt, HunkChanges, RoomState};
+use crate::rooms::state::{ApplyContext, HunkChanges, RoomState};
 use crate::rooms::{RoomError, RoomResult};
 
 /// Largest number of open requests of a document.
@@ -117,7 +117,7 @@ pub(crate) fn notify(
     request: &Arc<ApprovalRequest>,
     changed: &[HunkId],
     by: Option<&Principal>,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     if let Some(settled) = settled(state, request, now) {
@@ -158,7 +158,7 @@ pub(crate) fn notify_news(
 pub(crate) fn settled(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
-    now: &AppliedAt,
+    now: &ApplyContext,
 ) -> Option<ResolvedRequest> {
     let resolution = request.resolution()?;
     let is_current = resolution.version == state.version();

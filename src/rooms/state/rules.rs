@@ -19,7 +19,7 @@ use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::NewRule;
 use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::LONGEST_TOOL;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{ApplyContext, RoomState};
 
 /// Largest number of rules in force in a document.
 pub(crate) const MOST_RULES: usize = 100;
@@ -64,7 +64,7 @@ pub(crate) enum OwnerRuling {
 pub(crate) fn judge(
     state: &RoomState,
     request: &ApprovalRequest,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> OwnerRuling {
     let extent = request.proposed_extent();
@@ -90,7 +90,7 @@ pub(crate) fn add(
     state: &mut RoomState,
     new: NewRule,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRule>, RoomError> {
     state.exists()?;
@@ -154,7 +154,7 @@ pub(crate) fn add(
 pub(crate) fn remember(
     state: &mut RoomState,
     rule: &ApprovalRule,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     if state.rules.values().any(|known| known.repeats(rule)) {
@@ -175,7 +175,7 @@ pub(crate) fn decide(
     state: &mut RoomState,
     mut request: Arc<ApprovalRequest>,
     people: &[Principal],
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     let deciding = request.deciding_rules(state.rules.values().map(AsRef::as_ref), people);
@@ -199,7 +199,7 @@ pub(crate) fn revoke(
     state: &mut RoomState,
     id: &RuleId,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<(), RoomError> {
     let rule = state.rules.get(id).ok_or(RoomError::NoRule)?;
@@ -215,7 +215,7 @@ pub(crate) fn revoke(
 pub(crate) fn end_with_sessions(
     state: &mut RoomState,
     over: &[SessionId],
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     let ends = |rule: &&Arc<ApprovalRule>| is_for_session(rule) && over.contains(&rule.session);
@@ -241,7 +241,7 @@ fn end(
     state: &mut RoomState,
     id: &RuleId,
     by: Option<&Principal>,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     let Some(mut rule) = state.rules.remove(id) else { return };

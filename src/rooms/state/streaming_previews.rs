@@ -47,7 +47,7 @@ pub(crate) fn show(
         .0
         .insert(id.clone(), page)
         .map_or_else(Vec::new, |page| page.hunks);
-    effects.notify(RoomEvent::Sketched(streaming_preview));
+    effects.notify(RoomEvent::PreviewShown(streaming_preview));
     let now: HashSet<_> = hunks.iter().map(|hunk| &hunk.id).collect();
     let gone = before.iter().filter(|hunk| !now.contains(&hunk.id));
     let drop: Vec<_> = gone.map(|hunk| hunk.id.clone()).collect();
@@ -115,7 +115,7 @@ pub(crate) fn forget(state: &mut RoomState) -> Vec<RoomEvent> {
 
 fn gone_events(state: &RoomState, page: PreviewPage) -> Vec<RoomEvent> {
     let PreviewPage { streaming_preview, hunks } = page;
-    dropped(state, hunks).into_iter().chain([RoomEvent::Unsketched(streaming_preview)]).collect()
+    dropped(state, hunks).into_iter().chain([RoomEvent::PreviewEnded(streaming_preview)]).collect()
 }
 
 /// Removes the preview of a request that has just been announced; the request's hunks take its

@@ -16,7 +16,7 @@ use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::PushRequest;
 use crate::rooms::event::RoomEvent;
-use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 
 /// Length of the longest text of a document, in UTF-16 code units.
 const LONGEST_TEXT: usize = 8 * 1024 * 1024;
@@ -61,7 +61,7 @@ impl RoomState {
         &mut self,
         push: &PushRequest,
         budget: RebaseBudget,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) -> Result<Version, RoomError> {
         self.exists()?;
@@ -101,7 +101,7 @@ impl RoomState {
         &mut self,
         push: &PushRequest,
         budget: RebaseBudget,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) -> Result<Version, RoomError> {
         let pushed = self.push(push, budget, now, effects);
@@ -164,12 +164,12 @@ impl RoomState {
 
     /// Commits a change made by the server to the newest version, and tells everyone, together with
     /// the hunk changes that belong to it. Changes nothing if it is refused.
-    pub(crate) fn commit(
+    pub(crate) fn apply_server_change(
         &mut self,
         change: &ChangeSet,
         author: &ChangeAuthor<'_>,
         hunks: HunkChanges,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) -> Result<(), RoomError> {
         if change.new_len() > change.len() {
@@ -205,7 +205,7 @@ impl RoomState {
         from: Version,
         updates: &[Arc<Update>],
         author: &UserId,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) {
         let records = updates.iter().map(|update| UpdateRecord {
@@ -237,7 +237,7 @@ impl RoomState {
         before: Option<Text>,
         from: Version,
         updates: &[Arc<Update>],
-        now: &AppliedAt,
+        now: &ApplyContext,
     ) -> TouchedHunks {
         let mut touched = TouchedHunks::new();
         if !self.has_positions() {
@@ -263,7 +263,7 @@ impl RoomState {
         change: &ChangeSet,
         after: &Text,
         except: Option<&RequestId>,
-        now: &AppliedAt,
+        now: &ApplyContext,
         touched: &mut TouchedHunks,
     ) {
         self.presence.map(change);
@@ -286,7 +286,7 @@ impl RoomState {
     fn notify_touched(
         &mut self,
         touched: TouchedHunks,
-        now: &AppliedAt,
+        now: &ApplyContext,
         effects: &mut TurnEffects,
     ) {
         for (id, mut changed) in touched {

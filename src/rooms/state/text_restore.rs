@@ -11,7 +11,7 @@ use crate::permissions::Principal;
 
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::TextRestore;
-use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::{RoomError, RoomResult};
 
 /// Restores an older text by one update; its words are attributed to their authors again.
@@ -19,7 +19,7 @@ pub(crate) fn restore(
     state: &mut RoomState,
     wanted: &TextRestore,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> RoomResult<Version> {
     state.exists()?;
@@ -38,7 +38,7 @@ pub(crate) fn restore(
         origin: None,
         placements: Some(placements(*version, edits)),
     };
-    state.commit(&changes, &author, HunkChanges::default(), now, effects)?;
+    state.apply_server_change(&changes, &author, HunkChanges::default(), now, effects)?;
     let detail = json!({ "version": version, "made": state.version() });
     effects.keep(state.audit("document.restore", by.user.as_str(), None, detail, now));
     Ok(state.version())

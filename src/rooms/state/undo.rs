@@ -19,7 +19,7 @@ use super::requests::{
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ProposeAgain, UndoChange};
 use crate::rooms::event::RoomEvent;
-use crate::rooms::state::{AppliedAt, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::{RoomError, RoomResult};
 
 /// Undoes accepted hunks by one update; they are open again.
@@ -27,7 +27,7 @@ pub(crate) fn undo(
     state: &mut RoomState,
     wish: &UndoChange,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> RoomResult<Arc<ApprovalRequest>> {
     let mut request = current(state, &wish.request, now)?;
@@ -47,7 +47,7 @@ pub(crate) fn undo(
             let placements = Some(placements(&request, ServerAct::TakenBack, &outcome, None));
             let author =
                 ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
-            state.commit(changes, &author, hunks, now, effects)?;
+            state.apply_server_change(changes, &author, hunks, now, effects)?;
             move_scope(&mut request, changes);
         }
         None => notify_hunks(state, hunks, effects),
@@ -63,7 +63,7 @@ pub(crate) fn reopen(
     state: &mut RoomState,
     wish: &ProposeAgain,
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> RoomResult<Arc<ApprovalRequest>> {
     let id = &wish.request;
@@ -85,7 +85,7 @@ fn open_again(
     mut request: ApprovalRequest,
     again: &[HunkId],
     by: &Principal,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     if !state.focuses.any(request.id()) {
@@ -103,7 +103,7 @@ fn open_again(
 }
 
 /// Returns the request at the newest version, with the requirements of the settings in force.
-fn current(state: &RoomState, id: &RequestId, now: &AppliedAt) -> RoomResult<ApprovalRequest> {
+fn current(state: &RoomState, id: &RequestId, now: &ApplyContext) -> RoomResult<ApprovalRequest> {
     state.exists()?;
     let request = state.request(id).ok_or(RoomError::NoRequest)?;
     if request.version != state.version() {

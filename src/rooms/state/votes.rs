@@ -10,7 +10,7 @@ use crate::permissions::Principal;
 
 use super::requests::{notify, place};
 use crate::rooms::actor::turn_effects::TurnEffects;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{ApplyContext, RoomState};
 
 /// Returns `true` if a request is open and has votes that were not enough yet.
 pub(crate) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
@@ -22,7 +22,7 @@ pub(crate) fn any_vote(state: &RoomState, id: &RequestId) -> bool {
 pub(crate) fn recount(
     state: &mut RoomState,
     people: &[Principal],
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) {
     let gone = |request: &&Arc<ApprovalRequest>| !request.lost_voters(people).is_empty();

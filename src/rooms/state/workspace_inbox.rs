@@ -15,7 +15,7 @@ use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::event::{RequestNews, RoomEvent};
 use crate::rooms::inbox_policies::InboxPolicies;
-use crate::rooms::state::{AppliedAt, RoomState};
+use crate::rooms::state::{ApplyContext, RoomState};
 
 /// Identifier under which the store has the workspace inbox and its settings. No generated
 /// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
@@ -72,8 +72,8 @@ impl RoomState {
             | RoomEvent::Peers(_)
             | RoomEvent::Caret(..)
             | RoomEvent::Rules(_)
-            | RoomEvent::Sketched(_)
-            | RoomEvent::Unsketched(_)
+            | RoomEvent::PreviewShown(_)
+            | RoomEvent::PreviewEnded(_)
             | RoomEvent::File(_) => return Cow::Borrowed(&[]),
         };
         let concerned = |member: &&MemberId| {
@@ -89,7 +89,7 @@ pub(crate) fn refresh_preview(
     state: &mut RoomState,
     id: &RequestId,
     fresh: UpdatedPreview,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = open_request(state, id)?;
@@ -103,7 +103,7 @@ pub(crate) fn refresh_preview(
 pub(crate) fn begin(
     state: &mut RoomState,
     id: &RequestId,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
@@ -119,7 +119,7 @@ pub(crate) fn done(
     state: &mut RoomState,
     id: &RequestId,
     report: ToolReport,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
@@ -134,7 +134,7 @@ fn changed(
     request: ApprovalRequest,
     action: &str,
     news: RequestNews,
-    now: &AppliedAt,
+    now: &ApplyContext,
     effects: &mut TurnEffects,
 ) -> Arc<ApprovalRequest> {
     effects.keep(audit(state, &request, action, now));
@@ -154,7 +154,12 @@ pub(crate) fn retell(
     request
 }
 
-fn audit(state: &RoomState, request: &ApprovalRequest, action: &str, now: &AppliedAt) -> StoreOp {
+fn audit(
+    state: &RoomState,
+    request: &ApprovalRequest,
+    action: &str,
+    now: &ApplyContext,
+) -> StoreOp {
     let detail = json!({ "tool": request.proposal.origin.tool, "status": request.status.as_str() });
     state.audit(action, "server", Some(request.id()), detail, now)
 }

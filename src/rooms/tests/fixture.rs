@@ -386,8 +386,10 @@ fn word(event: &RoomEvent) -> String {
         }
         RoomEvent::Resolved(request) => format!("resolved {}", request.status.as_str()),
         RoomEvent::Rules(rules) => format!("rules {}", rules.len()),
-        RoomEvent::Sketched(streaming_preview) => format!("sketched {}", streaming_preview.text),
-        RoomEvent::Unsketched(_) => "unsketched".into(),
+        RoomEvent::PreviewShown(streaming_preview) => {
+            format!("sketched {}", streaming_preview.text)
+        }
+        RoomEvent::PreviewEnded(_) => "unsketched".into(),
         RoomEvent::File(news) => format!("file {:?}", news.status),
         RoomEvent::Said(_) => "said".into(),
     }

@@ -58,9 +58,9 @@ pub const HOOKS: HookLists = HookLists {
     proposed: &[
         validate::written_size,
         validate::no_nul,
-        unread::taken,
-        unread::filled,
-        unread::told_twice,
+        unread::deny_removing_unread,
+        unread::deny_overwriting_filled,
+        unread::deny_second_rewrite,
         freeze::frozen,
         freeze::selection,
     ],

@@ -7,7 +7,7 @@ use crate::tools::ReplacedText;
 use super::{CallOutlook, HookDenial};
 
 /// Denies removing unread words, unless the call quotes them.
-pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
+pub fn deny_removing_unread(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if rewrites(outlook) && parts.any(|part| outlook.unread.touches(part.from, part.to)) {
         return Err(HookDenial(format!(
@@ -21,7 +21,7 @@ pub fn taken(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
 
 /// Denies a text for an empty document if another text was added meanwhile, for example by the
 /// previous call.
-pub fn filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
+pub fn deny_overwriting_filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
     if rewrites(outlook) && base.is_empty() && !now.is_empty() {
         let reason = "The document was empty when you wrote this, and no longer is; nothing was proposed. Propose what \
@@ -43,7 +43,7 @@ fn rewrites(outlook: &CallOutlook<'_>) -> bool {
 /// where the second one also inserts, both together would be a text that nobody has proposed. Words
 /// of people, and of other sessions, at that place are no reason: touching an edge is no conflict,
 /// and what they wrote is to stay.
-pub fn told_twice(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
+pub fn deny_second_rewrite(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     if outlook.replaces != ReplacedText::Document {
         return Ok(());
     }

@@ -229,7 +229,7 @@ fn counted(owner: &RequestOwner, body: Body) -> Body {
         let piece = piece.map_err(axum::BoxError::from)?;
         match &mut held {
             Some(held) => held.grow(piece.len())?,
-            None => held = Some(account.body(piece.len())?),
+            None => held = Some(account.hold_body(piece.len())?),
         }
         Ok::<_, axum::BoxError>(piece)
     }))

@@ -160,7 +160,7 @@ async fn wait(
                 let (user, reader) = (&caller.principal.user, caller.reader.as_ref());
                 shared.reads.note(user, reader, document, version);
             }
-            let (words, is_error) = result_text::told(listed.noun, &done);
+            let (words, is_error) = result_text::result_text(listed.noun, &done);
             result(words, is_error)
         }
         WaitEnd::Parked(now) => {

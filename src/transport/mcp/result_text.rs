@@ -17,7 +17,7 @@ pub(crate) const SAY_WHICH_VERSION: &str = "Say which version of the document yo
 const REJECTED: &str = "User rejected: ";
 
 /// Returns the text for the caller, and whether it is an error.
-pub(crate) fn told(noun: &str, called: &CallResult) -> (String, bool) {
+pub(crate) fn result_text(noun: &str, called: &CallResult) -> (String, bool) {
     let outcome = &called.outcome;
     let text = called.text();
     if !outcome.is_error {
@@ -99,17 +99,17 @@ mod tests {
             ("The request was withdrawn; …", "cancelled", "[DENIED] The request was withdrawn; …"),
         ];
         for (text, status, expected) in cases {
-            let told = told("Write", &called(text, true, &json!({"status": status})));
+            let told = result_text("Write", &called(text, true, &json!({"status": status})));
             assert_eq!(told, (expected.to_owned(), true));
         }
         let hook = called("Content too large", true, &json!({"permissionDecision": "deny"}));
-        assert_eq!(told("Change", &hook), ("[DENIED] Content too large".to_owned(), true));
+        assert_eq!(result_text("Change", &hook), ("[DENIED] Content too large".to_owned(), true));
     }
 
     #[test]
     fn what_was_tried_and_failed_was_not_denied() {
         let failed = called("Error: a.txt does not exist", true, &json!({"status": "failed"}));
-        assert_eq!(told("Edit", &failed).0, "Error: a.txt does not exist");
+        assert_eq!(result_text("Edit", &failed).0, "Error: a.txt does not exist");
     }
 
     #[test]
@@ -117,9 +117,9 @@ mod tests {
         let text = "Note: the user edited this call before it ran; …\nWrote 11 characters to notes/a b.md\nUser note: ok";
         let done = called(text, false, &json!({"status": "approved"}));
         let expected = "Note: the user edited this call before it ran; …\nSuccessfully wrote to notes/a b.md\nUser note: ok";
-        assert_eq!(told("Write", &done), (expected.to_owned(), false));
+        assert_eq!(result_text("Write", &done), (expected.to_owned(), false));
         assert_eq!(
-            told("Change", &called("Wrote 1 characters to x", false, &json!({}))).0,
+            result_text("Change", &called("Wrote 1 characters to x", false, &json!({}))).0,
             "Wrote 1 characters to x"
         );
     }

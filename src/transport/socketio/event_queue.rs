@@ -117,7 +117,7 @@ impl EventQueue {
         let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
             return Ok(None);
         };
-        person.wait(text.len()).map(Some).map_err(SocketError::from)
+        person.hold_waiting(text.len()).map(Some).map_err(SocketError::from)
     }
 }
 

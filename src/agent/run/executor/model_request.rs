@@ -21,7 +21,7 @@ use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript;
 use crate::agent::conversation::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::conversation::truncate::make_room;
-use crate::agent::{AgentRequest, AskError, PermissionMode};
+use crate::agent::{AskError, PermissionMode, RunRequest};
 
 /// Minimum size in bytes of a request whose tokens are counted before it is sent. A smaller one
 /// cannot be too long.
@@ -80,7 +80,7 @@ impl RunExecutor<'_> {
     /// Checks that the person who asked could still ask: a run ends when their token does. Requests
     /// that already wait for people stay, because they belong to the document.
     pub(crate) async fn check_asker(&self) -> Result<(), RunFailure> {
-        let AgentRequest { principal, document, .. } = &self.run.ask;
+        let RunRequest { principal, document, .. } = &self.run.ask;
         let (store, action, now_ms) = (&self.shared.store, self.action(), self.now_ms());
         let may = auth::may_still(store, &principal.user, action, document.as_ref(), now_ms).await;
         if may.map_err(AskError::from)? { Ok(()) } else { Err(RunFailure::NotAllowed) }
@@ -99,7 +99,7 @@ impl RunExecutor<'_> {
     /// Returns the document as the conversation was shown it before this question; `None` if the
     /// conversation begins with it.
     pub(crate) fn opening_document(&self) -> Option<ShownDocument> {
-        let AgentRequest { session, document, run, .. } = &self.run.ask;
+        let RunRequest { session, document, run, .. } = &self.run.ask;
         let (key, now) = ((session.clone(), document.clone()), self.known.snapshot.as_ref()?);
         if self.entries.iter().any(|entry| entry.run != *run) {
             return self.shared.snapshots().of(&key, now, &self.prompt.tag);

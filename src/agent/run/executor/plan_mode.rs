@@ -50,7 +50,7 @@ impl RunExecutor<'_> {
                 continue;
             }
             if let Some((lines, stands)) =
-                decision_updates::told(&self.known_of(first), &now, newest.as_ref())
+                decision_updates::describe_news(&self.known_of(first), &now, newest.as_ref())
             {
                 news.lines.push(lines);
                 news.told.insert(id, stands);

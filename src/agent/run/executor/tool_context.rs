@@ -76,7 +76,7 @@ impl RunExecutor<'_> {
             rooms: self.shared.rooms.clone(),
             workspace_inbox,
             workspace: self.shared.tools.workspace().filter(|_| in_workspace).cloned(),
-            safe_tools: self.run.ask.safe_tools,
+            read_tools: self.run.ask.read_tools,
             plan: self.plan_mode(),
             tag: Arc::clone(&self.prompt.tag),
             clock: self.shared.clock.clone(),

@@ -243,7 +243,7 @@ async fn two_people_must_agree_where_the_desk_asks_for_two() {
 async fn a_run_that_bypasses_approvals_writes_at_once_and_it_is_seen() {
     let mut stage = TestAgent::in_workspace(&[]).await;
     stage.model.plays(writes("a.txt", "new"));
-    let ask = AgentRequest {
+    let ask = RunRequest {
         permission_mode: PermissionMode::BypassPermissions,
         ..stage.conversation_question("Write")
     };
@@ -262,7 +262,7 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     stage.result().await;
     assert_eq!(told(&stage), ("secret".into(), false));
     stage.model.plays(reads());
-    let ask = AgentRequest { safe_tools: SafeTools::Ask, ..stage.conversation_question("Read") };
+    let ask = RunRequest { read_tools: ReadToolPolicy::Ask, ..stage.conversation_question("Read") };
     stage.agents.ask(ask.clone()).await.unwrap();
     let request = stage.settles(RequestVerdict::Reject).await;
     let preview = &request.proposal.action.preview;
@@ -275,7 +275,7 @@ async fn reading_is_not_asked_about_unless_somebody_wants_to_be() {
     stage.result().await;
     assert_eq!(told(&stage), ("User rejected the operation".into(), true));
     stage.model.plays(reads());
-    stage.agents.ask(AgentRequest { run: "again".into(), ..ask }).await.unwrap();
+    stage.agents.ask(RunRequest { run: "again".into(), ..ask }).await.unwrap();
     stage.settles(RequestVerdict::Approve).await;
     stage.result().await;
     assert_eq!(told(&stage), ("secret".into(), false));

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::agent::{
-    AgentRequest, AskKind, ConversationMode, PermissionMode, SafeTools, SelectedRange,
+    AskKind, ConversationMode, PermissionMode, ReadToolPolicy, RunRequest, SelectedRange,
 };
 use crate::api::{ApiError, Caller};
 use crate::approvals::{Decision, FinishRest, HunkVerdict, RequestStatus, RequestVerdict};
@@ -196,11 +196,7 @@ pub fn server_settings(
 ///
 /// # Errors
 /// The refusal of the selection or of the caller.
-pub async fn question(
-    caller: &Caller,
-    wish: StartRun,
-    run: RunId,
-) -> Result<AgentRequest, ApiError> {
+pub async fn question(caller: &Caller, wish: StartRun, run: RunId) -> Result<RunRequest, ApiError> {
     let StartRun {
         prompt,
         session_id,
@@ -222,7 +218,7 @@ pub async fn question(
     let history = context.conversation_history.unwrap_or_default();
     let continues = keep_conversation.unwrap_or(kind == AskKind::Ask);
     let is_safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
-    Ok(AgentRequest {
+    Ok(RunRequest {
         run,
         principal: caller.principal.clone(),
         prompt,
@@ -234,7 +230,7 @@ pub async fn question(
         conversation: if continues { ConversationMode::Continue } else { ConversationMode::Fresh },
         model,
         kind,
-        safe_tools: if is_safe { SafeTools::AtOnce } else { SafeTools::Ask },
+        read_tools: if is_safe { ReadToolPolicy::AtOnce } else { ReadToolPolicy::Ask },
         permission_mode: admitted.permission_mode,
         session: admitted.session,
     })

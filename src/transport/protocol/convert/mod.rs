@@ -88,10 +88,10 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> 
             message("tool_approval_resolved", &request::resolved(request))
         }
         RoomEvent::Rules(rules) => message("rules:changed", &rules::changed(document, rules)),
-        RoomEvent::Sketched(streaming_preview) => {
+        RoomEvent::PreviewShown(streaming_preview) => {
             message("tool_approval_update", &request::sketched(document, streaming_preview))
         }
-        RoomEvent::Unsketched(streaming_preview) => {
+        RoomEvent::PreviewEnded(streaming_preview) => {
             message("tool_approval_update", &request::unsketched(document, streaming_preview))
         }
         RoomEvent::File(news) => message("document:file", &files::news(document, news)),

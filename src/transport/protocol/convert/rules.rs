@@ -38,7 +38,7 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
         tool: tool.clone(),
         effect: (*effect).into(),
         over: *over,
-        remember: told(remember),
+        remember: convert_remember(remember),
         session_id: session.to_string(),
         request_id: request.as_ref().map(ToString::to_string),
         by: person(by),
@@ -46,7 +46,7 @@ pub fn rule(rule: &approvals::ApprovalRule) -> rules::Rule {
     }
 }
 
-fn told(wish: &approvals::RememberWish) -> rules::Remember {
+fn convert_remember(wish: &approvals::RememberWish) -> rules::Remember {
     let approvals::RememberWish { id: _, scope, path, max_units } = wish;
     rules::Remember {
         scope: (*scope).into(),
@@ -58,7 +58,12 @@ fn told(wish: &approvals::RememberWish) -> rules::Remember {
 /// Returns a rule that accepted words, for `document:provenance`.
 pub(crate) fn credit(rule: &approvals::ApprovalRule) -> history::RuleCredit {
     let (id, tool) = (rule.id().to_string(), rule.tool.clone());
-    history::RuleCredit { id, by: person(&rule.by), tool, remember: told(&rule.remember) }
+    history::RuleCredit {
+        id,
+        by: person(&rule.by),
+        tool,
+        remember: convert_remember(&rule.remember),
+    }
 }
 
 /// Returns the `rules:changed` event.
