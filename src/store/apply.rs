@@ -1,6 +1,6 @@
 //! Write operations as statements: one function per operation, inside the writer's transaction.
 
-use sqlx::SqliteConnection;
+use sqlx_sqlite::SqliteConnection;
 
 use crate::failpoint;
 use crate::ids::{ClientId, DocumentId, RunId, SessionId, TokenId, UserId};

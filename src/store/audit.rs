@@ -7,8 +7,8 @@
 use futures_util::TryStreamExt;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row, SqliteConnection};
+use sqlx::{FromRow, Row};
+use sqlx_sqlite::{SqliteConnection, SqliteRow};
 
 use crate::ids::{DocumentId, RequestId, hex};
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sqlx::SqlitePool;
+use sqlx_sqlite::SqlitePool;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::batch::{StoreOp, WriteBatch};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use sqlx::SqlitePool;
+use sqlx_sqlite::SqlitePool;
 use tokio::sync::watch;
 
 use super::error::StoreError;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::ConnectOptions;
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::{
+use sqlx_sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 

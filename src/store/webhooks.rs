@@ -1,7 +1,7 @@
 //! Webhooks and their outbox: a delivery is written together with the request it is about, so
 //! neither a crash nor a slow receiver loses it.
 
-use sqlx::SqliteConnection;
+use sqlx_sqlite::SqliteConnection;
 
 use crate::ids::{DeliveryId, DocumentId, WebhookId};
 

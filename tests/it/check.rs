@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use sqlx::ConnectOptions as _;
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx_sqlite::SqliteConnectOptions;
 use tempfile::TempDir;
 
 use crate::support::{Person, Script, TestServer, copydesk_command};

@@ -288,8 +288,8 @@ async fn a_server_that_cannot_store_anything_is_not_ready() {
     assert_eq!(get(copydesk.address(), "/readyz").status, 200);
     // Another program keeps the database to itself: nothing can be written, as on a full disk, and everything be read.
     let options =
-        sqlx::sqlite::SqliteConnectOptions::new().filename(copydesk.data().join("copydesk.sqlite"));
-    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+        sqlx_sqlite::SqliteConnectOptions::new().filename(copydesk.data().join("copydesk.sqlite"));
+    let pool = sqlx_sqlite::SqlitePool::connect_with(options).await.unwrap();
     let mut held = pool.acquire().await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *held).await.unwrap();
     let answer = loop {

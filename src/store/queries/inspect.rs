@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow as _, Row, Sqlite, Transaction};
+use sqlx::{FromRow as _, Row, Transaction};
+use sqlx_sqlite::{Sqlite, SqliteRow};
 
 use crate::ids::{ClientId, DocumentId, RequestId, UserId, Version};
 

@@ -1,6 +1,6 @@
 //! Reading of documents: a text to start from, and the log from there on, piece by piece.
 
-use sqlx::SqliteConnection;
+use sqlx_sqlite::SqliteConnection;
 
 use crate::ids::{DocumentId, Version};
 

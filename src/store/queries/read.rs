@@ -1,7 +1,6 @@
 //! Queries for records. Each sees everything that was committed before it started.
 
-use sqlx::Sqlite;
-use sqlx::sqlite::SqliteArguments;
+use sqlx_sqlite::{Sqlite, SqliteArguments};
 
 use crate::ids::{DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 use sqlx::error::BoxDynError;
-use sqlx::sqlite::{SqliteRow, SqliteTypeInfo, SqliteValueRef};
-use sqlx::{Decode, FromRow, Row as _, Sqlite, Type};
+use sqlx::{Decode, FromRow, Row as _, Type};
+use sqlx_sqlite::{Sqlite, SqliteRow, SqliteTypeInfo, SqliteValueRef};
 
 use crate::ids::{
     ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId,

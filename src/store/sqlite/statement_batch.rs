@@ -4,10 +4,8 @@
 
 use futures_util::TryStreamExt as _;
 use sqlx::error::BoxDynError;
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{
-    Arguments as _, AssertSqlSafe, Either, Encode, Executor as _, Sqlite, SqliteConnection, Type,
-};
+use sqlx::{Arguments as _, AssertSqlSafe, Either, Encode, Executor as _, Type};
+use sqlx_sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 
 use crate::ids::{ClientId, DocumentId, Version};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
-use sqlx::{Sqlite, SqliteConnection, SqlitePool};
+use sqlx_sqlite::{Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, watch};
 
 use super::statement_batch::BatchError;

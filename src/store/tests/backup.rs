@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sqlx::SqlitePool;
+use sqlx_sqlite::SqlitePool;
 
 use std::fs;
 
@@ -167,7 +167,7 @@ async fn a_damaged_page_is_told_as_what_it_is_and_so_is_a_change_that_cannot_be_
     assert!(unreadable.in_plain_words().contains("could not be read"));
     assert!(unreadable.while_writing().in_plain_words().contains("could not be stored"));
     let database = home.path().join("copydesk.sqlite");
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&database);
+    let options = sqlx_sqlite::SqliteConnectOptions::new().filename(&database);
     let pool = SqlitePool::connect_with(options).await.unwrap();
     let query = "SELECT rootpage FROM sqlite_master WHERE name = 'documents'";
     let page: i64 = sqlx::query_scalar(query).fetch_one(&pool).await.unwrap();
