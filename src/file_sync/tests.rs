@@ -153,7 +153,12 @@ async fn a_file_is_live_while_it_has_not_got_what_people_wrote() {
     let app = FileSyncFixture::with("one\n").await;
     let room = app.opens().await;
     assert!(app.files.open_room("a.md").await.is_none(), "nobody is there, and all is written");
-    room.open(JoiningMember { id: "ana".into(), principal: owner() }, None).await.unwrap();
+    room.open(
+        JoiningMember { id: "ana".into(), principal: owner(), takes_peer_changes: false },
+        None,
+    )
+    .await
+    .unwrap();
     assert!(app.files.open_room("a.md").await.is_some());
     room.leave("ana".into()).await;
     room.read().await.unwrap();

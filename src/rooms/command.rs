@@ -238,6 +238,11 @@ pub struct JoiningMember {
     pub id: MemberId,
     /// Person, under the name that this connection gave.
     pub principal: Principal,
+    /// Whether the connection is told who comes and goes ([`RoomEvent::PeersChanged`]), and not
+    /// the whole list each time.
+    ///
+    /// [`RoomEvent::PeersChanged`]: super::event::RoomEvent::PeersChanged
+    pub takes_peer_changes: bool,
 }
 
 /// Updates from one connection; see [`RoomCommand::Push`].
@@ -448,6 +453,9 @@ pub struct OpenedDocument {
     pub streaming_previews: Vec<(Arc<StreamingPreview>, Vec<Hunk>)>,
     /// Connections in the document.
     pub peers: Vec<PeerInfo>,
+    /// Number of connections in the document, for a connection that takes differences: `peers` then
+    /// holds those that are listed.
+    pub peer_count: Option<usize>,
 }
 
 /// Content of a document, whole or since a version.

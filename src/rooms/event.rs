@@ -34,8 +34,10 @@ pub enum RoomEvent {
     },
     /// New title or settings, or deletion of the document.
     Changed(DocumentChange),
-    /// All connections in the document, after a change.
+    /// All connections in the document, for those that take no [`PeersChanged`](Self::PeersChanged).
     Peers(Vec<PeerInfo>),
+    /// Connections that came, changed and left.
+    PeersChanged(PeersChange),
     /// Move of a caret.
     Caret(MemberId, CaretPosition),
     /// Pending request, now durable.
@@ -68,6 +70,7 @@ impl RoomEvent {
             Self::Updates { updates, .. } => !updates.is_empty(),
             Self::Changed(DocumentChange::Settings(..))
             | Self::Peers(_)
+            | Self::PeersChanged(_)
             | Self::Caret(..)
             | Self::Requested(_)
             | Self::RequestUpdated(_)
@@ -104,6 +107,23 @@ pub struct PeerInfo {
     pub clients: Vec<ClientId>,
     /// Position of the caret, if known.
     pub caret: Option<CaretPosition>,
+    /// Whether others are told of it. In a crowd, those who only read are counted.
+    pub is_listed: bool,
+    /// Whether it takes [`RoomEvent::PeersChanged`].
+    pub takes_peer_changes: bool,
+}
+
+/// Change of the connections in a document; see [`RoomEvent::PeersChanged`].
+#[derive(Clone, Debug)]
+pub struct PeersChange {
+    /// Connections that came or changed, as they are now.
+    pub put: Vec<PeerInfo>,
+    /// Connections that left.
+    pub left: Vec<MemberId>,
+    /// Number of connections in the document, with those that are only counted.
+    pub total: usize,
+    /// Whether `put` holds everybody who is listed.
+    pub is_complete: bool,
 }
 
 /// Caret and selection, in positions of [`version`](Self::version).

@@ -200,7 +200,8 @@ impl RoomState {
             return effects.answer(reply, Err(error));
         }
         let id = member.id.clone();
-        let is_news = self.presence.enter(member);
+        let takes_peer_changes = member.takes_peer_changes;
+        self.presence.enter(member);
         effects.then(TurnEffect::Join(id.clone()));
         let requests: Vec<_> = self.open.values().cloned().collect();
         for request in &requests {
@@ -212,12 +213,14 @@ impl RoomState {
             client: ClientId::generate(),
             requests,
             streaming_previews: self.streaming_previews.shown(),
-            peers: self.presence.peers().to_vec(),
+            peers: if takes_peer_changes {
+                self.presence.listed()
+            } else {
+                self.presence.peers().to_vec()
+            },
+            peer_count: takes_peer_changes.then(|| self.presence.peers().len()),
         };
-        if is_news {
-            effects
-                .then(TurnEffect::TellOthers(id, RoomEvent::Peers(self.presence.peers().to_vec())));
-        }
+        self.announce_peers(now.ms, effects);
         let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();
         let units = match &opened.content {
             OpenedContent::Whole(reading) => reading.text.len(),

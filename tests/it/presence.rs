@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Person, TestServer};
+use crate::support::{Person, Role, TestServer};
 
 fn names(peers: &Value) -> Vec<String> {
     let mut names: Vec<_> = peers
@@ -13,6 +13,10 @@ fn names(peers: &Value) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+fn names_of<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(str::to_owned).to_vec()
 }
 
 fn moves(person: &Person, version: u64, anchor: usize, head: usize) {
@@ -30,6 +34,48 @@ fn people_see_each_other_come_and_go() {
     ana.sees_where("presence:peers", |it| names(&it["peers"]) == ["Ana", "Ben"]);
     ben.loses_connection();
     ana.sees_where("presence:peers", |it| names(&it["peers"]) == ["Ana"]);
+}
+
+#[test]
+fn a_client_that_takes_differences_is_told_who_came_and_who_went() {
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor_with_peer_changes("Ana");
+    let cy = copydesk.editor("Cy");
+    let opened = ana.opens(&cy.creates("Hello."));
+    assert_eq!(
+        (names(&opened["peers"]), &opened["peerCount"]),
+        (names_of(["Ana", "Cy"]), &json!(2))
+    );
+    let ben = copydesk.editor("Ben");
+    ben.opens(&ana.document());
+    let came = ana.sees_where("presence:changes", |it| it["count"] == 3);
+    assert_eq!((names(&came["put"]), &came["left"]), (names_of(["Ben"]), &json!([])));
+    let member = came["put"][0]["id"].clone();
+    ben.types(0, "x");
+    ana.sees_where("presence:changes", |it| {
+        it["put"][0]["clientIDs"].as_array().is_some_and(|ids| ids.contains(&json!(ben.client())))
+    });
+    ben.loses_connection();
+    let went = ana.sees_where("presence:changes", |it| it["count"] == 2);
+    assert_eq!((names(&went["put"]), &went["left"]), (names_of([]), &json!([member])));
+    assert!(ana.saw("presence:peers").is_empty(), "the whole list is for others");
+}
+
+#[test]
+fn in_a_crowd_who_only_reads_is_counted() {
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor_with_peer_changes("Ana");
+    let document = ana.creates("Hello.");
+    let token = copydesk.token("Reader", Role::Viewer, &["--document", &document]);
+    let readers: Vec<_> =
+        (0..102).map(|_| Person::arrive_with(copydesk.url(), &token, "presence-changes")).collect();
+    let opened = readers.iter().map(|reader| reader.opens(&document)).last().unwrap();
+    assert_eq!(opened["peerCount"], 103);
+    assert_eq!(opened["peers"].as_array().unwrap().len(), 100);
+    ana.sees_where("presence:changes", |it| it["count"] == 103);
+    let told = ana.saw("presence:changes");
+    let put: usize = told.iter().map(|it| it["put"].as_array().unwrap().len()).sum();
+    assert_eq!(put, 99, "all who are listed, once");
 }
 
 #[test]

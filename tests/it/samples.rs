@@ -112,7 +112,10 @@ fn a_tour_meets_every_sample() {
     let copydesk =
         TestServer::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]).start();
     let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
-    ben.opens(&owner.creates(BEFORE));
+    let cy = copydesk.editor_with_peer_changes("Cy");
+    cy.opens(&owner.creates(BEFORE));
+    ben.opens(&owner.document());
+    cy.sees("presence:changes");
     let named = json!({"documentId": owner.document()});
 
     tour_of_documents(&owner);
@@ -126,7 +129,7 @@ fn a_tour_meets_every_sample() {
     owner.emit("document:delete", &named).ok();
     ben.sees_where("document:changed", |it| it["deleted"] == true);
 
-    let met = [owner.shapes_met(), ben.shapes_met(), gone].concat();
+    let met = [owner.shapes_met(), ben.shapes_met(), cy.shapes_met(), gone].concat();
     let unmet: Vec<_> = wire::shapes()
         .iter()
         .map(|shape| shape.name.as_str())

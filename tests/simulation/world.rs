@@ -214,7 +214,11 @@ impl World {
         let editor = &mut self.editors[at];
         let since = Version(editor.version as u64);
         let member = editor.connects();
-        let joins = JoiningMember { id: member.clone(), principal: editor.who.clone() };
+        let joins = JoiningMember {
+            id: member.clone(),
+            principal: editor.who.clone(),
+            takes_peer_changes: false,
+        };
         let reply = self.copydesk.reply(move |result| Answer::Opened(at, member, result));
         self.copydesk.take_with(RoomCommand::Open(joins, Some(since), reply), since);
         self.busy = true;

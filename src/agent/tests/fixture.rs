@@ -399,7 +399,11 @@ impl TestAgent {
 
     /// Connects the owner to a room.
     pub async fn enter(&self, room: &RoomHandle) -> OpenedDocument {
-        let member = JoiningMember { id: MemberId::generate(), principal: owner() };
+        let member = JoiningMember {
+            id: MemberId::generate(),
+            principal: owner(),
+            takes_peer_changes: false,
+        };
         room.open(member, None).await.unwrap()
     }
 

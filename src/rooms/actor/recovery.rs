@@ -95,7 +95,9 @@ impl RoomActor {
             }
         }
         self.announced_version = newest;
-        self.notify(&self.audience, &RoomEvent::Peers(self.state.presence.peers().to_vec()));
+        for event in self.state.presence.whole() {
+            self.notify(&self.audience, &event);
+        }
     }
 
     /// Tells everyone an event of a run.

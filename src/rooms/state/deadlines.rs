@@ -19,8 +19,10 @@ use crate::rooms::state::{ApplyContext, RoomState};
 /// Extension in ms where requests have no timeout of their own.
 const EXTENSION_MS: u64 = 300_000;
 
-/// Ends the requests that nobody decided in time, and the views that were not repeated.
+/// Ends the requests that nobody decided in time, and the views that were not repeated; announces
+/// who came and left.
 pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut TurnEffects) {
+    state.announce_peers(now.ms, effects);
     let lapsed = state.focuses.lapse(now.ms);
     let left: Vec<_> = left_paused(state).cloned().collect();
     for id in lapsed.into_iter().chain(left) {
@@ -44,16 +46,13 @@ fn left_paused(state: &RoomState) -> impl Iterator<Item = &RequestId> {
 }
 
 /// Returns the time, in milliseconds since 1970, at which a request or a view may end, or a
-/// countdown must resume.
+/// countdown must resume, or there is something to announce.
 pub(crate) fn next_deadline_ms(state: &RoomState) -> Option<u64> {
     if left_paused(state).next().is_some() {
         return Some(0);
     }
-    let due = state.open.values().filter_map(|request| request.clock.due_ms()).min();
-    match (due, state.focuses.next_lapse_ms()) {
-        (Some(due), Some(lapse)) => Some(due.min(lapse)),
-        (due, lapse) => due.or(lapse),
-    }
+    let due = state.open.values().filter_map(|request| request.clock.due_ms());
+    due.chain(state.focuses.next_lapse_ms()).chain(state.presence.due_ms()).min()
 }
 
 /// Notes that a connection views a request, or no longer does.

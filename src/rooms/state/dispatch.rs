@@ -11,6 +11,7 @@ use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::command::RoomCommand;
 use crate::rooms::event::{CaretPosition, RoomEvent};
 use crate::rooms::file;
+use crate::rooms::state::presence::PeerAnnouncement;
 use crate::rooms::state::{ApplyContext, RoomState};
 
 impl RoomState {
@@ -110,10 +111,19 @@ impl RoomState {
         effects: &mut TurnEffects,
     ) {
         effects.then(TurnEffect::Leave(member.clone()));
-        if self.presence.leave(member) {
-            effects.notify(RoomEvent::Peers(self.presence.peers().to_vec()));
-        }
+        self.presence.leave(member);
+        self.announce_peers(now.ms, effects);
         deadlines::stop_viewing_all(self, member, now, effects);
+    }
+
+    /// Tells who came, changed and left, as far as that is due.
+    pub(crate) fn announce_peers(&mut self, now_ms: u64, effects: &mut TurnEffects) {
+        for PeerAnnouncement { event, except } in self.presence.announcements(now_ms) {
+            match except {
+                Some(member) => effects.then(TurnEffect::TellOthers(member, event)),
+                None => effects.notify(event),
+            }
+        }
     }
 
     /// Moves a connection's caret.

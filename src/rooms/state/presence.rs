@@ -1,64 +1,212 @@
 //! Presence: the connections in a document and their carets. Pure.
+//!
+//! Who comes and goes is announced by difference and not more often than [`CHANGES_MS`]; clients
+//! that do not take differences get the whole list, not more often than [`LIST_MS`]. In a crowd,
+//! connections that only read are counted and not listed, so that what a room sends grows with its
+//! members and not with their square.
 
 use crate::document::{ChangeSet, InsertSide, Text};
 use crate::ids::{ClientId, MemberId, Version};
 
 use crate::rooms::command::JoiningMember;
-use crate::rooms::event::{CaretPosition, PeerInfo};
+use crate::rooms::event::{CaretPosition, PeerInfo, PeersChange, RoomEvent};
 
 /// Number of caret colours that the editor has.
 const COLORS: u8 = 4;
 /// Largest number of editor instances of one connection that others are told of: the newest.
 /// Forgotten ones can still write.
 const MOST_CLIENTS: usize = 8;
+/// Number of connections that are listed although they have not written yet.
+const LISTED: usize = 100;
+/// Shortest time between two announced differences, in milliseconds.
+const CHANGES_MS: u64 = 100;
+/// Shortest time between two announced lists, in milliseconds.
+const LIST_MS: u64 = 1_000;
 
 /// Connections in a document, in the order they came.
 #[derive(Clone, Debug, Default)]
 pub struct RoomPresence {
     peers: Vec<PeerInfo>,
+    /// Listed connections that came or changed since the last announced difference.
+    changed: Vec<MemberId>,
+    /// Listed connections that left since then.
+    left: Vec<MemberId>,
+    changes: Announcement,
+    list: Announcement,
+}
+
+/// State of one kind of announcement.
+#[derive(Clone, Debug, Default)]
+struct Announcement {
+    news: PeerNews,
+    /// Time from which on the next one may follow, in milliseconds since 1970.
+    from_ms: u64,
+}
+
+/// News that was not announced yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum PeerNews {
+    #[default]
+    Nothing,
+    /// This connection came in, which it knows itself.
+    Entry(MemberId),
+    Several,
+}
+
+impl Announcement {
+    fn add(&mut self, entry: Option<&MemberId>) {
+        self.news = match (&self.news, entry) {
+            (PeerNews::Nothing, Some(member)) => PeerNews::Entry(member.clone()),
+            _ => PeerNews::Several,
+        };
+    }
+
+    /// Takes the news if it may be announced now, and delays the next announcement.
+    fn take(&mut self, now_ms: u64, interval_ms: u64) -> Option<PeerNews> {
+        // A clock that was set back must not silence the room.
+        let waits = (1..=interval_ms).contains(&self.from_ms.saturating_sub(now_ms));
+        if self.news == PeerNews::Nothing || waits {
+            return None;
+        }
+        self.from_ms = now_ms + interval_ms;
+        Some(std::mem::take(&mut self.news))
+    }
+
+    fn due_ms(&self) -> Option<u64> {
+        (self.news != PeerNews::Nothing).then_some(self.from_ms)
+    }
+}
+
+/// Event about the connections, and the one connection that needs no telling.
+pub struct PeerAnnouncement {
+    /// Event to tell.
+    pub event: RoomEvent,
+    /// Connection that knows it already.
+    pub except: Option<MemberId>,
 }
 
 impl RoomPresence {
-    /// Lets a connection in; one that is in already is only renamed. Returns `true` if anything
-    /// changed.
-    pub fn enter(&mut self, member: JoiningMember) -> bool {
-        if let Some(peer) = self.peer(&member.id) {
+    /// Lets a connection in; one that is in already is only renamed.
+    pub fn enter(&mut self, member: JoiningMember) {
+        if let Some(at) = self.position(&member.id) {
+            let peer = &mut self.peers[at];
             let is_news = peer.principal != member.principal;
             peer.principal = member.principal;
-            return is_news;
+            peer.takes_peer_changes = member.takes_peer_changes;
+            if is_news {
+                self.note(at, None);
+            }
+            return;
         }
         let color = self.color_for(&member);
-        let JoiningMember { id, principal } = member;
+        let is_listed = self.peers.iter().filter(|peer| peer.is_listed).count() < LISTED;
+        let JoiningMember { id, principal, takes_peer_changes } = member;
         self.peers.push(PeerInfo {
-            member: id,
+            member: id.clone(),
             principal,
             color,
             clients: Vec::new(),
             caret: None,
+            is_listed,
+            takes_peer_changes,
         });
-        true
+        self.note(self.peers.len() - 1, Some(&id));
     }
 
-    /// Lets a connection out; returns `true` if it was in.
-    pub fn leave(&mut self, member: &MemberId) -> bool {
-        let before = self.peers.len();
-        self.peers.retain(|peer| peer.member != *member);
-        self.peers.len() != before
-    }
-
-    /// Notes that a connection writes as `client`; returns `true` if that is new. The oldest beyond
-    /// [`MOST_CLIENTS`] is forgotten.
-    pub fn writes_as(&mut self, member: &MemberId, client: &ClientId) -> bool {
-        match self.peer(member) {
-            Some(peer) if !peer.clients.contains(client) => {
-                if peer.clients.len() >= MOST_CLIENTS {
-                    peer.clients.remove(0);
-                }
-                peer.clients.push(client.clone());
-                true
+    /// Lets a connection out. Where one that was listed leaves, the next reader is listed.
+    pub fn leave(&mut self, member: &MemberId) {
+        let Some(at) = self.position(member) else { return };
+        let gone = self.peers.remove(at);
+        self.changed.retain(|other| other != member);
+        self.changes.add(None);
+        self.list.add(None);
+        if gone.is_listed {
+            self.left.push(gone.member);
+            if let Some(next) = self.peers.iter().position(|peer| !peer.is_listed) {
+                self.list_peer(next);
             }
-            _ => false,
         }
+    }
+
+    /// Returns what is to be announced now. Nothing is lost: the rest is due later
+    /// ([`Self::due_ms`]).
+    pub fn announcements(&mut self, now_ms: u64) -> Vec<PeerAnnouncement> {
+        let mut made = Vec::new();
+        let except = |news| if let PeerNews::Entry(member) = news { Some(member) } else { None };
+        if let Some(news) = self.changes.take(now_ms, CHANGES_MS) {
+            let changed = std::mem::take(&mut self.changed);
+            let put = self.peers.iter().filter(|peer| changed.contains(&peer.member)).cloned();
+            let change = PeersChange {
+                put: put.collect(),
+                left: std::mem::take(&mut self.left),
+                total: self.peers.len(),
+                is_complete: false,
+            };
+            if self.peers.iter().any(|peer| peer.takes_peer_changes) {
+                let event = RoomEvent::PeersChanged(change);
+                made.push(PeerAnnouncement { event, except: except(news) });
+            }
+        }
+        if let Some(news) = self.list.take(now_ms, LIST_MS)
+            && self.peers.iter().any(|peer| !peer.takes_peer_changes)
+        {
+            let event = RoomEvent::Peers(self.peers.clone());
+            made.push(PeerAnnouncement { event, except: except(news) });
+        }
+        made
+    }
+
+    /// Returns the time from which on there is something to announce, in milliseconds since 1970.
+    pub fn due_ms(&self) -> Option<u64> {
+        let due = [self.changes.due_ms(), self.list.due_ms()].into_iter().flatten().min();
+        due.filter(|_| !self.peers.is_empty())
+    }
+
+    /// Returns the events that tell everybody everything, after differences may have been lost.
+    pub fn whole(&self) -> [RoomEvent; 2] {
+        let change = PeersChange {
+            put: self.listed(),
+            left: Vec::new(),
+            total: self.peers.len(),
+            is_complete: true,
+        };
+        [RoomEvent::Peers(self.peers.clone()), RoomEvent::PeersChanged(change)]
+    }
+
+    /// Returns the connections that are listed.
+    pub fn listed(&self) -> Vec<PeerInfo> {
+        self.peers.iter().filter(|peer| peer.is_listed).cloned().collect()
+    }
+
+    fn note(&mut self, at: usize, entry: Option<&MemberId>) {
+        let peer = &self.peers[at];
+        if peer.is_listed && !self.changed.contains(&peer.member) {
+            self.changed.push(peer.member.clone());
+        }
+        self.changes.add(entry);
+        self.list.add(entry);
+    }
+
+    /// Lists a connection that was only counted.
+    fn list_peer(&mut self, at: usize) {
+        self.peers[at].is_listed = true;
+        self.changed.push(self.peers[at].member.clone());
+        self.changes.add(None);
+    }
+
+    /// Notes that a connection writes as `client`. The oldest beyond [`MOST_CLIENTS`] is forgotten.
+    pub fn writes_as(&mut self, member: &MemberId, client: &ClientId) {
+        let Some(at) = self.position(member) else { return };
+        let peer = &mut self.peers[at];
+        if peer.clients.contains(client) {
+            return;
+        }
+        if peer.clients.len() >= MOST_CLIENTS {
+            peer.clients.remove(0);
+        }
+        peer.clients.push(client.clone());
+        peer.is_listed = true;
+        self.note(at, None);
     }
 
     /// Moves a caret; returns `true` if it moved. A caret that is not of the newest version, or not
@@ -72,13 +220,16 @@ impl RoomPresence {
     ) -> bool {
         let fits =
             caret.version == now && text.is_boundary(caret.anchor) && text.is_boundary(caret.head);
-        match self.peer(member) {
-            Some(peer) if fits && peer.caret != Some(caret) => {
-                peer.caret = Some(caret);
-                true
-            }
-            _ => false,
+        let Some(at) =
+            self.position(member).filter(|at| fits && self.peers[*at].caret != Some(caret))
+        else {
+            return false;
+        };
+        self.peers[at].caret = Some(caret);
+        if !self.peers[at].is_listed {
+            self.list_peer(at);
         }
+        true
     }
 
     /// Moves every caret with the text, to the version after the change.
@@ -116,8 +267,8 @@ impl RoomPresence {
         &self.peers
     }
 
-    fn peer(&mut self, member: &MemberId) -> Option<&mut PeerInfo> {
-        self.peers.iter_mut().find(|peer| peer.member == *member)
+    fn position(&self, member: &MemberId) -> Option<usize> {
+        self.peers.iter().position(|peer| peer.member == *member)
     }
 
     /// Returns the colour of a connection. A person has one colour over all connections; others get
@@ -143,7 +294,7 @@ mod tests {
     fn member(id: &str, user: &str) -> JoiningMember {
         let principal =
             Principal { user: user.into(), name: user.into(), role: Role::Editor, document: None };
-        JoiningMember { id: id.into(), principal }
+        JoiningMember { id: id.into(), principal, takes_peer_changes: true }
     }
 
     fn caret(version: u64, head: usize) -> CaretPosition {
@@ -181,12 +332,29 @@ mod tests {
         assert!(presence.place(&"m1".into(), caret(0, 3), Version(0), &text));
     }
 
+    /// What is announced, in words: who was put, who left, how many there are.
+    fn told(presence: &mut RoomPresence, now_ms: u64) -> Vec<String> {
+        let word = |made: PeerAnnouncement| match made.event {
+            RoomEvent::PeersChanged(change) => {
+                let put = change.put.iter().map(|peer| format!("+{} ", peer.member));
+                let left = change.left.iter().map(|member| format!("-{member} "));
+                format!("{}of {}", put.chain(left).collect::<String>(), change.total)
+            }
+            RoomEvent::Peers(peers) => format!("all {}", peers.len()),
+            other => panic!("{other:?}"),
+        };
+        presence.announcements(now_ms).into_iter().map(word).collect()
+    }
+
     #[test]
     fn coming_in_again_is_news_only_under_another_name() {
         let mut presence = RoomPresence::default();
-        assert!(presence.enter(member("m1", "ana")));
-        assert!(!presence.enter(member("m1", "ana")));
-        assert!(presence.enter(member("m1", "bo")));
+        presence.enter(member("m1", "ana"));
+        assert_eq!(told(&mut presence, 1_000), ["+m1 of 1"]);
+        presence.enter(member("m1", "ana"));
+        assert_eq!(told(&mut presence, 2_000), [""; 0]);
+        presence.enter(member("m1", "bo"));
+        assert_eq!(told(&mut presence, 3_000), ["+m1 of 1"]);
     }
 
     #[test]
@@ -194,17 +362,84 @@ mod tests {
         let mut presence = RoomPresence::default();
         presence.enter(member("m1", "ana"));
         let client = |number: usize| ClientId::from(format!("c{number}"));
-        assert!((0..100).all(|number| presence.writes_as(&"m1".into(), &client(number))));
+        (0..100).for_each(|number| presence.writes_as(&"m1".into(), &client(number)));
         let newest: Vec<_> = (100 - MOST_CLIENTS..100).map(client).collect();
         assert_eq!(presence.peers()[0].clients, newest);
-        assert!(!presence.writes_as(&"m1".into(), &client(99)), "known already");
+        told(&mut presence, 1_000);
+        presence.writes_as(&"m1".into(), &client(99));
+        assert_eq!(told(&mut presence, 2_000), [""; 0], "known already");
     }
 
     #[test]
     fn leaving_twice_is_no_news() {
         let mut presence = RoomPresence::default();
         presence.enter(member("m1", "ana"));
-        assert!(presence.leave(&"m1".into()));
-        assert!(!presence.leave(&"m1".into()));
+        presence.enter(member("m2", "bo"));
+        presence.leave(&"m1".into());
+        assert_eq!(told(&mut presence, 1_000), ["+m2 -m1 of 1"]);
+        presence.leave(&"m1".into());
+        assert_eq!(told(&mut presence, 2_000), [""; 0]);
+    }
+
+    #[test]
+    fn news_of_a_moment_are_one_announcement() {
+        let mut presence = RoomPresence::default();
+        presence.enter(member("m1", "ana"));
+        assert_eq!(told(&mut presence, 1_000), ["+m1 of 1"]);
+        presence.enter(member("m2", "bo"));
+        presence.enter(member("m3", "cy"));
+        assert_eq!(told(&mut presence, 1_000 + CHANGES_MS - 1), [""; 0]);
+        assert_eq!(presence.due_ms(), Some(1_000 + CHANGES_MS));
+        assert_eq!(told(&mut presence, 1_000 + CHANGES_MS), ["+m2 +m3 of 3"]);
+        assert_eq!(presence.due_ms(), None);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_silences_nobody() {
+        let mut presence = RoomPresence::default();
+        presence.enter(member("m1", "ana"));
+        told(&mut presence, 1_000_000);
+        presence.enter(member("m2", "bo"));
+        assert_eq!(told(&mut presence, 1_000), ["+m2 of 2"]);
+    }
+
+    #[test]
+    fn clients_that_take_no_differences_get_the_list_once_a_second() {
+        let mut presence = RoomPresence::default();
+        let plain = |id: &str| JoiningMember { takes_peer_changes: false, ..member(id, id) };
+        presence.enter(plain("m1"));
+        assert_eq!(told(&mut presence, 1_000), ["all 1"]);
+        presence.enter(member("m2", "bo"));
+        presence.enter(plain("m3"));
+        assert_eq!(told(&mut presence, 1_500), ["+m2 +m3 of 3"]);
+        assert_eq!(told(&mut presence, 1_000 + LIST_MS), ["all 3"]);
+    }
+
+    #[test]
+    fn who_comes_in_is_not_told_so() {
+        let mut presence = RoomPresence::default();
+        presence.enter(member("m1", "ana"));
+        let except = |presence: &mut RoomPresence, now_ms| {
+            presence.announcements(now_ms).pop().unwrap().except
+        };
+        assert_eq!(except(&mut presence, 1_000), Some("m1".into()));
+        presence.enter(member("m2", "bo"));
+        presence.writes_as(&"m2".into(), &"c1".into());
+        assert_eq!(except(&mut presence, 2_000), None, "somebody's first words are news to others");
+    }
+
+    #[test]
+    fn readers_of_a_crowd_are_counted_and_listed_when_they_act() {
+        let mut presence = RoomPresence::default();
+        for number in 0..LISTED + 2 {
+            presence.enter(member(&format!("m{number}"), "ana"));
+        }
+        assert_eq!(presence.listed().len(), LISTED);
+        told(&mut presence, 1_000);
+        let [first, second] = [LISTED, LISTED + 1].map(|number| format!("m{number}"));
+        assert!(presence.place(&first.as_str().into(), caret(0, 1), Version(0), &Text::new("hi")));
+        assert_eq!(told(&mut presence, 2_000), [format!("+{first} of {}", LISTED + 2)]);
+        presence.leave(&"m0".into());
+        assert_eq!(told(&mut presence, 3_000), [format!("+{second} -m0 of {}", LISTED + 1)]);
     }
 }

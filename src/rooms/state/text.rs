@@ -83,7 +83,7 @@ impl RoomState {
         let committed =
             self.document.push(push.base, &incoming, &PUSH_LIMITS, budget).map_err(push_error)?;
         let updates: Vec<_> = committed.map(Arc::new).collect();
-        self.claim_clients(push, effects);
+        self.claim_clients(push, now.ms, effects);
         if updates.is_empty() {
             // All updates had been committed before; only their author was not told.
             return Ok(self.version());
@@ -143,8 +143,7 @@ impl RoomState {
     }
 
     /// Claims the editor instances of a push for its person, if nobody has claimed them before.
-    fn claim_clients(&mut self, push: &PushRequest, effects: &mut TurnEffects) {
-        let mut news = false;
+    fn claim_clients(&mut self, push: &PushRequest, now_ms: u64, effects: &mut TurnEffects) {
         for (client, _) in &push.updates {
             if !matches!(self.clients.get(client), Some(Some(_))) {
                 let user = push.principal.user.clone();
@@ -155,11 +154,9 @@ impl RoomState {
                     user,
                 });
             }
-            news |= self.presence.writes_as(&push.member, client);
+            self.presence.writes_as(&push.member, client);
         }
-        if news {
-            effects.notify(RoomEvent::Peers(self.presence.peers().to_vec()));
-        }
+        self.announce_peers(now_ms, effects);
     }
 
     /// Commits a change made by the server to the newest version, and tells everyone, together with

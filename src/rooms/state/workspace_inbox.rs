@@ -70,6 +70,7 @@ impl RoomState {
             RoomEvent::Updates { .. }
             | RoomEvent::Changed(_)
             | RoomEvent::Peers(_)
+            | RoomEvent::PeersChanged(_)
             | RoomEvent::Caret(..)
             | RoomEvent::Rules(_)
             | RoomEvent::PreviewShown(_)

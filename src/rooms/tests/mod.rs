@@ -37,5 +37,5 @@ fn who(name: &str) -> Principal {
 
 /// Returns the connection of a person, named like them.
 fn member(name: &str) -> JoiningMember {
-    JoiningMember { id: MemberId::from(name), principal: who(name) }
+    JoiningMember { id: MemberId::from(name), principal: who(name), takes_peer_changes: false }
 }

@@ -56,7 +56,11 @@ async fn another_name_is_news() {
     fixture.forget();
     let mut principal = who("bo");
     principal.name = "Bo the second".into();
-    fixture.room.open(JoiningMember { id: "bo".into(), principal }, None).await.unwrap();
+    fixture
+        .room
+        .open(JoiningMember { id: "bo".into(), principal, takes_peer_changes: false }, None)
+        .await
+        .unwrap();
     assert_eq!(fixture.heard("ana"), ["peers ana bo"]);
 }
 

@@ -15,7 +15,7 @@ mod runs;
 mod tokens;
 
 pub use aftermath::{Aftermath, Approvals, Undone, Warning};
-pub use presence::{Peer, PeerCaret, PresencePeers, PresenceUpdate};
+pub use presence::{Peer, PeerCaret, PresenceChanges, PresencePeers, PresenceUpdate};
 pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, SelectionRange};
 pub use tokens::{IssuedToken, NamedPerson, SessionEnded, TokenLine, TokenList};
 
@@ -218,6 +218,10 @@ pub struct Opened {
     pub streaming: Vec<Streaming>,
     /// Connections in the document.
     pub peers: Vec<Peer>,
+    /// Number of connections in the document, for clients that name the capability
+    /// `presence-changes`: in a crowd, `peers` leaves out who only reads.
+    #[serde(rename = "peerCount", skip_serializing_if = "Option::is_none")]
+    pub peer_count: Option<usize>,
     /// Identifier of this connection in `peers`.
     pub member: String,
     /// Role of the person in the document.

@@ -16,7 +16,7 @@ use crate::connections::ClientSession;
 use crate::ids::MemberId;
 use crate::permissions::Principal;
 use crate::rooms::settings::PermissionMode;
-use crate::transport::protocol::client::Handshake;
+use crate::transport::protocol::client::{Handshake, PEER_CHANGES};
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::{Person, SessionRegistered, WireError};
 
@@ -82,8 +82,13 @@ async fn admit<E: std::fmt::Display>(
     let (intake, events) = EventQueue::new(link.clone());
     socket.extensions.insert(intake);
     socket.on_fallback(async |_: EnqueueEvent| {});
-    let connected_socket =
-        ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone());
+    let takes_peer_changes = handshake.capabilities.iter().any(|name| name == PEER_CHANGES);
+    let connected_socket = ConnectedSocket::new(
+        link.clone(),
+        principal.clone(),
+        session.id.clone(),
+        takes_peer_changes,
+    );
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -98,6 +103,7 @@ async fn admit<E: std::fmt::Display>(
         app: Arc::clone(app),
         member,
         client,
+        takes_peer_changes,
         reached_at: reached_at(&socket),
         caller: Caller {
             api: app.api.clone(),

@@ -95,6 +95,8 @@ struct SocketConnection {
     pass: AccessGuard,
     /// Person, under the name that this connection gave, with the connection's session.
     caller: Caller,
+    /// Whether the client takes `presence:changes` and not `presence:peers`.
+    takes_peer_changes: bool,
     /// Address by which the client reaches the server.
     reached_at: String,
     session: SessionId,
@@ -267,7 +269,11 @@ impl SocketConnection {
     }
 
     fn as_member(&self) -> JoiningMember {
-        JoiningMember { id: self.member.clone(), principal: self.caller.principal.clone() }
+        JoiningMember {
+            id: self.member.clone(),
+            principal: self.caller.principal.clone(),
+            takes_peer_changes: self.takes_peer_changes,
+        }
     }
 
     /// Stores the time at which the person was last here.

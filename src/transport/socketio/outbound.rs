@@ -27,13 +27,29 @@ pub(crate) struct ConnectedSocket {
     link: ClientLink,
     principal: Principal,
     session: SessionId,
+    /// Whether the client takes `presence:changes` and not `presence:peers`.
+    takes_peer_changes: bool,
     /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
     heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
 }
 
 impl ConnectedSocket {
-    pub(crate) fn new(link: ClientLink, principal: Principal, session: SessionId) -> Self {
-        Self { link, principal, session, heard: Mutex::default() }
+    pub(crate) fn new(
+        link: ClientLink,
+        principal: Principal,
+        session: SessionId,
+        takes_peer_changes: bool,
+    ) -> Self {
+        Self { link, principal, session, takes_peer_changes, heard: Mutex::default() }
+    }
+
+    /// Returns `false` for the one of two kinds of presence events that the client does not take.
+    fn takes(&self, event: &RoomEvent) -> bool {
+        match event {
+            RoomEvent::Peers(_) => !self.takes_peer_changes,
+            RoomEvent::PeersChanged(_) => self.takes_peer_changes,
+            _ => true,
+        }
     }
 
     fn emit(&self, message: &EncodedEvent) {
@@ -164,6 +180,7 @@ impl EventSink for SocketRegistry {
         members
             .iter()
             .filter_map(|member| connected_sockets.get(member))
+            .filter(|seat| seat.takes(event))
             .for_each(|seat| seat.emit(message));
     }
 

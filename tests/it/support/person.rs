@@ -81,6 +81,12 @@ impl Person {
         )
     }
 
+    /// As `arrive`, with a client that understands an addition to the protocol.
+    pub fn arrive_with(url: &str, token: &str, capability: &str) -> Self {
+        let auth = json!({"token": token, "protocol": 1, "capabilities": [capability, "unknown"]});
+        Self::connect(url, &json!({"auth": auth, "transports": ["websocket"]}))
+    }
+
     /// As `arrive`, with the client's own options.
     pub fn connect(url: &str, options: &Value) -> Self {
         let (socket, log) = bridge().connect(url, options);

@@ -227,6 +227,12 @@ impl TestServer {
         self.person(name, Role::Editor)
     }
 
+    /// As [`Self::editor`], with a client that is told of people by difference.
+    pub fn editor_with_peer_changes(&self, name: &str) -> Person {
+        let token = self.token(name, Role::Editor, &[]);
+        Person::arrive_with(self.url(), &token, "presence-changes")
+    }
+
     /// Somebody connected who may go to one document and nowhere else.
     pub fn guest(&self, role: Role, document: &str) -> Person {
         let token = self.token("Guest", role, &["--document", document]);

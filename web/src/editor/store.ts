@@ -24,6 +24,8 @@ export interface DocumentState {
   settings: DocumentSettings | null
   saved: Saved
   peers: readonly Peer[]
+  /** How many more are here who only read: in a crowd they are counted. */
+  crowd: number
   /** Which of the peers we are. */
   member: string
   words: number
@@ -61,6 +63,7 @@ export const EMPTY: DocumentState = {
   settings: null,
   saved: 'saved',
   peers: [],
+  crowd: 0,
   member: '',
   words: 0,
   selectedWords: 0,

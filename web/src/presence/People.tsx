@@ -14,9 +14,10 @@ export function peopleOf(peers: readonly Peer[], member: string): Peer[] {
 }
 
 export function People() {
-  const { peers, member } = useDocument()
+  const { peers, crowd, member } = useDocument()
   const link = useSession((session) => session.link)
   const people = peopleOf(peers, member)
+  const more = Math.max(0, people.length - 5) + crowd
   if (link !== 'online' || people.length === 0) return null
   return (
     <ul className="people" aria-label="People here">
@@ -28,7 +29,7 @@ export function People() {
           </span>
         </li>
       ))}
-      {people.length > 5 && <li className="word-count">+{people.length - 5}</li>}
+      {more > 0 && <li className="word-count">+{more}</li>}
     </ul>
   )
 }

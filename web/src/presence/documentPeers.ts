@@ -3,11 +3,11 @@ import type { ChangeSet } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 import { useDocument } from '../editor/store.ts'
 import type { Synced } from '../editor/sync/synced.ts'
-import type { Peer, PresenceUpdate } from '../wire/generated.ts'
+import type { Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
 import { Debouncer } from './debouncer.ts'
 import { setCarets } from './carets.ts'
-import { PeerCarets, withColors } from './peerCarets.ts'
+import { PeerCarets, changed, withColors } from './peerCarets.ts'
 
 const CARET_EVERY_MS = 60
 
@@ -24,17 +24,28 @@ interface Host {
 export class DocumentPeers {
   private readonly beat = new Debouncer(CARET_EVERY_MS, () => this.send())
   private readonly others = new PeerCarets()
+  private all: readonly Peer[] = []
 
   constructor(
     private readonly host: Host,
     private readonly wire: Wire,
   ) {}
 
-  /** Who is here. */
-  see(all: readonly Peer[], synced: Synced | null): void {
+  /** Who is here. `count`: with those who are not listed. */
+  see(all: readonly Peer[], synced: Synced | null, count = all.length): void {
+    this.all = all
     const peers = withColors(all)
-    useDocument.setState({ peers })
-    this.others.see(peers)
+    useDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
+    this.others.see(peers, all)
+    this.draw(synced)
+  }
+
+  /** Who came, changed and left. */
+  change({ put, left, count, complete }: PresenceChanges, synced: Synced | null): void {
+    this.all = changed(complete ? [] : this.all, put, left)
+    const peers = withColors(this.all)
+    useDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
+    this.others.see(peers, put)
     this.draw(synced)
   }
 

@@ -21,15 +21,29 @@ export function withColors(peers: readonly Peer[]): Peer[] {
 
 const COLOURS = 4
 
+/** The list after some came, changed or left: in the order in which they came. */
+export function changed(
+  peers: readonly Peer[],
+  put: readonly Peer[],
+  left: readonly string[],
+): Peer[] {
+  const fresh = new Map(put.map((peer) => [peer.id, peer]))
+  const gone = new Set(left)
+  const kept = peers.filter(({ id }) => !gone.has(id)).map((peer) => fresh.get(peer.id) ?? peer)
+  const known = new Set(kept.map(({ id }) => id))
+  return [...kept, ...put.filter(({ id }) => !known.has(id))]
+}
+
 export class PeerCarets {
   private peers: readonly Peer[] = []
   private places = new Map<string, PeerCaret>()
 
-  see(peers: readonly Peer[]): void {
+  /** `fresh`: those whose caret is known anew. */
+  see(peers: readonly Peer[], fresh: readonly Peer[]): void {
     this.peers = peers
     const here = new Set(peers.map((peer) => peer.id))
     for (const id of this.places.keys()) if (!here.has(id)) this.places.delete(id)
-    for (const { id, caret } of peers) if (caret) this.places.set(id, caret)
+    for (const { id, caret } of fresh) if (caret) this.places.set(id, caret)
   }
 
   move({ id, version, anchor, head }: PresenceUpdate): void {

@@ -58,6 +58,7 @@ export interface ServerEvents {
   'settings:changed': SettingsChanged
   'document:file': DocumentFile
   'presence:peers': PresencePeers
+  'presence:changes': PresenceChanges
   'presence:update': PresenceUpdate
   tool_approval_request: ToolApprovalRequest
   tool_approval_update: ToolApprovalUpdate
@@ -173,7 +174,13 @@ export function connectRefusal(message: string): WireError {
     : { code: message.slice(0, end), message: message.slice(end + 1).trim() }
 }
 
-export type Auth = { token?: string; name?: string; protocol: 1; sessionId?: string }
+export type Auth = {
+  token?: string
+  name?: string
+  protocol: 1
+  sessionId?: string
+  capabilities: string[]
+}
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- socket.io's own signature
 type Listener = (payload: any) => void
 

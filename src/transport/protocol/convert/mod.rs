@@ -23,7 +23,9 @@ use crate::document::Update;
 use crate::ids::{DocumentId, MemberId};
 use crate::permissions::Principal;
 use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
-use crate::rooms::event::{CaretPosition, DocumentChange, PeerInfo, RoomEvent, ServerEvent};
+use crate::rooms::event::{
+    CaretPosition, DocumentChange, PeerInfo, PeersChange, RoomEvent, ServerEvent,
+};
 use crate::rooms::settings::{self, OUTSIDE_TIMEOUT_MS, ServerSettings};
 
 use super::client::Range;
@@ -75,6 +77,16 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> 
             let peers = peers.iter().map(peer).collect();
             message("presence:peers", &server::PresencePeers { document_id, peers })
         }
+        RoomEvent::PeersChanged(PeersChange { put, left, total, is_complete }) => {
+            let payload = server::PresenceChanges {
+                document_id,
+                put: put.iter().map(peer).collect(),
+                left: left.iter().map(ToString::to_string).collect(),
+                count: *total,
+                complete: is_complete.then_some(true),
+            };
+            message("presence:changes", &payload)
+        }
         RoomEvent::Caret(member, at) => {
             let id = member.to_string();
             let caret = caret(*at);
@@ -116,7 +128,14 @@ pub fn opened(
     member: &MemberId,
     principal: &Principal,
 ) -> server::Opened {
-    let command::OpenedDocument { content, client, requests, streaming_previews, peers } = opened;
+    let command::OpenedDocument {
+        content,
+        client,
+        requests,
+        streaming_previews,
+        peers,
+        peer_count,
+    } = opened;
     let (OpenedContent::Whole(now) | OpenedContent::Since { reading: now, .. }) = &content;
     let file = now.file.as_ref().map(files::state);
     let mut title_and_settings = None;
@@ -143,6 +162,7 @@ pub fn opened(
         requests: requests.iter().map(|asked| request(asked)).collect(),
         streaming: streaming_previews.iter().map(|it| request::streaming(document, it)).collect(),
         peers: peers.iter().map(peer).collect(),
+        peer_count,
         member: member.to_string(),
         role: principal.role.into(),
         file,
@@ -199,7 +219,7 @@ fn changed(document_id: String, change: &DocumentChange) -> server::DocumentChan
 }
 
 fn peer(peer: &PeerInfo) -> server::Peer {
-    let PeerInfo { member, principal, color, clients, caret: at } = peer;
+    let PeerInfo { member, principal, color, clients, caret: at, .. } = peer;
     server::Peer {
         id: member.to_string(),
         user: principal.user.to_string(),

@@ -52,6 +52,26 @@ pub struct PresencePeers {
     pub peers: Vec<Peer>,
 }
 
+/// `presence:changes`: who came, changed and left, for clients that name the capability
+/// `presence-changes`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+#[serde(rename_all = "camelCase")]
+pub struct PresenceChanges {
+    /// Document that they are in.
+    pub document_id: String,
+    /// Connections that came or changed, as they are now.
+    pub put: Vec<Peer>,
+    /// Identifiers of the connections that left.
+    pub left: Vec<String>,
+    /// Number of connections in the document. In a crowd it is larger than the number that is
+    /// listed: who only reads is counted.
+    pub count: usize,
+    /// `true` if `put` is everybody who is listed, and all others are to be forgotten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+}
+
 /// `presence:update`: a caret that moved.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]

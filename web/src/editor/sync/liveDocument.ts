@@ -90,6 +90,10 @@ export class LiveDocument {
         ours(({ peers }) => this.peers.see(peers, this.synced)),
       ),
       wire.on(
+        'presence:changes',
+        ours((changes) => this.peers.change(changes, this.synced)),
+      ),
+      wire.on(
         'presence:update',
         ours((moved) => this.peers.move(moved, this.synced)),
       ),
@@ -190,7 +194,7 @@ export class LiveDocument {
     useChat.setState((chat) => opened.requests.reduce(requested, chat))
     this.redraw()
     useDocument.setState({ member: opened.member, file: opened.file ?? null })
-    this.peers.see(opened.peers, this.synced)
+    this.peers.see(opened.peers, this.synced, opened.peerCount)
     this.joined = true
     this.queue
       .splice(0)
