@@ -145,7 +145,7 @@ impl PriceList {
             cache_read_input_tokens,
             output_tokens,
         } = usage;
-        let sent = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
+        let sent = usage.sent();
         let price = self.models.get(undated(model))?;
         let long = price.long.as_ref().filter(|long| sent >= long.from);
         let [input, cached, written, output] = match long {
