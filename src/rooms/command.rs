@@ -131,32 +131,7 @@ impl RoomCommand {
         match self {
             Self::About(request, ..) => Some(request),
             Self::Propose(new, ..) if new.after_restart => Some(&new.origin.id),
-            Self::Open(..)
-            | Self::Leave(..)
-            | Self::Push(..)
-            | Self::Move(..)
-            | Self::ShowPreview(..)
-            | Self::EndPreviews(..)
-            | Self::Await(..)
-            | Self::Rules(..)
-            | Self::AddRule(..)
-            | Self::Revoke(..)
-            | Self::Rename(..)
-            | Self::Configure(..)
-            | Self::TellSettings(..)
-            | Self::Delete(..)
-            | Self::Read(..)
-            | Self::CatchUp(..)
-            | Self::Requests(..)
-            | Self::Replace(..)
-            | Self::Restore(..)
-            | Self::People(..)
-            | Self::Witness(..)
-            | Self::Say(..)
-            | Self::Merge(..)
-            | Self::TellFile(..)
-            | Self::Propose(..)
-            | Self::Recount => None,
+            _ => None,
         }
     }
 
