@@ -285,17 +285,11 @@ impl AnswerBlock {
 
 /// Replaces the counts that are present, because counts are cumulative.
 fn overwrite(usage: &mut TokenUsage, delta: UsageDelta) {
-    let UsageDelta {
-        input_tokens,
-        cache_creation_input_tokens,
-        cache_read_input_tokens,
-        output_tokens,
-    } = delta;
     let set = |count: &mut u64, new: Option<u64>| *count = new.unwrap_or(*count);
-    set(&mut usage.input_tokens, input_tokens);
-    set(&mut usage.cache_creation_input_tokens, cache_creation_input_tokens);
-    set(&mut usage.cache_read_input_tokens, cache_read_input_tokens);
-    set(&mut usage.output_tokens, output_tokens);
+    set(&mut usage.input_tokens, delta.input_tokens);
+    set(&mut usage.cache_creation_input_tokens, delta.cache_creation_input_tokens);
+    set(&mut usage.cache_read_input_tokens, delta.cache_read_input_tokens);
+    set(&mut usage.output_tokens, delta.output_tokens);
 }
 
 #[cfg(test)]

@@ -93,10 +93,8 @@ impl OpenAiModel {
         let dialect = ServerDialect { limit, ..ServerDialect::default() };
         let model = OnceCell::new_with(model);
         let learned = Mutex::default();
-        Ok(Self {
-            name,
-            api: Arc::new(OpenAiApi { client, base, model, dialect, learned, patience }),
-        })
+        let api = OpenAiApi { client, base, model, dialect, learned, patience };
+        Ok(Self { name, api: Arc::new(api) })
     }
 }
 
