@@ -70,6 +70,9 @@ pub enum FileSyncError {
     Compared,
 }
 
+/// Result of synchronising files, or a [`FileSyncError`].
+pub type SyncResult<T> = Result<T, FileSyncError>;
+
 impl std::fmt::Debug for FileSync {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Files").field("known", &self.0.copies().by_path.len()).finish()
@@ -86,7 +89,7 @@ impl FileSync {
         store: Store,
         rooms: RoomRegistry,
         workspace: Workspace,
-    ) -> Result<Self, FileSyncError> {
+    ) -> SyncResult<Self> {
         let known = store.files().await?;
         let opened = rooms.watch();
         let shared = Arc::new(FileSyncDeps {
@@ -124,7 +127,7 @@ impl FileSync {
     /// # Errors
     /// [`WorkspaceError`]s if it is no writable text file; [`WorkspaceError::NotFound`] if it does
     /// not exist and never was opened.
-    pub async fn open(&self, path: &str, by: &Principal) -> Result<DocumentId, FileSyncError> {
+    pub async fn open(&self, path: &str, by: &Principal) -> SyncResult<DocumentId> {
         let shared = &self.0;
         let path = plain_path(path)?;
         let _passed = shared.opening.lock().await;
@@ -181,7 +184,7 @@ impl FileSync {
         pattern: String,
         after: Option<String>,
         most: usize,
-    ) -> Result<GlobResult, FileSyncError> {
+    ) -> SyncResult<GlobResult> {
         if pattern.len() > LONGEST_PATTERN {
             return Err(FileSyncError::LongPattern);
         }
@@ -285,18 +288,13 @@ impl FileSyncDeps {
         copies.by_document.remove(copy.document());
     }
 
-    async fn read_if_exists(
-        &self,
-        path: &str,
-    ) -> Result<Option<crate::workspace::TextFile>, FileSyncError> {
+    async fn read_if_exists(&self, path: &str) -> SyncResult<Option<crate::workspace::TextFile>> {
         let (workspace, path) = (self.workspace.clone(), path.to_owned());
         Ok(blocking(move || workspace.read_if_exists(&path)).await??)
     }
 }
 
 /// Runs `work` on a thread where it may block.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, FileSyncError> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> SyncResult<T> {
     tokio::task::spawn_blocking(work).await.map_err(|_| FileSyncError::Compared)
 }

@@ -15,7 +15,7 @@ use crate::store::{FileRecord, StoreOp};
 use crate::workspace::{ABSENT, FileMeta, TextFile, WorkspaceError, stamp};
 
 use super::text_encoding::{self, TextEncoding};
-use super::{FileSyncDeps, FileSyncError, blocking};
+use super::{FileSyncDeps, FileSyncError, SyncResult, blocking};
 
 /// Attempts in which the file may change while it is read.
 const ATTEMPTS: usize = 10;
@@ -79,18 +79,10 @@ struct CurrentDocument {
 
 impl SyncedFile {
     pub(super) fn new(record: FileRecord) -> Self {
-        Self {
-            document: record.document.clone(),
-            path: record.path.clone(),
-            agreed: AtomicU64::new(record.version.0),
-            behind: AtomicBool::new(true),
-            state: Mutex::new(SyncState {
-                record,
-                text: None,
-                reported: None,
-                seen: FileLook::Unsure,
-            }),
-        }
+        let agreed = AtomicU64::new(record.version.0);
+        let (document, path) = (record.document.clone(), record.path.clone());
+        let state = SyncState { record, text: None, reported: None, seen: FileLook::Unsure };
+        Self { document, path, state: Mutex::new(state), agreed, behind: AtomicBool::new(true) }
     }
 
     pub(super) fn document(&self) -> &DocumentId {
@@ -174,7 +166,7 @@ impl SyncedFile {
         source: TextSource<'_>,
         state: &mut SyncState,
         merged: &mut Option<MergedChanges>,
-    ) -> Result<SyncOutcome, FileSyncError> {
+    ) -> SyncResult<SyncOutcome> {
         let found = shared.read_if_exists(&self.path).await?;
         let under_way = state.record.writing.clone();
         if let (Some(file), Some((version, stamp))) = (&found, under_way)
@@ -223,7 +215,7 @@ impl SyncedFile {
         state: &mut SyncState,
         file: &TextFile,
         merged: &mut Option<MergedChanges>,
-    ) -> Result<bool, FileSyncError> {
+    ) -> SyncResult<bool> {
         let base = self.base(shared, state).await?;
         let now = CurrentDocument::of(TextSource::Room(room), shared, &self.document).await?;
         let disk = text_encoding::read(&file.text);
@@ -253,7 +245,7 @@ impl SyncedFile {
         source: TextSource<'_>,
         state: &mut SyncState,
         found: Option<TextFile>,
-    ) -> Result<SyncOutcome, FileSyncError> {
+    ) -> SyncResult<SyncOutcome> {
         let now = CurrentDocument::of(source, shared, &self.document).await?;
         let is_level = now.version == state.record.version && state.record.disk.is_none();
         if is_level {
@@ -307,11 +299,7 @@ impl SyncedFile {
     }
 
     /// Returns the text of the file when both last agreed.
-    async fn base(
-        &self,
-        shared: &FileSyncDeps,
-        state: &mut SyncState,
-    ) -> Result<Text, FileSyncError> {
+    async fn base(&self, shared: &FileSyncDeps, state: &mut SyncState) -> SyncResult<Text> {
         if let Some(text) = &state.text {
             return Ok(text.clone());
         }
@@ -325,7 +313,7 @@ impl SyncedFile {
         Ok(text)
     }
 
-    async fn keep(&self, shared: &FileSyncDeps, state: &SyncState) -> Result<(), FileSyncError> {
+    async fn keep(&self, shared: &FileSyncDeps, state: &SyncState) -> SyncResult<()> {
         Ok(shared.store.commit(StoreOp::PutFile(state.record.clone())).await?)
     }
 
@@ -363,7 +351,7 @@ impl CurrentDocument {
         source: TextSource<'_>,
         shared: &FileSyncDeps,
         id: &DocumentId,
-    ) -> Result<Self, FileSyncError> {
+    ) -> SyncResult<Self> {
         Ok(match source {
             TextSource::Room(room) => {
                 let now = room.read().await?;
@@ -382,7 +370,7 @@ async fn compared(
     base: &Text,
     ours: &Text,
     theirs: &Text,
-) -> Result<(Vec<HunkDraft>, Vec<HunkDraft>), FileSyncError> {
+) -> SyncResult<(Vec<HunkDraft>, Vec<HunkDraft>)> {
     let (base, ours, theirs) = (base.to_string(), ours.to_string(), theirs.to_string());
     blocking(move || (diff(&base, &ours, &limits()), diff(&base, &theirs, &limits()))).await
 }

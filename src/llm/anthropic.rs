@@ -71,17 +71,8 @@ impl AnthropicModel {
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
         let (name, base) = (format!("anthropic:{model}"), format!("{base}/v1"));
         let (eager, lower_limit_models) = (true.into(), Mutex::default());
-        Ok(Self {
-            name,
-            api: Arc::new(AnthropicApi {
-                client,
-                base,
-                model,
-                patience,
-                eager,
-                lower_limit_models,
-            }),
-        })
+        let api = AnthropicApi { client, base, model, patience, eager, lower_limit_models };
+        Ok(Self { name, api: Arc::new(api) })
     }
 }
 

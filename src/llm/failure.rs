@@ -3,85 +3,62 @@
 
 use super::ModelError;
 
-/// Kind of [`ModelError`], as far as it makes a difference to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FailureKind {
-    /// The provider does not know the key, or the key does not allow the request.
-    Unauthorized,
-    /// No money or allowance is left.
-    Spent,
-    /// The provider has no such model.
-    Unknown,
-    /// The model cannot call tools, at least not by this protocol.
-    WithoutTools,
-    /// The request is longer than the model can read.
-    TooLarge,
-    /// Too many requests were sent in a short time.
-    RateLimited,
-    /// The provider has too much to do.
-    Overloaded,
-    /// The provider does not accept the request.
-    Refused,
-    /// There is no connection.
-    Unreachable,
-    /// The answer broke off.
-    CutOff,
-    /// Any failure without a better kind.
-    Other,
-}
+/// Kind of [`ModelError`], as far as it makes a difference to people: its code for programs, and
+/// the sentence that tells people what they can do.
+type FailureKind = (&'static str, &'static str);
 
-impl FailureKind {
-    fn of(error: &ModelError) -> Self {
-        match error {
-            ModelError::Api { status, kind, message, retryable, .. } => {
-                of_provider(*status, kind, message, *retryable)
-            }
-            ModelError::Network { .. } => Self::Unreachable,
-            ModelError::CutOff => Self::CutOff,
-            _ => Self::Other,
-        }
-    }
+/// The provider does not know the key, or the key does not allow the request.
+const UNAUTHORIZED: FailureKind = (
+    "model_unauthorized",
+    "The model's provider does not accept this server's key; the person who runs the server can set another one",
+);
+/// No money or allowance is left.
+const SPENT: FailureKind = (
+    "model_limit_reached",
+    "This server has used up its quota for the model; the person who runs the server can raise the limit at the provider",
+);
+/// The provider has no such model.
+const UNKNOWN: FailureKind =
+    ("model_unknown", "The provider does not have this model; choose another one");
+/// The model cannot call tools, at least not by this protocol.
+const WITHOUT_TOOLS: FailureKind = (
+    "model_without_tools",
+    "The model cannot use tools here, and cannot edit without them; choose another one",
+);
+/// The request is longer than the model can read.
+const TOO_LARGE: FailureKind = (
+    "model_too_large",
+    "The document and the conversation are too long for this model; begin a new conversation, or choose another model",
+);
+/// Too many requests were sent in a short time.
+const RATE_LIMITED: FailureKind = (
+    "model_rate_limited",
+    "The model received too many requests in a short time; try again in a minute",
+);
+/// The provider has too much to do.
+const OVERLOADED: FailureKind =
+    ("model_overloaded", "The model's provider is overloaded; try again in a few minutes");
+/// The provider does not accept the request.
+const REFUSED: FailureKind = ("model_refused_request", "The model's provider refused the request");
+/// There is no connection.
+const UNREACHABLE: FailureKind = (
+    "model_unreachable",
+    "The model cannot be reached; try again. If that does not help, the server's log has the cause",
+);
+/// The answer broke off.
+const CUT_OFF: FailureKind =
+    ("model_cut_off", "The model's answer broke off before it was complete; try again");
+/// Any failure without a better kind.
+const OTHER: FailureKind = ("model_error", "");
 
-    /// Returns the code for programs, and the sentence that tells people what they can do.
-    fn entry(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Unauthorized => (
-                "model_unauthorized",
-                "The model's provider does not accept this server's key; the person who runs the server can set another one",
-            ),
-            Self::Spent => (
-                "model_limit_reached",
-                "This server has used up its quota for the model; the person who runs the server can raise the limit at the provider",
-            ),
-            Self::Unknown => {
-                ("model_unknown", "The provider does not have this model; choose another one")
-            }
-            Self::WithoutTools => (
-                "model_without_tools",
-                "The model cannot use tools here, and cannot edit without them; choose another one",
-            ),
-            Self::TooLarge => (
-                "model_too_large",
-                "The document and the conversation are too long for this model; begin a new conversation, or choose another model",
-            ),
-            Self::RateLimited => (
-                "model_rate_limited",
-                "The model received too many requests in a short time; try again in a minute",
-            ),
-            Self::Overloaded => (
-                "model_overloaded",
-                "The model's provider is overloaded; try again in a few minutes",
-            ),
-            Self::Refused => ("model_refused_request", "The model's provider refused the request"),
-            Self::Unreachable => (
-                "model_unreachable",
-                "The model cannot be reached; try again. If that does not help, the server's log has the cause",
-            ),
-            Self::CutOff => {
-                ("model_cut_off", "The model's answer broke off before it was complete; try again")
-            }
-            Self::Other => ("model_error", ""),
+fn kind_of(error: &ModelError) -> FailureKind {
+    match error {
+        ModelError::Api { status, kind, message, retryable, .. } => {
+            of_provider(*status, kind, message, *retryable)
         }
+        ModelError::Network { .. } => UNREACHABLE,
+        ModelError::CutOff => CUT_OFF,
+        _ => OTHER,
     }
 }
 
@@ -93,32 +70,30 @@ fn of_provider(status: Option<u16>, kind: &str, message: &str, retryable: bool) 
         ["too long", "maximum context", "context length", "context window", "exceed_context"];
     let is_long = too_long.iter().any(|words| message.contains(words) || kind.contains(words));
     match status {
-        Some(401 | 403) => FailureKind::Unauthorized,
-        Some(402) => FailureKind::Spent,
-        Some(413) => FailureKind::TooLarge,
-        _ if mentions(&["tools_not_supported"]) => FailureKind::WithoutTools,
+        Some(401 | 403) => UNAUTHORIZED,
+        Some(402) => SPENT,
+        Some(413) => TOO_LARGE,
+        _ if mentions(&["tools_not_supported"]) => WITHOUT_TOOLS,
         // Ollama's words.
-        Some(400) if message.contains("does not support tools") => FailureKind::WithoutTools,
-        _ if mentions(&["authentication", "permission", "invalid_api_key"]) => {
-            FailureKind::Unauthorized
-        }
-        _ if mentions(&["billing", "insufficient_quota"]) => FailureKind::Spent,
-        _ if mentions(&["request_too_large", "context_length"]) => FailureKind::TooLarge,
-        Some(400 | 422) | None if is_long => FailureKind::TooLarge,
+        Some(400) if message.contains("does not support tools") => WITHOUT_TOOLS,
+        _ if mentions(&["authentication", "permission", "invalid_api_key"]) => UNAUTHORIZED,
+        _ if mentions(&["billing", "insufficient_quota"]) => SPENT,
+        _ if mentions(&["request_too_large", "context_length"]) => TOO_LARGE,
+        Some(400 | 422) | None if is_long => TOO_LARGE,
         // A limit that does not pass by waiting is one of money.
-        Some(429) if !retryable => FailureKind::Spent,
-        Some(429) => FailureKind::RateLimited,
-        _ if mentions(&["rate_limit"]) && !retryable => FailureKind::Spent,
-        _ if mentions(&["rate_limit"]) => FailureKind::RateLimited,
-        Some(503 | 529) => FailureKind::Overloaded,
-        _ if mentions(&["overloaded", "unavailable"]) => FailureKind::Overloaded,
-        Some(404) => FailureKind::Unknown,
-        _ if mentions(&["not_found"]) => FailureKind::Unknown,
-        Some(408 | 502 | 504) => FailureKind::Unreachable,
-        _ if mentions(&["timeout"]) => FailureKind::Unreachable,
-        Some(400..=499) => FailureKind::Refused,
-        _ if mentions(&["invalid_request"]) => FailureKind::Refused,
-        _ => FailureKind::Other,
+        Some(429) if !retryable => SPENT,
+        Some(429) => RATE_LIMITED,
+        _ if mentions(&["rate_limit"]) && !retryable => SPENT,
+        _ if mentions(&["rate_limit"]) => RATE_LIMITED,
+        Some(503 | 529) => OVERLOADED,
+        _ if mentions(&["overloaded", "unavailable"]) => OVERLOADED,
+        Some(404) => UNKNOWN,
+        _ if mentions(&["not_found"]) => UNKNOWN,
+        Some(408 | 502 | 504) => UNREACHABLE,
+        _ if mentions(&["timeout"]) => UNREACHABLE,
+        Some(400..=499) => REFUSED,
+        _ if mentions(&["invalid_request"]) => REFUSED,
+        _ => OTHER,
     }
 }
 
@@ -127,24 +102,24 @@ impl ModelError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Program { code, .. } => code,
-            _ => FailureKind::of(self).entry().0,
+            _ => kind_of(self).0,
         }
     }
 
     /// Returns a sentence for people: what happened and what they can do. The provider's own words
     /// are in the log.
     pub fn for_people(&self) -> String {
-        let kind = FailureKind::of(self);
-        match (kind, self) {
-            (FailureKind::Other, Self::Api { .. }) => {
+        let (code, words) = kind_of(self);
+        match self {
+            Self::Api { .. } if code == OTHER.0 => {
                 format!("The model's provider failed: {self}; try again")
             }
-            (FailureKind::Other, _) => self.to_string(),
+            _ if code == OTHER.0 => self.to_string(),
             // Only the provider's words explain the failure.
-            (FailureKind::Refused | FailureKind::WithoutTools, Self::Api { message, .. }) => {
-                format!("{}: {message}", kind.entry().1)
+            Self::Api { message, .. } if [REFUSED.0, WITHOUT_TOOLS.0].contains(&code) => {
+                format!("{words}: {message}")
             }
-            _ => kind.entry().1.to_owned(),
+            _ => words.to_owned(),
         }
     }
 }

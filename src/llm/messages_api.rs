@@ -342,6 +342,13 @@ pub struct TokenUsage {
     pub output_tokens: u64,
 }
 
+impl TokenUsage {
+    /// Returns the tokens of the request, cached ones too.
+    pub fn sent(&self) -> u64 {
+        self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+    }
+}
+
 impl AddAssign for TokenUsage {
     fn add_assign(&mut self, more: Self) {
         let Self {

@@ -80,17 +80,8 @@ enum AnswerBlock {
 }
 
 /// Names of the events that this program reads; any other event is ignored.
-const KNOWN_EVENTS: [&str; 9] = [
-    "message",
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
-    "message_delta",
-    "message_stop",
-    "ping",
-    "error",
-];
+const KNOWN_EVENTS: &str = "message message_start content_block_start content_block_delta \
+    content_block_stop message_delta message_stop ping error";
 
 impl AnswerReader {
     /// Returns the model that answers; empty before the answer names it.
@@ -105,7 +96,7 @@ impl AnswerReader {
 
     fn event(&mut self, event: &SseEvent) -> ModelResult<Option<AnswerDelta>> {
         let SseEvent { name, data } = event;
-        if !KNOWN_EVENTS.contains(&name.as_str()) {
+        if !KNOWN_EVENTS.split_whitespace().any(|known| known == name) {
             return Ok(None);
         }
         let event: StreamEvent =
@@ -116,7 +107,7 @@ impl AnswerReader {
     /// Reads an event that did not come as a server-sent event.
     pub(super) fn value(&mut self, event: Value) -> ModelResult<Option<AnswerDelta>> {
         let name = event["type"].as_str().unwrap_or_default().to_owned();
-        if !KNOWN_EVENTS.contains(&name.as_str()) {
+        if !KNOWN_EVENTS.split_whitespace().any(|known| known == name) {
             return Ok(None);
         }
         let event =
@@ -294,17 +285,11 @@ impl AnswerBlock {
 
 /// Replaces the counts that are present, because counts are cumulative.
 fn overwrite(usage: &mut TokenUsage, delta: UsageDelta) {
-    let UsageDelta {
-        input_tokens,
-        cache_creation_input_tokens,
-        cache_read_input_tokens,
-        output_tokens,
-    } = delta;
     let set = |count: &mut u64, new: Option<u64>| *count = new.unwrap_or(*count);
-    set(&mut usage.input_tokens, input_tokens);
-    set(&mut usage.cache_creation_input_tokens, cache_creation_input_tokens);
-    set(&mut usage.cache_read_input_tokens, cache_read_input_tokens);
-    set(&mut usage.output_tokens, output_tokens);
+    set(&mut usage.input_tokens, delta.input_tokens);
+    set(&mut usage.cache_creation_input_tokens, delta.cache_creation_input_tokens);
+    set(&mut usage.cache_read_input_tokens, delta.cache_read_input_tokens);
+    set(&mut usage.output_tokens, delta.output_tokens);
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use super::{
     AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ModelResult, malformed,
     transport,
 };
-use crate::llm::messages_api::{ApiError, TokenUsage};
+use crate::llm::messages_api::ApiError;
 
 use request::{CompletionBody, OutputLimitField, ServerDialect};
 use stream::UnopenedThoughts;
@@ -93,18 +93,14 @@ impl OpenAiModel {
         let dialect = ServerDialect { limit, ..ServerDialect::default() };
         let model = OnceCell::new_with(model);
         let learned = Mutex::default();
-        Ok(Self {
-            name,
-            api: Arc::new(OpenAiApi { client, base, model, dialect, learned, patience }),
-        })
+        let api = OpenAiApi { client, base, model, dialect, learned, patience };
+        Ok(Self { name, api: Arc::new(api) })
     }
 }
 
 /// Adds [`AssistantMessage::notice`] if the provider read only a part of the request.
 fn checked(answer: AssistantMessage, body: &CompletionBody<'_>) -> AssistantMessage {
-    let TokenUsage { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, .. } =
-        answer.usage;
-    let read = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
+    let read = answer.usage.sent();
     let least = body.texts().map(text_parts::least_tokens).sum();
     let notice = text_parts::notice(read, least);
     if notice.is_some() {
@@ -241,22 +237,10 @@ impl OpenAiApi {
 /// Returns `true` for a model for conversations, because lists contain models for other purposes
 /// too.
 fn talks(name: &str) -> bool {
-    const OTHERS: [&str; 12] = [
-        "audio",
-        "babbage",
-        "dall-e",
-        "davinci",
-        "embed",
-        "image",
-        "moderation",
-        "realtime",
-        "sora",
-        "transcribe",
-        "tts",
-        "whisper",
-    ];
+    const OTHERS: &str = "audio babbage dall-e davinci embed image moderation realtime sora \
+        transcribe tts whisper";
     let name = name.to_ascii_lowercase();
-    !OTHERS.iter().any(|word| name.contains(word))
+    !OTHERS.split_whitespace().any(|word| name.contains(word))
 }
 
 #[cfg(test)]

@@ -139,13 +139,7 @@ impl PriceList {
     }
 
     fn cost(&self, model: &str, usage: TokenUsage) -> Option<u64> {
-        let TokenUsage {
-            input_tokens,
-            cache_creation_input_tokens,
-            cache_read_input_tokens,
-            output_tokens,
-        } = usage;
-        let sent = input_tokens + cache_creation_input_tokens + cache_read_input_tokens;
+        let sent = usage.sent();
         let price = self.models.get(undated(model))?;
         let long = price.long.as_ref().filter(|long| sent >= long.from);
         let [input, cached, written, output] = match long {
@@ -153,10 +147,10 @@ impl PriceList {
             None => [price.input, price.cached, price.written, price.output],
         };
         // A millionth of a dollar for a million tokens is a thousandth of a billionth for each.
-        let thousandths = input_tokens * input.0
-            + cache_creation_input_tokens * written.0
-            + cache_read_input_tokens * cached.0
-            + output_tokens * output.0;
+        let thousandths = usage.input_tokens * input.0
+            + usage.cache_creation_input_tokens * written.0
+            + usage.cache_read_input_tokens * cached.0
+            + usage.output_tokens * output.0;
         Some(thousandths / 1000)
     }
 }

@@ -38,38 +38,14 @@ pub enum RoomCommand {
     EndPreviews(StreamingPreviewScope),
     /// Wait for the resolution of a request; answered at once if it is already resolved.
     Await(RequestId, ReplySender<ResolvedRequest>),
-    /// Decision about a request.
-    Decide(RequestId, Box<Decision>, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Notice that a connection looks at a request, or no longer does.
-    Focus(RequestId, MemberId, ViewerChange, ReplySender<Arc<ApprovalRequest>>),
-    /// Split of a hunk into one for each of its parts.
-    Split(RequestId, HunkId, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Extension of the time that people have to decide.
-    Extend(RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Withdrawal of a request; the person is `None` if its run was cancelled.
-    Withdraw(RequestId, Option<Principal>, ReplySender<Arc<ApprovalRequest>>),
-    /// Undo of accepted hunks.
-    Undo(UndoChange, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Reopening, on the newest text, of hunks that were rejected or expired.
-    Reopen(ProposeAgain, Principal, ReplySender<Arc<ApprovalRequest>>),
+    /// Command about one request, which is the answer as it is then.
+    About(RequestId, RequestCommand, ReplySender<Arc<ApprovalRequest>>),
     /// Query of the rules in force.
     Rules(ReplySender<Vec<Arc<ApprovalRule>>>),
     /// Addition of an owner's rule.
     AddRule(Box<NewRule>, Principal, ReplySender<Arc<ApprovalRule>>),
     /// End of a rule.
     Revoke(RuleId, Principal, ReplySender<()>),
-    /// New preview of an open request.
-    RefreshPreview(RequestId, Box<UpdatedPreview>, ReplySender<Arc<ApprovalRequest>>),
-    /// Start of an approved call; granted once.
-    Begin(RequestId, ReplySender<Arc<ApprovalRequest>>),
-    /// Result of an approved call.
-    Done(RequestId, ToolReport, ReplySender<Arc<ApprovalRequest>>),
-    /// Start of the undo of what a call did to a file; granted once.
-    BeginUndo(Box<UndoFileChange>, Principal, ReplySender<Arc<ApprovalRequest>>),
-    /// Outcome of an undo that [`RoomCommand::BeginUndo`] began.
-    EndUndo(RequestId, FileUndoOutcome, ReplySender<Arc<ApprovalRequest>>),
-    /// Notice that a person proposed the first request again as the second.
-    Repeated(RequestId, RequestId, Principal, ReplySender<Arc<ApprovalRequest>>),
     /// Change of the title.
     Rename(String, Principal, ReplySender<()>),
     /// Change of the settings.
@@ -103,15 +79,44 @@ pub enum RoomCommand {
     Recount,
 }
 
+/// Command about one request.
+#[derive(Debug)]
+pub enum RequestCommand {
+    /// Decision about the request.
+    Decide(Box<Decision>, Principal),
+    /// Notice that a connection looks at the request, or no longer does.
+    Focus(MemberId, ViewerChange),
+    /// Split of a hunk into one for each of its parts.
+    Split(HunkId, Principal),
+    /// Extension of the time that people have to decide.
+    Extend(Principal),
+    /// Withdrawal of the request; the person is `None` if its run was cancelled.
+    Withdraw(Option<Principal>),
+    /// Undo of accepted hunks.
+    Undo(UndoChange, Principal),
+    /// Reopening, on the newest text, of hunks that were rejected or expired.
+    Reopen(ProposeAgain, Principal),
+    /// New preview, if the request is open.
+    RefreshPreview(Box<UpdatedPreview>),
+    /// Start of an approved call; granted once.
+    Begin,
+    /// Result of an approved call.
+    Done(ToolReport),
+    /// Start of the undo of what a call did to a file; granted once.
+    BeginUndo(Box<UndoFileChange>, Principal),
+    /// Outcome of an undo that [`RequestCommand::BeginUndo`] began.
+    EndUndo(FileUndoOutcome),
+    /// Notice that a person proposed the request again as this one.
+    Repeated(RequestId, Principal),
+}
+
 impl RoomCommand {
     /// Returns the person who sent the command, for commands that may take long.
     pub(super) fn by(&self) -> Option<&UserId> {
+        use RequestCommand::{Decide, Reopen, Split, Undo, Withdraw};
         match self {
-            Self::Decide(_, _, by, _)
-            | Self::Split(_, _, by, _)
-            | Self::Undo(_, by, _)
-            | Self::Reopen(_, by, _)
-            | Self::Withdraw(_, Some(by), _)
+            Self::About(_, Decide(_, by) | Split(_, by) | Undo(_, by) | Reopen(_, by), _)
+            | Self::About(_, Withdraw(Some(by)), _)
             | Self::Delete(by, _)
             | Self::Replace(_, by, _)
             | Self::Restore(_, by, _) => Some(&by.user),
@@ -124,52 +129,16 @@ impl RoomCommand {
     /// Returns the request that the command is about, if it may have ended long ago.
     pub(super) fn request(&self) -> Option<&RequestId> {
         match self {
-            Self::Decide(request, ..)
-            | Self::Split(request, ..)
-            | Self::Focus(request, ..)
-            | Self::Extend(request, ..)
-            | Self::Withdraw(request, ..)
-            | Self::RefreshPreview(request, ..)
-            | Self::Begin(request, ..)
-            | Self::Done(request, ..)
-            | Self::EndUndo(request, ..)
-            | Self::Repeated(request, ..)
-            | Self::Undo(UndoChange { request, .. }, ..)
-            | Self::Reopen(ProposeAgain { request, .. }, ..) => Some(request),
-            Self::BeginUndo(undoing, ..) => Some(&undoing.request),
+            Self::About(request, ..) => Some(request),
             Self::Propose(new, ..) if new.after_restart => Some(&new.origin.id),
-            Self::Open(..)
-            | Self::Leave(..)
-            | Self::Push(..)
-            | Self::Move(..)
-            | Self::ShowPreview(..)
-            | Self::EndPreviews(..)
-            | Self::Await(..)
-            | Self::Rules(..)
-            | Self::AddRule(..)
-            | Self::Revoke(..)
-            | Self::Rename(..)
-            | Self::Configure(..)
-            | Self::TellSettings(..)
-            | Self::Delete(..)
-            | Self::Read(..)
-            | Self::CatchUp(..)
-            | Self::Requests(..)
-            | Self::Replace(..)
-            | Self::Restore(..)
-            | Self::People(..)
-            | Self::Witness(..)
-            | Self::Say(..)
-            | Self::Merge(..)
-            | Self::TellFile(..)
-            | Self::Propose(..)
-            | Self::Recount => None,
+            _ => None,
         }
     }
 
     /// Returns the version in which the command needs the positions of an ended request.
     pub(super) fn needs_positions(&self) -> PositionsOf {
-        if matches!(self, Self::Undo(..) | Self::Reopen(..)) {
+        use RequestCommand::{Reopen, Undo};
+        if matches!(self, Self::About(_, Undo(..) | Reopen(..), _)) {
             PositionsOf::OfToday
         } else {
             PositionsOf::AsTheyWere
@@ -191,19 +160,7 @@ impl RoomCommand {
             Self::Push(.., reply) | Self::Restore(.., reply) => reply.send(Err(error)),
             Self::Propose(.., reply) => reply.send(Err(error)),
             Self::Await(.., reply) => reply.send(Err(error)),
-            Self::Decide(.., reply)
-            | Self::Split(.., reply)
-            | Self::Focus(.., reply)
-            | Self::Extend(.., reply)
-            | Self::Withdraw(.., reply)
-            | Self::Undo(.., reply)
-            | Self::RefreshPreview(.., reply)
-            | Self::Begin(.., reply)
-            | Self::Done(.., reply)
-            | Self::BeginUndo(.., reply)
-            | Self::EndUndo(.., reply)
-            | Self::Repeated(.., reply)
-            | Self::Reopen(.., reply) => reply.send(Err(error)),
+            Self::About(.., reply) => reply.send(Err(error)),
             Self::ShowPreview(_, reply)
             | Self::Rename(.., reply)
             | Self::Delete(.., reply)
@@ -269,7 +226,7 @@ pub struct TextRestore {
     pub edits: Vec<TextEdit>,
 }
 
-/// Change of whether a connection looks at a request; see [`RoomCommand::Focus`].
+/// Change of whether a connection looks at a request; see [`RequestCommand::Focus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerChange {
     /// View that begins or goes on; repeated every few seconds.
@@ -278,7 +235,7 @@ pub enum ViewerChange {
     Off,
 }
 
-/// Accepted hunks to undo; see [`RoomCommand::Undo`].
+/// Accepted hunks to undo; see [`RequestCommand::Undo`].
 #[derive(Clone, Debug)]
 pub struct UndoChange {
     /// Request that was accepted.
@@ -291,7 +248,7 @@ pub struct UndoChange {
     pub seen: Option<BTreeMap<HunkId, String>>,
 }
 
-/// File change of a call that is to be undone; see [`RoomCommand::BeginUndo`].
+/// File change of a call that is to be undone; see [`RequestCommand::BeginUndo`].
 #[derive(Clone, Debug)]
 pub struct UndoFileChange {
     /// Request of the call.
@@ -300,7 +257,7 @@ pub struct UndoFileChange {
     pub found: FoundFile,
 }
 
-/// Hunks to propose again; see [`RoomCommand::Reopen`].
+/// Hunks to propose again; see [`RequestCommand::Reopen`].
 #[derive(Clone, Debug)]
 pub struct ProposeAgain {
     /// Request that was not accepted, or not all of it.

@@ -37,7 +37,7 @@ pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};
 pub use persistence::provenance::{author_spans, placements};
 pub use registry::{DocumentReaders, NewDocument, RoomRegistry};
-pub use room_error::{RoomError, RoomResult};
+pub use room_error::{RequestResult, RoomError, RoomResult};
 pub use room_handle::{RoomHandle, RoomStatus, WeakRoomHandle};
 pub use state::workspace_inbox::DESK;
 pub use title::LONGEST_TITLE;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::approvals::{DecisionError, RuleEnd};
+use crate::approvals::{ApprovalRequest, DecisionError, RuleEnd};
 use crate::cpu_pool::JobLost;
 use crate::document::ChangeError;
 use crate::ids::Version;
@@ -83,6 +83,9 @@ pub enum RoomError {
 
 /// Result of an operation in a room: a value or a [`RoomError`].
 pub type RoomResult<T> = Result<T, RoomError>;
+
+/// Result of a command about a request: the request as it is then, or a [`RoomError`].
+pub type RequestResult = RoomResult<Arc<ApprovalRequest>>;
 
 impl From<StoreError> for RoomError {
     fn from(error: StoreError) -> Self {

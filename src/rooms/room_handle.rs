@@ -13,13 +13,13 @@ use crate::permissions::Principal;
 
 use super::command::{
     DocumentSnapshot, JoiningMember, NewApprovalRequest, NewRule, OpenedDocument, OriginRequests,
-    ProposalOutcome, ProposeAgain, PushRequest, ReplySender, ResolvedRequest, RoomCommand,
-    SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, ViewerChange,
+    ProposalOutcome, ProposeAgain, PushRequest, ReplySender, RequestCommand, ResolvedRequest,
+    RoomCommand, SettingsChange, SnapshotWithUpdates, UndoChange, UndoFileChange, ViewerChange,
 };
 use super::event::{CaretPosition, RunEvent, StreamingPreview, StreamingPreviewScope};
 use super::file_state::{FileMerge, FileState, MergeOutcome};
 use super::settings::DocumentSettings;
-use super::{RoomError, RoomResult};
+use super::{RequestResult, RoomError, RoomResult};
 
 /// Handle to a room. Cheap to clone; keeps the room open.
 #[derive(Clone, Debug)]
@@ -141,18 +141,13 @@ impl RoomHandle {
         request: RequestId,
         decision: Decision,
         by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Decide(request, Box::new(decision), by, reply)).await
+    ) -> RequestResult {
+        self.about(request, RequestCommand::Decide(Box::new(decision), by)).await
     }
 
     /// Splits a hunk into one for each of its parts.
-    pub async fn split(
-        &self,
-        request: RequestId,
-        hunk: HunkId,
-        by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Split(request, hunk, by, reply)).await
+    pub async fn split(&self, request: RequestId, hunk: HunkId, by: Principal) -> RequestResult {
+        self.about(request, RequestCommand::Split(hunk, by)).await
     }
 
     /// Notes that a connection looks at a request, or no longer does.
@@ -161,40 +156,28 @@ impl RoomHandle {
         request: RequestId,
         member: MemberId,
         focus: ViewerChange,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Focus(request, member, focus, reply)).await
+    ) -> RequestResult {
+        self.about(request, RequestCommand::Focus(member, focus)).await
     }
 
     /// Gives people more time to decide a request.
-    pub async fn extend(
-        &self,
-        request: RequestId,
-        by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Extend(request, by, reply)).await
+    pub async fn extend(&self, request: RequestId, by: Principal) -> RequestResult {
+        self.about(request, RequestCommand::Extend(by)).await
     }
 
     /// Withdraws a request; `by` is `None` if its run was cancelled.
-    pub async fn withdraw(
-        &self,
-        request: RequestId,
-        by: Option<Principal>,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Withdraw(request, by, reply)).await
+    pub async fn withdraw(&self, request: RequestId, by: Option<Principal>) -> RequestResult {
+        self.about(request, RequestCommand::Withdraw(by)).await
     }
 
     /// Undoes accepted hunks.
-    pub async fn undo(&self, undo: UndoChange, by: Principal) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Undo(undo, by, reply)).await
+    pub async fn undo(&self, undo: UndoChange, by: Principal) -> RequestResult {
+        self.about(undo.request.clone(), RequestCommand::Undo(undo, by)).await
     }
 
     /// Proposes again, on the newest text, hunks that were rejected or expired.
-    pub async fn reopen(
-        &self,
-        reopen: ProposeAgain,
-        by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Reopen(reopen, by, reply)).await
+    pub async fn reopen(&self, reopen: ProposeAgain, by: Principal) -> RequestResult {
+        self.about(reopen.request.clone(), RequestCommand::Reopen(reopen, by)).await
     }
 
     /// Returns the rules in force, oldest first.
@@ -218,40 +201,29 @@ impl RoomHandle {
         &self,
         request: RequestId,
         fresh: UpdatedPreview,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::RefreshPreview(request, Box::new(fresh), reply)).await
+    ) -> RequestResult {
+        self.about(request, RequestCommand::RefreshPreview(Box::new(fresh))).await
     }
 
     /// Begins an approved call. Granted once; durable when this returns.
-    pub async fn begin(&self, request: RequestId) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Begin(request, reply)).await
+    pub async fn begin(&self, request: RequestId) -> RequestResult {
+        self.about(request, RequestCommand::Begin).await
     }
 
     /// Records the result of an approved call.
-    pub async fn done(
-        &self,
-        request: RequestId,
-        report: ToolReport,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Done(request, report, reply)).await
+    pub async fn done(&self, request: RequestId, report: ToolReport) -> RequestResult {
+        self.about(request, RequestCommand::Done(report)).await
     }
 
     /// Begins to undo what a call did to a file. Granted once; durable when this returns.
-    pub async fn begin_undo(
-        &self,
-        undoing: UndoFileChange,
-        by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::BeginUndo(Box::new(undoing), by, reply)).await
+    pub async fn begin_undo(&self, undoing: UndoFileChange, by: Principal) -> RequestResult {
+        let request = undoing.request.clone();
+        self.about(request, RequestCommand::BeginUndo(Box::new(undoing), by)).await
     }
 
     /// Records the outcome of an undo that [`begin_undo`](Self::begin_undo) began.
-    pub async fn end_undo(
-        &self,
-        request: RequestId,
-        reversed: FileUndoOutcome,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::EndUndo(request, reversed, reply)).await
+    pub async fn end_undo(&self, request: RequestId, reversed: FileUndoOutcome) -> RequestResult {
+        self.about(request, RequestCommand::EndUndo(reversed)).await
     }
 
     /// Records that a person proposed `request` again as the request `again`.
@@ -260,8 +232,8 @@ impl RoomHandle {
         request: RequestId,
         again: RequestId,
         by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
-        self.ask(|reply| RoomCommand::Repeated(request, again, by, reply)).await
+    ) -> RequestResult {
+        self.about(request, RequestCommand::Repeated(again, by)).await
     }
 
     /// Changes the title.
@@ -332,6 +304,11 @@ impl RoomHandle {
     /// Tells everyone an event of a run.
     pub async fn publish(&self, said: RunEvent) {
         self.send(RoomCommand::Say(said)).await;
+    }
+
+    /// Sends a command about a request and waits for its answer.
+    async fn about(&self, request: RequestId, command: RequestCommand) -> RequestResult {
+        self.ask(|reply| RoomCommand::About(request, command, reply)).await
     }
 
     /// Sends a command and waits for its answer.

@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::ids::UserId;
 
 use super::{AnswerRecord, Store, StoreError};
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 impl Store {
@@ -18,48 +17,32 @@ impl Store {
         keys: &[String],
         since_ms: u64,
     ) -> Result<Vec<AnswerRecord>, StoreError> {
-        let query = sqlx::query(
-            "SELECT * FROM answers WHERE used_ms >= $1 AND user_id = $2
-             AND key IN (SELECT value FROM json_each($3))",
-        )
-        .bind(int(since_ms))
-        .bind(user.to_string())
-        .bind(json!(keys).to_string());
-        self.all(query).await
+        let sql = "SELECT * FROM answers WHERE used_ms >= $1 AND user_id = $2
+             AND key IN (SELECT value FROM json_each($3))";
+        self.all(sql, &[&since_ms, user, &json!(keys)]).await
     }
 }
 
 /// Stores an answer, or replaces the one under its key.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &AnswerRecord) {
-    let body = record.body.to_string();
-    script
-        .run(
-            "INSERT INTO answers (user_id, key, used_ms, bytes, body) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (user_id, key) DO UPDATE SET used_ms = excluded.used_ms,
-                 bytes = excluded.bytes, body = excluded.body",
-        )
-        .bind(record.user.as_str())
-        .bind(&record.key)
-        .bind(int(record.used_ms))
-        .bind(int(body.len() as u64))
-        .bind(body);
+    let AnswerRecord { user, key, used_ms, body } = record;
+    let body = body.to_string();
+    let sql = "INSERT INTO answers (user_id, key, used_ms, bytes, body) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (user_id, key) DO UPDATE SET used_ms = excluded.used_ms,
+             bytes = excluded.bytes, body = excluded.body";
+    script.run(sql, &[user, key, used_ms, &(body.len() as u64), &body]);
 }
 
 /// Removes the answer under a key.
 pub(super) fn drop(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
-    script.run("DELETE FROM answers WHERE user_id = $1 AND key = $2").bind(user.as_str()).bind(key);
+    script.run("DELETE FROM answers WHERE user_id = $1 AND key = $2", &[user, &key]);
 }
 
 /// Marks answers as used at `at_ms`, because their conversation went on.
 pub(super) fn touch(script: &mut StatementBatch<'_>, user: &UserId, keys: &[String], at_ms: u64) {
-    script
-        .run(
-            "UPDATE answers SET used_ms = $3
-             WHERE user_id = $1 AND key IN (SELECT value FROM json_each($2))",
-        )
-        .bind(user.as_str())
-        .bind(json!(keys).to_string())
-        .bind(int(at_ms));
+    let sql = "UPDATE answers SET used_ms = $3
+         WHERE user_id = $1 AND key IN (SELECT value FROM json_each($2))";
+    script.run(sql, &[user, &json!(keys), &at_ms]);
 }
 
 /// Removes all answers that were not used since `before_ms`, and those of `user` beyond
@@ -70,14 +53,10 @@ pub(super) fn forget(
     before_ms: u64,
     most_bytes: u64,
 ) {
-    script.run("DELETE FROM answers WHERE used_ms < $1").bind(int(before_ms));
-    script
-        .run(
-            "DELETE FROM answers WHERE user_id = $1 AND key IN (SELECT key FROM
-                 (SELECT key, SUM(bytes) OVER (ORDER BY used_ms DESC, key) AS total
-                  FROM answers WHERE user_id = $1) AS sums
-              WHERE total > $2)",
-        )
-        .bind(user.as_str())
-        .bind(int(most_bytes));
+    script.run("DELETE FROM answers WHERE used_ms < $1", &[&before_ms]);
+    let sql = "DELETE FROM answers WHERE user_id = $1 AND key IN (SELECT key FROM
+             (SELECT key, SUM(bytes) OVER (ORDER BY used_ms DESC, key) AS total
+              FROM answers WHERE user_id = $1) AS sums
+          WHERE total > $2)";
+    script.run(sql, &[user, &most_bytes]);
 }

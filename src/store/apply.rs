@@ -15,7 +15,6 @@ use super::{
     settings, updates, webhooks,
 };
 use crate::store::queries::snapshots;
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
 /// State of the database that the writer knows without a query.
@@ -66,7 +65,7 @@ async fn framed(
 ) -> Result<WriterCache, BatchError> {
     let mut script = StatementBatch::new(db);
     let reached = known.head.seq;
-    script.run(begin);
+    script.run(begin, &[]);
     for (index, batch) in batches.iter().enumerate() {
         if index > 0 {
             cut_at("store.grouped", &mut script).await?;
@@ -82,7 +81,7 @@ async fn framed(
         audit::note_head(&mut script, &known.head);
     }
     cut_at("store.written", &mut script).await?;
-    script.run(end);
+    script.run(end, &[]);
     script.send().await?;
     Ok(known)
 }
@@ -171,36 +170,22 @@ async fn one<'a>(
 }
 
 fn create_document<'a>(script: &mut StatementBatch<'a>, record: &'a DocumentRecord, text: &str) {
-    script
-        .run(
-            "INSERT INTO documents
+    let DocumentRecord { id, title, created_ms, updated_ms, version, .. } = record;
+    let DocumentRecord { settings, unlisted_owner: owner, deleted, .. } = record;
+    let sql = "INSERT INTO documents
              (id, title, created_ms, updated_ms, version, settings, unlisted_owner, deleted)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING",
-        )
-        .bind(record.id.as_str())
-        .bind(&record.title)
-        .bind(int(record.created_ms))
-        .bind(int(record.updated_ms))
-        .bind(int(record.version.0))
-        .bind(record.settings.to_string())
-        .bind(record.unlisted_owner.as_ref().map(SessionId::as_str))
-        .bind(record.deleted);
-    script.must(RowExpectation::BeNew { kind: "document", id: record.id.as_str() });
-    snapshots::put(script, &record.id, (record.version, text), 0, true);
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
+    script.run(sql, &[id, title, created_ms, updated_ms, version, settings, owner, deleted]);
+    script.must(RowExpectation::BeNew { kind: "document", id: id.as_str() });
+    snapshots::put(script, id, (*version, text), 0, true);
 }
 
 fn put_document<'a>(script: &mut StatementBatch<'a>, record: &'a DocumentRecord) {
-    script
-        .run(
-            "UPDATE documents SET title = $2, updated_ms = $3, settings = $4, deleted = $5
-         WHERE id = $1",
-        )
-        .bind(record.id.as_str())
-        .bind(&record.title)
-        .bind(int(record.updated_ms))
-        .bind(record.settings.to_string())
-        .bind(record.deleted);
-    script.must(RowExpectation::BeThere { kind: "document", id: record.id.as_str() });
+    let DocumentRecord { id, title, updated_ms, settings, deleted, .. } = record;
+    let sql = "UPDATE documents SET title = $2, updated_ms = $3, settings = $4, deleted = $5
+         WHERE id = $1";
+    script.run(sql, &[id, title, updated_ms, settings, deleted]);
+    script.must(RowExpectation::BeThere { kind: "document", id: id.as_str() });
 }
 
 fn claim_client<'a>(
@@ -209,81 +194,46 @@ fn claim_client<'a>(
     client: &'a ClientId,
     user: &UserId,
 ) {
-    script
-        .run(
-            "INSERT INTO clients (document, client, user_id) VALUES ($1, $2, $3)
+    let sql = "INSERT INTO clients (document, client, user_id) VALUES ($1, $2, $3)
          ON CONFLICT (document, client) DO UPDATE SET user_id = excluded.user_id
-         WHERE clients.user_id = excluded.user_id",
-        )
-        .bind(document.as_str())
-        .bind(client.as_str())
-        .bind(user.as_str());
+         WHERE clients.user_id = excluded.user_id";
+    script.run(sql, &[document, client, user]);
     script.must(RowExpectation::BeOwn { document, client });
 }
 
 fn put_request(script: &mut StatementBatch<'_>, record: &RequestRecord) {
-    script
-        .run(
-            "INSERT INTO requests
+    let RequestRecord { id, document, session, run, status, open, body, .. } = record;
+    let RequestRecord { created_ms, expires_ms, .. } = record;
+    let sql = "INSERT INTO requests
              (id, document, session, run, status, is_open, created_ms, expires_ms, body)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          ON CONFLICT (id) DO UPDATE SET status = excluded.status, is_open = excluded.is_open,
-             expires_ms = excluded.expires_ms, body = excluded.body",
-        )
-        .bind(record.id.as_str())
-        .bind(record.document.as_ref().map(DocumentId::as_str))
-        .bind(record.session.as_str())
-        .bind(record.run.as_str())
-        .bind(&record.status)
-        .bind(record.open)
-        .bind(int(record.created_ms))
-        .bind(record.expires_ms.map(int))
-        .bind(&record.body);
+             expires_ms = excluded.expires_ms, body = excluded.body";
+    script.run(sql, &[id, document, session, run, status, open, created_ms, expires_ms, body]);
 }
 
 fn append_decision(script: &mut StatementBatch<'_>, record: &DecisionRecord) {
-    script
-        .run(
-            "INSERT INTO decisions (request, hunk, user_id, name, at_ms, body)
-         VALUES ($1, $2, $3, $4, $5, $6)",
-        )
-        .bind(record.request.as_str())
-        .bind(&record.hunk)
-        .bind(record.user.as_str())
-        .bind(&record.name)
-        .bind(int(record.at_ms))
-        .bind(record.body.to_string());
+    let DecisionRecord { request, hunk, user, name, at_ms, body } = record;
+    let sql = "INSERT INTO decisions (request, hunk, user_id, name, at_ms, body)
+         VALUES ($1, $2, $3, $4, $5, $6)";
+    script.run(sql, &[request, hunk, user, name, at_ms, body]);
 }
 
 fn put_rule(script: &mut StatementBatch<'_>, record: &RuleRecord) {
-    script
-        .run(
-            "INSERT INTO rules (id, document, session, created_ms, ended_ms, body)
+    let RuleRecord { id, document, session, created_ms, ended_ms, body } = record;
+    let sql = "INSERT INTO rules (id, document, session, created_ms, ended_ms, body)
          VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (id) DO UPDATE SET ended_ms = excluded.ended_ms, body = excluded.body",
-        )
-        .bind(record.id.as_str())
-        .bind(record.document.as_ref().map(DocumentId::as_str))
-        .bind(record.session.as_str())
-        .bind(int(record.created_ms))
-        .bind(record.ended_ms.map(int))
-        .bind(record.body.to_string());
+         ON CONFLICT (id) DO UPDATE SET ended_ms = excluded.ended_ms, body = excluded.body";
+    script.run(sql, &[id, document, session, created_ms, ended_ms, body]);
 }
 
 fn put_session(script: &mut StatementBatch<'_>, record: &SessionRecord) {
-    script
-        .run(
-            "INSERT INTO sessions (id, user_id, created_ms, seen_ms, permission_mode, body)
+    let SessionRecord { id, user, created_ms, seen_ms, permission_mode, body } = record;
+    let sql = "INSERT INTO sessions (id, user_id, created_ms, seen_ms, permission_mode, body)
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms,
-             permission_mode = excluded.permission_mode, body = excluded.body",
-        )
-        .bind(record.id.as_str())
-        .bind(record.user.as_str())
-        .bind(int(record.created_ms))
-        .bind(int(record.seen_ms))
-        .bind(&record.permission_mode)
-        .bind(record.body.to_string());
+             permission_mode = excluded.permission_mode, body = excluded.body";
+    script.run(sql, &[id, user, created_ms, seen_ms, permission_mode, body]);
 }
 
 fn append_messages(
@@ -293,76 +243,47 @@ fn append_messages(
     messages: &[MessageRecord],
 ) {
     let document = document.map_or("", DocumentId::as_str);
-    for message in messages {
-        script
-            .run(
-                "INSERT INTO messages (session, document, seq, role, body, at_ms)
-                 SELECT $1, $2, COALESCE(MAX(seq), 0) + 1, $3, $4, $5
-                 FROM messages WHERE session = $1 AND document = $2",
-            )
-            .bind(session.as_str())
-            .bind(document)
-            .bind(&message.role)
-            .bind(message.body.to_string())
-            .bind(int(message.at_ms));
+    let sql = "INSERT INTO messages (session, document, seq, role, body, at_ms)
+         SELECT $1, $2, COALESCE(MAX(seq), 0) + 1, $3, $4, $5
+         FROM messages WHERE session = $1 AND document = $2";
+    for MessageRecord { role, body, at_ms } in messages {
+        script.run(sql, &[session, &document, role, body, at_ms]);
     }
 }
 
 fn run_heard(script: &mut StatementBatch<'_>, session: &SessionId, run: &RunId, at_ms: u64) {
-    script
-        .run("UPDATE runs SET heard_ms = $3 WHERE session = $1 AND id = $2")
-        .bind(session.as_str())
-        .bind(RunRecord::key(session, run).to_string())
-        .bind(int(at_ms));
+    let sql = "UPDATE runs SET heard_ms = $3 WHERE session = $1 AND id = $2";
+    script.run(sql, &[session, &RunRecord::key(session, run), &at_ms]);
 }
 
 fn put_run(script: &mut StatementBatch<'_>, record: &RunRecord) {
-    script.run("INSERT INTO runs (id, session, document, user_id, state, body, created_ms, finished_ms)
+    let RunRecord { id, session, document, user, state, body, created_ms, finished_ms } = record;
+    let sql =
+        "INSERT INTO runs (id, session, document, user_id, state, body, created_ms, finished_ms)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body,
-             finished_ms = excluded.finished_ms")
-    .bind(record.id.as_str())
-    .bind(record.session.as_str())
-    .bind(record.document.as_ref().map(DocumentId::as_str))
-    .bind(record.user.as_str())
-    .bind(record.state.as_str())
-    .bind(record.body.to_string())
-    .bind(int(record.created_ms))
-    .bind(record.finished_ms.map(int));
+             finished_ms = excluded.finished_ms";
+    script.run(sql, &[id, session, document, user, state, body, created_ms, finished_ms]);
 }
 
 fn put_token(script: &mut StatementBatch<'_>, record: &TokenRecord) {
-    script
-        .run(
-            "INSERT INTO tokens
+    let TokenRecord { id, hash, user, name, role, document, .. } = record;
+    let TokenRecord { created_ms, expires_ms, revoked_ms, .. } = record;
+    let sql = "INSERT INTO tokens
              (id, hash, user_id, name, role, document, created_ms, expires_ms, revoked_ms)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, user_id = excluded.user_id,
              name = excluded.name, role = excluded.role, document = excluded.document,
-             expires_ms = excluded.expires_ms, revoked_ms = excluded.revoked_ms",
-        )
-        .bind(record.id.as_str())
-        .bind(&record.hash)
-        .bind(record.user.as_str())
-        .bind(&record.name)
-        .bind(record.role.as_str())
-        .bind(record.document.as_ref().map(DocumentId::as_str))
-        .bind(int(record.created_ms))
-        .bind(record.expires_ms.map(int))
-        .bind(record.revoked_ms.map(int));
+             expires_ms = excluded.expires_ms, revoked_ms = excluded.revoked_ms";
+    script.run(sql, &[id, hash, user, name, role, document, created_ms, expires_ms, revoked_ms]);
 }
 
 fn revoke_token<'a>(script: &mut StatementBatch<'a>, token: &'a TokenId, at_ms: u64) {
-    script
-        .run("UPDATE tokens SET revoked_ms = COALESCE(revoked_ms, $2) WHERE id = $1")
-        .bind(token.as_str())
-        .bind(int(at_ms));
+    let sql = "UPDATE tokens SET revoked_ms = COALESCE(revoked_ms, $2) WHERE id = $1";
+    script.run(sql, &[token, &at_ms]);
     script.must(RowExpectation::BeThere { kind: "token", id: token.as_str() });
 }
 
 fn use_token(script: &mut StatementBatch<'_>, token: &TokenId, at_ms: u64) {
-    script
-        .run("UPDATE tokens SET used_ms = $2 WHERE id = $1")
-        .bind(token.as_str())
-        .bind(int(at_ms));
+    script.run("UPDATE tokens SET used_ms = $2 WHERE id = $1", &[token, &at_ms]);
 }

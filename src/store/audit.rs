@@ -14,7 +14,6 @@ use crate::ids::{DocumentId, RequestId, hex};
 
 use super::records::{AuditEntry, AuditRecord};
 use super::{Store, StoreError, settings};
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Hash that the first line follows.
@@ -39,21 +38,12 @@ pub(super) fn append(script: &mut StatementBatch<'_>, head: &mut AuditHead, entr
     let seq = seq + 1;
     let detail = entry.detail.to_string();
     let line_hash = hash(&prev_hash, seq, entry, &detail);
-    script
-        .run(
-            "INSERT INTO audit
-                 (seq, at_ms, actor, action, document, request, detail, prev_hash, hash)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-        )
-        .bind(int(seq))
-        .bind(int(entry.at_ms))
-        .bind(&entry.actor)
-        .bind(&entry.action)
-        .bind(entry.document.as_ref().map(DocumentId::as_str))
-        .bind(entry.request.as_ref().map(RequestId::as_str))
-        .bind(&detail)
-        .bind(&prev_hash)
-        .bind(&line_hash);
+    let AuditEntry { at_ms, actor, action, document, request, .. } = entry;
+    let sql = "INSERT INTO audit
+             (seq, at_ms, actor, action, document, request, detail, prev_hash, hash)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let (before, after) = (&prev_hash, &line_hash);
+    script.run(sql, &[&seq, at_ms, actor, action, document, request, &detail, before, after]);
     script.must_follow();
     *head = AuditHead { seq, hash: line_hash };
 }

@@ -289,7 +289,15 @@ pub enum QueryScope<'a> {
     Everything,
 }
 
-impl QueryScope<'_> {
+impl<'a> QueryScope<'a> {
+    /// Returns the document, which is `$1` of a query with [`QueryScope::condition`].
+    pub(super) fn document(self) -> Option<&'a DocumentId> {
+        match self {
+            Self::Document(document) => Some(document),
+            Self::Desk | Self::Everything => None,
+        }
+    }
+
     /// Returns the SQL condition, with the document as `$1`.
     pub(super) fn condition(self) -> &'static str {
         match self {

@@ -1,22 +1,18 @@
 //! Writes that must happen once although they may be asked for twice: a key chosen by the client,
 //! and the answer.
 
-use serde_json::Value;
-
 use crate::ids::UserId;
 
 use super::{IdempotencyRecord, Store, StoreResult};
-use crate::store::sqlite::rows::{JsonColumn, int};
+use crate::store::sqlite::rows::JsonColumn;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the record of a key, however old; the caller decides if it is too old to count.
     pub async fn once(&self, user: &UserId, key: &str) -> StoreResult<Option<IdempotencyRecord>> {
-        let query = sqlx::query_as(
-            "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2",
-        );
-        let row: Option<(String, u64, Option<JsonColumn>)> =
-            query.bind(user.as_str()).bind(key).fetch_optional(self.readers()).await?;
+        let sql =
+            "SELECT fingerprint, at_ms, answer FROM idempotency WHERE user_id = $1 AND key = $2";
+        let row: Option<(String, u64, Option<JsonColumn>)> = self.one(sql, &[user, &key]).await?;
         let (user, key) = (user.clone(), key.to_owned());
         Ok(row.map(|(fingerprint, at_ms, answer)| {
             let answer = answer.map(Into::into);
@@ -27,29 +23,20 @@ impl Store {
 
 /// Stores the new state of a key.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &IdempotencyRecord) {
-    script
-        .run(
-            "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
+    let IdempotencyRecord { user, key, fingerprint, at_ms, answer } = record;
+    let sql = "INSERT INTO idempotency (user_id, key, fingerprint, at_ms, answer)
          VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (user_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
-             at_ms = excluded.at_ms, answer = excluded.answer",
-        )
-        .bind(record.user.as_str())
-        .bind(&record.key)
-        .bind(&record.fingerprint)
-        .bind(int(record.at_ms))
-        .bind(record.answer.as_ref().map(Value::to_string));
+             at_ms = excluded.at_ms, answer = excluded.answer";
+    script.run(sql, &[user, key, fingerprint, at_ms, answer]);
 }
 
 /// Removes a key whose write came to nothing.
 pub(super) fn forget(script: &mut StatementBatch<'_>, user: &UserId, key: &str) {
-    script
-        .run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2")
-        .bind(user.as_str())
-        .bind(key);
+    script.run("DELETE FROM idempotency WHERE user_id = $1 AND key = $2", &[user, &key]);
 }
 
 /// Removes the keys that were begun before `before_ms`.
 pub(super) fn forget_old(script: &mut StatementBatch<'_>, before_ms: u64) {
-    script.run("DELETE FROM idempotency WHERE at_ms < $1").bind(int(before_ms));
+    script.run("DELETE FROM idempotency WHERE at_ms < $1", &[&before_ms]);
 }

@@ -6,28 +6,22 @@ use crate::ids::{DocumentId, Version};
 
 use super::records::FileRecord;
 use super::{Store, StoreError};
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Stores how far the newest document of a path and its file agree. A writer for a deleted document
 /// does not take its path back.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
     let FileRecord { document, path, version, stamp, disk, form, writing } = record;
-    script.run("INSERT INTO live_files (path, document, version, stamp, disk, form, next_version, next_stamp)
+    let (next_version, next_stamp) = writing.as_ref().map(|(at, stamp)| (at, stamp)).unzip();
+    let sql = "INSERT INTO live_files
+             (path, document, version, stamp, disk, form, next_version, next_stamp)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (path) DO UPDATE SET document = excluded.document, version = excluded.version,
              stamp = excluded.stamp, disk = excluded.disk, form = excluded.form,
              next_version = excluded.next_version, next_stamp = excluded.next_stamp
          WHERE live_files.document = excluded.document OR EXISTS
-             (SELECT 1 FROM documents WHERE id = live_files.document AND documents.deleted)")
-    .bind(path)
-    .bind(document.as_str())
-    .bind(int(version.0))
-    .bind(stamp)
-    .bind(disk)
-    .bind(form)
-    .bind(writing.as_ref().map(|(version, _)| int(version.0)))
-    .bind(writing.as_ref().map(|(_, stamp)| stamp));
+             (SELECT 1 FROM documents WHERE id = live_files.document AND documents.deleted)";
+    script.run(sql, &[path, document, version, stamp, disk, form, &next_version, &next_stamp]);
 }
 
 impl Store {
@@ -46,7 +40,6 @@ impl Store {
 
     /// Returns the file of a document, if it has one.
     pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
-        let query = sqlx::query("SELECT * FROM live_files WHERE document = $1");
-        self.one(query.bind(document.to_string())).await
+        self.one("SELECT * FROM live_files WHERE document = $1", &[document]).await
     }
 }

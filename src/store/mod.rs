@@ -38,6 +38,7 @@ pub use batch::{QueryScope, StoreOp, WriteBatch};
 pub use error::{StoreError, StoreResult};
 pub use handle::{CommitCounts, Store};
 pub use open_store::StoreAccess;
+pub use provenance::VersionedText;
 pub use queries::inspect::{AuditCounts, AuditFacts, InspectedRow, StoreInspection};
 pub use queries::lists::ListPlace;
 pub use queries::log::LogPiece;

@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::ids::{DocumentId, UserId, Version};
 
 use super::{Store, StoreResult};
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Number of versions of a document whose provenance is kept: more than one, for a query about a
@@ -18,11 +17,8 @@ pub(super) fn put_placements(
     version: Version,
     body: &Value,
 ) {
-    script
-        .run("INSERT INTO placements (document, version, body) VALUES ($1, $2, $3)")
-        .bind(document.as_str())
-        .bind(int(version.0))
-        .bind(body.to_string());
+    let sql = "INSERT INTO placements (document, version, body) VALUES ($1, $2, $3)";
+    script.run(sql, &[document, &version, body]);
 }
 
 pub(super) fn put(
@@ -31,25 +27,16 @@ pub(super) fn put(
     version: Version,
     body: &str,
 ) {
-    script
-        .run(
-            "INSERT INTO provenance (document, version, body) VALUES ($1, $2, $3)
-         ON CONFLICT (document, version) DO UPDATE SET body = excluded.body",
-        )
-        .bind(document.as_str())
-        .bind(int(version.0))
-        .bind(body);
-    script
-        .run(
-            "DELETE FROM provenance WHERE document = $1 AND version NOT IN
-             (SELECT version FROM provenance WHERE document = $1 ORDER BY version DESC LIMIT $2)",
-        )
-        .bind(document.as_str())
-        .bind(KEPT);
+    let sql = "INSERT INTO provenance (document, version, body) VALUES ($1, $2, $3)
+         ON CONFLICT (document, version) DO UPDATE SET body = excluded.body";
+    script.run(sql, &[document, &version, &body]);
+    let sql = "DELETE FROM provenance WHERE document = $1 AND version NOT IN
+             (SELECT version FROM provenance WHERE document = $1 ORDER BY version DESC LIMIT $2)";
+    script.run(sql, &[document, &KEPT]);
 }
 
-/// Stored JSON about one version, as the room writes it.
-type PlacementRow = (Version, String);
+/// Stored text about one version, such as JSON that the room wrote.
+pub type VersionedText = (Version, String);
 
 impl Store {
     /// Returns the passages that the updates after version `from`, up to `to`, put into the text.
@@ -59,15 +46,10 @@ impl Store {
         document: &DocumentId,
         from: Version,
         to: Version,
-    ) -> StoreResult<Vec<PlacementRow>> {
-        let query = sqlx::query_as(
-            "SELECT version, body FROM placements
-             WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
-        )
-        .bind(document.as_str())
-        .bind(int(from.0))
-        .bind(int(to.0));
-        Ok(query.fetch_all(self.readers()).await?)
+    ) -> StoreResult<Vec<VersionedText>> {
+        let sql = "SELECT version, body FROM placements
+             WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version";
+        self.all(sql, &[document, &from, &to]).await
     }
 
     /// Returns the provenance of the newest version, up to `version`, for which it is stored.
@@ -75,31 +57,23 @@ impl Store {
         &self,
         document: &DocumentId,
         version: Version,
-    ) -> StoreResult<Option<PlacementRow>> {
-        let query = sqlx::query_as(
-            "SELECT version, body FROM provenance WHERE document = $1 AND version <= $2
-             ORDER BY version DESC LIMIT 1",
-        )
-        .bind(document.as_str())
-        .bind(int(version.0));
-        Ok(query.fetch_optional(self.readers()).await?)
+    ) -> StoreResult<Option<VersionedText>> {
+        let sql = "SELECT version, body FROM provenance WHERE document = $1 AND version <= $2
+             ORDER BY version DESC LIMIT 1";
+        self.one(sql, &[document, &version]).await
     }
 
     /// Returns the text that a document was created with.
     pub async fn first_text(&self, document: &DocumentId) -> StoreResult<Option<String>> {
-        let text =
-            sqlx::query_scalar("SELECT content FROM snapshots WHERE document = $1 AND version = 0")
-                .bind(document.as_str());
-        Ok(text.fetch_optional(self.readers()).await?)
+        let sql = "SELECT content FROM snapshots WHERE document = $1 AND version = 0";
+        Ok(self.one(sql, &[document]).await?.map(|(text,)| text))
     }
 
     /// Returns the person who created a document and the time in ms, as far as the audit log goes.
     pub async fn creator(&self, document: &DocumentId) -> StoreResult<Option<(UserId, u64)>> {
-        let query = sqlx::query_as(
+        let sql =
             "SELECT actor, at_ms FROM audit WHERE document = $1 AND action = 'document.create'
-             ORDER BY seq LIMIT 1",
-        )
-        .bind(document.as_str());
-        Ok(query.fetch_optional(self.readers()).await?)
+             ORDER BY seq LIMIT 1";
+        self.one(sql, &[document]).await
     }
 }

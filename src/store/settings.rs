@@ -13,11 +13,7 @@ impl Store {
 
 /// Stores a setting, or replaces the one under its key.
 pub(super) fn put(script: &mut StatementBatch<'_>, key: &str, value: &str) {
-    script
-        .run(
-            "INSERT INTO settings (key, value) VALUES ($1, $2)
-         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        )
-        .bind(key)
-        .bind(value);
+    let sql = "INSERT INTO settings (key, value) VALUES ($1, $2)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    script.run(sql, &[&key, &value]);
 }

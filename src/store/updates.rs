@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use crate::ids::{DocumentId, Version};
 
 use super::records::UpdateRecord;
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
 /// Largest number of rows in one INSERT; SQLite takes 32,766 values in a statement and PostgreSQL
@@ -27,21 +26,18 @@ pub(super) async fn append<'a>(
     let Some(last) = updates.last() else { return Ok(()) };
     // The compare-and-set. The primary key of `updates` would refuse a version that is taken, but
     // not one that leaves a gap.
-    script
-        .run("UPDATE documents SET version = $3, updated_ms = $4 WHERE id = $1 AND version = $2")
-        .bind(document.as_str())
-        .bind(int(from.0))
-        .bind(int(from.plus(updates.len()).0))
-        .bind(int(last.at_ms));
+    let sql = "UPDATE documents SET version = $3, updated_ms = $4 WHERE id = $1 AND version = $2";
+    script.run(sql, &[document, &from, &from.plus(updates.len()), &last.at_ms]);
     script.must(RowExpectation::BeAt { document, version: from });
     let mut version = from;
     for rows in updates.chunks(ROWS) {
-        script.run(&format!(
-            "INSERT INTO updates (document, version, client, changes, author, at_ms, origin) VALUES {}",
-            places(rows.len())
-        ));
-        bind(script, document, version, rows);
-        version = version.plus(rows.len());
+        let sql = "INSERT INTO updates
+                 (document, version, client, changes, author, at_ms, origin) VALUES";
+        script.run(&format!("{sql} {}", places(rows.len())), &[]);
+        for UpdateRecord { client, changes, author, at_ms, origin } in rows {
+            version = version.next();
+            script.bind(&[document, &version, client, changes, author, at_ms, origin]);
+        }
         if script.is_large() {
             script.send().await?;
         }
@@ -63,25 +59,4 @@ fn places(rows: usize) -> String {
     }
     places.push(')');
     places
-}
-
-/// Binds the values of consecutive updates after version `from`.
-fn bind(
-    script: &mut StatementBatch<'_>,
-    document: &DocumentId,
-    from: Version,
-    updates: &[UpdateRecord],
-) {
-    let mut version = from;
-    for update in updates {
-        version = version.next();
-        script
-            .bind(document.as_str())
-            .bind(int(version.0))
-            .bind(update.client.as_str())
-            .bind(&*update.changes)
-            .bind(update.author.as_str())
-            .bind(int(update.at_ms))
-            .bind(update.origin.as_deref());
-    }
 }

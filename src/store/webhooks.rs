@@ -3,11 +3,10 @@
 
 use sqlx_sqlite::SqliteConnection;
 
-use crate::ids::{DeliveryId, DocumentId, WebhookId};
+use crate::ids::{DeliveryId, WebhookId};
 
 use super::records::RequestRecord;
 use super::{DeliveryOutcome, Store, StoreError, WebhookDelivery, WebhookRecord, WebhookState};
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Maximum number of deliveries that may wait for one receiver; more are dropped and counted.
@@ -16,50 +15,39 @@ const MOST_WAITING: i64 = 1_000;
 impl Store {
     /// Returns all webhooks, oldest first.
     pub async fn webhooks(&self) -> Result<Vec<WebhookState>, StoreError> {
-        let query = sqlx::query(
+        let sql =
             "SELECT webhooks.*, (SELECT COUNT(*) FROM outbox WHERE hook = webhooks.id) AS waiting
-             FROM webhooks ORDER BY id",
-        );
-        self.all(query).await
+             FROM webhooks ORDER BY id";
+        self.all(sql, &[]).await
     }
 
     /// Returns the oldest delivery of each active webhook.
     pub async fn deliveries(&self) -> Result<Vec<WebhookDelivery>, StoreError> {
-        let query = sqlx::query(
-            "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
+        let sql = "SELECT webhooks.*, outbox.seq, outbox.id AS delivery, outbox.event, outbox.body,
                     outbox.attempts, outbox.since_ms, outbox.next_ms
              FROM outbox JOIN webhooks ON webhooks.id = outbox.hook
              WHERE webhooks.active
                AND outbox.seq = (SELECT MIN(seq) FROM outbox AS older WHERE older.hook = outbox.hook)
-             ORDER BY outbox.seq",
-        );
-        self.all(query).await
+             ORDER BY outbox.seq";
+        self.all(sql, &[]).await
     }
 }
 
 /// Stores a new webhook, or its new address or activity. A new address has not failed yet.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &WebhookRecord) {
-    script
-        .run(
-            "INSERT INTO webhooks (id, url, document, secret, active, created_ms, dropped)
+    let WebhookRecord { id, url, document, secret, active, created_ms } = record;
+    let sql = "INSERT INTO webhooks (id, url, document, secret, active, created_ms, dropped)
          VALUES ($1, $2, $3, $4, $5, $6, 0)
          ON CONFLICT (id) DO UPDATE SET url = excluded.url, active = excluded.active,
-             failing_ms = NULL, error = NULL",
-        )
-        .bind(record.id.as_str())
-        .bind(&record.url)
-        .bind(record.document.as_ref().map(DocumentId::as_str))
-        .bind(&record.secret)
-        .bind(record.active)
-        .bind(int(record.created_ms));
-    script.run("UPDATE outbox SET next_ms = 0 WHERE hook = $1").bind(record.id.as_str());
+             failing_ms = NULL, error = NULL";
+    script.run(sql, &[id, url, document, secret, active, created_ms]);
+    script.run("UPDATE outbox SET next_ms = 0 WHERE hook = $1", &[id]);
 }
 
 /// Removes a webhook and its waiting deliveries.
 pub(super) fn remove(script: &mut StatementBatch<'_>, id: &WebhookId) {
-    for statement in ["DELETE FROM outbox WHERE hook = $1", "DELETE FROM webhooks WHERE id = $1"] {
-        script.run(statement).bind(id.as_str());
-    }
+    script.run("DELETE FROM outbox WHERE hook = $1", &[id]);
+    script.run("DELETE FROM webhooks WHERE id = $1", &[id]);
 }
 
 /// Condition for the webhooks that are told of request `$2` of document `$1`, whose new state is
@@ -78,27 +66,16 @@ pub(super) async fn are_any(db: &mut SqliteConnection) -> Result<bool, StoreErro
 
 /// Adds deliveries for a request's new state to the outbox, before that state is written.
 pub(super) fn note(script: &mut StatementBatch<'_>, request: &RequestRecord) {
-    let document = request.document.as_ref().map(DocumentId::as_str);
-    let event = if request.open { "waiting" } else { "resolved" };
+    let RequestRecord { id, document, open, body, .. } = request;
     // Counted before a delivery is added.
-    script
-        .run(&format!("UPDATE webhooks SET dropped = dropped + 1 WHERE {TOLD} >= $4"))
-        .bind(document)
-        .bind(request.id.as_str())
-        .bind(request.open)
-        .bind(MOST_WAITING);
-    script
-        .run(&format!(
-            "INSERT INTO outbox (id, hook, event, body, attempts, next_ms)
-             SELECT $5 || '_' || id, id, $6, $7, 0, 0 FROM webhooks WHERE {TOLD} < $4"
-        ))
-        .bind(document)
-        .bind(request.id.as_str())
-        .bind(request.open)
-        .bind(MOST_WAITING)
-        .bind(DeliveryId::generate().as_str())
-        .bind(event)
-        .bind(&request.body);
+    let sql = format!("UPDATE webhooks SET dropped = dropped + 1 WHERE {TOLD} >= $4");
+    script.run(&sql, &[document, id, open, &MOST_WAITING]);
+    let (delivery, event) = (DeliveryId::generate(), if *open { "waiting" } else { "resolved" });
+    let sql = format!(
+        "INSERT INTO outbox (id, hook, event, body, attempts, next_ms)
+         SELECT $5 || '_' || id, id, $6, $7, 0, 0 FROM webhooks WHERE {TOLD} < $4"
+    );
+    script.run(&sql, &[document, id, open, &MOST_WAITING, &delivery, &event, body]);
 }
 
 /// Stores the outcome of a delivery; does nothing if its webhook was removed meanwhile.
@@ -111,51 +88,31 @@ pub(super) fn settle(
 ) {
     match outcome {
         DeliveryOutcome::Delivered => {
-            script
-                .run("UPDATE webhooks SET delivered_ms = $2, failing_ms = NULL, error = NULL WHERE id = $1")
-                .bind(hook.as_str())
-                .bind(int(at_ms));
-            script.run("DELETE FROM outbox WHERE seq = $1").bind(seq);
+            let sql = "UPDATE webhooks SET delivered_ms = $2, failing_ms = NULL, error = NULL
+                 WHERE id = $1";
+            script.run(sql, &[hook, &at_ms]);
+            script.run("DELETE FROM outbox WHERE seq = $1", &[&seq]);
         }
         DeliveryOutcome::Later { next_ms, error } => {
-            script
-                .run(
-                    "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3
-                     WHERE id = $1",
-                )
-                .bind(hook.as_str())
-                .bind(int(at_ms))
-                .bind(error);
-            script
-                .run(
-                    "UPDATE outbox SET attempts = attempts + 1, since_ms = COALESCE(since_ms, $2),
-                         next_ms = $3
-                     WHERE seq = $1",
-                )
-                .bind(seq)
-                .bind(int(at_ms))
-                .bind(int(*next_ms));
+            let sql = "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3
+                 WHERE id = $1";
+            script.run(sql, &[hook, &at_ms, error]);
+            let sql =
+                "UPDATE outbox SET attempts = attempts + 1, since_ms = COALESCE(since_ms, $2),
+                     next_ms = $3
+                 WHERE seq = $1";
+            script.run(sql, &[&seq, &at_ms, next_ms]);
         }
         DeliveryOutcome::GivenUp { before_ms, error } => {
             let before = DeliveryId::first_of(*before_ms);
             // Counted before they are deleted.
-            script
-                .run(
-                    "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3,
-                         dropped = dropped + (SELECT COUNT(*) FROM outbox
-                             WHERE seq = $4 OR (hook = $1 AND outbox.id < $5))
-                     WHERE id = $1",
-                )
-                .bind(hook.as_str())
-                .bind(int(at_ms))
-                .bind(error)
-                .bind(seq)
-                .bind(before.as_str());
-            script
-                .run("DELETE FROM outbox WHERE seq = $1 OR (hook = $2 AND id < $3)")
-                .bind(seq)
-                .bind(hook.as_str())
-                .bind(before.as_str());
+            let sql = "UPDATE webhooks SET failing_ms = COALESCE(failing_ms, $2), error = $3,
+                     dropped = dropped + (SELECT COUNT(*) FROM outbox
+                         WHERE seq = $4 OR (hook = $1 AND outbox.id < $5))
+                 WHERE id = $1";
+            script.run(sql, &[hook, &at_ms, error, &seq, &before]);
+            let sql = "DELETE FROM outbox WHERE seq = $1 OR (hook = $2 AND id < $3)";
+            script.run(sql, &[&seq, hook, &before]);
         }
     }
 }

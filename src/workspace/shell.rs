@@ -80,31 +80,9 @@ fn visit<'t>(tree: &'t Tree, until: Instant, mut each: impl FnMut(Node<'t>)) -> 
 }
 
 /// Order of the warnings, by code.
-const ORDER: [&str; 23] = [
-    "unparsed",
-    "deceiving",
-    "privileges",
-    "deletes",
-    "disk",
-    "downloads_and_runs",
-    "writes_outside",
-    "writes_configuration",
-    "outside",
-    "overwrites",
-    "discards_work",
-    "permissions",
-    "kills",
-    "network",
-    "evaluates",
-    "computed",
-    "substitution",
-    "environment",
-    "background",
-    "function",
-    "heredoc",
-    "several",
-    "non_ascii",
-];
+const ORDER: &str = "unparsed deceiving privileges deletes disk downloads_and_runs writes_outside \
+    writes_configuration outside overwrites discards_work permissions kills network evaluates \
+    computed substitution environment background function heredoc several non_ascii";
 
 /// Returns `true` for a character that is invisible, or changes the order in which others are
 /// shown.
@@ -146,7 +124,7 @@ struct FoundWarnings {
 
 impl FoundWarnings {
     fn add(&mut self, code: &'static str, words: impl Into<String>) {
-        let place = ORDER.iter().position(|it| *it == code).unwrap_or(ORDER.len());
+        let place = ORDER.split_whitespace().position(|it| it == code).unwrap_or(ORDER.len());
         self.cautions.entry(place).or_insert_with(|| (code, words.into()));
     }
 

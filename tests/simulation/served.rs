@@ -10,8 +10,8 @@ use copydesk::ids::{MemberId, RequestId, Version};
 use copydesk::permissions::Principal;
 use copydesk::rooms::RoomError;
 use copydesk::rooms::command::{
-    NewApprovalRequest, OpenedDocument, ProposalOutcome, PushRequest, ReplySender, RoomCommand,
-    UndoChange,
+    NewApprovalRequest, OpenedDocument, ProposalOutcome, PushRequest, ReplySender, RequestCommand,
+    RoomCommand, UndoChange,
 };
 use copydesk::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use copydesk::rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
@@ -146,8 +146,9 @@ impl Desk {
         }
         let tampered = self.room.request(id).cloned();
         let (reply, _) = ReplySender::channel();
+        let command = RequestCommand::Decide(Box::new(decision), by);
         self.under_the_law(|copydesk| {
-            copydesk.take(RoomCommand::Decide(id.clone(), Box::new(decision), by, reply));
+            copydesk.take(RoomCommand::About(id.clone(), command, reply));
         });
         *self.room.policies_mut() = policies;
         if let Some(wrong) = self.wrong {
@@ -167,7 +168,8 @@ impl Desk {
             wrong.undo(&mut undo);
         }
         let (reply, _) = ReplySender::channel();
-        self.take(RoomCommand::Undo(undo, by, reply));
+        let (request, command) = (undo.request.clone(), RequestCommand::Undo(undo, by));
+        self.take(RoomCommand::About(request, command, reply));
     }
 
     /// Time has passed.

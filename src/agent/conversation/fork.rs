@@ -24,7 +24,7 @@ use crate::agent::run::run_record::{self, Run};
 use crate::agent::run_queues::{ConversationLock, QueueKey, WorkerNeed};
 use crate::agent::service::AgentService;
 use crate::agent::shared_state::AgentCore;
-use crate::agent::{AskError, AskKind};
+use crate::agent::{AskError, AskKind, AskResult};
 
 /// Interval between checks for the report of a run's end.
 const A_MOMENT: Duration = Duration::from_millis(5);
@@ -57,7 +57,7 @@ impl AgentService {
         document: Option<&DocumentId>,
         from: &TranscriptCursor,
         limit: u32,
-    ) -> Result<Vec<(TranscriptCursor, Option<TranscriptEntry>)>, AskError> {
+    ) -> AskResult<Vec<(TranscriptCursor, Option<TranscriptEntry>)>> {
         let store = &self.shared.store;
         let said = match document {
             Some(document) => store.conversations_from(document, from, limit).await?,
@@ -81,7 +81,7 @@ impl AgentService {
         session: &SessionId,
         document: Option<&DocumentId>,
         by: &Principal,
-    ) -> Result<(), AskError> {
+    ) -> AskResult<()> {
         let of = (session.clone(), document.cloned());
         self.begin_anew(&of, by, None, WriteBatch::new()).await
     }
@@ -92,7 +92,7 @@ impl AgentService {
     /// # Errors
     /// [`AskError::NoRun`] if there is no such run about the document, [`AskError::Busy`] while it,
     /// or a run of the conversation that would be replaced, is at work or waits.
-    pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> Result<(), AskError> {
+    pub async fn fork(&self, fork: ConversationFork, by: &Principal) -> AskResult<()> {
         let ConversationFork { session, document, from, run } = fork;
         let store = &self.shared.store;
         let record = store.run(&RunRecord::key(&from, &run)).await?.ok_or(AskError::NoRun)?;
@@ -115,7 +115,7 @@ impl AgentService {
         by: &Principal,
         from: Option<(SessionId, RunId)>,
         past: WriteBatch,
-    ) -> Result<(), AskError> {
+    ) -> AskResult<()> {
         if !by.may(Action::Ask, of.1.as_ref()) {
             return Err(AskError::NotAllowed);
         }
@@ -131,7 +131,7 @@ impl AgentService {
 
     /// Returns the ends of the session's runs that it was not told of, as the events that it
     /// missed.
-    pub async fn unheard(&self, session: &SessionId) -> Result<Vec<RunEvent>, AskError> {
+    pub async fn unheard(&self, session: &SessionId) -> AskResult<Vec<RunEvent>> {
         let mut unheard = Vec::new();
         for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {
             let (state, at_ms) = (record.state, record.finished_ms.unwrap_or_default());
@@ -153,7 +153,7 @@ impl AgentCore {
         by: &Principal,
         from: Option<(SessionId, RunId)>,
         past: WriteBatch,
-    ) -> Result<(), AskError> {
+    ) -> AskResult<()> {
         let room = match document {
             Some(document) => self.rooms.open(document).await?,
             None => self.private_room(session, by).await?,
@@ -180,12 +180,7 @@ impl AgentCore {
     }
 
     /// Returns the events at the end of a run that is over.
-    async fn end_of(
-        &self,
-        run: &Run,
-        state: RunState,
-        at_ms: u64,
-    ) -> Result<Vec<RunEvent>, AskError> {
+    async fn end_of(&self, run: &Run, state: RunState, at_ms: u64) -> AskResult<Vec<RunEvent>> {
         let ask = &run.ask;
         let (session, document) = (&ask.session, ask.document.as_ref());
         let said = self.said_in(session, document, &ask.run, ResultTexts::LeftOut).await?;

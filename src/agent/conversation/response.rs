@@ -3,14 +3,14 @@
 use crate::rooms::command::DocumentSnapshot;
 use crate::rooms::event::{DecidedUpdate, ResponseUpdate, RunResponse};
 use crate::store::{RunEndKind, RunState};
-use crate::tools::{DecidedChange, ToolCall, ToolOutcome};
+use crate::tools::{DecidedChange, ToolCall};
 
 use super::transcript::{EntryKind, TranscriptEntry};
 use crate::agent::run::end_reason::RunEndReason;
 
 /// Returns the answer of a run that is over; `now` is its document.
 pub fn response(entries: &[TranscriptEntry], now: Option<&DocumentSnapshot>) -> RunResponse {
-    let outcomes = || entries.iter().flat_map(outcomes_of);
+    let outcomes = || entries.iter().flat_map(|entry| entry.kind.results());
     let changes: Vec<&DecidedChange> =
         outcomes().filter_map(|outcome| outcome.change.as_ref()).collect();
     let mut words = spoken(entries);
@@ -91,7 +91,7 @@ fn spoken(entries: &[TranscriptEntry]) -> Vec<String> {
     let mut words = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let EntryKind::Answer { content, .. } = &entry.kind else { continue };
-        let mut outcomes = entries.get(index + 1).into_iter().flat_map(outcomes_of);
+        let mut outcomes = entries.get(index + 1).into_iter().flat_map(|it| it.kind.results());
         for block in content {
             if let Some(text) = block.as_text() {
                 words.push(text.to_owned());
@@ -101,17 +101,6 @@ fn spoken(entries: &[TranscriptEntry]) -> Vec<String> {
         }
     }
     words
-}
-
-fn outcomes_of(entry: &TranscriptEntry) -> impl Iterator<Item = &ToolOutcome> {
-    match &entry.kind {
-        EntryKind::Results { answers } => answers.as_slice(),
-        EntryKind::Cleared { .. }
-        | EntryKind::Prompt { .. }
-        | EntryKind::Answer { .. }
-        | EntryKind::End { .. } => &[],
-    }
-    .iter()
 }
 
 /// Returns the update of a run. Several accepted changes are reported as the resulting document.

@@ -92,6 +92,16 @@ impl EntryKind {
             Self::Cleared { .. } => CLEAR,
         }
     }
+
+    /// Returns the results of calls, if these are some.
+    pub fn results(&self) -> &[ToolOutcome] {
+        match self {
+            Self::Results { answers } => answers,
+            Self::Cleared { .. } | Self::Prompt { .. } | Self::Answer { .. } | Self::End { .. } => {
+                &[]
+            }
+        }
+    }
 }
 
 /// Maximum size of a conversation that the model is sent, in bytes of JSON. Of a longer one, older
@@ -106,16 +116,10 @@ pub fn of_run(entries: &[TranscriptEntry], run: &RunId) -> Vec<TranscriptEntry> 
 /// Returns every call that people were asked about, newest first: its request, the status that the
 /// model was told, and the model's explanation.
 pub fn decided(entries: &[TranscriptEntry]) -> impl Iterator<Item = DecisionNote<'_>> {
-    let outcomes = entries.iter().rev().flat_map(|entry| {
-        let answers = match &entry.kind {
-            EntryKind::Results { answers } => answers.as_slice(),
-            EntryKind::Cleared { .. }
-            | EntryKind::Prompt { .. }
-            | EntryKind::Answer { .. }
-            | EntryKind::End { .. } => &[],
-        };
-        answers.iter().map(|outcome| (entry.at_ms, outcome))
-    });
+    let outcomes = entries
+        .iter()
+        .rev()
+        .flat_map(|entry| entry.kind.results().iter().map(|outcome| (entry.at_ms, outcome)));
     outcomes.filter_map(|(kept_ms, outcome)| {
         let about = |name: &str| outcome.about.get(name).and_then(Value::as_str);
         let (request, status) = match &outcome.change {
@@ -149,13 +153,7 @@ fn stamped_ms(stamp: &str) -> Option<u64> {
 
 /// Returns `true` if people have approved a plan in these entries.
 pub fn has_plan<'a>(mut entries: impl Iterator<Item = &'a TranscriptEntry>) -> bool {
-    entries.any(|entry| match &entry.kind {
-        EntryKind::Results { answers } => answers.iter().any(|answer| answer.plan.is_some()),
-        EntryKind::Cleared { .. }
-        | EntryKind::Prompt { .. }
-        | EntryKind::Answer { .. }
-        | EntryKind::End { .. } => false,
-    })
+    entries.any(|entry| entry.kind.results().iter().any(|answer| answer.plan.is_some()))
 }
 
 /// Returns the conversation as messages for the model: earlier prompts as they were typed, the

@@ -12,7 +12,7 @@ use crate::permissions::Principal;
 use crate::tools::{ApprovalWait, ToolCall, ToolOutcome};
 
 use super::call_source::CallSource;
-use crate::agent::conversation::transcript::{EntryKind, TranscriptEntry};
+use crate::agent::conversation::transcript::TranscriptEntry;
 use crate::agent::run::run_record::Run;
 
 /// Tool call by an outside caller.
@@ -87,14 +87,8 @@ pub enum CallEvent {
 /// the reason if there is no outcome in it.
 pub(crate) fn called(run: &Run, said: &[TranscriptEntry], otherwise: String) -> CallResult {
     let ask = &run.ask;
-    let answers = said.iter().find_map(|entry| match &entry.kind {
-        EntryKind::Results { answers } => answers.first().cloned(),
-        EntryKind::Cleared { .. }
-        | EntryKind::Prompt { .. }
-        | EntryKind::Answer { .. }
-        | EntryKind::End { .. } => None,
-    });
-    let outcome = answers.unwrap_or_else(|| ToolOutcome::failed("", otherwise));
+    let answer = said.iter().find_map(|entry| entry.kind.results().first().cloned());
+    let outcome = answer.unwrap_or_else(|| ToolOutcome::failed("", otherwise));
     let read = ask.document.clone().zip(run.read_version).or_else(|| run.other_document.clone());
     CallResult { outcome, read }
 }

@@ -1,8 +1,6 @@
 //! Decisions about any request. For a call that is decided as a whole, the preview is computed
 //! again before an approval is accepted.
 
-use std::sync::Arc;
-
 use crate::approvals::{
     ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, RequestVerdict,
     UpdatedPreview,
@@ -11,7 +9,7 @@ use crate::document::Text;
 use crate::ids::RequestId;
 use crate::permissions::Principal;
 use crate::rooms::command::ApprovalMode;
-use crate::rooms::{RoomError, RoomHandle};
+use crate::rooms::{RequestResult, RoomError, RoomHandle};
 use crate::tools::{
     ApprovalTerms, CallEnvironment, CallIdentity, DocumentView, PlanMode, ReadToolPolicy,
     ToolContext,
@@ -45,7 +43,7 @@ impl AgentService {
         id: RequestId,
         mut decision: Decision,
         by: Principal,
-    ) -> Result<Arc<ApprovalRequest>, RoomError> {
+    ) -> RequestResult {
         let open = room.requests().await?;
         let approves =
             matches!(decision.verdict, RequestVerdict::Approve | RequestVerdict::Edit { .. });

@@ -10,7 +10,7 @@ use crate::failpoint;
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
 use crate::rooms::command::{UndoChange, UndoFileChange};
-use crate::rooms::{DESK, RoomError, RoomHandle, RoomResult};
+use crate::rooms::{DESK, RequestResult, RoomError, RoomHandle, RoomResult};
 use crate::tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
 use crate::tools::{ToolError, ToolResult};
 
@@ -29,7 +29,7 @@ impl AgentService {
         room: &RoomHandle,
         wish: UndoChange,
         by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
+    ) -> RequestResult {
         if room.document().as_str() != DESK {
             return room.undo(wish, by).await;
         }
@@ -68,7 +68,7 @@ impl AgentCore {
         workspace_inbox: &RoomHandle,
         wish: UndoChange,
         by: Principal,
-    ) -> RoomResult<Arc<ApprovalRequest>> {
+    ) -> RequestResult {
         let UndoChange { request: id, hunks, force, seen: _ } = wish;
         if hunks.is_some() {
             return Err(invalid(InvalidDecisionReason::NoChangesToUndo));

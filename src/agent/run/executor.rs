@@ -22,7 +22,7 @@ use crate::store::{AuditEntry, RunState, StoreOp, WriteBatch};
 use crate::tools::pipeline::format::stamp_outcome;
 use crate::tools::{ActivityLine, ReadDocuments, ToolCall, ToolScope, UnreadRanges};
 
-use self::failure::RunFailure;
+use self::failure::{RunFailure, RunResult};
 use super::end_reason::RunEndReason;
 use super::run_events::RunEvents;
 use super::run_record::{self, Run};
@@ -110,7 +110,7 @@ fn choose(
     shared: &AgentCore,
     run: &mut Run,
     mut entries: Vec<TranscriptEntry>,
-) -> Result<(ChosenModel, Vec<TranscriptEntry>), RunFailure> {
+) -> RunResult<(ChosenModel, Vec<TranscriptEntry>)> {
     if run.ask.outside().is_some() {
         let default = shared.models.choose(None).ok_or(RunFailure::Model(String::new()))?;
         return Ok((default, entries));
@@ -133,7 +133,7 @@ impl<'a> RunExecutor<'a> {
         shared: &'a AgentCore,
         run: &'a mut Run,
         cancel: CancellationToken,
-    ) -> Result<Self, RunFailure> {
+    ) -> RunResult<Self> {
         let run_events = shared.run_events(run, shared.room(run).await?);
         let mut entries = shared.remembered(run).await?;
         let is_apart = shared.keep_apart(run, &mut entries, &run_events.room).await?;
@@ -164,7 +164,7 @@ impl<'a> RunExecutor<'a> {
         Ok(executor)
     }
 
-    async fn run_actions(&mut self) -> Result<RunEnd, RunFailure> {
+    async fn run_actions(&mut self) -> RunResult<RunEnd> {
         let said = transcript::of_run(&self.entries, &self.run.ask.run);
         let limits = self.shared.limits;
         let (mut machine, actions) = match self.run.ask.outside() {
@@ -192,7 +192,7 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Stores and shows the question, unless an earlier process did.
-    async fn record_question(&mut self) -> Result<(), RunFailure> {
+    async fn record_question(&mut self) -> RunResult<()> {
         let ask = &self.run.ask;
         if !transcript::of_run(&self.entries, &ask.run).is_empty() {
             self.turn.after_restart = true;
@@ -217,7 +217,7 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Reads the document, finds the selection in it, and composes the prompt.
-    async fn prepare_prompt(&mut self) -> Result<(), RunFailure> {
+    async fn prepare_prompt(&mut self) -> RunResult<()> {
         self.replace_private_text().await?;
         if self.scope() == ToolScope::Document {
             self.known.snapshot = Some(self.run_events.room.read().await?);
@@ -280,7 +280,7 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Replaces the text of the private document by the text that came with the request, once.
-    async fn replace_private_text(&mut self) -> Result<(), RunFailure> {
+    async fn replace_private_text(&mut self) -> RunResult<()> {
         let Some(content) = self.run.ask.content.take() else { return Ok(()) };
         self.run_events.room.replace(content, self.run.ask.principal.clone()).await?;
         let put = self.run.put(RunState::Running)?;
@@ -289,7 +289,7 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Returns the text to which calls from an earlier process apply.
-    async fn document_at_calls(&self) -> Result<Option<DocumentSnapshot>, RunFailure> {
+    async fn document_at_calls(&self) -> RunResult<Option<DocumentSnapshot>> {
         let (Some(now), Some(version)) = (&self.known.snapshot, self.run.read_version) else {
             return Ok(None);
         };
@@ -306,11 +306,7 @@ impl<'a> RunExecutor<'a> {
     }
 
     /// Appends to the transcript, durably, and only then tells people.
-    async fn append(
-        &mut self,
-        mut kind: EntryKind,
-        mut batch: WriteBatch,
-    ) -> Result<(), RunFailure> {
+    async fn append(&mut self, mut kind: EntryKind, mut batch: WriteBatch) -> RunResult<()> {
         let ask = &self.run.ask;
         let (session, run, at_ms) = (ask.session.clone(), ask.run.clone(), self.now_ms());
         if let EntryKind::Results { answers } = &mut kind {
@@ -321,6 +317,7 @@ impl<'a> RunExecutor<'a> {
             }
         }
         let entry = TranscriptEntry { session, run, at_ms, kind };
+        batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
         match &entry.kind {
             EntryKind::Answer { content, .. } => {
                 failpoint::pass("agent.answering");
@@ -332,17 +329,13 @@ impl<'a> RunExecutor<'a> {
                 self.run.read_version =
                     self.known_at_calls.snapshot.as_ref().map(|reading| reading.version);
                 self.run.selection = self.known_at_calls.selection;
-                batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
                 batch.push(self.run.put(RunState::Running)?);
             }
             EntryKind::Results { .. } => {
-                batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
                 let lines = std::mem::take(&mut self.turn.audit);
                 batch.extend(lines.into_iter().map(|line| self.audited(line, at_ms)));
             }
-            EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {
-                batch.push(run_record::append(self.run.ask.document.as_ref(), &entry)?);
-            }
+            EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::End { .. } => {}
         }
         self.shared.store.commit(batch).await.map_err(AskError::from)?;
         failpoint::pass(match entry.kind {
@@ -367,7 +360,7 @@ impl<'a> RunExecutor<'a> {
         }
     }
 
-    async fn run_tool(&mut self, index: usize, call: &ToolCall) -> Result<RunInput, RunFailure> {
+    async fn run_tool(&mut self, index: usize, call: &ToolCall) -> RunResult<RunInput> {
         self.run_events.room = self.shared.room(self.run).await?;
         // A turn stores the ids of its requests with its calls, so there is one for each.
         let request = self.run.calls.get(index).cloned().unwrap_or_else(RequestId::generate);

@@ -172,14 +172,8 @@ impl RunMachine {
         let rounds =
             said.iter().filter(|entry| matches!(entry.kind, EntryKind::Answer { .. })).count();
         let heard = said.iter().any(|entry| is_something(&entry.kind));
-        let mut turn = Self {
-            limits,
-            rounds,
-            is_call: false,
-            heard,
-            left_out: 0,
-            state: MachineState::Calling,
-        };
+        let (is_call, left_out, state) = (false, 0, MachineState::Calling);
+        let mut turn = Self { limits, rounds, is_call, heard, left_out, state };
         let effects = match said.last().map(|entry| &entry.kind) {
             Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
             Some(EntryKind::End { .. }) => turn.over(Vec::new(), RunEnd::success()),

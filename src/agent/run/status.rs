@@ -8,7 +8,7 @@ use crate::store::RunRecord;
 use super::run_record::Run;
 use crate::agent::conversation::history::ResultTexts;
 use crate::agent::conversation::response::how_it_ended;
-use crate::agent::{AgentService, AskError};
+use crate::agent::{AgentService, AskError, AskResult};
 
 /// Present status of a run ([`AgentService::look`]).
 #[derive(Debug)]
@@ -25,11 +25,7 @@ pub struct RunStatus {
 
 impl AgentService {
     /// Returns the status of a run; the caller has checked that the session is the person's own.
-    pub async fn look(
-        &self,
-        session: &SessionId,
-        name: &RunId,
-    ) -> Result<Option<RunStatus>, AskError> {
+    pub async fn look(&self, session: &SessionId, name: &RunId) -> AskResult<Option<RunStatus>> {
         let shared = &self.shared;
         let Some(record) = shared.store.run(&RunRecord::key(session, name)).await? else {
             return Ok(None);
@@ -61,7 +57,7 @@ impl AgentService {
     /// # Errors
     ///
     /// [`AskError::Closed`] if the service is dropped, and errors of the store.
-    pub async fn over(&self, session: &SessionId, name: &RunId) -> Result<(), AskError> {
+    pub async fn over(&self, session: &SessionId, name: &RunId) -> AskResult<()> {
         let mut ended = self.shared.ended.subscribe();
         loop {
             // Read after subscribing, so that no end is missed.

@@ -50,13 +50,7 @@ impl UsageTotals {
 
     /// Returns the number of tokens sent and received, those from a cache included.
     pub fn tokens(&self) -> u64 {
-        let TokenUsage {
-            input_tokens,
-            cache_creation_input_tokens,
-            cache_read_input_tokens,
-            output_tokens,
-        } = self.usage;
-        input_tokens + cache_creation_input_tokens + cache_read_input_tokens + output_tokens
+        self.usage.sent() + self.usage.output_tokens
     }
 
     /// Returns the usage for the `result`: `{model, usage, cost_usd?, notice?}`. `None` if no model

@@ -340,9 +340,3 @@ impl CliConversation {
         }
     }
 }
-
-impl std::fmt::Debug for ClaudeCliModel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Claude").field("name", &self.name).finish_non_exhaustive()
-    }
-}

@@ -250,30 +250,12 @@ impl Drop for PrivateFolder {
 /// network and the language. Keys of this server are not among them, because the CLI would use them
 /// instead of its own login.
 pub fn may_see(name: &OsString) -> bool {
-    const NAMES: [&str; 20] = [
-        "HOME",
-        "PATH",
-        "USER",
-        "LOGNAME",
-        "SHELL",
-        "LANG",
-        "LANGUAGE",
-        "TZ",
-        "TMPDIR",
-        "CLAUDE_CONFIG_DIR",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "NO_PROXY",
-        "http_proxy",
-        "https_proxy",
-        "no_proxy",
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "NODE_EXTRA_CA_CERTS",
-    ];
+    const NAMES: &str = "HOME PATH USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR CLAUDE_CONFIG_DIR \
+        CLAUDE_CODE_OAUTH_TOKEN HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy \
+        SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS";
     let Some(name) = name.to_str() else { return false };
-    NAMES.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
+    let is_listed = NAMES.split_whitespace().any(|it| it == name);
+    is_listed || name.starts_with("LC_") || name.starts_with("XDG_")
 }
 
 #[cfg(test)]

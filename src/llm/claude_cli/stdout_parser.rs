@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::llm::messages_api::{ContentBlock, StopReason, TokenUsage};
 
 use super::super::messages_stream::AnswerReader;
-use super::super::{AnswerDelta, AssistantMessage, ModelError};
+use super::super::{AnswerDelta, AssistantMessage, ModelError, delta_stream};
 use super::stdin;
 
 /// Longest line in bytes: a call with the longest document, and some more.
@@ -187,7 +187,7 @@ impl AnswerParser {
             && let Some(cut) = self.reader.replace(AnswerReader::default())
         {
             // The message before was cut on its way, and the CLI asks for it anew.
-            add(&mut self.usage, cut.usage());
+            self.usage += cut.usage();
             self.messages += 1;
             self.reader().value(event)?;
             let texts: Vec<_> =
@@ -215,7 +215,7 @@ impl AnswerParser {
         let mut usage = self.usage;
         let last = self.last.as_ref().map_or("", |last| last.model.as_str());
         let Some(reader) = &self.reader else { return (last, usage) };
-        add(&mut usage, reader.usage());
+        usage += reader.usage();
         (reader.model(), usage)
     }
 
@@ -228,7 +228,7 @@ impl AnswerParser {
     fn message(&mut self, mut message: AssistantMessage) -> Option<LineOutcome> {
         self.reader = None;
         self.messages += 1;
-        add(&mut self.usage, message.usage);
+        self.usage += message.usage;
         self.content_so_far.append(&mut message.content);
         let waits = self.content_so_far.iter().any(ContentBlock::is_tool_use);
         self.last = Some(message);
@@ -237,15 +237,8 @@ impl AnswerParser {
 
     /// Takes everything since the last answer.
     fn answer(&mut self, words: Option<String>) -> AssistantMessage {
-        let mut answer = self.last.take().unwrap_or_else(|| AssistantMessage {
-            content: Vec::new(),
-            stop_reason: StopReason::EndTurn,
-            stop_details: None,
-            stop_sequence: None,
-            usage: TokenUsage::default(),
-            model: String::new(),
-            calls_left_out: 0,
-            notice: None,
+        let mut answer = self.last.take().unwrap_or_else(|| {
+            delta_stream::complete(Vec::new(), StopReason::EndTurn, self.usage, String::new())
         });
         answer.content = std::mem::take(&mut self.content_so_far);
         if answer.content.is_empty() {
@@ -357,19 +350,6 @@ pub(super) fn failed(message: &str) -> ModelError {
 
 fn malformed(message: &str) -> ModelError {
     failed(&format!("What the Claude CLI said cannot be read: {message}"))
-}
-
-fn add(sum: &mut TokenUsage, more: TokenUsage) {
-    let TokenUsage {
-        input_tokens,
-        cache_creation_input_tokens,
-        cache_read_input_tokens,
-        output_tokens,
-    } = more;
-    sum.input_tokens += input_tokens;
-    sum.cache_creation_input_tokens += cache_creation_input_tokens;
-    sum.cache_read_input_tokens += cache_read_input_tokens;
-    sum.output_tokens += output_tokens;
 }
 
 #[cfg(test)]

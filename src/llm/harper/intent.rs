@@ -81,16 +81,16 @@ impl EditIntent {
     }
 }
 
-macro_rules! pattern {
-    ($name:ident, $source:expr) => {
+macro_rules! patterns {
+    ($($name:ident = $source:expr;)+) => {$(
         static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($source).expect("a pattern"));
-    };
+    )+};
 }
 
-pattern!(
-    COURTESY,
-    r"^(?:(?:hi|hello|hey|ok|okay|so|please|kindly|now|then|and|just|also|can|could|would|will|you|i|we|want|wants|need|like|to|d|i'd|i’d|let's|let’s|us|me|harper)\b[,!]?\s*)+"
-);
+patterns! {
+    COURTESY =
+        r"^(?:(?:hi|hello|hey|ok|okay|so|please|kindly|now|then|and|just|also|can|could|would|will|you|i|we|want|wants|need|like|to|d|i'd|i’d|let's|let’s|us|me|harper)\b[,!]?\s*)+";
+}
 
 /// Removes a polite beginning such as "Could you please" from the command.
 fn without_courtesy(prompt: &str) -> &str {
@@ -98,15 +98,13 @@ fn without_courtesy(prompt: &str) -> &str {
     prompt[start..].trim_end_matches(|c: char| c.is_whitespace() || ".!?".contains(c))
 }
 
-pattern!(
-    QUOTE_STYLE,
-    r"\b(straight|plain|dumb|ascii|curly|smart|typographic(?:al)?|typographer'?s?)\b(?: (?:single|double))?(?: (?:quotes?|quotation marks?|apostrophes?|ones))?"
-);
-pattern!(QUOTE_WORD, r"\b(?:quotes?|quotation marks?|apostrophes?)\b");
-pattern!(
-    CHANGING,
-    r"^(?:use|make|turn|convert|change|replace|switch|set|put|give|swap|straighten|curl|fix|format|sort)\b"
-);
+patterns! {
+    QUOTE_STYLE =
+        r"\b(straight|plain|dumb|ascii|curly|smart|typographic(?:al)?|typographer'?s?)\b(?: (?:single|double))?(?: (?:quotes?|quotation marks?|apostrophes?|ones))?";
+    QUOTE_WORD = r"\b(?:quotes?|quotation marks?|apostrophes?)\b";
+    CHANGING =
+        r"^(?:use|make|turn|convert|change|replace|switch|set|put|give|swap|straighten|curl|fix|format|sort)\b";
+}
 
 /// Reads "use curly quotes" or "straight quotes to curly ones": the style named last is the one
 /// wanted.
@@ -124,18 +122,14 @@ fn requote(command: &str) -> Option<EditIntent> {
     }))
 }
 
-pattern!(
-    REPLACE,
-    r#"(?is)\b(?:replace|swap|switch|change|rename)\s+(?:(?:all|every|each|any|the)\s+)*(?:(?:occurrences?|instances?|mentions?|uses?|words?|names?|phrases?)\s+)*(?:of\s+)?(?:the\s+(?:words?|names?|phrases?)\s+)?["“”'‘’`](.+?)["“”'‘’`]\s+(?:with|by|for|to|into|as)\s+(?:the\s+(?:words?|names?|phrases?)\s+)?["“”'‘’`](.*?)["“”'‘’`](?:\s|[.!?,]|$)"#
-);
-pattern!(
-    REPLACE_BARE,
-    r"(?is)^\W*(?:(?:please|can you|could you|would you)\W+)*(?:replace|rename)\s+(?:(?:all|every|each)\s+)?(?:(?:occurrences?|instances?|mentions?|uses?)\s+of\s+)?(?:the\s+(?:words?|names?|phrases?)\s+)?(.+?)\s+(?:with|by|to)\s+(.+?)\s*$"
-);
-pattern!(
-    EVERYWHERE,
-    r"(?i)[\s,]*\b(?:please|everywhere|throughout|all over|for me|(?:in|throughout|across) (?:the|this|my)(?: (?:whole|entire|full|selected))? (?:document|text|selection|draft|file|chapter|page|paragraph|story)|throughout the text)\s*$"
-);
+patterns! {
+    REPLACE =
+        r#"(?is)\b(?:replace|swap|switch|change|rename)\s+(?:(?:all|every|each|any|the)\s+)*(?:(?:occurrences?|instances?|mentions?|uses?|words?|names?|phrases?)\s+)*(?:of\s+)?(?:the\s+(?:words?|names?|phrases?)\s+)?["“”'‘’`](.+?)["“”'‘’`]\s+(?:with|by|for|to|into|as)\s+(?:the\s+(?:words?|names?|phrases?)\s+)?["“”'‘’`](.*?)["“”'‘’`](?:\s|[.!?,]|$)"#;
+    REPLACE_BARE =
+        r"(?is)^\W*(?:(?:please|can you|could you|would you)\W+)*(?:replace|rename)\s+(?:(?:all|every|each)\s+)?(?:(?:occurrences?|instances?|mentions?|uses?)\s+of\s+)?(?:the\s+(?:words?|names?|phrases?)\s+)?(.+?)\s+(?:with|by|to)\s+(.+?)\s*$";
+    EVERYWHERE =
+        r"(?i)[\s,]*\b(?:please|everywhere|throughout|all over|for me|(?:in|throughout|across) (?:the|this|my)(?: (?:whole|entire|full|selected))? (?:document|text|selection|draft|file|chapter|page|paragraph|story)|throughout the text)\s*$";
+}
 
 /// Reads "Replace “X” with “Y”", also without quotation marks if the meaning is clear.
 fn replace(prompt: &str) -> Option<EditIntent> {
@@ -161,35 +155,25 @@ fn replace(prompt: &str) -> Option<EditIntent> {
     clear.then_some(EditIntent::Replace { what, with })
 }
 
-pattern!(
-    DESCRIBES,
-    r"(?i)^(?:something|anything|a |an |the |one |more |better|other|another|synonyms?|my |your |shorter|longer)|\b(?:sentences?|paragraphs?|synonyms?|passage|opening|ending|better|shorter)\b"
-);
+patterns! {
+    DESCRIBES =
+        r"(?i)^(?:something|anything|a |an |the |one |more |better|other|another|synonyms?|my |your |shorter|longer)|\b(?:sentences?|paragraphs?|synonyms?|passage|opening|ending|better|shorter)\b";
+}
 
-pattern!(
-    MISTAKES,
-    r"\b(?:grammar|grammatical|grammatically|grammer|spelling|spellings|spell|spell-?check|orthography|typos?|typographical errors?|misspellings?|misspelled|mistakes?|errors?|punctuation|proof-?read(?:ing)?|copy-?edit(?:ing)?)\b"
-);
-pattern!(
-    CORRECTING,
-    r"\b(?:fix|fixing|correct|correcting|check|checking|proof-?read|proof-?reading|proof|copy-?edit|copy-?editing|spell-?check|clean|tidy|repair|mend|find|spot|catch|look|review|improve|run|do|remove|eliminate|go|help|any|are|is|polish|edit|scan|inspect|see|mark|show)\b"
-);
-pattern!(
-    NOT_MISTAKES,
-    r"\b(?:explain|teach|why|poem|essay|write|rule|rules|quiz|meaning|define|lesson|about)\b"
-);
-pattern!(
-    WHOLE_COMMAND,
-    r"^(?:fix|check|correct|proof-?read|proof|copy-?edit|spell-?check|look over|go over|clean up|tidy up)(?: (?:it|this|that|these|those|the|my|our|all|whole|entire|full|of|up|over|through|out|again|for me|everything|selected|selection|text|document|doc|draft|paragraphs?|sentences?|passage|section|chapter|page|story|letter|article|file|lines?|words?|piece|part|writing|prose|please|now|quickly|carefully|once|more|here))*$"
-);
-pattern!(
-    SPELLING_ONLY,
-    r"\b(?:only|just)\b.*\b(?:spelling|typos?|misspellings?)\b|\b(?:spelling|typos?) only\b"
-);
-pattern!(
-    MORE,
-    r"\b(rewrite|rephrase|reword|paraphrase|shorten|tighten|condense|expand|lengthen|translate|summari[sz]e|simplify|restructure|make it (?:shorter|longer|better|funnier|clearer)|change the (?:tone|style|tense))\b"
-);
+patterns! {
+    MISTAKES =
+        r"\b(?:grammar|grammatical|grammatically|grammer|spelling|spellings|spell|spell-?check|orthography|typos?|typographical errors?|misspellings?|misspelled|mistakes?|errors?|punctuation|proof-?read(?:ing)?|copy-?edit(?:ing)?)\b";
+    CORRECTING =
+        r"\b(?:fix|fixing|correct|correcting|check|checking|proof-?read|proof-?reading|proof|copy-?edit|copy-?editing|spell-?check|clean|tidy|repair|mend|find|spot|catch|look|review|improve|run|do|remove|eliminate|go|help|any|are|is|polish|edit|scan|inspect|see|mark|show)\b";
+    NOT_MISTAKES =
+        r"\b(?:explain|teach|why|poem|essay|write|rule|rules|quiz|meaning|define|lesson|about)\b";
+    WHOLE_COMMAND =
+        r"^(?:fix|check|correct|proof-?read|proof|copy-?edit|spell-?check|look over|go over|clean up|tidy up)(?: (?:it|this|that|these|those|the|my|our|all|whole|entire|full|of|up|over|through|out|again|for me|everything|selected|selection|text|document|doc|draft|paragraphs?|sentences?|passage|section|chapter|page|story|letter|article|file|lines?|words?|piece|part|writing|prose|please|now|quickly|carefully|once|more|here))*$";
+    SPELLING_ONLY =
+        r"\b(?:only|just)\b.*\b(?:spelling|typos?|misspellings?)\b|\b(?:spelling|typos?) only\b";
+    MORE =
+        r"\b(rewrite|rephrase|reword|paraphrase|shorten|tighten|condense|expand|lengthen|translate|summari[sz]e|simplify|restructure|make it (?:shorter|longer|better|funnier|clearer)|change the (?:tone|style|tense))\b";
+}
 
 /// Reads the many ways to ask for a correction: "fix the grammar", "any typos?", "proofread this".
 fn proofread(command: &str) -> Option<EditIntent> {
@@ -214,19 +198,15 @@ fn is_only_about(command: &str) -> bool {
         && MISTAKES.is_match(command)
 }
 
-pattern!(
-    UPPER,
-    r"\b(?:upper-? ?case[ds]?|all[- ]caps|capital letters|capitals|block letters|in caps)\b"
-);
-pattern!(LOWER, r"\b(?:lower-? ?case[ds]?|small letters|un-?capitali[sz]e)\b");
-pattern!(
-    TITLE,
-    r"\b(?:title-? ?case[ds]?|headline case|capitali[sz]e(?: (?:each|every|all|the)(?: the)? words?)?)\b"
-);
-pattern!(
-    RECASING,
-    r"^(?:make|turn|convert|change|put|set|write|transform|switch|format|use|upper-? ?case|lower-? ?case|title-? ?case|all[- ]caps|capitali[sz]e|un-?capitali[sz]e)\b"
-);
+patterns! {
+    UPPER =
+        r"\b(?:upper-? ?case[ds]?|all[- ]caps|capital letters|capitals|block letters|in caps)\b";
+    LOWER = r"\b(?:lower-? ?case[ds]?|small letters|un-?capitali[sz]e)\b";
+    TITLE =
+        r"\b(?:title-? ?case[ds]?|headline case|capitali[sz]e(?: (?:each|every|all|the)(?: the)? words?)?)\b";
+    RECASING =
+        r"^(?:make|turn|convert|change|put|set|write|transform|switch|format|use|upper-? ?case|lower-? ?case|title-? ?case|all[- ]caps|capitali[sz]e|un-?capitali[sz]e)\b";
+}
 
 fn recase(command: &str) -> Option<EditIntent> {
     if !RECASING.is_match(command) || command.split_whitespace().count() > 9 {
@@ -244,25 +224,23 @@ fn recase(command: &str) -> Option<EditIntent> {
     Some(EditIntent::Recase(case))
 }
 
-pattern!(
-    SPACES,
-    r"\b(?:remove|delete|fix|collapse|clean|strip|trim|eliminate|reduce|single|get rid)\b.*\b(?:double|doubled|extra|multiple|duplicate|redundant|needless|superfluous|unnecessary|repeated|trailing)\b.*\b(?:spac(?:e|es|ing)|whitespace|blanks?)\b"
-);
+patterns! {
+    SPACES =
+        r"\b(?:remove|delete|fix|collapse|clean|strip|trim|eliminate|reduce|single|get rid)\b.*\b(?:double|doubled|extra|multiple|duplicate|redundant|needless|superfluous|unnecessary|repeated|trailing)\b.*\b(?:spac(?:e|es|ing)|whitespace|blanks?)\b";
+}
 
 fn single_spaces(command: &str) -> Option<EditIntent> {
     SPACES.is_match(command).then_some(EditIntent::SingleSpaces)
 }
 
-pattern!(
-    LIST,
-    r"^(?:make|turn|convert|change|format|put|bullet|number|list|itemi[sz]e|break|split)\b.*\b(?:list|bullets?|bullet points?|bulleted|numbered)\b|^(?:itemi[sz]e|bullet|number) (?:this|these|it|them)\b"
-);
-pattern!(
-    ABOUT_LIST,
-    r"\b(?:the|my|to|of|from|in) (?:the )?(?:list|bullets)\b|\blonger\b|\bshorter\b|\bbetter\b"
-);
-pattern!(NUMBERED, r"\b(?:number|numbers|numbered|ordered|numeric)\b");
-pattern!(UNNUMBERED, r"\b(?:un-?ordered|un-?numbered)\b");
+patterns! {
+    LIST =
+        r"^(?:make|turn|convert|change|format|put|bullet|number|list|itemi[sz]e|break|split)\b.*\b(?:list|bullets?|bullet points?|bulleted|numbered)\b|^(?:itemi[sz]e|bullet|number) (?:this|these|it|them)\b";
+    ABOUT_LIST =
+        r"\b(?:the|my|to|of|from|in) (?:the )?(?:list|bullets)\b|\blonger\b|\bshorter\b|\bbetter\b";
+    NUMBERED = r"\b(?:number|numbers|numbered|ordered|numeric)\b";
+    UNNUMBERED = r"\b(?:un-?ordered|un-?numbered)\b";
+}
 
 fn make_list(command: &str) -> Option<EditIntent> {
     if !LIST.is_match(command) || ABOUT_LIST.is_match(command) {
@@ -272,12 +250,12 @@ fn make_list(command: &str) -> Option<EditIntent> {
     Some(EditIntent::MakeList(if numbered { ListStyle::Numbered } else { ListStyle::Bulleted }))
 }
 
-pattern!(
-    SORT,
-    r"^(?:sort|alphabeti[sz]e|order|put)\b.*(?:\blines?\b|\blist\b|\bitems?\b|\bthis\b|\bthese\b|\bit\b|\bthem\b|\balphabet)|^(?:sort|alphabeti[sz]e)$"
-);
-pattern!(SORTING, r"\bsort\b|alphabet");
-pattern!(DESCENDING, r"\b(?:reverse|reversed|descending|z ?(?:-|–|to) ?a|backwards?)\b");
+patterns! {
+    SORT =
+        r"^(?:sort|alphabeti[sz]e|order|put)\b.*(?:\blines?\b|\blist\b|\bitems?\b|\bthis\b|\bthese\b|\bit\b|\bthem\b|\balphabet)|^(?:sort|alphabeti[sz]e)$";
+    SORTING = r"\bsort\b|alphabet";
+    DESCENDING = r"\b(?:reverse|reversed|descending|z ?(?:-|–|to) ?a|backwards?)\b";
+}
 
 fn sort(command: &str) -> Option<EditIntent> {
     if !SORT.is_match(command) || !SORTING.is_match(command) {

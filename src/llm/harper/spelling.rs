@@ -83,41 +83,33 @@ fn well_known(word: &str) -> Option<&'static str> {
     by_word.get(word).copied()
 }
 
+/// Returns a copy of a word with a change.
+fn edited<T>(letters: &[char], edit: impl FnOnce(&mut Vec<char>) -> T) -> Vec<char> {
+    let mut word = letters.to_vec();
+    edit(&mut word);
+    word
+}
+
 /// Swaps each two neighbouring letters, except the first letter, which is hardly ever wrong.
 fn swapped(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
-    (2..letters.len()).map(|at| {
-        let mut word = letters.to_vec();
-        word.swap(at - 1, at);
-        word
-    })
+    (2..letters.len()).map(move |at| edited(letters, |word| word.swap(at - 1, at)))
 }
 
 /// Doubles each letter, because one of a pair may be missing.
 fn doubled(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
-    (1..letters.len()).map(|at| {
-        let mut word = letters.to_vec();
-        word.insert(at, letters[at]);
-        word
-    })
+    (1..letters.len()).map(move |at| edited(letters, |word| word.insert(at, letters[at])))
 }
 
 /// Removes each letter that follows an equal one.
 fn undoubled(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
-    (1..letters.len()).filter(|at| letters[at - 1] == letters[*at]).map(|at| {
-        let mut word = letters.to_vec();
-        word.remove(at);
-        word
-    })
+    let repeats = (1..letters.len()).filter(|at| letters[at - 1] == letters[*at]);
+    repeats.map(move |at| edited(letters, |word| word.remove(at)))
 }
 
 /// Inserts each letter at each place inside the word.
 fn dropped(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     (1..letters.len()).flat_map(move |at| {
-        ('a'..='z').map(move |letter| {
-            let mut word = letters.to_vec();
-            word.insert(at, letter);
-            word
-        })
+        ('a'..='z').map(move |letter| edited(letters, |word| word.insert(at, letter)))
     })
 }
 
@@ -125,11 +117,7 @@ fn dropped(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
 fn vowels(letters: &[char]) -> impl Iterator<Item = Vec<char>> {
     let is_vowel = |letter: char| "aeiou".contains(letter);
     (1..letters.len()).filter(move |at| is_vowel(letters[*at])).flat_map(move |at| {
-        "aeiou".chars().map(move |letter| {
-            let mut word = letters.to_vec();
-            word[at] = letter;
-            word
-        })
+        "aeiou".chars().map(move |letter| edited(letters, |word| word[at] = letter))
     })
 }
 

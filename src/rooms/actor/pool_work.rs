@@ -13,7 +13,7 @@ use crate::store::StoreError;
 
 use super::turn_effects::{TurnEffect, TurnEffects};
 use crate::rooms::actor::RoomActor;
-use crate::rooms::command::{PushRequest, RoomCommand};
+use crate::rooms::command::{PushRequest, RequestCommand, RoomCommand};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::OwnSettings;
 use crate::rooms::state::text::REBASING;
@@ -66,18 +66,15 @@ impl RoomState {
 
     /// Returns `true` if a command takes long.
     fn is_long(&self, command: &RoomCommand) -> bool {
+        use RequestCommand::{Decide, RefreshPreview, Reopen, Split, Undo, Withdraw};
         let about = command.request().and_then(|id| self.request(id));
         let hunks = about.map_or(0, |request| request.hunks.len());
         match command {
             RoomCommand::Merge(..) | RoomCommand::Replace(..) | RoomCommand::Restore(..) => {
                 self.document.text().len() > SHORT_TEXT || self.hunk_count() > SHORT_HUNKS
             }
-            RoomCommand::Decide(..)
-            | RoomCommand::Split(..)
-            | RoomCommand::Withdraw(..)
-            | RoomCommand::Undo(..)
-            | RoomCommand::Reopen(..)
-            | RoomCommand::RefreshPreview(..)
+            RoomCommand::About(_, Decide(..) | Split(..) | Withdraw(_) | Undo(..), _)
+            | RoomCommand::About(_, Reopen(..) | RefreshPreview(_), _)
             | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
             _ => false,
         }

@@ -13,8 +13,8 @@ use super::turn_effects::TurnEffects;
 use crate::rooms::RoomError;
 use crate::rooms::actor::RoomActor;
 use crate::rooms::command::{
-    NewApprovalRequest, OriginRequests, PositionsOf, ProposalOutcome, ReplySender, ResolvedRequest,
-    RoomCommand, SettingsChange, SnapshotWithUpdates,
+    NewApprovalRequest, OriginRequests, PositionsOf, ProposalOutcome, ReplySender, RequestCommand,
+    ResolvedRequest, RoomCommand, SettingsChange, SnapshotWithUpdates,
 };
 use crate::rooms::event::StreamingPreview;
 use crate::rooms::persistence::{loading, restore};
@@ -143,7 +143,9 @@ impl RoomActor {
     /// Returns `true` if votes that were cast earlier matter to a command.
     pub(crate) fn counts_votes(&self, command: &RoomCommand) -> bool {
         match command {
-            RoomCommand::Decide(id, ..) => votes::any_vote(&self.state, id),
+            RoomCommand::About(id, RequestCommand::Decide(..), _) => {
+                votes::any_vote(&self.state, id)
+            }
             RoomCommand::Recount => self.has_votes(),
             _ => false,
         }

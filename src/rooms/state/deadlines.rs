@@ -11,10 +11,10 @@ use crate::permissions::Principal;
 
 use super::decisions;
 use super::requests::{notify, open_request, place, record};
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::ViewerChange;
 use crate::rooms::state::{ApplyContext, RoomState};
+use crate::rooms::{RequestResult, RoomError};
 
 /// Extension in ms where requests have no timeout of their own.
 const EXTENSION_MS: u64 = 300_000;
@@ -63,7 +63,7 @@ pub(crate) fn look(
     focus: ViewerChange,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let request = open_request(state, id)?;
     if !is_shown(&request, state.principal_of(member).as_ref()) {
         return Err(RoomError::NotAllowed);
@@ -142,7 +142,7 @@ pub(crate) fn extend(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let mut request = open_request(state, id)?;
     if !is_shown(&request, Some(by)) {
         return Err(RoomError::NotAllowed);

@@ -19,11 +19,11 @@ use super::requests::{
 };
 use super::text::check_length;
 use super::{locked_ranges, rules, streaming_previews};
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::event::RequestNews;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
+use crate::rooms::{RequestResult, RoomError};
 
 /// Takes a decision as a whole, or refuses it with the reason.
 pub(crate) fn decide(
@@ -33,7 +33,7 @@ pub(crate) fn decide(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
     let mut request = ApprovalRequest::clone(known);
     let held = locked_ranges::exclude_locked(state, &mut request, decision);
@@ -74,7 +74,7 @@ pub(crate) fn apply_decision(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let id = request.id().clone();
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
@@ -133,7 +133,7 @@ pub(crate) fn split(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
     let mut request = ApprovalRequest::clone(known);
     let parts = request.split(hunk, by, now.ms)?;
@@ -158,7 +158,7 @@ pub(crate) fn withdraw(
     by: Option<&Principal>,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
     let document = Some(state.id());

@@ -1,6 +1,6 @@
 //! Dispatch of commands to the functions that apply them. Pure.
 
-use crate::ids::MemberId;
+use crate::ids::{MemberId, RequestId};
 
 use super::text::REBASING;
 use super::{
@@ -8,11 +8,11 @@ use super::{
     workspace_inbox,
 };
 use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
-use crate::rooms::command::RoomCommand;
+use crate::rooms::command::{RequestCommand, RoomCommand};
 use crate::rooms::event::{CaretPosition, RoomEvent};
-use crate::rooms::file;
 use crate::rooms::state::presence::PeerAnnouncement;
 use crate::rooms::state::{ApplyContext, RoomState};
+use crate::rooms::{RequestResult, file};
 
 impl RoomState {
     /// Applies a command that needs nothing more from the store.
@@ -79,19 +79,10 @@ impl RoomState {
             | RoomCommand::Delete(..)
             | RoomCommand::Replace(..)
             | RoomCommand::Restore(..) => self.administer(command, now, effects),
-            RoomCommand::Decide(..)
-            | RoomCommand::Split(..)
-            | RoomCommand::Focus(..)
-            | RoomCommand::Extend(..)
-            | RoomCommand::Withdraw(..)
-            | RoomCommand::Undo(..)
-            | RoomCommand::RefreshPreview(..)
-            | RoomCommand::Begin(..)
-            | RoomCommand::Done(..)
-            | RoomCommand::BeginUndo(..)
-            | RoomCommand::EndUndo(..)
-            | RoomCommand::Repeated(..)
-            | RoomCommand::Reopen(..) => apply_to_request(self, command, now, effects),
+            RoomCommand::About(id, command, reply) => {
+                let result = apply_to_request(self, &id, command, now, effects);
+                effects.answer(reply, result);
+            }
             // The actor handles these, with what it fetched for them.
             RoomCommand::Open(..)
             | RoomCommand::Propose(..)
@@ -141,47 +132,27 @@ impl RoomState {
 /// Applies a command about an existing request.
 fn apply_to_request(
     state: &mut RoomState,
-    command: RoomCommand,
+    id: &RequestId,
+    command: RequestCommand,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) {
-    let (reply, result) = match command {
-        RoomCommand::Decide(id, decision, by, reply) => {
-            (reply, decisions::decide(state, &id, &decision, &by, now, effects))
+) -> RequestResult {
+    use RequestCommand as Command;
+    match command {
+        Command::Decide(decision, by) => decisions::decide(state, id, &decision, &by, now, effects),
+        Command::Split(hunk, by) => decisions::split(state, id, &hunk, &by, now, effects),
+        Command::Withdraw(by) => decisions::withdraw(state, id, by.as_ref(), now, effects),
+        Command::Focus(member, focus) => deadlines::look(state, id, &member, focus, now, effects),
+        Command::Extend(by) => deadlines::extend(state, id, &by, now, effects),
+        Command::Undo(wish, by) => undo::undo(state, &wish, &by, now, effects),
+        Command::Reopen(wish, by) => undo::reopen(state, &wish, &by, now, effects),
+        Command::RefreshPreview(fresh) => {
+            workspace_inbox::refresh_preview(state, id, *fresh, now, effects)
         }
-        RoomCommand::Split(id, hunk, by, reply) => {
-            (reply, decisions::split(state, &id, &hunk, &by, now, effects))
-        }
-        RoomCommand::Withdraw(id, by, reply) => {
-            (reply, decisions::withdraw(state, &id, by.as_ref(), now, effects))
-        }
-        RoomCommand::Focus(id, member, focus, reply) => {
-            (reply, deadlines::look(state, &id, &member, focus, now, effects))
-        }
-        RoomCommand::Extend(id, by, reply) => {
-            (reply, deadlines::extend(state, &id, &by, now, effects))
-        }
-        RoomCommand::Undo(wish, by, reply) => (reply, undo::undo(state, &wish, &by, now, effects)),
-        RoomCommand::Reopen(wish, by, reply) => {
-            (reply, undo::reopen(state, &wish, &by, now, effects))
-        }
-        RoomCommand::RefreshPreview(id, fresh, reply) => {
-            (reply, workspace_inbox::refresh_preview(state, &id, *fresh, now, effects))
-        }
-        RoomCommand::Begin(id, reply) => (reply, workspace_inbox::begin(state, &id, now, effects)),
-        RoomCommand::Done(id, report, reply) => {
-            (reply, workspace_inbox::done(state, &id, report, now, effects))
-        }
-        RoomCommand::BeginUndo(undoing, by, reply) => {
-            (reply, file_undos::begin(state, *undoing, &by, now, effects))
-        }
-        RoomCommand::EndUndo(id, reversed, reply) => {
-            (reply, file_undos::end(state, &id, &reversed, now, effects))
-        }
-        RoomCommand::Repeated(id, again, by, reply) => {
-            (reply, file_undos::repeated(state, &id, again, &by, now, effects))
-        }
-        _ => return,
-    };
-    effects.answer(reply, result);
+        Command::Begin => workspace_inbox::begin(state, id, now, effects),
+        Command::Done(report) => workspace_inbox::done(state, id, report, now, effects),
+        Command::BeginUndo(undoing, by) => file_undos::begin(state, *undoing, &by, now, effects),
+        Command::EndUndo(reversed) => file_undos::end(state, id, &reversed, now, effects),
+        Command::Repeated(again, by) => file_undos::repeated(state, id, again, &by, now, effects),
+    }
 }

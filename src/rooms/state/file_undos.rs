@@ -15,11 +15,11 @@ use crate::permissions::Principal;
 use crate::store::StoreOp;
 
 use super::workspace_inbox::retell;
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::UndoFileChange;
 use crate::rooms::event::RequestNews;
 use crate::rooms::state::{ApplyContext, RoomState};
+use crate::rooms::{RequestResult, RoomError};
 
 /// Begins to undo what a call did to a file, under the policy in force. Everybody is told, and
 /// nobody else can begin it then.
@@ -29,7 +29,7 @@ pub(crate) fn begin(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let UndoFileChange { request: id, found } = undoing;
     state.exists()?;
     let mut request = ApprovalRequest::clone(state.request(&id).ok_or(RoomError::NoRequest)?);
@@ -52,7 +52,7 @@ pub(crate) fn end(
     reversed: &FileUndoOutcome,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let Some(reversal) = request.aftermath.reversal.clone() else { return Ok(Arc::new(request)) };
     if !request.end_reversal(reversed, now.ms) {
@@ -82,7 +82,7 @@ pub(crate) fn repeated(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let detail = json!({ "again": again });
     request.repeated_as(again);

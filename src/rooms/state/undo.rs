@@ -20,7 +20,7 @@ use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{ProposeAgain, UndoChange};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
-use crate::rooms::{RoomError, RoomResult};
+use crate::rooms::{RequestResult, RoomError, RoomResult};
 
 /// Undoes accepted hunks by one update; they are open again.
 pub(crate) fn undo(
@@ -29,7 +29,7 @@ pub(crate) fn undo(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> RoomResult<Arc<ApprovalRequest>> {
+) -> RequestResult {
     let mut request = current(state, &wish.request, now)?;
     let touched = match &wish.seen {
         _ if !wish.force => TouchedPolicy::Refuse,
@@ -65,7 +65,7 @@ pub(crate) fn reopen(
     by: &Principal,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> RoomResult<Arc<ApprovalRequest>> {
+) -> RequestResult {
     let id = &wish.request;
     let mut request = current(state, id, now)?;
     if !state.open.contains_key(id) && state.open.len() >= MOST_OPEN {

@@ -11,11 +11,11 @@ use crate::ids::{DocumentId, MemberId, RequestId, SessionId};
 use crate::store::{DocumentRecord, StoreOp};
 
 use super::requests::{notify_news, open_request, place};
-use crate::rooms::RoomError;
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::event::{RequestNews, RoomEvent};
 use crate::rooms::inbox_policies::InboxPolicies;
 use crate::rooms::state::{ApplyContext, RoomState};
+use crate::rooms::{RequestResult, RoomError};
 
 /// Identifier under which the store has the workspace inbox and its settings. No generated
 /// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
@@ -92,7 +92,7 @@ pub(crate) fn refresh_preview(
     fresh: UpdatedPreview,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let mut request = open_request(state, id)?;
     if !request.refresh_preview(fresh, &state.requirements(&state.in_force(now), now)) {
         return Ok(Arc::new(request));
@@ -106,7 +106,7 @@ pub(crate) fn begin(
     id: &RequestId,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     request.begin(now.ms)?;
     let request = Arc::new(request);
@@ -122,7 +122,7 @@ pub(crate) fn done(
     report: ToolReport,
     now: &ApplyContext,
     effects: &mut TurnEffects,
-) -> Result<Arc<ApprovalRequest>, RoomError> {
+) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     if !request.done(report, now.ms) {
         return Ok(Arc::new(request));

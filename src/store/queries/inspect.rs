@@ -13,8 +13,8 @@ use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, FileRecord, RequestRecord, RuleRecord,
     SessionRecord, TokenRecord, UpdateRecord,
 };
-use crate::store::sqlite::rows::{RowRecord, int};
-use crate::store::{Store, StoreError, StoreResult, audit};
+use crate::store::sqlite::rows::{RowRecord, values};
+use crate::store::{Store, StoreError, StoreResult, VersionedText, audit};
 
 /// Triggers that keep the logs append-only (`migrations`).
 const GUARDS: [&str; 8] = [
@@ -128,28 +128,19 @@ impl StoreInspection {
     }
 
     /// Returns the snapshots of a document, oldest first.
-    pub async fn snapshots(
-        &mut self,
-        document: &DocumentId,
-    ) -> StoreResult<Vec<(Version, String)>> {
+    pub async fn snapshots(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
 
     /// Returns the passages that updates put into a document, by version, as the room writes them.
-    pub async fn placements(
-        &mut self,
-        document: &DocumentId,
-    ) -> StoreResult<Vec<(Version, String)>> {
+    pub async fn placements(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, body FROM placements WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
 
     /// Returns the stored provenance of a document, by version.
-    pub async fn provenance(
-        &mut self,
-        document: &DocumentId,
-    ) -> StoreResult<Vec<(Version, String)>> {
+    pub async fn provenance(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, body FROM provenance WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
@@ -162,15 +153,10 @@ impl StoreInspection {
         after: Version,
         limit: u32,
     ) -> StoreResult<Vec<(Version, UpdateRecord)>> {
-        let found = sqlx::query(
-            "SELECT version, client, changes, author, at_ms, origin FROM updates
-             WHERE document = $1 AND version > $2 ORDER BY version LIMIT $3",
-        )
-        .bind(document.as_str())
-        .bind(int(after.0))
-        .bind(i64::from(limit))
-        .fetch_all(&mut *self.moment)
-        .await?;
+        let sql = "SELECT version, client, changes, author, at_ms, origin FROM updates
+             WHERE document = $1 AND version > $2 ORDER BY version LIMIT $3";
+        let query = sqlx::query_with(sql, values(&[document, &after, &limit])?);
+        let found = query.fetch_all(&mut *self.moment).await?;
         let read = |row: &SqliteRow| Ok((row.try_get("version")?, UpdateRecord::from_row(row)?));
         found.iter().map(read).collect()
     }
@@ -180,11 +166,9 @@ impl StoreInspection {
         &mut self,
         document: &DocumentId,
     ) -> StoreResult<BTreeMap<ClientId, UserId>> {
+        let query = sqlx::query_as("SELECT client, user_id FROM clients WHERE document = $1");
         let clients: Vec<(ClientId, UserId)> =
-            sqlx::query_as("SELECT client, user_id FROM clients WHERE document = $1")
-                .bind(document.as_str())
-                .fetch_all(&mut *self.moment)
-                .await?;
+            query.bind(document.as_str()).fetch_all(&mut *self.moment).await?;
         Ok(clients.into_iter().collect())
     }
 
@@ -222,7 +206,7 @@ impl StoreInspection {
         &mut self,
         query: &'static str,
         document: &DocumentId,
-    ) -> StoreResult<Vec<(Version, String)>> {
+    ) -> StoreResult<Vec<VersionedText>> {
         let query = sqlx::query_as(query).bind(document.as_str());
         Ok(query.fetch_all(&mut *self.moment).await?)
     }

@@ -7,8 +7,7 @@ use serde_json::json;
 use crate::ids::{ClientId, DocumentId, RequestId, RunId, SessionId, UserId};
 
 use crate::store::records::DocumentRecord;
-use crate::store::sqlite::rows::int;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreResult};
 
 /// Place in the list of documents: time of the last change in milliseconds since 1970, and
 /// identifier.
@@ -23,8 +22,8 @@ impl Store {
         only: Option<&DocumentId>,
         after: Option<&ListPlace>,
         limit: u32,
-    ) -> Result<Vec<DocumentRecord>, StoreError> {
-        let (at_ms, id) = after.map_or((i64::MAX, "~"), |(at_ms, id)| (int(*at_ms), id.as_str()));
+    ) -> StoreResult<Vec<DocumentRecord>> {
+        let (at_ms, id) = after.map_or((u64::MAX, "~"), |(at_ms, id)| (*at_ms, id.as_str()));
         let sql = match only {
             Some(_) => {
                 "SELECT * FROM documents WHERE id = $4
@@ -37,18 +36,14 @@ impl Store {
                  ORDER BY updated_ms DESC, id DESC LIMIT $3"
             }
         };
-        let query = sqlx::query(sql).bind(at_ms).bind(id.to_owned()).bind(i64::from(limit));
-        let query = query.bind(only.map(ToString::to_string));
-        self.all(query).await
+        self.all(sql, &[&at_ms, &id, &limit, &only]).await
     }
 
     /// Returns the documents with open requests, in order of their identifiers.
-    pub async fn documents_with_open_requests(&self) -> Result<Vec<DocumentId>, StoreError> {
-        let query = sqlx::query_scalar(
-            "SELECT DISTINCT document FROM requests
-             WHERE is_open AND document IS NOT NULL ORDER BY document",
-        );
-        Ok(query.fetch_all(self.readers()).await?)
+    pub async fn documents_with_open_requests(&self) -> StoreResult<Vec<DocumentId>> {
+        let sql = "SELECT DISTINCT document FROM requests
+             WHERE is_open AND document IS NOT NULL ORDER BY document";
+        self.first_columns(sql, &[]).await
     }
 
     /// Returns the open requests of a run, oldest first.
@@ -56,13 +51,9 @@ impl Store {
         &self,
         session: &SessionId,
         run: &RunId,
-    ) -> Result<Vec<RequestId>, StoreError> {
-        let query = sqlx::query_scalar(
-            "SELECT id FROM requests WHERE is_open AND session = $1 AND run = $2 ORDER BY id",
-        )
-        .bind(session.to_string())
-        .bind(run.to_string());
-        Ok(query.fetch_all(self.readers()).await?)
+    ) -> StoreResult<Vec<RequestId>> {
+        let sql = "SELECT id FROM requests WHERE is_open AND session = $1 AND run = $2 ORDER BY id";
+        self.first_columns(sql, &[session, run]).await
     }
 
     /// Returns the owners of these editor instances; those with which nobody has pushed are left
@@ -71,14 +62,10 @@ impl Store {
         &self,
         document: &DocumentId,
         clients: &[ClientId],
-    ) -> Result<HashMap<ClientId, UserId>, StoreError> {
-        let query = sqlx::query_as(
-            "SELECT client, user_id FROM clients WHERE document = $1
-             AND client IN (SELECT value FROM json_each($2))",
-        )
-        .bind(document.as_str())
-        .bind(json!(clients).to_string());
-        let owners: Vec<(ClientId, UserId)> = query.fetch_all(self.readers()).await?;
+    ) -> StoreResult<HashMap<ClientId, UserId>> {
+        let sql = "SELECT client, user_id FROM clients WHERE document = $1
+             AND client IN (SELECT value FROM json_each($2))";
+        let owners: Vec<(ClientId, UserId)> = self.all(sql, &[document, &json!(clients)]).await?;
         Ok(owners.into_iter().collect())
     }
 }

@@ -6,8 +6,8 @@ use crate::ids::{DocumentId, Version};
 
 use crate::store::queries::transcripts::fitting;
 use crate::store::records::{DocumentRecord, StartingText, UpdateRecord};
-use crate::store::sqlite::rows::int;
-use crate::store::{Store, StoreError};
+use crate::store::sqlite::rows::values;
+use crate::store::{Store, StoreError, VersionedText};
 
 /// Limits of one piece of a log, for [`Store::piece`] and [`Store::reachable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,21 +32,14 @@ impl Store {
     ) -> Result<Option<StartingText>, StoreError> {
         // One transaction, so that record and snapshot are of the same moment; the log only grows.
         let mut moment = self.readers().begin().await?;
-        let record: Option<DocumentRecord> =
-            sqlx::query_as("SELECT * FROM documents WHERE id = $1 AND deleted = FALSE")
-                .bind(id.as_str())
-                .fetch_optional(&mut *moment)
-                .await?;
-        let Some(mut record) = record else { return Ok(None) };
+        let sql = "SELECT * FROM documents WHERE id = $1 AND deleted = FALSE";
+        let record = sqlx::query_as_with(sql, values(&[id])?).fetch_optional(&mut *moment).await?;
+        let Some(mut record): Option<DocumentRecord> = record else { return Ok(None) };
         record.version = record.version.min(version);
-        let snapshot: Option<(Version, String)> = sqlx::query_as(
-            "SELECT version, content FROM snapshots WHERE document = $1 AND version <= $2
-             ORDER BY version DESC LIMIT 1",
-        )
-        .bind(id.as_str())
-        .bind(int(record.version.0))
-        .fetch_optional(&mut *moment)
-        .await?;
+        let sql = "SELECT version, content FROM snapshots WHERE document = $1 AND version <= $2
+             ORDER BY version DESC LIMIT 1";
+        let query = sqlx::query_as_with(sql, values(&[id, &record.version])?);
+        let snapshot: Option<VersionedText> = query.fetch_optional(&mut *moment).await?;
         let (snapshot, text) =
             snapshot.ok_or_else(|| StoreError::corrupt(format!("{id}"), "it has no text"))?;
         Ok(Some(StartingText { record, snapshot, text }))
@@ -67,15 +60,10 @@ impl Store {
         let end = to.min(Version(from.0.saturating_add(most.updates)));
         let mut connection = self.readers().acquire().await?;
         // Lengths are read without the texts themselves.
-        let lengths: Vec<i64> = sqlx::query_scalar(
-            "SELECT OCTET_LENGTH(changes) FROM updates
-             WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
-        )
-        .bind(document.as_str())
-        .bind(int(from.0))
-        .bind(int(end.0))
-        .fetch_all(&mut *connection)
-        .await?;
+        let sql = "SELECT OCTET_LENGTH(changes) FROM updates
+             WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version";
+        let query = sqlx::query_scalar_with(sql, values(&[document, &from, &end])?);
+        let lengths: Vec<i64> = query.fetch_all(&mut *connection).await?;
         let fitting = fitting(&lengths, most.bytes, |length| length.unsigned_abs()).len();
         // Up to the requested end, so that a gap is noticed.
         let end = if fitting >= lengths.len() { end } else { from.plus(fitting) };
@@ -90,15 +78,9 @@ impl Store {
         to: Version,
         most: LogPiece,
     ) -> Result<Version, StoreError> {
-        let lengths: Vec<i64> = sqlx::query_scalar(
-            "SELECT OCTET_LENGTH(changes) FROM updates
-             WHERE document = $1 AND version <= $2 ORDER BY version DESC LIMIT $3",
-        )
-        .bind(document.as_str())
-        .bind(int(to.0))
-        .bind(int(most.updates))
-        .fetch_all(self.readers())
-        .await?;
+        let sql = "SELECT OCTET_LENGTH(changes) FROM updates
+             WHERE document = $1 AND version <= $2 ORDER BY version DESC LIMIT $3";
+        let lengths: Vec<i64> = self.first_columns(sql, &[document, &to, &most.updates]).await?;
         let mut bytes = 0;
         let fits = |length: &&i64| {
             bytes += length.unsigned_abs();
@@ -116,15 +98,10 @@ pub(crate) async fn between(
     from: Version,
     to: Version,
 ) -> Result<Vec<UpdateRecord>, StoreError> {
-    let found: Vec<UpdateRecord> = sqlx::query_as(
-        "SELECT client, changes, author, at_ms, origin FROM updates
-         WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version",
-    )
-    .bind(document.as_str())
-    .bind(int(from.0))
-    .bind(int(to.0))
-    .fetch_all(db)
-    .await?;
+    let sql = "SELECT client, changes, author, at_ms, origin FROM updates
+         WHERE document = $1 AND version > $2 AND version <= $3 ORDER BY version";
+    let query = sqlx::query_as_with(sql, values(&[document, &from, &to])?);
+    let found: Vec<UpdateRecord> = query.fetch_all(db).await?;
     // Versions are unique, so as many rows as versions means that none is missing.
     let expected = to.0.saturating_sub(from.0);
     if found.len() as u64 != expected {

@@ -1,6 +1,6 @@
 //! Queries for records. Each sees everything that was committed before it started.
 
-use sqlx_sqlite::{Sqlite, SqliteArguments};
+use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use crate::ids::{DocumentId, RequestId, RuleId, RunId, SessionId, UserId, Version};
 
@@ -8,16 +8,13 @@ use crate::store::records::{
     AuditRecord, DecisionRecord, DocumentRecord, HistoryRecord, RequestRecord, RuleRecord,
     RunRecord, SessionRecord,
 };
-use crate::store::sqlite::rows::{RowRecord, int};
+use crate::store::sqlite::rows::{ColumnValue, RowRecord, values};
 use crate::store::{QueryScope, Store, StoreResult};
-
-pub(crate) type SqliteQuery = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Store {
     /// Returns a document without its text, deleted ones too.
     pub async fn document(&self, id: &DocumentId) -> StoreResult<Option<DocumentRecord>> {
-        let query = sqlx::query("SELECT * FROM documents WHERE id = $1").bind(id.to_string());
-        self.one(query).await
+        self.one("SELECT * FROM documents WHERE id = $1", &[id]).await
     }
 
     /// Returns the private document of a session.
@@ -25,12 +22,9 @@ impl Store {
         &self,
         session: &SessionId,
     ) -> StoreResult<Option<DocumentRecord>> {
-        let query = sqlx::query(
-            "SELECT * FROM documents WHERE unlisted_owner = $1 AND deleted = FALSE
-             ORDER BY id LIMIT 1",
-        )
-        .bind(session.to_string());
-        self.one(query).await
+        let sql = "SELECT * FROM documents WHERE unlisted_owner = $1 AND deleted = FALSE
+             ORDER BY id LIMIT 1";
+        self.one(sql, &[session]).await
     }
 
     /// Returns the newest `limit` versions, or the newest before `before`, newest first.
@@ -40,27 +34,22 @@ impl Store {
         before: Option<Version>,
         limit: u32,
     ) -> StoreResult<Vec<HistoryRecord>> {
-        let query = sqlx::query(
-            "SELECT version, author, at_ms, origin FROM updates
-             WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT $3",
-        )
-        .bind(document.to_string())
-        .bind(before.map_or(i64::MAX, |version| int(version.0)))
-        .bind(i64::from(limit));
-        self.all(query).await
+        let sql = "SELECT version, author, at_ms, origin FROM updates
+             WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT $3";
+        self.all(sql, &[document, &before.unwrap_or(Version(u64::MAX)), &limit]).await
     }
 
     /// Returns one request.
     pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
-        let query = sqlx::query("SELECT * FROM requests WHERE id = $1").bind(id.to_string());
-        self.one(query).await
+        self.one("SELECT * FROM requests WHERE id = $1", &[id]).await
     }
 
     /// Returns the requests that somebody may still decide, oldest first.
     pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
         let condition = scope.condition();
         let sql = format!("SELECT * FROM requests WHERE is_open AND {condition} ORDER BY id");
-        self.all(scoped(sql, scope)).await
+        // Consists of constants alone.
+        self.all(AssertSqlSafe(sql), &[&scope.document()]).await
     }
 
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
@@ -76,8 +65,9 @@ impl Store {
             "SELECT * FROM requests WHERE {condition} AND id < $2 ORDER BY id DESC LIMIT $3"
         );
         // Greater than every identifier: they begin with a lower-case letter.
-        let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
-        self.all(scoped(sql, scope).bind(before).bind(i64::from(limit))).await
+        let before = before.map_or("~", RequestId::as_str);
+        // Consists of constants alone.
+        self.all(AssertSqlSafe(sql), &[&scope.document(), &before, &limit]).await
     }
 
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
@@ -102,38 +92,37 @@ impl Store {
             "SELECT * FROM requests WHERE {condition} AND id < $2 AND NOT is_open {listed}
              AND ($3 OR status IN ($4, $5, $6, $7, $8, $9)) ORDER BY id DESC LIMIT $10"
         );
-        let before = before.map_or_else(|| "~".to_owned(), ToString::to_string);
-        let mut query = scoped(sql, scope).bind(before).bind(statuses.is_empty());
-        for place in 0..6 {
-            query = query.bind(statuses.get(place).copied().unwrap_or_default().to_owned());
-        }
-        self.all(query.bind(i64::from(limit))).await
+        let (document, before) = (scope.document(), before.map_or("~", RequestId::as_str));
+        let is_any = statuses.is_empty();
+        let [a, b, c, d, e, f]: [_; 6] =
+            std::array::from_fn(|place| statuses.get(place).copied().unwrap_or_default());
+        let values: &[&dyn ColumnValue] =
+            &[&document, &before, &is_any, &a, &b, &c, &d, &e, &f, &limit];
+        // Consists of constants alone.
+        self.all(AssertSqlSafe(sql), values).await
     }
 
     /// Returns all decisions about a request, in order.
     pub async fn decisions(&self, request: &RequestId) -> StoreResult<Vec<DecisionRecord>> {
-        let query = sqlx::query("SELECT * FROM decisions WHERE request = $1 ORDER BY seq")
-            .bind(request.to_string());
-        self.all(query).await
+        self.all("SELECT * FROM decisions WHERE request = $1 ORDER BY seq", &[request]).await
     }
 
     /// Returns one rule, ended ones too.
     pub async fn rule(&self, id: &RuleId) -> StoreResult<Option<RuleRecord>> {
-        let query = sqlx::query("SELECT * FROM rules WHERE id = $1").bind(id.to_string());
-        self.one(query).await
+        self.one("SELECT * FROM rules WHERE id = $1", &[id]).await
     }
 
     /// Returns the rules in force, oldest first.
     pub async fn rules(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RuleRecord>> {
         let condition = scope.condition();
         let sql = format!("SELECT * FROM rules WHERE ended_ms IS NULL AND {condition} ORDER BY id");
-        self.all(scoped(sql, scope)).await
+        // Consists of constants alone.
+        self.all(AssertSqlSafe(sql), &[&scope.document()]).await
     }
 
     /// Returns one session.
     pub async fn session(&self, id: &SessionId) -> StoreResult<Option<SessionRecord>> {
-        let query = sqlx::query("SELECT * FROM sessions WHERE id = $1").bind(id.to_string());
-        self.one(query).await
+        self.one("SELECT * FROM sessions WHERE id = $1", &[id]).await
     }
 
     /// Returns a person's newest `limit` sessions, or the newest before `before`, newest first.
@@ -143,26 +132,18 @@ impl Store {
         before: Option<&SessionId>,
         limit: u32,
     ) -> StoreResult<Vec<SessionRecord>> {
-        let query = sqlx::query(
-            "SELECT * FROM sessions WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
-        )
-        .bind(user.to_string())
-        .bind(before.map_or_else(|| "~".to_owned(), ToString::to_string))
-        .bind(i64::from(limit));
-        self.all(query).await
+        let sql = "SELECT * FROM sessions WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+        self.all(sql, &[user, &before.map_or("~", SessionId::as_str), &limit]).await
     }
 
     /// Returns one run.
     pub async fn run(&self, id: &RunId) -> StoreResult<Option<RunRecord>> {
-        let query = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string());
-        self.one(query).await
+        self.one("SELECT * FROM runs WHERE id = $1", &[id]).await
     }
 
     /// Returns the runs that a crash or a stop left unfinished, oldest first.
     pub async fn unfinished_runs(&self) -> StoreResult<Vec<RunRecord>> {
-        let query =
-            sqlx::query("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id");
-        self.all(query).await
+        self.all("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id", &[]).await
     }
 
     /// Returns up to `limit` runs of a session whose end it has not been told, in the order in
@@ -172,13 +153,10 @@ impl Store {
         session: &SessionId,
         limit: u32,
     ) -> StoreResult<Vec<RunRecord>> {
-        let query = sqlx::query(
+        let sql =
             "SELECT * FROM runs WHERE session = $1 AND finished_ms IS NOT NULL AND heard_ms IS NULL
-             ORDER BY finished_ms, id LIMIT $2",
-        )
-        .bind(session.to_string())
-        .bind(i64::from(limit));
-        self.all(query).await
+             ORDER BY finished_ms, id LIMIT $2";
+        self.all(sql, &[session, &limit]).await
     }
 
     /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line
@@ -195,39 +173,49 @@ impl Store {
             }
             None => "SELECT * FROM audit WHERE $1 IS NULL AND seq < $2 ORDER BY seq DESC LIMIT $3",
         };
-        let query = sqlx::query(sql)
-            .bind(document.map(ToString::to_string))
-            .bind(before.map_or(i64::MAX, int))
-            .bind(i64::from(limit));
-        self.all(query).await
+        self.all(sql, &[&document, &before.unwrap_or(u64::MAX), &limit]).await
     }
 
-    pub(crate) async fn one<T: RowRecord>(&self, query: SqliteQuery) -> StoreResult<Option<T>> {
-        let row = query.fetch_optional(self.readers()).await?;
+    /// Reads a record from the first row, if there is one.
+    pub(crate) async fn one<T: RowRecord>(
+        &self,
+        sql: &'static str,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Option<T>> {
+        let row = sqlx::query_with(sql, values(all)?).fetch_optional(self.readers()).await?;
         Ok(row.map(|row| T::from_row(&row)).transpose()?)
     }
 
     /// Reads two records from each row.
     pub(crate) async fn pairs<A: RowRecord, B: RowRecord>(
         &self,
-        query: SqliteQuery,
+        sql: &'static str,
+        all: &[&dyn ColumnValue],
     ) -> StoreResult<Vec<(A, B)>> {
-        let rows = query.fetch_all(self.readers()).await?;
+        let rows = sqlx::query_with(sql, values(all)?).fetch_all(self.readers()).await?;
         rows.iter().map(|row| Ok((A::from_row(row)?, B::from_row(row)?))).collect()
     }
 
-    pub(crate) async fn all<T: RowRecord>(&self, query: SqliteQuery) -> StoreResult<Vec<T>> {
-        let rows = query.fetch_all(self.readers()).await?;
+    /// Reads a value from each row.
+    pub(crate) async fn first_columns<T>(
+        &self,
+        sql: &'static str,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Vec<T>>
+    where
+        (T,): RowRecord,
+    {
+        let rows: Vec<(T,)> = self.all(sql, all).await?;
+        Ok(rows.into_iter().map(|(first,)| first).collect())
+    }
+
+    /// Reads a record from each row.
+    pub(crate) async fn all<T: RowRecord>(
+        &self,
+        sql: impl SqlSafeStr,
+        all: &[&dyn ColumnValue],
+    ) -> StoreResult<Vec<T>> {
+        let rows = sqlx::query_with(sql, values(all)?).fetch_all(self.readers()).await?;
         Ok(rows.iter().map(T::from_row).collect::<sqlx::Result<_>>()?)
     }
-}
-
-/// Returns a query whose `$1` is the document of `scope`, as [`QueryScope::condition`] needs it.
-fn scoped(sql: String, scope: QueryScope<'_>) -> SqliteQuery {
-    let document = match scope {
-        QueryScope::Document(document) => Some(document.to_string()),
-        QueryScope::Desk | QueryScope::Everything => None,
-    };
-    // Consists of constants alone.
-    sqlx::query(sqlx::AssertSqlSafe(sql)).bind(document)
 }

@@ -8,7 +8,6 @@
 
 use crate::ids::{DocumentId, Version};
 
-use crate::store::sqlite::rows::int;
 use crate::store::sqlite::statement_batch::StatementBatch;
 
 /// Number of newest snapshots that are kept. Two would do; the others are for a reader that asks
@@ -29,61 +28,37 @@ pub(crate) fn put(
     replayed_bytes: u64,
     permanent: bool,
 ) {
-    script
-        .run(
-            "INSERT INTO snapshots (document, version, content) VALUES ($1, $2, $3)
-         ON CONFLICT (document, version) DO UPDATE SET content = excluded.content",
-        )
-        .bind(document.as_str())
-        .bind(int(version.0))
-        .bind(text);
+    let sql = "INSERT INTO snapshots (document, version, content) VALUES ($1, $2, $3)
+         ON CONFLICT (document, version) DO UPDATE SET content = excluded.content";
+    script.run(sql, &[document, &version, &text]);
     // Bytes since the permanent snapshot before: from there to the snapshot before, and from that
     // to this one.
-    script
-        .run(
-            "INSERT INTO snapshot_costs (document, version, replayed_bytes, permanent)
+    let sql = "INSERT INTO snapshot_costs (document, version, replayed_bytes, permanent)
          VALUES ($1, $2, $3 + COALESCE(
              (SELECT CASE WHEN permanent THEN 0 ELSE replayed_bytes END FROM snapshot_costs
               WHERE document = $1 AND version < $2 ORDER BY version DESC LIMIT 1), 0), $4)
          ON CONFLICT (document, version) DO UPDATE SET
-             permanent = snapshot_costs.permanent OR excluded.permanent",
-        )
-        .bind(document.as_str())
-        .bind(int(version.0))
-        .bind(int(replayed_bytes))
-        .bind(permanent);
+             permanent = snapshot_costs.permanent OR excluded.permanent";
+    script.run(sql, &[document, &version, &replayed_bytes, &permanent]);
     let bytes = PERMANENT_BYTES.max(2 * text.len() as u64);
-    script
-        .run(
-            "UPDATE snapshot_costs SET permanent = TRUE
+    let sql = "UPDATE snapshot_costs SET permanent = TRUE
          WHERE document = $1 AND version = $2 AND NOT permanent AND (replayed_bytes >= $3
              OR version >= $4 + COALESCE((SELECT MAX(version) FROM snapshot_costs
-                 WHERE document = $1 AND version < $2 AND permanent), 0))",
-        )
-        .bind(document.as_str())
-        .bind(int(version.0))
-        .bind(int(bytes))
-        .bind(int(PERMANENT_UPDATES));
+                 WHERE document = $1 AND version < $2 AND permanent), 0))";
+    script.run(sql, &[document, &version, &bytes, &PERMANENT_UPDATES]);
     thin_out(script, document);
 }
 
 /// Deletes the snapshots that are neither the first, nor permanent, nor among the newest.
 fn thin_out(script: &mut StatementBatch<'_>, document: &DocumentId) {
-    script
-        .run(
-            "DELETE FROM snapshots WHERE document = $1
+    let sql = "DELETE FROM snapshots WHERE document = $1
            AND version > (SELECT MIN(version) FROM snapshots WHERE document = $1)
            AND version NOT IN
              (SELECT version FROM snapshots WHERE document = $1 ORDER BY version DESC LIMIT $2)
            AND version NOT IN
-             (SELECT version FROM snapshot_costs WHERE document = $1 AND permanent)",
-        )
-        .bind(document.as_str())
-        .bind(NEWEST);
-    script
-        .run(
-            "DELETE FROM snapshot_costs WHERE document = $1
-           AND version NOT IN (SELECT version FROM snapshots WHERE document = $1)",
-        )
-        .bind(document.as_str());
+             (SELECT version FROM snapshot_costs WHERE document = $1 AND permanent)";
+    script.run(sql, &[document, &NEWEST]);
+    let sql = "DELETE FROM snapshot_costs WHERE document = $1
+           AND version NOT IN (SELECT version FROM snapshots WHERE document = $1)";
+    script.run(sql, &[document]);
 }

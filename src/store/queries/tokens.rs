@@ -7,63 +7,50 @@ use serde_json::json;
 use crate::ids::{TokenId, UserId};
 
 use crate::store::records::TokenRecord;
-use crate::store::sqlite::rows::int;
 use crate::store::{Store, StoreError};
 
 impl Store {
     /// Returns the token whose secret has this hash, expired and revoked ones too.
     pub async fn token_by_hash(&self, hash: &str) -> Result<Option<TokenRecord>, StoreError> {
-        let query = sqlx::query("SELECT * FROM tokens WHERE hash = $1").bind(hash.to_owned());
-        self.one(query).await
+        self.one("SELECT * FROM tokens WHERE hash = $1", &[&hash]).await
     }
 
     /// Returns all tokens, oldest first.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
-        let query = sqlx::query("SELECT * FROM tokens ORDER BY created_ms, id");
-        self.all(query).await
+        self.all("SELECT * FROM tokens ORDER BY created_ms, id", &[]).await
     }
 
     /// Returns all tokens of one person, expired and revoked ones too.
     pub async fn tokens_of(&self, user: &UserId) -> Result<Vec<TokenRecord>, StoreError> {
-        let query = sqlx::query("SELECT * FROM tokens WHERE user_id = $1").bind(user.to_string());
-        self.all(query).await
+        self.all("SELECT * FROM tokens WHERE user_id = $1", &[user]).await
     }
 
     /// Returns the tokens that are valid at `now_ms`, oldest first.
     pub async fn tokens_in_force(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
-        let query = sqlx::query(
-            "SELECT * FROM tokens WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $1)
-             ORDER BY created_ms, id",
-        )
-        .bind(int(now_ms));
-        self.all(query).await
+        let sql = "SELECT * FROM tokens
+             WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > $1)
+             ORDER BY created_ms, id";
+        self.all(sql, &[&now_ms]).await
     }
 
     /// Returns the tokens that have expired by `now_ms` and are not marked as such yet.
     pub async fn tokens_run_out(&self, now_ms: u64) -> Result<Vec<TokenRecord>, StoreError> {
-        let query =
-            sqlx::query("SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1")
-                .bind(int(now_ms));
-        self.all(query).await
+        let sql = "SELECT * FROM tokens WHERE revoked_ms IS NULL AND expires_ms <= $1";
+        self.all(sql, &[&now_ms]).await
     }
 
     /// Returns the tokens with these identifiers, as far as they exist, in no order.
     pub async fn tokens_named(&self, ids: &[TokenId]) -> Result<Vec<TokenRecord>, StoreError> {
-        let query =
-            sqlx::query("SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each($1))")
-                .bind(json!(ids).to_string());
-        self.all(query).await
+        let sql = "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each($1))";
+        self.all(sql, &[&json!(ids)]).await
     }
 
     /// Returns the names of these people, as on their newest token. People without a token are left
     /// out.
     pub async fn names_of(&self, people: &[UserId]) -> Result<HashMap<UserId, String>, StoreError> {
-        let query = sqlx::query(
-            "SELECT * FROM tokens WHERE user_id IN (SELECT value FROM json_each($1))
-             ORDER BY created_ms, id",
-        )
-        .bind(json!(people).to_string());
-        let tokens: Vec<TokenRecord> = self.all(query).await?;
+        let sql = "SELECT * FROM tokens WHERE user_id IN (SELECT value FROM json_each($1))
+             ORDER BY created_ms, id";
+        let tokens: Vec<TokenRecord> = self.all(sql, &[&json!(people)]).await?;
         Ok(tokens.into_iter().map(|token| (token.user, token.name)).collect())
     }
 }

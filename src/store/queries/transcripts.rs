@@ -3,8 +3,8 @@
 use crate::ids::{DocumentId, SessionId};
 
 use crate::store::records::{CLEAR, MessageRecord, PAST};
-use crate::store::sqlite::rows::int;
-use crate::store::{EntrySize, Store, StoreError, TranscriptCursor};
+use crate::store::sqlite::rows::ColumnValue;
+use crate::store::{EntrySize, Store, StoreResult, TranscriptCursor};
 
 /// Largest number of entries whose sizes one query reads.
 pub const MEASURED: u64 = 1_000;
@@ -39,24 +39,20 @@ impl Store {
         since: TranscriptSince,
         before: Option<u64>,
         most: u64,
-    ) -> Result<Vec<EntrySize>, StoreError> {
-        let query = sqlx::query(
-            "SELECT seq, role, octet_length(body) AS bytes FROM messages
+    ) -> StoreResult<Vec<EntrySize>> {
+        let sql = "SELECT seq, role, octet_length(body) AS bytes FROM messages
              WHERE session = $1 AND document = $2 AND seq < $4
              AND seq > (SELECT COALESCE(MAX(seq), 0) FROM messages
                         WHERE session = $1 AND document = $2 AND role = $3)
-             ORDER BY seq DESC LIMIT $5",
-        )
-        .bind(session.to_string())
-        .bind(document.map(ToString::to_string).unwrap_or_default())
-        .bind(match since {
+             ORDER BY seq DESC LIMIT $5";
+        let document = document.map_or("", DocumentId::as_str);
+        let last = match since {
             TranscriptSince::NewBeginning => CLEAR,
             // No entry has this role.
             TranscriptSince::Ever => "",
-        })
-        .bind(before.map_or(i64::MAX, int))
-        .bind(int(most.min(MEASURED)));
-        self.all(query).await
+        };
+        let (before, most) = (before.unwrap_or(u64::MAX), most.min(MEASURED));
+        self.all(sql, &[session, &document, &last, &before, &most]).await
     }
 
     /// Returns the entries of a session's transcript at these places, in order.
@@ -65,15 +61,12 @@ impl Store {
         session: &SessionId,
         document: Option<&DocumentId>,
         places: &[u64],
-    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
-        let query = sqlx::query(
-            "SELECT session, seq, role, body, at_ms FROM messages WHERE session = $1 AND document = $2
-             AND seq IN (SELECT value FROM json_each($3)) ORDER BY seq",
-        )
-        .bind(session.to_string())
-        .bind(document.map(ToString::to_string).unwrap_or_default())
-        .bind(serde_json::json!(places).to_string());
-        self.pairs(query).await
+    ) -> StoreResult<Vec<(TranscriptCursor, MessageRecord)>> {
+        let sql = "SELECT session, seq, role, body, at_ms FROM messages
+             WHERE session = $1 AND document = $2
+             AND seq IN (SELECT value FROM json_each($3)) ORDER BY seq";
+        let document = document.map_or("", DocumentId::as_str);
+        self.pairs(sql, &[session, &document, &serde_json::json!(places)]).await
     }
 
     /// Returns the newest entries of all sessions about a document, or the newest before a place,
@@ -83,19 +76,14 @@ impl Store {
         document: &DocumentId,
         before: Option<&TranscriptCursor>,
         bytes: u64,
-    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
-        let query = sqlx::query(
-            "SELECT session, seq, role, at_ms, octet_length(body) AS bytes FROM messages
+    ) -> StoreResult<Vec<(TranscriptCursor, MessageRecord)>> {
+        let sql = "SELECT session, seq, role, at_ms, octet_length(body) AS bytes FROM messages
              WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) < ($3, $4, $5)
-             ORDER BY at_ms DESC, session DESC, seq DESC LIMIT $6",
-        )
-        .bind(document.to_string())
-        .bind(PAST)
-        .bind(before.map_or(i64::MAX, |place| int(place.at_ms)))
-        .bind(before.map(|place| place.session.clone()).unwrap_or_default())
-        .bind(before.map_or(0, |place| int(place.seq)))
-        .bind(int(MEASURED));
-        let sizes: Vec<(TranscriptCursor, EntrySize)> = self.pairs(query).await?;
+             ORDER BY at_ms DESC, session DESC, seq DESC LIMIT $6";
+        let end = TranscriptCursor { at_ms: u64::MAX, ..TranscriptCursor::default() };
+        let TranscriptCursor { at_ms, session, seq } = before.unwrap_or(&end);
+        let values: &[&dyn ColumnValue] = &[document, &PAST, at_ms, session, seq, &MEASURED];
+        let sizes: Vec<(TranscriptCursor, EntrySize)> = self.pairs(sql, values).await?;
         let fitting = fitting(&sizes, bytes, |(_, size)| size.bytes);
         let Some((from, _)) = fitting.last() else { return Ok(Vec::new()) };
         self.conversations_from(document, from, u32::try_from(fitting.len()).unwrap_or(u32::MAX))
@@ -109,20 +97,14 @@ impl Store {
         document: Option<&DocumentId>,
         from: &TranscriptCursor,
         limit: u32,
-    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
-        let query = sqlx::query(
-            "SELECT session, seq, role, body, at_ms FROM messages
+    ) -> StoreResult<Vec<(TranscriptCursor, MessageRecord)>> {
+        let sql = "SELECT session, seq, role, body, at_ms FROM messages
              WHERE session = $1 AND document = $2 AND seq >= $4
              AND seq > (SELECT COALESCE(MAX(seq), 0) FROM messages
                         WHERE session = $1 AND document = $2 AND role = $3)
-             ORDER BY seq LIMIT $5",
-        )
-        .bind(session.to_string())
-        .bind(document.map(ToString::to_string).unwrap_or_default())
-        .bind(CLEAR)
-        .bind(int(from.seq))
-        .bind(limit);
-        self.pairs(query).await
+             ORDER BY seq LIMIT $5";
+        let document = document.map_or("", DocumentId::as_str);
+        self.pairs(sql, &[session, &document, &CLEAR, &from.seq, &limit]).await
     }
 
     /// Returns the entries of all sessions about a document, in order of time, each once: at most
@@ -132,18 +114,11 @@ impl Store {
         document: &DocumentId,
         from: &TranscriptCursor,
         limit: u32,
-    ) -> Result<Vec<(TranscriptCursor, MessageRecord)>, StoreError> {
-        let query = sqlx::query(
-            "SELECT session, seq, role, body, at_ms FROM messages
+    ) -> StoreResult<Vec<(TranscriptCursor, MessageRecord)>> {
+        let sql = "SELECT session, seq, role, body, at_ms FROM messages
              WHERE document = $1 AND role <> $2 AND (at_ms, session, seq) >= ($3, $4, $5)
-             ORDER BY at_ms, session, seq LIMIT $6",
-        )
-        .bind(document.to_string())
-        .bind(PAST)
-        .bind(int(from.at_ms))
-        .bind(from.session.clone())
-        .bind(int(from.seq))
-        .bind(limit);
-        self.pairs(query).await
+             ORDER BY at_ms, session, seq LIMIT $6";
+        let TranscriptCursor { at_ms, session, seq } = from;
+        self.pairs(sql, &[document, &PAST, at_ms, session, seq, &limit]).await
     }
 }

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 use sqlx::error::BoxDynError;
-use sqlx::{Decode, FromRow, Row as _, Type};
-use sqlx_sqlite::{Sqlite, SqliteRow, SqliteTypeInfo, SqliteValueRef};
+use sqlx::{Arguments as _, Decode, FromRow, Row as _, Type};
+use sqlx_sqlite::{Sqlite, SqliteArguments, SqliteRow, SqliteTypeInfo, SqliteValueRef};
 
 use crate::ids::{
     ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId,
@@ -20,8 +20,61 @@ impl<T: for<'r> FromRow<'r, SqliteRow>> RowRecord for T {}
 
 /// Converts a time or version for the database. Databases have no unsigned integers; the largest
 /// signed one is 292 million years from now.
-pub(crate) fn int(value: u64) -> i64 {
+fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// Value that is written to a column or compared with one.
+pub(crate) trait ColumnValue: Sync {
+    /// Adds this value to those of a statement.
+    fn add_to(&self, values: &mut SqliteArguments) -> Result<(), BoxDynError>;
+}
+
+/// Returns the values of a statement, that of `$1` first.
+pub(crate) fn values(all: &[&dyn ColumnValue]) -> sqlx::Result<SqliteArguments> {
+    let mut values = SqliteArguments::default();
+    all.iter().try_for_each(|value| value.add_to(&mut values)).map_err(sqlx::Error::Encode)?;
+    Ok(values)
+}
+
+impl<T: ColumnValue + ?Sized> ColumnValue for &T {
+    fn add_to(&self, values: &mut SqliteArguments) -> Result<(), BoxDynError> {
+        T::add_to(self, values)
+    }
+}
+
+impl<T: ColumnValue> ColumnValue for Option<T> {
+    fn add_to(&self, values: &mut SqliteArguments) -> Result<(), BoxDynError> {
+        match self {
+            Some(value) => value.add_to(values),
+            None => values.add(None::<&str>),
+        }
+    }
+}
+
+/// Writes types to columns, each list of them by an expression.
+macro_rules! written {
+    ($([$($name:ty),+]: |$value:ident| $column:expr;)+) => {$($(
+        impl ColumnValue for $name {
+            fn add_to(&self, values: &mut SqliteArguments) -> Result<(), BoxDynError> {
+                let $value = self;
+                values.add($column)
+            }
+        }
+    )+)+};
+}
+
+written! {
+    [ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId]: |id| id.as_str();
+    [SessionId, TokenId, UserId, WebhookId]: |id| id.as_str();
+    [Role, RunState]: |name| name.as_str();
+    [str]: |text| text;
+    [String]: |text| text.as_str();
+    [Box<str>]: |text| &**text;
+    [bool, i64, u32]: |it| *it;
+    [u64]: |number| int(*number);
+    [Version]: |version| int(version.0);
+    [Value]: |json| json.to_string();
 }
 
 /// Column with a value as JSON.

@@ -4,12 +4,13 @@
 
 use futures_util::TryStreamExt as _;
 use sqlx::error::BoxDynError;
-use sqlx::{Arguments as _, AssertSqlSafe, Either, Encode, Executor as _, Type};
-use sqlx_sqlite::{Sqlite, SqliteArguments, SqliteConnection};
+use sqlx::{Arguments as _, AssertSqlSafe, Either, Executor as _};
+use sqlx_sqlite::{SqliteArguments, SqliteConnection};
 
 use crate::ids::{ClientId, DocumentId, Version};
 
 use crate::store::StoreError;
+use crate::store::sqlite::rows::ColumnValue;
 
 /// Bytes of statements after which a script is sent; SQLite takes a million.
 const LARGE: usize = 128 * 1024;
@@ -78,8 +79,8 @@ impl<'a> StatementBatch<'a> {
         }
     }
 
-    /// Adds a statement with placeholders `$1`, `$2`, …; their values are bound after it.
-    pub fn run(&mut self, statement: &str) -> &mut Self {
+    /// Adds a statement with placeholders `$1`, `$2`, …, and their values.
+    pub fn run(&mut self, statement: &str, values: &[&dyn ColumnValue]) {
         let bound = self.values.len();
         self.statements += 1;
         let mut pieces = statement.split('$');
@@ -93,36 +94,32 @@ impl<'a> StatementBatch<'a> {
             self.sql.push_str(&piece[digits..]);
         }
         self.sql.push(';');
-        self
+        self.bind(values);
     }
 
-    /// Binds the next value of the last statement.
-    pub fn bind<'v>(&mut self, value: impl Encode<'v, Sqlite> + Type<Sqlite>) -> &mut Self {
-        if let Err(error) = self.values.add(value) {
-            self.unwritable = Some(error);
+    /// Binds further values of the last statement.
+    pub fn bind(&mut self, values: &[&dyn ColumnValue]) {
+        for value in values {
+            if let Err(error) = value.add_to(&mut self.values) {
+                self.unwritable = Some(error);
+            }
         }
-        self
     }
 
     /// Requires that the last statement touches a row; if it does not, the script ends there with
     /// an error, before its `COMMIT`.
     pub fn must(&mut self, must: RowExpectation<'a>) {
-        self.only_if("changes() > 0", must);
+        self.expectations.push((self.statements, must));
+        // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
+        // statement gives no row, because a row would wake the task that waits for the script.
+        let holds = "SELECT 1 WHERE json(iif(changes() > 0, '0', 'it does not hold')) IS NULL";
+        self.run(holds, &[]);
     }
 
     /// Marks the last statement as a line of the audit log, whose key another process must not have
     /// taken.
     pub fn must_follow(&mut self) {
         self.expectations.push((self.statements - 1, RowExpectation::Follow));
-    }
-
-    /// Adds a condition, whose values are bound after it; unless it holds, the script ends here
-    /// with an error.
-    pub fn only_if(&mut self, condition: &str, must: RowExpectation<'a>) -> &mut Self {
-        self.expectations.push((self.statements, must));
-        // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
-        // statement gives no row, because a row would wake the task that waits for the script.
-        self.run(&format!("SELECT 1 WHERE json(iif({condition}, '0', 'it does not hold')) IS NULL"))
     }
 
     /// Returns `true` if the script should be sent before more is added.

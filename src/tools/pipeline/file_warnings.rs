@@ -8,17 +8,8 @@ use crate::workspace::deceives;
 const SECRETS: [&str; 7] =
     ["sk-ant-", "sk-proj-", "AKIA", "ghp_", "github_pat_", "xoxb-", "PRIVATE KEY-----"];
 /// Files that other programs run without being asked.
-const RUN_BY_OTHERS: [&str; 9] = [
-    "makefile",
-    "justfile",
-    "package.json",
-    "build.rs",
-    "setup.py",
-    "conftest.py",
-    "dockerfile",
-    "jenkinsfile",
-    "config.toml",
-];
+const RUN_BY_OTHERS: &str = "makefile justfile package.json build.rs setup.py conftest.py dockerfile \
+    jenkinsfile config.toml";
 
 /// Returns all warnings, one for each kind. Passages that are already in the `old` text cause none,
 /// because nobody adds them.
@@ -48,7 +39,7 @@ pub fn of_file(path: &str, old: Option<&str>, content: &str) -> Vec<PreviewWarni
             "It is a hidden file, or in a hidden folder.",
         ),
         (
-            is_script || RUN_BY_OTHERS.contains(&last.as_str()),
+            is_script || RUN_BY_OTHERS.split_whitespace().any(|it| it == last),
             "runs",
             "It is a file that programs run; what it says may be done later, unasked.",
         ),

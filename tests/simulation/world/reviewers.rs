@@ -10,7 +10,8 @@ use copydesk::document::{ChangeLimits, ChangeSet};
 use copydesk::ids::{HunkId, RequestId, Version};
 use copydesk::permissions::{Principal, Role};
 use copydesk::rooms::command::{
-    ProposeAgain, ReplySender, RoomCommand, SettingsChange, UndoChange, ViewerChange,
+    ProposeAgain, ReplySender, RequestCommand, RoomCommand, SettingsChange, UndoChange,
+    ViewerChange,
 };
 use copydesk::rooms::settings::OwnSettings;
 
@@ -214,7 +215,8 @@ impl World {
         let by = self.editors[at].who.clone();
         let hunks = only.clone().map(|only| vec![only]);
         let reopen = ProposeAgain { request: id.clone(), hunks };
-        self.copydesk.take(RoomCommand::Reopen(reopen, by, reply));
+        let command = RequestCommand::Reopen(reopen, by);
+        self.copydesk.take(RoomCommand::About(id.clone(), command, reply));
         self.busy = true;
         must(TextsAreEqual, self.copydesk.room.version() == version, || {
             "proposing again changed a word".to_owned()
@@ -252,7 +254,8 @@ impl World {
     pub(super) fn withdraws(&mut self) {
         let Some(id) = self.some_open() else { return };
         let (reply, _) = ReplySender::channel();
-        self.copydesk.take(RoomCommand::Withdraw(id, Some(chance::person("ana")), reply));
+        let command = RequestCommand::Withdraw(Some(chance::person("ana")));
+        self.copydesk.take(RoomCommand::About(id, command, reply));
         self.busy = true;
         self.count("withdrawn");
     }
@@ -260,7 +263,8 @@ impl World {
     pub(super) fn extends(&mut self) {
         let Some(id) = self.some_open() else { return };
         let (reply, _) = ReplySender::channel();
-        self.copydesk.take(RoomCommand::Extend(id, chance::person("bob"), reply));
+        let command = RequestCommand::Extend(chance::person("bob"));
+        self.copydesk.take(RoomCommand::About(id, command, reply));
         self.busy = true;
         self.count("given more time");
     }
@@ -280,7 +284,8 @@ impl World {
         }
         let (reply, _) = ReplySender::channel();
         let focus = if off { ViewerChange::Off } else { ViewerChange::On };
-        self.copydesk.take(RoomCommand::Focus(id, member, focus, reply));
+        let command = RequestCommand::Focus(member, focus);
+        self.copydesk.take(RoomCommand::About(id, command, reply));
         self.busy = true;
         self.count("looked");
     }

@@ -19,6 +19,9 @@ pub(crate) enum RunFailure {
     NotAllowed,
 }
 
+/// Result of a step of a run.
+pub(crate) type RunResult<T> = Result<T, RunFailure>;
+
 impl From<RoomError> for RunFailure {
     fn from(error: RoomError) -> Self {
         Self::Ask(error.into())

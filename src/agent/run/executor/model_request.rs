@@ -15,7 +15,7 @@ use crate::permissions::Action;
 use super::super::call_previews::CallPreviews;
 use super::super::model_answer::listen;
 use super::super::state_machine::{RunEnd, RunInput};
-use super::{RunExecutor, RunFailure};
+use super::{RunExecutor, RunFailure, RunResult};
 use crate::agent::conversation::prompt::{opening, rules};
 use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript;
@@ -30,7 +30,7 @@ const COUNTED_FROM: usize = 240_000;
 const COUNT_PATIENCE: Duration = Duration::from_secs(20);
 
 impl RunExecutor<'_> {
-    pub(crate) async fn call_model(&mut self) -> Result<RunInput, RunFailure> {
+    pub(crate) async fn call_model(&mut self) -> RunResult<RunInput> {
         self.check_asker().await?;
         if let Some(end) = self.shared.limits.passed(&self.run.spent) {
             return Ok(RunInput::Failed { partial: String::new(), end });
@@ -52,11 +52,7 @@ impl RunExecutor<'_> {
         Ok(event)
     }
 
-    async fn answer_to(
-        &mut self,
-        request: ModelRequest,
-        began: Instant,
-    ) -> Result<RunInput, RunFailure> {
+    async fn answer_to(&mut self, request: ModelRequest, began: Instant) -> RunResult<RunInput> {
         let stop_model = self.cancel.child_token();
         let stream = self.chosen.model.stream(request, stop_model.clone());
         // Each call is shown under a request id of its own.
@@ -79,7 +75,7 @@ impl RunExecutor<'_> {
 
     /// Checks that the person who asked could still ask: a run ends when their token does. Requests
     /// that already wait for people stay, because they belong to the document.
-    pub(crate) async fn check_asker(&self) -> Result<(), RunFailure> {
+    pub(crate) async fn check_asker(&self) -> RunResult<()> {
         let RunRequest { principal, document, .. } = &self.run.ask;
         let (store, action, now_ms) = (&self.shared.store, self.action(), self.now_ms());
         let may = auth::may_still(store, &principal.user, action, document.as_ref(), now_ms).await;

@@ -6,7 +6,7 @@ use crate::ids::RequestId;
 use crate::llm::messages_api::ToolDefinition;
 use crate::tools::PlanMode;
 
-use super::{RunExecutor, RunFailure};
+use super::{RunExecutor, RunResult};
 use crate::agent::conversation::decision_updates::{DecisionUpdates, ReportedDecision};
 use crate::agent::conversation::transcript::{DecisionNote, EntryKind, TranscriptEntry};
 use crate::agent::conversation::{decision_updates, transcript};
@@ -36,7 +36,7 @@ impl RunExecutor<'_> {
 
     /// Returns people's decisions about earlier changes since the model was last told. Empty for an
     /// external call, which has no model.
-    pub(crate) async fn news(&self) -> Result<DecisionUpdates, RunFailure> {
+    pub(crate) async fn news(&self) -> RunResult<DecisionUpdates> {
         let mut news =
             DecisionUpdates { tag: self.prompt.tag.to_string(), ..DecisionUpdates::default() };
         if self.run.ask.outside().is_some() {
@@ -84,10 +84,7 @@ impl RunExecutor<'_> {
 
     /// Returns the request that people have proposed in place of `request`, if there is one; the
     /// newest, if that was proposed again too.
-    async fn newest(
-        &self,
-        request: &ApprovalRequest,
-    ) -> Result<Option<ApprovalRequest>, RunFailure> {
+    async fn newest(&self, request: &ApprovalRequest) -> RunResult<Option<ApprovalRequest>> {
         let mut newest: Option<ApprovalRequest> = None;
         for _ in 0..NEWS_LIMIT {
             let Some(again) = newest.as_ref().unwrap_or(request).aftermath.again_as.clone() else {
@@ -100,7 +97,7 @@ impl RunExecutor<'_> {
     }
 
     /// Reads the present state of a request.
-    async fn standing(&self, id: &RequestId) -> Result<Option<ApprovalRequest>, RunFailure> {
+    async fn standing(&self, id: &RequestId) -> RunResult<Option<ApprovalRequest>> {
         let record = self.shared.store.request(id).await.map_err(AskError::from)?;
         // An unreadable request is skipped; `check` finds it.
         Ok(record.and_then(|record| serde_json::from_str(&record.body).ok()))

@@ -4,12 +4,12 @@ use crate::ids::Version;
 use crate::rooms::command::OriginRequests;
 
 use super::super::selection::{follow, locate};
-use super::{RunExecutor, RunFailure};
+use super::{RunExecutor, RunFailure, RunResult};
 
 impl RunExecutor<'_> {
     /// Finds the selection in the present document. After a restart it starts from the stored
     /// position, because an accepted change may have replaced the words.
-    pub(crate) async fn find_selection(&mut self) -> Result<(), RunFailure> {
+    pub(crate) async fn find_selection(&mut self) -> RunResult<()> {
         let (Some(selected), Some(model_document)) =
             (&self.run.ask.selection, &self.known.snapshot)
         else {
