@@ -9,7 +9,7 @@ use crate::permissions::Action;
 use crate::rooms::clock::WallClock;
 use crate::store::{Store, StoreOp};
 
-use super::{ApiError, Caller};
+use super::{ApiError, ApiResult, Caller};
 
 /// Permission to start a run.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Caller {
         session: Option<SessionId>,
         document: Option<&DocumentId>,
         mode: Option<PermissionMode>,
-    ) -> Result<AdmittedRun, ApiError> {
+    ) -> ApiResult<AdmittedRun> {
         self.require_in(Action::Ask, document)?;
         if let Some(document) = document {
             // A private document of another person counts as missing.
@@ -53,7 +53,7 @@ impl Caller {
         session: SessionId,
         run: &RunId,
         wait: Duration,
-    ) -> Result<RunStatus, ApiError> {
+    ) -> ApiResult<RunStatus> {
         let session = self.own_session(session).await?;
         if wait > Duration::ZERO {
             tokio::select! {
@@ -79,8 +79,8 @@ impl Caller {
         &self,
         session: SessionId,
         run: Option<RunId>,
-        input: impl Future<Output = Result<(), ApiError>>,
-    ) -> Result<(), ApiError> {
+        input: impl Future<Output = ApiResult<()>>,
+    ) -> ApiResult<()> {
         let session = Some(self.own_session(session).await?);
         input.await?;
         Ok(self.api.agents.cancel(StopFilter { session, run }).await?)
@@ -91,8 +91,8 @@ impl Caller {
         &self,
         session: SessionId,
         run: RunId,
-        input: impl Future<Output = Result<(), ApiError>>,
-    ) -> Result<(), ApiError> {
+        input: impl Future<Output = ApiResult<()>>,
+    ) -> ApiResult<()> {
         let session = self.own_session(session).await?;
         input.await?;
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::problem::Problem;
+use super::problem::{Problem, RestResult};
 use crate::api::{Caller, ExportedFile};
 use crate::export::ExportFormat;
 use crate::ids::DocumentId;
@@ -28,7 +28,7 @@ pub(crate) async fn download(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     wanted: Result<Query<ExportQuery>, QueryRejection>,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let format = format(wanted)?;
     let ExportedFile { name, content } = caller.export_document(&document, format).await?;
     let fixed = |text| HeaderValue::from_static(text);
@@ -46,7 +46,7 @@ pub(crate) async fn download(
     Ok((headers, content).into_response())
 }
 
-fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> Result<ExportFormat, Problem> {
+fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> RestResult<ExportFormat> {
     let known = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
     let Ok(Query(ExportQuery { format })) = wanted else {
         return Err(Problem::invalid(format!("a format is needed: ?format= one of {known}")));

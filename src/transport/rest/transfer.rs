@@ -25,7 +25,7 @@ use crate::connections::{
     RequestOwner,
 };
 
-use super::problem::Problem;
+use super::problem::{Problem, RestResult};
 
 /// Path of socket.io.
 const SOCKET_IO: &str = "/socket.io";
@@ -105,7 +105,7 @@ async fn socket_io(
     arrival: &Arc<ConnectionArrival>,
     mut request: Request,
     next: Next,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let session = query(request.uri(), "sid").and_then(|name| connections.session(name));
     // One that had to make room has left: nobody waits for its end.
     let session = session.filter(|it| it.person().is_some() || !it.is_ended());
@@ -149,7 +149,7 @@ async fn switch_to_websocket(
     polling: Option<Arc<ClientSession>>,
     mut request: Request,
     next: Next,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     if has_body(request.headers()) {
         return Err(Problem::invalid("a request to switch protocols has no body"));
     }
@@ -184,7 +184,7 @@ async fn named(
     connections: &ConnectionRegistry,
     client: &Arc<ClientSession>,
     response: Response,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let (parts, body) = response.into_parts();
     let body = axum::body::to_bytes(body, FIRST_ANSWER_BYTES).await.map_err(|error| {
         tracing::error!(%error, "cannot read the first answer of long polling");

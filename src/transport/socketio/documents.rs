@@ -24,7 +24,7 @@ use crate::transport::protocol::rest::NewVersion;
 use crate::transport::protocol::server::{CreatedDocument, DocumentLine, DocumentSettings};
 
 use super::event_queue::AckReply;
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 use super::{EmptyAck, SocketConnection, files, given, read};
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ const SHORT_LIST: usize = 100;
 pub(crate) async fn list(
     connection: &mut SocketConnection,
     _: Nothing,
-) -> Result<DocumentListAck, SocketError> {
+) -> SocketResult<DocumentListAck> {
     let Caller { api, principal, .. } = connection.caller.clone();
     let records = api.documents(&principal).await?;
     let waiting = connection.caller.waiting_changes().await?;
@@ -70,7 +70,7 @@ pub(crate) struct CreateAck {
 pub(crate) async fn create(
     connection: &mut SocketConnection,
     payload: CreateDocument,
-) -> Result<CreateAck, SocketError> {
+) -> SocketResult<CreateAck> {
     let new = NewDocument {
         title: payload.title.unwrap_or_default(),
         text: payload.text.unwrap_or_default(),
@@ -172,7 +172,7 @@ pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, 
 }
 
 /// Reads a push; a long one on the CPU pool, where it delays nobody.
-async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, SocketError> {
+async fn read_push(person: &UserId, payload: &RawValue) -> SocketResult<PushUpdates> {
     if payload.get().len() <= SHORT_PUSH {
         return read(payload);
     }
@@ -191,7 +191,7 @@ fn is_client_name(name: &str) -> bool {
 pub(crate) async fn close(
     connection: &mut SocketConnection,
     payload: NameDocument,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
         room.leave(connection.member.clone()).await;
     }
@@ -201,7 +201,7 @@ pub(crate) async fn close(
 pub(crate) async fn rename(
     connection: &mut SocketConnection,
     payload: RenameDocument,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     let RenameDocument { document_id, title } = payload;
     let document = document_id.into();
     connection.caller.rename_document(&document, given(title)).await?;
@@ -211,7 +211,7 @@ pub(crate) async fn rename(
 pub(crate) async fn delete(
     connection: &mut SocketConnection,
     payload: NameDocument,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     let document = DocumentId::from(payload.document_id);
     connection.caller.delete_document(&document).await?;
     connection.rooms.remove(&document);
@@ -226,7 +226,7 @@ pub(crate) struct SettingsAck {
 pub(crate) async fn settings(
     connection: &mut SocketConnection,
     payload: ChangeSettings,
-) -> Result<SettingsAck, SocketError> {
+) -> SocketResult<SettingsAck> {
     let document = payload.document_id.as_str().into();
     let change = ready(Ok(convert::configure(payload)));
     let settings = connection.caller.configure_document(&document, change).await?;
@@ -236,7 +236,7 @@ pub(crate) async fn settings(
 pub(crate) async fn caret(
     connection: &mut SocketConnection,
     payload: MoveCaret,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     let document = DocumentId::from(payload.document_id);
     // Only if the connection has opened the document: carets concern nobody else, and nobody waits
     // for this answer.

@@ -20,7 +20,7 @@ use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
 use super::link::ClientLink;
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 use crate::connections::HeldBytes;
 
 /// Maximum events of one socket that wait for their answer.
@@ -60,7 +60,7 @@ pub(crate) fn is_sheddable(event: &str) -> bool {
 /// Event as it came, with the [`AckReply`] that answers it.
 pub(crate) struct IncomingEvent {
     /// Name and JSON payload of the event; an error if the packet had another form.
-    pub(crate) event: Result<(String, Box<RawValue>), SocketError>,
+    pub(crate) event: SocketResult<(String, Box<RawValue>)>,
     /// Reply to the event.
     pub(crate) ack: AckReply,
 }
@@ -113,7 +113,7 @@ impl EventQueue {
 
 impl EventQueue {
     /// Holds the bytes of an event until it is answered.
-    fn hold(&self, value: &Value) -> Result<Option<HeldBytes>, SocketError> {
+    fn hold(&self, value: &Value) -> SocketResult<Option<HeldBytes>> {
         let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
             return Ok(None);
         };
@@ -141,7 +141,7 @@ impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
 }
 
 /// Reads `["event", payload]`. A missing payload reads as `{}`; binary ones are refused.
-fn parse(value: &Value) -> Result<(String, Box<RawValue>), SocketError> {
+fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
     let Value::Str(text, attachments) = value else {
         return Err(SocketError::invalid("binary packets are not supported"));
     };
@@ -204,7 +204,7 @@ impl AckReply {
     }
 
     /// Answers with the fields or the error.
-    pub(crate) fn answer<T: Serialize>(self, result: Result<T, SocketError>) {
+    pub(crate) fn answer<T: Serialize>(self, result: SocketResult<T>) {
         match result {
             Ok(fields) => self.accept(&fields),
             Err(refusal) => self.refuse(&refusal),

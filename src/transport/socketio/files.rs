@@ -4,7 +4,7 @@ use crate::ids::DocumentId;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::files::{FileList, ListFiles};
 
-use super::socket_error::SocketError;
+use super::socket_error::SocketResult;
 use super::{SocketConnection, given};
 
 /// Maximum number of files in one answer.
@@ -13,7 +13,7 @@ const MOST_FILES: usize = 500;
 pub(crate) async fn list(
     connection: &mut SocketConnection,
     payload: ListFiles,
-) -> Result<FileList, SocketError> {
+) -> SocketResult<FileList> {
     let pattern = payload.pattern.unwrap_or_default();
     let listed = connection.caller.list_files(pattern, None, MOST_FILES).await?;
     let is_cut = listed.is_cut || listed.page.more;
@@ -25,6 +25,6 @@ pub(crate) async fn list(
 pub(crate) async fn document(
     connection: &SocketConnection,
     path: String,
-) -> Result<DocumentId, SocketError> {
+) -> SocketResult<DocumentId> {
     Ok(connection.caller.open_file(given(path)).await?)
 }

@@ -12,7 +12,7 @@ use crate::transport::protocol::client::{
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{Comparison, NewVersion, Provenance, VersionPage};
 
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 use super::{SocketConnection, given};
 
 /// Maximum lines of a history in one answer.
@@ -23,7 +23,7 @@ const DEFAULT_HISTORY: u32 = 100;
 pub(crate) async fn history(
     connection: &mut SocketConnection,
     payload: ReadHistory,
-) -> Result<VersionPage, SocketError> {
+) -> SocketResult<VersionPage> {
     let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
     if !(1..=MOST_HISTORY).contains(&limit) {
         return Err(SocketError::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
@@ -45,7 +45,7 @@ const SHORT_TEXT: usize = 128 * 1024;
 pub(crate) async fn at(
     connection: &mut SocketConnection,
     payload: ReadVersion,
-) -> Result<VersionTextAck, SocketError> {
+) -> SocketResult<VersionTextAck> {
     let (document, version) = (payload.document_id.into(), Version(payload.version));
     let caller = &connection.caller;
     let text = caller.text_of_version(&document, version).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn at(
 pub(crate) async fn provenance(
     connection: &mut SocketConnection,
     payload: ReadProvenance,
-) -> Result<Provenance, SocketError> {
+) -> SocketResult<Provenance> {
     let ReadProvenance { document_id, from, to } = payload;
     let document = document_id.into();
     let (version, spans) = connection.caller.provenance(&document, from, to).await?;
@@ -71,7 +71,7 @@ pub(crate) async fn provenance(
 pub(crate) async fn differences(
     connection: &mut SocketConnection,
     payload: CompareVersions,
-) -> Result<Comparison, SocketError> {
+) -> SocketResult<Comparison> {
     let CompareVersions { document_id, from, to } = payload;
     let (document, from, to) = (document_id.into(), Version(from), to.map(Version));
     let compared = connection.caller.compare_versions(&document, from, to).await?;
@@ -82,7 +82,7 @@ pub(crate) async fn differences(
 pub(crate) async fn restore(
     connection: &mut SocketConnection,
     payload: RestoreVersion,
-) -> Result<NewVersion, SocketError> {
+) -> SocketResult<NewVersion> {
     let RestoreVersion { document_id, version, only_at } = payload;
     let wanted = given((Version(version), only_at.map(Version)));
     let document = document_id.into();

@@ -42,7 +42,7 @@ use crate::transport::protocol::convert;
 use crate::transport::protocol::server::Settings;
 
 use event_queue::{AckReply, IncomingEvent};
-use socket_error::SocketError;
+use socket_error::{SocketError, SocketResult};
 
 pub use outbound::SocketRegistry;
 
@@ -290,7 +290,7 @@ async fn run<P, A>(
     connection: &mut SocketConnection,
     payload: &RawValue,
     ack: AckReply,
-    handler: impl AsyncFnOnce(&mut SocketConnection, P) -> Result<A, SocketError>,
+    handler: impl AsyncFnOnce(&mut SocketConnection, P) -> SocketResult<A>,
 ) where
     P: DeserializeOwned,
     A: Serialize,
@@ -307,7 +307,7 @@ fn given<T>(input: T) -> Ready<Result<T, ApiError>> {
 }
 
 /// Reads a payload of the right shape.
-fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, SocketError> {
+fn read<P: DeserializeOwned>(payload: &RawValue) -> SocketResult<P> {
     // Derived types would also read an array, field by field.
     if !payload.get().starts_with('{') {
         return Err(SocketError::invalid("a payload is an object"));

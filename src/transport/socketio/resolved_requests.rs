@@ -12,7 +12,7 @@ use crate::transport::protocol::client::ListRequests;
 use crate::transport::protocol::{convert, names};
 
 use super::SocketConnection;
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 
 /// Maximum number of requests in one answer.
 const MOST: u32 = 100;
@@ -30,7 +30,7 @@ pub(crate) struct ResolvedRequestsAck {
 pub(crate) async fn list(
     connection: &mut SocketConnection,
     payload: ListRequests,
-) -> Result<ResolvedRequestsAck, SocketError> {
+) -> SocketResult<ResolvedRequestsAck> {
     let ListRequests { document_id, status, before, limit } = payload;
     let limit = limit.unwrap_or(DEFAULT);
     if !(1..=MOST).contains(&limit) {
@@ -60,7 +60,7 @@ pub(crate) async fn list(
 }
 
 /// Checks that requests with this status have ended.
-fn ended(status: names::RequestStatus) -> Result<RequestStatus, SocketError> {
+fn ended(status: names::RequestStatus) -> SocketResult<RequestStatus> {
     let open = "; open requests are in `list_pending_approvals`";
     convert::ended_status(RequestStatus::from(status).as_str())
         .map_err(|why| SocketError::invalid(why + open))

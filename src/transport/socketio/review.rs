@@ -19,13 +19,13 @@ use crate::transport::protocol::names::RequestStatus;
 use crate::transport::protocol::rest::{DecisionResult, DecisionResults};
 use crate::transport::protocol::server::{Decided, Told, ToolApprovalRequest};
 
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 use super::{SocketConnection, given};
 
 pub(crate) async fn respond(
     connection: &mut SocketConnection,
     payload: ToolApprovalResponse,
-) -> Result<Decided, SocketError> {
+) -> SocketResult<Decided> {
     let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
     let caller = &connection.caller;
     let request = caller.decide_request(payload.request_id.into(), decision).await?;
@@ -39,7 +39,7 @@ pub(crate) async fn respond(
 pub(crate) async fn told(
     connection: &mut SocketConnection,
     payload: ToolApprovalResponse,
-) -> Result<Told, SocketError> {
+) -> SocketResult<Told> {
     let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
     let id = payload.request_id.into();
     let report = connection.caller.report_of_decision(&id, &decision).await?;
@@ -49,7 +49,7 @@ pub(crate) async fn told(
 pub(crate) async fn batch(
     connection: &mut SocketConnection,
     payload: ToolApprovalBatch,
-) -> Result<DecisionResults, SocketError> {
+) -> SocketResult<DecisionResults> {
     if payload.responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
@@ -87,7 +87,7 @@ const SHORT_ANSWER: usize = 200;
 pub(crate) async fn list(
     connection: &mut SocketConnection,
     payload: ListPendingApprovals,
-) -> Result<PendingRequestsAck, SocketError> {
+) -> SocketResult<PendingRequestsAck> {
     let named = payload.document_id.map(DocumentId::from);
     let scope = named.map_or(RequestScope::Everything, RequestScope::Document);
     let requests = connection.caller.open_requests(&scope).await?;
@@ -122,7 +122,7 @@ impl From<&ApprovalRequest> for RequestStatusAck {
 pub(crate) async fn focus(
     connection: &mut SocketConnection,
     payload: FocusRequest,
-) -> Result<RequestStatusAck, SocketError> {
+) -> SocketResult<RequestStatusAck> {
     let FocusRequest { request_id, on } = payload;
     let focus = if on { ViewerChange::On } else { ViewerChange::Off };
     let member = connection.member.clone();
@@ -133,7 +133,7 @@ pub(crate) async fn focus(
 pub(crate) async fn split(
     connection: &mut SocketConnection,
     payload: SplitRequest,
-) -> Result<Decided, SocketError> {
+) -> SocketResult<Decided> {
     let SplitRequest { request_id, hunk_id } = payload;
     let hunk = given(HunkId::from(hunk_id));
     let request = connection.caller.split_request(request_id.into(), hunk).await?;
@@ -143,7 +143,7 @@ pub(crate) async fn split(
 pub(crate) async fn extend(
     connection: &mut SocketConnection,
     payload: NameRequest,
-) -> Result<RequestStatusAck, SocketError> {
+) -> SocketResult<RequestStatusAck> {
     let id = payload.request_id.into();
     Ok((&*connection.caller.extend_request(id, given(())).await?).into())
 }
@@ -151,7 +151,7 @@ pub(crate) async fn extend(
 pub(crate) async fn undo(
     connection: &mut SocketConnection,
     payload: UndoRequest,
-) -> Result<RequestStatusAck, SocketError> {
+) -> SocketResult<RequestStatusAck> {
     let id = RequestId::from(payload.request_id);
     let undo = UndoChange {
         request: id.clone(),
@@ -176,7 +176,7 @@ pub(crate) struct ReopenAck {
 pub(crate) async fn reopen(
     connection: &mut SocketConnection,
     payload: ReopenRequest,
-) -> Result<ReopenAck, SocketError> {
+) -> SocketResult<ReopenAck> {
     let id = payload.request_id.into();
     let hunks = given(payload.hunks.map(hunk_ids));
     let (reopened, unplaced) = connection.caller.reopen_request(id, hunks).await?;
@@ -188,7 +188,7 @@ pub(crate) async fn reopen(
 pub(crate) async fn withdraw(
     connection: &mut SocketConnection,
     payload: NameRequest,
-) -> Result<RequestStatusAck, SocketError> {
+) -> SocketResult<RequestStatusAck> {
     let id = payload.request_id.into();
     Ok((&*connection.caller.withdraw_request(id, given(())).await?).into())
 }

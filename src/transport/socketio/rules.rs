@@ -7,13 +7,13 @@ use crate::ids::DocumentId;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
 
-use super::socket_error::SocketError;
+use super::socket_error::SocketResult;
 use super::{EmptyAck, SocketConnection};
 
 pub(crate) async fn list(
     connection: &mut SocketConnection,
     payload: ListRules,
-) -> Result<Rules, SocketError> {
+) -> SocketResult<Rules> {
     let document = payload.document_id.map(DocumentId::from);
     let rules = connection.caller.rules(document.as_ref()).await?;
     Ok(Rules { rules: convert::rules(&rules) })
@@ -22,7 +22,7 @@ pub(crate) async fn list(
 pub(crate) async fn add(
     connection: &mut SocketConnection,
     payload: AddRule,
-) -> Result<RuleAdded, SocketError> {
+) -> SocketResult<RuleAdded> {
     let document = payload.document_id.as_str().into();
     let new = convert::new_rule(payload, connection.session.clone());
     let new = ready(new.map(|new| (document, new)).map_err(ApiError::invalid));
@@ -33,7 +33,7 @@ pub(crate) async fn add(
 pub(crate) async fn revoke(
     connection: &mut SocketConnection,
     payload: RevokeRule,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<EmptyAck> {
     connection.caller.revoke_rule(payload.id.into()).await?;
     Ok(EmptyAck {})
 }

@@ -10,7 +10,7 @@ use crate::transport::protocol::convert;
 use crate::transport::protocol::server::Settings;
 
 use super::SocketConnection;
-use super::socket_error::SocketError;
+use super::socket_error::SocketResult;
 
 #[derive(Serialize)]
 pub(crate) struct ServerSettingsAck {
@@ -20,14 +20,14 @@ pub(crate) struct ServerSettingsAck {
 pub(crate) async fn get(
     connection: &mut SocketConnection,
     _: Nothing,
-) -> Result<ServerSettingsAck, SocketError> {
+) -> SocketResult<ServerSettingsAck> {
     Ok(ServerSettingsAck { settings: connection.app.settings() })
 }
 
 pub(crate) async fn set(
     connection: &mut SocketConnection,
     payload: SetSettings,
-) -> Result<ServerSettingsAck, SocketError> {
+) -> SocketResult<ServerSettingsAck> {
     let names_mode = payload.permission_mode.is_some();
     let settings = convert::server_settings(&payload, connection.caller.api.rooms.settings());
     let wanted = settings.map(|settings| NewSettings { settings, names_mode });

@@ -22,7 +22,7 @@ use crate::ids::UserId;
 use crate::permissions::{Action, Principal};
 use crate::transport::body_guard::BodyGuard;
 use crate::transport::rest::http_state::HttpState;
-use crate::transport::rest::problem::Problem;
+use crate::transport::rest::problem::{Problem, RestResult};
 
 /// Sustained requests of one person per second.
 const PACE: NonZeroU32 = NonZeroU32::new(100).unwrap();
@@ -72,7 +72,7 @@ impl ApiMiddleware {
         bodies: BodyPolicy,
         request: Request,
         next: Next,
-    ) -> Result<Response, Problem> {
+    ) -> RestResult<Response> {
         let (mut parts, body) = request.into_parts();
         let caller = Caller::from_request_parts(&mut parts, &self.app).await?;
         if let Err(late) = self.pace.check_key(&caller.principal.user) {
@@ -107,7 +107,7 @@ impl ApiMiddleware {
     /// Waits for a turn to prepare a long answer. Answers about documents may be as long as those:
     /// few of one person are prepared at once, and none for a person with too much waiting to be
     /// sent.
-    async fn turn_to_read(&self, caller: &Caller) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+    async fn turn_to_read(&self, caller: &Caller) -> RestResult<Option<OwnedSemaphorePermit>> {
         let account = self.app.reading.account(&caller.principal.user);
         let turn = account.turn_to_read().await;
         if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(turn) }
