@@ -11,8 +11,7 @@ use super::problem::{Problem, RestResult};
 use crate::api::{Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{DocumentId, Version};
-use crate::rooms::NewDocument;
-use crate::transport::protocol::client::{ChangeSettings, CreateDocument};
+use crate::transport::protocol::client::ChangeSettings;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{
     Comparison, DocumentPage, EditDocument, NewVersion, Rename, RestoreText, VersionPage,
@@ -46,11 +45,7 @@ pub(crate) async fn list(
 
 /// Creates a document.
 pub(crate) async fn create(caller: Caller, request: Request) -> RestResult<Response> {
-    let new = async {
-        let CreateDocument { title, text } = body::read(request).await?;
-        let (title, text) = (title.unwrap_or_default(), text.unwrap_or_default());
-        Ok(NewDocument { title, text, unlisted_owner: None })
-    };
+    let new = async { Ok(convert::new_document(body::read(request).await?)) };
     let created = caller.create_document(new).await?;
     let there = [(header::LOCATION, format!("/api/v1/documents/{}", created.id))];
     let created = convert::created(created);
@@ -193,7 +188,5 @@ pub(crate) async fn differences(
     QueryParams(TwoVersions { from, to }): QueryParams<TwoVersions>,
 ) -> RestResult<Json<Comparison>> {
     let (from, to) = (Version(from), to.map(Version));
-    let compared = caller.compare_versions(&document, from, to).await?;
-    let parts = convert::differences(compared.parts);
-    Ok(Json(Comparison { from: compared.from.0, to: compared.to.0, parts }))
+    Ok(Json(convert::comparison(caller.compare_versions(&document, from, to).await?)))
 }

@@ -33,8 +33,7 @@ pub(crate) async fn provenance(
     PathId(document): PathId<DocumentId>,
     QueryParams(TextRangeQuery { from, to }): QueryParams<TextRangeQuery>,
 ) -> RestResult<Json<Provenance>> {
-    let (version, spans) = caller.provenance(&document, from, to).await?;
-    Ok(Json(Provenance { version: version.0, spans: convert::provenance(spans) }))
+    Ok(Json(convert::provenance(caller.provenance(&document, from, to).await?)))
 }
 
 /// Query for lines of an audit log.

@@ -6,9 +6,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::problem::RestResult;
-use crate::api::{Caller, ForkStart, SessionRecord};
+use crate::api::{Caller, SessionRecord};
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::transport::protocol::client::{ClearTranscript, ForkTranscript};
+use crate::transport::protocol::client::ClearTranscript;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{RunState, SessionLine, SessionPage, StartRun, StartedRun};
 use crate::transport::rest::middleware::auth_session::AuthSession;
@@ -116,12 +116,8 @@ pub(crate) async fn fork(
 ) -> RestResult<StatusCode> {
     let name = session.to_string();
     let start = async {
-        let wish: ForkTranscript = body::read_about(request, "sessionId", &name).await?;
-        Ok(ForkStart {
-            document: wish.document_id.map(DocumentId::from),
-            session: wish.from_session_id.map(SessionId::from),
-            run: wish.request_id.into(),
-        })
+        let wish = body::read_about(request, "sessionId", &name).await?;
+        Ok(convert::fork_start(wish))
     };
     caller.fork_conversation(session, start).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -233,6 +233,6 @@ fn registered(
             .into(),
         permission_modes: app.api.permission_modes(principal).into_iter().map(Into::into).collect(),
         models: app.api.agents.models(),
-        settings: app.settings(),
+        settings: convert::settings(&app.api.rooms.settings()),
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::api::RequestScope;
+use crate::api::{Caller, RequestScope};
 use crate::approvals::RequestStatus;
 use crate::ids::RequestId;
 use crate::rooms::DESK;
@@ -11,7 +11,6 @@ use crate::rooms::persistence::resolved_requests::ResolvedFilter;
 use crate::transport::protocol::client::ListRequests;
 use crate::transport::protocol::{convert, names};
 
-use super::SocketConnection;
 use super::socket_error::{SocketError, SocketResult};
 
 /// Maximum number of requests in one answer.
@@ -28,7 +27,7 @@ pub(crate) struct ResolvedRequestsAck {
 }
 
 pub(crate) async fn list(
-    connection: &mut SocketConnection,
+    caller: &Caller,
     payload: ListRequests,
 ) -> SocketResult<ResolvedRequestsAck> {
     let ListRequests { document_id, status, before, limit } = payload;
@@ -47,7 +46,7 @@ pub(crate) async fn list(
         Some(document) => RequestScope::Document(document.into()),
     };
     loop {
-        let page = connection.caller.resolved_requests(&scope, &wanted).await?;
+        let page = caller.resolved_requests(&scope, &wanted).await?;
         // A page of which nothing concerns the person is skipped, so that every answer with more to
         // read has a request to continue from.
         if !page.requests.is_empty() || page.end.is_none() {

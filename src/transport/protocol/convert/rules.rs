@@ -95,9 +95,12 @@ pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String
     Ok(approvals::RememberWish { id: RuleId::generate(), scope, path, max_units })
 }
 
-/// Returns an owner's new rule; the error is for people.
-pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewRule, String> {
-    let rules::AddRule { document_id: _, effect, tool, path, max_units, over } = new;
+/// Returns an owner's new rule and its document; the error is for people.
+pub fn new_rule(
+    new: rules::AddRule,
+    session: SessionId,
+) -> Result<(DocumentId, command::NewRule), String> {
+    let rules::AddRule { document_id, effect, tool, path, max_units, over } = new;
     let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
     let remember = approvals::RememberWish {
@@ -107,7 +110,8 @@ pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewR
         max_units,
     };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
-    Ok(command::NewRule { remember, effect: effect.into(), over, tool, session })
+    let rule = command::NewRule { remember, effect: effect.into(), over, tool, session };
+    Ok((document_id.into(), rule))
 }
 
 /// Returns a policy for a tool or a size, from the wire.
