@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use super::link::ClientLink;
 use super::socket_error::{SocketError, SocketResult};
-use crate::connections::HeldBytes;
+use crate::connections::{HeldBytes, HeldFor};
 
 /// Maximum events of one socket that wait for their answer.
 pub(crate) const UNANSWERED_EVENTS: usize = 256;
@@ -109,15 +109,13 @@ impl EventQueue {
             full.into_inner().ack.refuse(&SocketError::rate_limited());
         }
     }
-}
 
-impl EventQueue {
     /// Holds the bytes of an event until it is answered.
     fn hold(&self, value: &Value) -> SocketResult<Option<HeldBytes>> {
         let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
             return Ok(None);
         };
-        person.hold_waiting(text.len()).map(Some).map_err(SocketError::from)
+        person.hold(HeldFor::Waiting, text.len()).map(Some).map_err(SocketError::from)
     }
 }
 
