@@ -51,8 +51,7 @@ impl Caller {
         let session = self.own_session(session).await?;
         let document = document.await?;
         self.require_asking(document.as_ref()).await?;
-        let cleared = self.api.agents.clear(&session, document.as_ref(), &self.principal).await;
-        Ok(cleared?)
+        Ok(self.api.agents.clear(&session, document.as_ref(), &self.principal).await?)
     }
 
     /// Continues a conversation of the caller's own session from the end of an earlier run.
@@ -76,7 +75,7 @@ impl Caller {
     }
 
     /// Checks that the caller may ask the agent about a document, or about none.
-    async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
+    pub(super) async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
             Some(document) => self.room(document, Action::Ask).await.map(drop),
             None => self.require(Action::Ask),

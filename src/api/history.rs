@@ -104,8 +104,7 @@ impl Caller {
         let room = self.room(document, Action::Write).await?;
         let (version, only_at) = wanted.await?;
         check_version(&room, version).await?;
-        let restored = room.restore(&self.api.store, version, only_at, &self.principal).await;
-        Ok(restored?)
+        Ok(room.restore(&self.api.store, version, only_at, &self.principal).await?)
     }
 
     /// Returns the newest version, and the author of every span of a range of it; without bounds,

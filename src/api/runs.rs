@@ -30,11 +30,8 @@ impl Caller {
         document: Option<&DocumentId>,
         mode: Option<PermissionMode>,
     ) -> ApiResult<AdmittedRun> {
-        self.require_in(Action::Ask, document)?;
-        if let Some(document) = document {
-            // A private document of another person counts as missing.
-            self.room(document, Action::Ask).await?;
-        }
+        // A private document of another person counts as missing.
+        self.require_asking(document).await?;
         let default = || self.api.agents.default_mode(&self.principal, document);
         let permission_mode = mode.unwrap_or_else(default);
         let session = match (session, &self.session) {
@@ -97,11 +94,10 @@ impl Caller {
         input.await?;
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
         let stopped = self.api.agents.cancel(stop).await;
-        if matches!(stopped, Err(AskError::NoRun)) {
-            let status = self.api.agents.look(&session, &run).await?;
-            if status.is_some() {
-                return Ok(());
-            }
+        if matches!(stopped, Err(AskError::NoRun))
+            && self.api.agents.look(&session, &run).await?.is_some()
+        {
+            return Ok(());
         }
         Ok(stopped?)
     }

@@ -37,12 +37,9 @@ impl Caller {
         self.require(Action::Administer)?;
         let NewSettings { settings, names_mode } = wanted.await?;
         if names_mode {
-            let checked =
-                self.api.agents.check_mode(settings.permission_mode, &self.principal, None);
-            checked?;
+            self.api.agents.check_mode(settings.permission_mode, &self.principal, None)?;
         }
-        let set = self.api.rooms.set_settings(settings, &self.principal).await;
-        set?;
+        self.api.rooms.set_settings(settings, &self.principal).await?;
         Ok(self.api.rooms.settings())
     }
 }
