@@ -58,16 +58,8 @@ fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> RestResult<Expo
 /// Returns the header of a download with this name (RFC 6266): once in UTF-8 (RFC 8187), once with
 /// only ASCII.
 fn attachment(name: &str) -> HeaderValue {
-    let plain: String = name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_graphic() && c != '"' && c != '\\' && c != '%' || c == ' ' {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
+    let is_plain = |c: char| c == ' ' || (c.is_ascii_graphic() && !"\"\\%".contains(c));
+    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     let mut full = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -78,24 +78,14 @@ pub(crate) async fn once(
     // The task continues if the caller disconnects: the purpose of the key is that the answer is
     // there when the caller asks again.
     let done = tokio::spawn(async move {
-        let answer = done_once(&api, begun, request, next).await;
-        drop(held);
-        answer
+        let _held = held;
+        if let Some(known) = api.begin_keyed_write(&begun).await? {
+            return again(known, &begun.fingerprint);
+        }
+        let response = next.run(request).await;
+        keep(&api, begun, response).await
     });
     done.await.unwrap_or_else(|_| Err(Problem::internal()))
-}
-
-async fn done_once(
-    api: &Application,
-    begun: IdempotencyRecord,
-    request: Request,
-    next: Next,
-) -> RestResult<Response> {
-    if let Some(known) = api.begin_keyed_write(&begun).await? {
-        return again(known, &begun.fingerprint);
-    }
-    let response = next.run(request).await;
-    keep(api, begun, response).await
 }
 
 fn writes(method: &Method) -> bool {
