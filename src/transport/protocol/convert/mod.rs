@@ -47,11 +47,8 @@ pub use said::{entry, response, said};
 pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
     match news {
         ServerEvent::Created { id, title, version } => {
-            let document = server::CreatedDocument {
-                id: id.to_string(),
-                title: title.clone(),
-                version: version.0,
-            };
+            let (id, title) = (id.to_string(), title.clone());
+            let document = server::CreatedDocument { id, title, version: version.0 };
             message("document:created", &server::DocumentCreated { document })
         }
         ServerEvent::Settings(of) => {

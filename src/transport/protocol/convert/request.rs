@@ -11,8 +11,7 @@ use crate::approvals::{
     PreviewKind, ProposedAction, ProposedCall, RequestStatus, ToolReport, TouchedSince,
 };
 use crate::ids::{DocumentId, HunkId, RequestId};
-use crate::rooms::event::StreamingPreview;
-use crate::rooms::event::{RequestNews, RequestUpdate};
+use crate::rooms::event::{RequestNews, RequestUpdate, StreamingPreview};
 
 use super::super::names::{DecisionKind, DecisionPolicy, UnaskedReason};
 use super::super::{rest, server};
@@ -221,6 +220,10 @@ fn hunk_state(hunk: &approvals::Hunk, status: HunkStatus) -> server::HunkState {
 /// Returns the update of an open request.
 pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
     let RequestUpdate { request, changed, by, focused, news } = update;
+    let tells_end = match news {
+        RequestNews::Result | RequestNews::Aftermath => true,
+        RequestNews::Nothing | RequestNews::Preview => false,
+    };
     server::ToolApprovalUpdate {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
@@ -241,14 +244,8 @@ pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         run_id: None,
         author: None,
         fresh: (*news == RequestNews::Preview).then(|| Box::new(self::request(request))),
-        report: match news {
-            RequestNews::Result | RequestNews::Aftermath => Some(request.report().text),
-            RequestNews::Nothing | RequestNews::Preview => None,
-        },
-        aftermath: match news {
-            RequestNews::Result | RequestNews::Aftermath => Some(aftermath(request)),
-            RequestNews::Nothing | RequestNews::Preview => None,
-        },
+        report: tells_end.then(|| request.report().text),
+        aftermath: tells_end.then(|| aftermath(request)),
     }
 }
 
@@ -311,10 +308,8 @@ pub(crate) fn streaming(
     (streaming_preview, hunks): &(Arc<StreamingPreview>, Vec<approvals::Hunk>),
 ) -> server::Streaming {
     let update = sketched(document, streaming_preview);
-    server::Streaming {
-        update,
-        hunks: hunks.iter().map(|it| hunk(&streaming_preview.id, it)).collect(),
-    }
+    let hunks = hunks.iter().map(|it| hunk(&streaming_preview.id, it)).collect();
+    server::Streaming { update, hunks }
 }
 
 /// Returns the `tool_approval_resolved` event.

@@ -58,12 +58,8 @@ fn convert_remember(wish: &approvals::RememberWish) -> rules::Remember {
 /// Returns a rule that accepted words, for `document:provenance`.
 pub(crate) fn credit(rule: &approvals::ApprovalRule) -> history::RuleCredit {
     let (id, tool) = (rule.id().to_string(), rule.tool.clone());
-    history::RuleCredit {
-        id,
-        by: person(&rule.by),
-        tool,
-        remember: convert_remember(&rule.remember),
-    }
+    let remember = convert_remember(&rule.remember);
+    history::RuleCredit { id, by: person(&rule.by), tool, remember }
 }
 
 /// Returns the `rules:changed` event.
@@ -103,12 +99,8 @@ pub fn new_rule(
     let rules::AddRule { document_id, effect, tool, path, max_units, over } = new;
     let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
-    let remember = approvals::RememberWish {
-        id: RuleId::generate(),
-        scope: RuleScope::Document,
-        path,
-        max_units,
-    };
+    let (id, scope) = (RuleId::generate(), RuleScope::Document);
+    let remember = approvals::RememberWish { id, scope, path, max_units };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
     let rule = command::NewRule { remember, effect: effect.into(), over, tool, session };
     Ok((document_id.into(), rule))
