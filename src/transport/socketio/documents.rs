@@ -13,8 +13,8 @@ use crate::permissions::Action;
 use crate::rooms::command::{PushRequest, ReplySender, RoomCommand};
 use crate::rooms::event::CaretPosition;
 use crate::transport::protocol::client::{
-    ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
-    RenameDocument, Resync,
+    Caret, ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument,
+    PushUpdates, RenameDocument, Resync,
 };
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::NewVersion;
@@ -217,12 +217,8 @@ pub(crate) async fn caret(
     // Only if the connection has opened the document: carets concern nobody else, and nobody waits
     // for this answer.
     if let Some(room) = connection.rooms.get(&document) {
-        let caret = payload.caret;
-        let caret = CaretPosition {
-            version: Version(caret.version),
-            anchor: caret.anchor,
-            head: caret.head,
-        };
+        let Caret { version, anchor, head } = payload.caret;
+        let caret = CaretPosition { version: Version(version), anchor, head };
         room.caret(connection.member.clone(), caret).await;
     }
     Ok(())

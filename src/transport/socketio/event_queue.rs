@@ -153,10 +153,8 @@ fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
         1 => RawValue::from_string("{}".to_owned()),
         2 => Ok(arguments.swap_remove(1)),
         more => {
-            return Err(SocketError::invalid(format!(
-                "an event has one payload, not {}",
-                more - 1
-            )));
+            let message = format!("an event has one payload, not {}", more - 1);
+            return Err(SocketError::invalid(message));
         }
     };
     let name = serde_json::from_str(arguments[0].get());

@@ -216,10 +216,8 @@ impl SocketConnection {
             "token:name" => run(self, payload, ack, tokens::name).await,
             "token:revoke" => run(&self.caller, payload, ack, tokens::revoke).await,
             unknown => {
-                ack.refuse(&SocketError::invalid(format!(
-                    "there is no event `{}`",
-                    shown(unknown)
-                )));
+                let message = format!("there is no event `{}`", shown(unknown));
+                ack.refuse(&SocketError::invalid(message));
             }
         }
     }
