@@ -188,11 +188,7 @@ impl Server {
             bypass,
             clock.clone(),
         );
-        let (conversations, workers) = (
-            rest::Conversations::open(StoredAnswers::new(store.clone())).await?,
-            TaskTracker::new(),
-        );
-        let no_sessions = CancellationToken::new();
+        let conversations = rest::Conversations::open(StoredAnswers::new(store.clone())).await?;
         let connections = ConnectionRegistry::new(ConnectionLimits {
             memory: config.connection_memory,
             open_files: serving::open_files(),
@@ -209,8 +205,8 @@ impl Server {
             files,
             clock,
             connections,
-            workers,
-            no_sessions,
+            workers: TaskTracker::new(),
+            no_sessions: CancellationToken::new(),
         })
     }
 
@@ -230,9 +226,29 @@ impl Server {
     }
 
     fn apps(&self, config: &ServerConfig, bound: SocketAddr) -> (Router, SocketIo) {
-        let api = self.application(config);
-        let inside = rest::router(self.http_state(api.clone()));
-        let inside = inside.merge(mcp::router(self.mcp_state(api.clone())));
+        let api = Application::new(
+            self.store.clone(),
+            self.auth.clone(),
+            self.rooms.clone(),
+            self.agents.clone(),
+            self.files.clone(),
+            self.clock.clone(),
+            ApplicationOptions {
+                everyone: config.no_auth.then(Authenticator::owner),
+                address_policy: address_policy(config),
+            },
+        );
+        let inside = rest::router(rest::HttpState {
+            api: api.clone(),
+            conversations: self.conversations.clone(),
+            reading: rest::BodyQuota::new(self.connections.accounts().clone()),
+        });
+        let inside = inside.merge(mcp::router(mcp::McpState {
+            api: api.clone(),
+            changes: self.changes.clone(),
+            tasks: self.workers.clone(),
+            stop: self.no_sessions.clone(),
+        }));
         let (outside, io) = sockets::around(inside);
         socketio::register(
             &io,
@@ -250,38 +266,6 @@ impl Server {
             .layer(middleware::from_fn_with_state(hosts, rest::middleware::guard::check))
             .layer(middleware::from_fn_with_state(connections, rest::transfer::count));
         (router, io)
-    }
-
-    fn application(&self, config: &ServerConfig) -> Application {
-        Application::new(
-            self.store.clone(),
-            self.auth.clone(),
-            self.rooms.clone(),
-            self.agents.clone(),
-            self.files.clone(),
-            self.clock.clone(),
-            ApplicationOptions {
-                everyone: config.no_auth.then(Authenticator::owner),
-                address_policy: address_policy(config),
-            },
-        )
-    }
-
-    fn http_state(&self, api: Application) -> rest::HttpState {
-        rest::HttpState {
-            api,
-            conversations: self.conversations.clone(),
-            reading: rest::BodyQuota::new(self.connections.accounts().clone()),
-        }
-    }
-
-    fn mcp_state(&self, api: Application) -> mcp::McpState {
-        mcp::McpState {
-            api,
-            changes: self.changes.clone(),
-            tasks: self.workers.clone(),
-            stop: self.no_sessions.clone(),
-        }
     }
 
     /// Shuts down after the last request: parks runs, lets rooms finish, tells sockets, and closes
@@ -353,11 +337,16 @@ fn announce(config: &ServerConfig, bound: SocketAddr, secret: &TokenSecret) -> R
 
 /// Opens the data of a server that may be running.
 async fn visit(data: Option<PathBuf>) -> Result<Store> {
+    Ok(Store::open(&data_directory(data)?, StoreAccess::Visit).await?)
+}
+
+/// Returns the data directory, which must have data.
+fn data_directory(data: Option<PathBuf>) -> Result<PathBuf> {
     let data = data.unwrap_or_else(|| PathBuf::from(DATA));
     if !Store::is_at(&data) {
         bail!("there is no copydesk data in {}; use --data", data.display());
     }
-    Ok(Store::open(&data, StoreAccess::Visit).await?)
+    Ok(data)
 }
 
 /// Exports a document into a file or to standard output.

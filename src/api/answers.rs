@@ -5,7 +5,7 @@ use crate::auth::{AuthError, TokenSecret};
 use crate::ids::UserId;
 use crate::store::{AnswerRecord, Store, StoreOp, WriteBatch};
 
-use super::ApiError;
+use super::ApiResult;
 
 /// Name of the setting that holds the secret of the keys.
 const SECRET: &str = "messages_secret";
@@ -41,12 +41,12 @@ impl StoredAnswers {
         user: &UserId,
         keys: &[String],
         since_ms: u64,
-    ) -> Result<Vec<AnswerRecord>, ApiError> {
+    ) -> ApiResult<Vec<AnswerRecord>> {
         Ok(self.0.answers(user, keys, since_ms).await?)
     }
 
     /// Stores an answer.
-    pub async fn put(&self, answer: AnswerRecord) -> Result<(), ApiError> {
+    pub async fn put(&self, answer: AnswerRecord) -> ApiResult<()> {
         Ok(self.0.commit(StoreOp::PutAnswer(answer)).await?)
     }
 
@@ -59,7 +59,7 @@ impl StoredAnswers {
         earlier: Vec<String>,
         before_ms: u64,
         most_bytes: u64,
-    ) -> Result<(), ApiError> {
+    ) -> ApiResult<()> {
         let (user, at_ms) = (answer.user.clone(), answer.used_ms);
         let mark = StoreOp::UseAnswers { user: user.clone(), keys: earlier, at_ms };
         let batch = WriteBatch::from(mark)
@@ -69,7 +69,7 @@ impl StoredAnswers {
     }
 
     /// Removes an answer.
-    pub async fn remove(&self, user: UserId, key: String) -> Result<(), ApiError> {
+    pub async fn remove(&self, user: UserId, key: String) -> ApiResult<()> {
         Ok(self.0.commit(StoreOp::DropAnswer { user, key }).await?)
     }
 }

@@ -6,7 +6,7 @@ use crate::ids::{DocumentId, UserId};
 use crate::permissions::Action;
 use crate::store::AuditRecord;
 
-use super::{ApiError, Caller, ListPage};
+use super::{ApiResult, Caller, ListPage};
 
 /// Lines of the audit log, newest first.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Caller {
         document: Option<&DocumentId>,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<AuditLines, ApiError> {
+    ) -> ApiResult<AuditLines> {
         match document {
             Some(document) => drop(self.room(document, Action::Audit).await?),
             None => self.require(Action::Administer)?,

@@ -4,7 +4,7 @@ use crate::agent::ConversationFork;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Action;
 
-use super::{ApiError, Caller};
+use super::{ApiResult, Caller};
 
 /// Conversation that the caller may read: of a session of the caller's own, about a document or
 /// about none.
@@ -33,7 +33,7 @@ impl Caller {
         &self,
         session: SessionId,
         document: Option<DocumentId>,
-    ) -> Result<ConversationName, ApiError> {
+    ) -> ApiResult<ConversationName> {
         let session = self.own_session(session).await?;
         if let Some(document) = &document {
             self.room(document, Action::Read).await?;
@@ -46,21 +46,20 @@ impl Caller {
     pub async fn clear_conversation(
         &self,
         session: SessionId,
-        document: impl Future<Output = Result<Option<DocumentId>, ApiError>>,
-    ) -> Result<(), ApiError> {
+        document: impl Future<Output = ApiResult<Option<DocumentId>>>,
+    ) -> ApiResult<()> {
         let session = self.own_session(session).await?;
         let document = document.await?;
         self.require_asking(document.as_ref()).await?;
-        let cleared = self.api.agents.clear(&session, document.as_ref(), &self.principal).await;
-        Ok(cleared?)
+        Ok(self.api.agents.clear(&session, document.as_ref(), &self.principal).await?)
     }
 
     /// Continues a conversation of the caller's own session from the end of an earlier run.
     pub async fn fork_conversation(
         &self,
         session: SessionId,
-        start: impl Future<Output = Result<ForkStart, ApiError>>,
-    ) -> Result<(), ApiError> {
+        start: impl Future<Output = ApiResult<ForkStart>>,
+    ) -> ApiResult<()> {
         let session = self.own_session(session).await?;
         let ForkStart { document, session: from, run } = start.await?;
         self.require_asking(document.as_ref()).await?;
@@ -76,7 +75,7 @@ impl Caller {
     }
 
     /// Checks that the caller may ask the agent about a document, or about none.
-    async fn require_asking(&self, document: Option<&DocumentId>) -> Result<(), ApiError> {
+    pub(super) async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
             Some(document) => self.room(document, Action::Ask).await.map(drop),
             None => self.require(Action::Ask),

@@ -111,8 +111,7 @@ impl Caller {
         let room = self.room_or_inbox(document, Action::Manage).await?;
         let change = change.await?;
         self.api.agents.check_policies(&change, &room).await?;
-        let configured = room.configure(change, self.principal.clone()).await;
-        Ok(configured?)
+        Ok(room.configure(change, self.principal.clone()).await?)
     }
 
     /// Applies a person's own change, the differences between the text of a version and a new text,
@@ -124,7 +123,6 @@ impl Caller {
     ) -> ApiResult<Version> {
         let room = self.room(document, Action::Write).await?;
         let (base, text) = edit.await?;
-        let edited = room.edit(&self.api.store, base, &text, &self.principal).await;
-        Ok(edited?)
+        Ok(room.edit(&self.api.store, base, &text, &self.principal).await?)
     }
 }

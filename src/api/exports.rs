@@ -7,7 +7,7 @@ use crate::permissions::Action;
 use crate::rooms::{ExportSnapshot, RoomError, author_spans};
 use crate::store::Store;
 
-use super::{ApiError, Caller};
+use super::{ApiError, ApiResult, Caller};
 
 /// File that a document was exported to.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Caller {
         &self,
         document: &DocumentId,
         format: ExportFormat,
-    ) -> Result<ExportedFile, ApiError> {
+    ) -> ApiResult<ExportedFile> {
         let room = self.room(document, Action::Read).await?;
         let input = export_input(&self.api.store, document, room.draft().await?, format).await?;
         let name = input.file_name(format);

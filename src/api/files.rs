@@ -4,7 +4,7 @@ use crate::file_sync::FileSync;
 use crate::ids::DocumentId;
 use crate::permissions::Action;
 
-use super::{ApiError, Application, Caller, ErrorCode, ListPage};
+use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ListPage};
 
 /// Files of the workspace that can be opened, each with the document that it is already.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Caller {
         pattern: String,
         after: Option<String>,
         limit: usize,
-    ) -> Result<ListedFiles, ApiError> {
+    ) -> ApiResult<ListedFiles> {
         let files = self.files()?;
         let found = files.list(pattern, after, limit + 1).await?;
         let file = |path: String| {
@@ -49,8 +49,8 @@ impl Caller {
     /// Returns the document of a file, and creates it if there is none.
     pub async fn open_file(
         &self,
-        path: impl Future<Output = Result<String, ApiError>>,
-    ) -> Result<DocumentId, ApiError> {
+        path: impl Future<Output = ApiResult<String>>,
+    ) -> ApiResult<DocumentId> {
         let files = self.files()?;
         let path = path.await?;
         Ok(files.open(&path, &self.principal).await?)
@@ -58,7 +58,7 @@ impl Caller {
 
     /// Returns the files of the workspace, for people who may create documents: opening a file
     /// creates one.
-    fn files(&self) -> Result<&FileSync, ApiError> {
+    fn files(&self) -> ApiResult<&FileSync> {
         self.require(Action::Create)?;
         self.api.files.as_ref().ok_or_else(|| {
             let message = "this server has no workspace, so files cannot be opened as documents";

@@ -11,7 +11,7 @@ use crate::permissions::Action;
 use crate::rooms::{RoomHandle, author_spans, compare, placements, text_at};
 use crate::store::HistoryRecord;
 
-use super::{ApiError, Application, Caller, ErrorDetails, ListPage};
+use super::{ApiError, ApiResult, Application, Caller, ErrorDetails, ListPage};
 
 /// Versions of a document, newest first.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Application {
         document: &DocumentId,
         version: Version,
         person: &UserId,
-    ) -> Result<Text, ApiError> {
+    ) -> ApiResult<Text> {
         Ok(text_at(&self.store, document, version, person.as_str()).await?)
     }
 }
@@ -54,7 +54,7 @@ impl Caller {
         document: &DocumentId,
         before: Option<Version>,
         limit: usize,
-    ) -> Result<VersionList, ApiError> {
+    ) -> ApiResult<VersionList> {
         self.room(document, Action::Read).await?;
         let lines = self.api.store.history(document, before, limit as u32 + 1).await?;
         let page = ListPage::cut(lines, limit);
@@ -74,7 +74,7 @@ impl Caller {
         &self,
         document: &DocumentId,
         version: Version,
-    ) -> Result<Text, ApiError> {
+    ) -> ApiResult<Text> {
         let room = self.room(document, Action::Read).await?;
         check_version(&room, version).await?;
         self.api.older_text(document, version, &self.principal.user).await
@@ -86,7 +86,7 @@ impl Caller {
         document: &DocumentId,
         from: Version,
         to: Option<Version>,
-    ) -> Result<VersionComparison, ApiError> {
+    ) -> ApiResult<VersionComparison> {
         let room = self.room(document, Action::Read).await?;
         let newest = check_version(&room, to.map_or(from, |to| from.max(to))).await?;
         let (to, person) = (to.unwrap_or(newest), self.principal.user.as_str());
@@ -99,13 +99,12 @@ impl Caller {
     pub async fn restore_version(
         &self,
         document: &DocumentId,
-        wanted: impl Future<Output = Result<(Version, Option<Version>), ApiError>>,
-    ) -> Result<Version, ApiError> {
+        wanted: impl Future<Output = ApiResult<(Version, Option<Version>)>>,
+    ) -> ApiResult<Version> {
         let room = self.room(document, Action::Write).await?;
         let (version, only_at) = wanted.await?;
         check_version(&room, version).await?;
-        let restored = room.restore(&self.api.store, version, only_at, &self.principal).await;
-        Ok(restored?)
+        Ok(room.restore(&self.api.store, version, only_at, &self.principal).await?)
     }
 
     /// Returns the newest version, and the author of every span of a range of it; without bounds,
@@ -115,7 +114,7 @@ impl Caller {
         document: &DocumentId,
         from: Option<usize>,
         to: Option<usize>,
-    ) -> Result<(Version, Vec<AuthorSpan>), ApiError> {
+    ) -> ApiResult<(Version, Vec<AuthorSpan>)> {
         let room = self.room(document, Action::Read).await?;
         let now = room.read().await?;
         let len = now.text.len();
@@ -129,7 +128,7 @@ impl Caller {
 }
 
 /// Returns the newest version, which must not be older than `version`.
-async fn check_version(room: &RoomHandle, version: Version) -> Result<Version, ApiError> {
+async fn check_version(room: &RoomHandle, version: Version) -> ApiResult<Version> {
     let newest = room.read().await?.version;
     if version <= newest {
         return Ok(newest);

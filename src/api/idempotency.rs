@@ -2,7 +2,7 @@
 
 use crate::store::{IdempotencyRecord, StoreOp, WriteBatch};
 
-use super::{ApiError, Application};
+use super::{ApiResult, Application};
 
 /// Lifetime of a key, in milliseconds.
 const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -13,7 +13,7 @@ impl Application {
     pub async fn begin_keyed_write(
         &self,
         begun: &IdempotencyRecord,
-    ) -> Result<Option<IdempotencyRecord>, ApiError> {
+    ) -> ApiResult<Option<IdempotencyRecord>> {
         let known = self.store.once(&begun.user, &begun.key).await?;
         let known = known.filter(|it| begun.at_ms.saturating_sub(it.at_ms) < LIFE_MS);
         if known.is_none() {
@@ -26,7 +26,7 @@ impl Application {
 
     /// Stores the answer to a write with a key. Without an answer the write came to nothing, and
     /// the key can be used again.
-    pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> Result<(), ApiError> {
+    pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> ApiResult<()> {
         let op = match ended.answer {
             Some(_) => StoreOp::PutOnce(ended),
             None => StoreOp::ForgetOnce { user: ended.user, key: ended.key },

@@ -233,8 +233,7 @@ impl Caller {
         undo: impl Future<Output = ApiResult<UndoChange>>,
     ) -> ApiResult<Arc<ApprovalRequest>> {
         let room = self.room_of_request(id, Action::Decide).await?;
-        let undone = self.api.agents.undo_in(&room, undo.await?, self.principal.clone()).await;
-        Ok(undone?)
+        Ok(self.api.agents.undo_in(&room, undo.await?, self.principal.clone()).await?)
     }
 
     /// Proposes again, on the current text, what was rejected or has expired: these hunks, or all.
@@ -248,8 +247,7 @@ impl Caller {
         let hunks = hunks.await?;
         let wanted = ProposeAgain { request: id, hunks: hunks.clone() };
         let (by, session) = (self.principal.clone(), self.session.clone());
-        let reopened = self.api.agents.reopen_in(&room, wanted, by, session).await;
-        let reopened = reopened?;
+        let reopened = self.api.agents.reopen_in(&room, wanted, by, session).await?;
         let unplaced = reopened.unplaced(hunks.as_deref());
         Ok((reopened, unplaced))
     }

@@ -9,7 +9,7 @@ use crate::permissions::Action;
 use crate::rooms::clock::WallClock;
 use crate::store::{Store, StoreOp};
 
-use super::{ApiError, Caller};
+use super::{ApiError, ApiResult, Caller};
 
 /// Permission to start a run.
 #[derive(Clone, Debug)]
@@ -29,12 +29,9 @@ impl Caller {
         session: Option<SessionId>,
         document: Option<&DocumentId>,
         mode: Option<PermissionMode>,
-    ) -> Result<AdmittedRun, ApiError> {
-        self.require_in(Action::Ask, document)?;
-        if let Some(document) = document {
-            // A private document of another person counts as missing.
-            self.room(document, Action::Ask).await?;
-        }
+    ) -> ApiResult<AdmittedRun> {
+        // A private document of another person counts as missing.
+        self.require_asking(document).await?;
         let default = || self.api.agents.default_mode(&self.principal, document);
         let permission_mode = mode.unwrap_or_else(default);
         let session = match (session, &self.session) {
@@ -53,7 +50,7 @@ impl Caller {
         session: SessionId,
         run: &RunId,
         wait: Duration,
-    ) -> Result<RunStatus, ApiError> {
+    ) -> ApiResult<RunStatus> {
         let session = self.own_session(session).await?;
         if wait > Duration::ZERO {
             tokio::select! {
@@ -79,8 +76,8 @@ impl Caller {
         &self,
         session: SessionId,
         run: Option<RunId>,
-        input: impl Future<Output = Result<(), ApiError>>,
-    ) -> Result<(), ApiError> {
+        input: impl Future<Output = ApiResult<()>>,
+    ) -> ApiResult<()> {
         let session = Some(self.own_session(session).await?);
         input.await?;
         Ok(self.api.agents.cancel(StopFilter { session, run }).await?)
@@ -91,17 +88,16 @@ impl Caller {
         &self,
         session: SessionId,
         run: RunId,
-        input: impl Future<Output = Result<(), ApiError>>,
-    ) -> Result<(), ApiError> {
+        input: impl Future<Output = ApiResult<()>>,
+    ) -> ApiResult<()> {
         let session = self.own_session(session).await?;
         input.await?;
         let stop = StopFilter { session: Some(session.clone()), run: Some(run.clone()) };
         let stopped = self.api.agents.cancel(stop).await;
-        if matches!(stopped, Err(AskError::NoRun)) {
-            let status = self.api.agents.look(&session, &run).await?;
-            if status.is_some() {
-                return Ok(());
-            }
+        if matches!(stopped, Err(AskError::NoRun))
+            && self.api.agents.look(&session, &run).await?.is_some()
+        {
+            return Ok(());
         }
         Ok(stopped?)
     }

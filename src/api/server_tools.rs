@@ -37,8 +37,7 @@ impl Caller {
             (json!({"tools": tools, "token": self.token}), self.api.clock.now_ms());
         let line = StoreOp::Audit(AuditEntry::new("server_tools.chosen", user, detail, now_ms));
         let put = StoreOp::PutSetting { key: setting(user), value: json!(tools).to_string() };
-        let stored = self.api.store.commit(WriteBatch::from(put).with(line)).await;
-        stored?;
+        self.api.store.commit(WriteBatch::from(put).with(line)).await?;
         Ok(tools)
     }
 }

@@ -4,7 +4,7 @@ use crate::agent::PermissionMode;
 use crate::permissions::{Action, Principal};
 use crate::rooms::settings::ServerSettings;
 
-use super::{ApiError, Application, Caller};
+use super::{ApiResult, Application, Caller};
 
 /// Settings that an owner wants.
 #[derive(Clone, Debug)]
@@ -32,17 +32,14 @@ impl Caller {
     /// Changes the settings of the server, for owners, and returns those in force.
     pub async fn set_settings(
         &self,
-        wanted: impl Future<Output = Result<NewSettings, ApiError>>,
-    ) -> Result<ServerSettings, ApiError> {
+        wanted: impl Future<Output = ApiResult<NewSettings>>,
+    ) -> ApiResult<ServerSettings> {
         self.require(Action::Administer)?;
         let NewSettings { settings, names_mode } = wanted.await?;
         if names_mode {
-            let checked =
-                self.api.agents.check_mode(settings.permission_mode, &self.principal, None);
-            checked?;
+            self.api.agents.check_mode(settings.permission_mode, &self.principal, None)?;
         }
-        let set = self.api.rooms.set_settings(settings, &self.principal).await;
-        set?;
+        self.api.rooms.set_settings(settings, &self.principal).await?;
         Ok(self.api.rooms.settings())
     }
 }

@@ -152,20 +152,19 @@ impl AccessGuards {
 
     /// Returns the tokens in use that have expired at `now_ms`.
     pub(super) fn expired(&self, now_ms: u64) -> Vec<(TokenId, AccessEnd)> {
-        let out = self.out();
-        let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
-        let ended = held.filter(|(_, held)| held.why.get().is_none());
-        ended
-            .filter_map(|(token, it)| Some((token.clone(), expired(it.expires_ms, now_ms)?)))
-            .collect()
+        let ended =
+            |it: &Arc<TokenState>| Some((it.token.clone(), expired(it.expires_ms, now_ms)?));
+        self.good().iter().filter_map(ended).collect()
     }
 
     /// Returns the tokens in use that are not known to have ended.
     pub(super) fn tokens(&self) -> Vec<TokenId> {
-        let out = self.out();
-        let held = out.iter().filter_map(|(token, held)| Some((token, held.upgrade()?)));
-        let good = held.filter(|(_, held)| held.why.get().is_none());
-        good.map(|(token, _)| token.clone()).collect()
+        self.good().iter().map(|it| it.token.clone()).collect()
+    }
+
+    fn good(&self) -> Vec<Arc<TokenState>> {
+        let held = self.out();
+        held.values().filter_map(Weak::upgrade).filter(|it| it.why.get().is_none()).collect()
     }
 
     fn out(&self) -> MutexGuard<'_, HashMap<TokenId, Weak<TokenState>>> {

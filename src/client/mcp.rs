@@ -19,9 +19,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{ClientError, ServerClient};
+use super::{ClientError, ClientResult, ServerClient};
 
-pub use lines::{InputLine, InputLines, write_line};
+pub use lines::{InputLine, input_lines, write_line};
 
 use sse::SseEvents;
 
@@ -163,37 +163,28 @@ impl StdioBridge {
     async fn ask(self: &Arc<Self>, id: Value, message: Value) {
         let cancel = self.stop.child_token();
         self.state().under_way.insert(id.to_string(), cancel.clone());
-        if is_self_contained(&message) {
-            let bridge = Arc::clone(self);
-            self.tasks.spawn(async move {
-                tokio::select! {
-                    () = cancel.cancelled() => {}
-                    () = bridge.ask_now(&id, &message) => {}
-                }
-                bridge.state().under_way.remove(&id.to_string());
-            });
-            return;
+        let mut sent = None;
+        if !is_self_contained(&message) {
+            sent = Some(self.post_in_session(&message).await);
         }
-        match self.post_in_session(&message).await {
-            Ok(answer) => {
-                let bridge = Arc::clone(self);
-                self.tasks.spawn(async move {
-                    tokio::select! {
-                        () = cancel.cancelled() => {}
-                        () = bridge.pass_on(&id, answer) => {}
-                    }
-                    bridge.state().under_way.remove(&id.to_string());
-                });
+        let bridge = Arc::clone(self);
+        self.tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                () = bridge.answer(&id, &message, sent) => {}
+                () = cancel.cancelled() => {}
             }
-            Err(error) => {
-                self.state().under_way.remove(&id.to_string());
-                self.say(&failure(&id, -32000, &error.to_string()));
-            }
-        }
+            bridge.state().under_way.remove(&id.to_string());
+        });
     }
 
-    async fn ask_now(&self, id: &Value, message: &Value) {
-        match self.post(message).await {
+    /// Writes the answer to a request, which is sent now if it was not before.
+    async fn answer(&self, id: &Value, message: &Value, sent: Option<ClientResult<Response>>) {
+        let sent = match sent {
+            Some(sent) => sent,
+            None => self.post(message).await,
+        };
+        match sent {
             Ok(answer) => self.pass_on(id, answer).await,
             Err(error) => self.say(&failure(id, -32000, &error.to_string())),
         }

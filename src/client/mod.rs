@@ -84,12 +84,8 @@ struct ProblemSummary {
 impl ClientError {
     /// Returns the server's code of the error; `None` if the error is not the server's.
     pub fn code(&self) -> Option<&str> {
-        match self {
-            Self::Refused { code, .. } => Some(code),
-            Self::Address(_) | Self::Token | Self::Unreachable { .. } | Self::Strange { .. } => {
-                None
-            }
-        }
+        let Self::Refused { code, .. } = self else { return None };
+        Some(code)
     }
 }
 
@@ -137,14 +133,12 @@ impl ServerClient {
 
     /// Issues a token.
     pub async fn issue(&self, wish: &IssueToken) -> ClientResult<IssuedToken> {
-        let answer = self.send(self.request(Method::POST, &["tokens"])?.json(wish)).await?;
-        self.read(answer).await
+        self.read(self.request(Method::POST, &["tokens"])?.json(wish)).await
     }
 
     /// Lists all tokens, without their secrets.
     pub async fn tokens(&self) -> ClientResult<TokenList> {
-        let answer = self.send(self.request(Method::GET, &["tokens"])?).await?;
-        self.read(answer).await
+        self.read(self.request(Method::GET, &["tokens"])?).await
     }
 
     /// Revokes a token.
@@ -157,17 +151,14 @@ impl ServerClient {
     /// # Errors
     /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Value> {
-        let answer = self.send(self.query(path, query)?).await?;
-        self.read(answer).await
+        self.read(self.query(path, query)?).await
     }
 
     /// Returns the file at an address below `/api/v1`.
     pub async fn file(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Vec<u8>> {
         let answer = self.send(self.query(path, query)?).await?;
         let status = answer.status();
-        let address = self.shown();
-        let bytes = answer.bytes().await.map_err(|_| ClientError::Strange { address, status })?;
-        Ok(bytes.into())
+        Ok(answer.bytes().await.map_err(|_| self.strange(status))?.into())
     }
 
     /// Returns all entries of a list, page by page; `field` of each page has its entries.
@@ -193,8 +184,7 @@ impl ServerClient {
     /// # Errors
     /// [`ClientError`], also if the answer is not valid JSON.
     pub async fn post(&self, path: &[&str], body: &Value) -> ClientResult<Value> {
-        let answer = self.send(self.request(Method::POST, path)?.json(body)).await?;
-        self.read(answer).await
+        self.read(self.request(Method::POST, path)?.json(body)).await
     }
 
     fn query(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<RequestBuilder> {
@@ -258,10 +248,11 @@ impl ServerClient {
         ClientError::Strange { address: self.shown(), status }
     }
 
-    async fn read<T: DeserializeOwned>(&self, answer: Response) -> ClientResult<T> {
+    /// Sends a request, and reads the JSON of the answer.
+    async fn read<T: DeserializeOwned>(&self, request: RequestBuilder) -> ClientResult<T> {
+        let answer = self.send(request).await?;
         let status = answer.status();
-        let address = || self.shown();
-        answer.json().await.map_err(|_| ClientError::Strange { address: address(), status })
+        answer.json().await.map_err(|_| self.strange(status))
     }
 
     /// Returns the address without a password or fragment that it may hold.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -16,7 +16,7 @@ use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
 use super::session::ClientSession;
 use super::transport::{ConnectionTransport, TooManyConnections};
-use super::{EndReason, MESSAGE_BYTES};
+use super::{EndReason, MESSAGE_BYTES, lock};
 
 /// Bytes that may wait to be sent to one person, over all connections, beyond the largest message
 /// among them.
@@ -88,7 +88,7 @@ pub struct PersonAccount {
 
 /// Purpose for which bytes are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HeldFor {
+pub enum HeldFor {
     /// Parts of an incomplete message.
     Arriving,
     /// A complete message that is not answered.
@@ -226,36 +226,13 @@ impl PersonAccount {
         }
     }
 
-    /// Holds bytes of an incomplete message.
+    /// Holds bytes for this purpose.
     ///
     /// # Errors
     /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn hold_arriving(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(HeldFor::Arriving, bytes)
-    }
-
-    /// Holds bytes of a message that waits to be handled.
-    ///
-    /// # Errors
-    /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn hold_waiting(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(HeldFor::Waiting, bytes)
-    }
-
-    /// Holds bytes of the body of an HTTP request.
-    ///
-    /// # Errors
-    /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn hold_body(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(HeldFor::Body, bytes)
-    }
-
-    /// Holds bytes that are to be sent.
-    ///
-    /// # Errors
-    /// [`NoRoom`] if the person or the server would hold too much.
-    pub fn hold_outgoing(self: &Arc<Self>, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.hold(HeldFor::Outgoing, bytes)
+    pub fn hold(self: &Arc<Self>, purpose: HeldFor, bytes: usize) -> Result<HeldBytes, NoRoom> {
+        self.add(purpose, bytes, self.limit(purpose, bytes))?;
+        Ok(HeldBytes { account: Arc::clone(self), purpose, bytes })
     }
 
     /// Returns `true` if so much waits to be sent to this person that nothing large should be
@@ -274,11 +251,6 @@ impl PersonAccount {
     /// Returns `true` if the person may only read.
     pub fn only_reads(&self) -> bool {
         self.only_reads.load(Ordering::Relaxed)
-    }
-
-    fn hold(self: &Arc<Self>, purpose: HeldFor, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.add(purpose, bytes, self.limit(purpose, bytes))?;
-        Ok(HeldBytes { account: Arc::clone(self), purpose, bytes })
     }
 
     fn counter(&self, purpose: HeldFor) -> &AtomicUsize {
@@ -513,11 +485,6 @@ fn add_within(counter: &AtomicUsize, bytes: usize, limit: usize) -> Result<(), A
     added.map(|_| ()).map_err(|_| AccountFull)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -535,16 +502,19 @@ mod tests {
     fn one_person_holds_so_much_and_nobody_else_is_concerned() {
         let accounts = accounts();
         let ana = accounts.of(&person("ana", Role::Editor));
-        let all = ana.hold_waiting(WAITING_BYTES).unwrap();
-        assert_eq!(ana.hold_waiting(1).map(drop), Err(NoRoom::Person));
+        let all = ana.hold(HeldFor::Waiting, WAITING_BYTES).unwrap();
+        assert_eq!(ana.hold(HeldFor::Waiting, 1).map(drop), Err(NoRoom::Person));
         assert_eq!(
-            accounts.of(&person("ana", Role::Editor)).hold_waiting(1).map(drop),
+            accounts.of(&person("ana", Role::Editor)).hold(HeldFor::Waiting, 1).map(drop),
             Err(NoRoom::Person)
         );
-        assert_eq!(accounts.of(&person("ben", Role::Editor)).hold_waiting(1).map(drop), Ok(()));
-        assert_eq!(ana.hold_arriving(ARRIVING_BYTES).map(drop), Ok(()), "counted apart");
+        assert_eq!(
+            accounts.of(&person("ben", Role::Editor)).hold(HeldFor::Waiting, 1).map(drop),
+            Ok(())
+        );
+        assert_eq!(ana.hold(HeldFor::Arriving, ARRIVING_BYTES).map(drop), Ok(()), "counted apart");
         drop(all);
-        assert_eq!(ana.hold_waiting(WAITING_BYTES).map(drop), Ok(()));
+        assert_eq!(ana.hold(HeldFor::Waiting, WAITING_BYTES).map(drop), Ok(()));
         assert_eq!(accounts.held(), 0);
     }
 
@@ -552,24 +522,27 @@ mod tests {
     fn somebody_who_may_only_read_holds_little() {
         let accounts = accounts();
         let eve = accounts.of(&person("eve", Role::Viewer));
-        let mut held = eve.hold_waiting(READER_BYTES - 1).unwrap();
+        let mut held = eve.hold(HeldFor::Waiting, READER_BYTES - 1).unwrap();
         assert_eq!((held.grow(2), held.grow(1)), (Err(NoRoom::Person), Ok(())));
-        assert_eq!(accounts.of(&person("eve", Role::Editor)).hold_waiting(1).map(drop), Ok(()));
+        assert_eq!(
+            accounts.of(&person("eve", Role::Editor)).hold(HeldFor::Waiting, 1).map(drop),
+            Ok(())
+        );
     }
 
     #[test]
     fn what_is_sent_is_limited_beyond_the_largest_message() {
         let accounts = accounts();
         let ana = accounts.of(&person("ana", Role::Viewer));
-        let largest = ana.hold_outgoing(3 * OUTGOING_BYTES).unwrap();
-        let rest = ana.hold_outgoing(OUTGOING_BYTES).unwrap();
+        let largest = ana.hold(HeldFor::Outgoing, 3 * OUTGOING_BYTES).unwrap();
+        let rest = ana.hold(HeldFor::Outgoing, OUTGOING_BYTES).unwrap();
         assert!(ana.is_busy());
-        assert_eq!(ana.hold_outgoing(1).map(drop), Err(NoRoom::Person));
+        assert_eq!(ana.hold(HeldFor::Outgoing, 1).map(drop), Err(NoRoom::Person));
         drop((largest, rest));
         let parts: Vec<_> =
-            (0..18).map(|_| ana.hold_outgoing(OUTGOING_BYTES / 18).unwrap()).collect();
+            (0..18).map(|_| ana.hold(HeldFor::Outgoing, OUTGOING_BYTES / 18).unwrap()).collect();
         assert_eq!(
-            ana.hold_outgoing(OUTGOING_BYTES / 9).map(drop),
+            ana.hold(HeldFor::Outgoing, OUTGOING_BYTES / 9).map(drop),
             Ok(()),
             "the largest is not counted"
         );
@@ -581,10 +554,11 @@ mod tests {
         let accounts = MemoryAccounts::new(1_000);
         let ana = accounts.of(&person("ana", Role::Editor));
         let ben = accounts.of(&person("ben", Role::Editor));
-        let held = (ana.hold_waiting(600).unwrap(), ben.hold_outgoing(400).unwrap());
-        assert_eq!(ben.hold_arriving(1).map(drop), Err(NoRoom::Server));
-        assert_eq!(accounts.unknown().hold_arriving(1).map(drop), Err(NoRoom::Server));
+        let held =
+            (ana.hold(HeldFor::Waiting, 600).unwrap(), ben.hold(HeldFor::Outgoing, 400).unwrap());
+        assert_eq!(ben.hold(HeldFor::Arriving, 1).map(drop), Err(NoRoom::Server));
+        assert_eq!(accounts.unknown().hold(HeldFor::Arriving, 1).map(drop), Err(NoRoom::Server));
         drop(held);
-        assert_eq!((ben.hold_arriving(1_000).map(drop), accounts.held()), (Ok(()), 0));
+        assert_eq!((ben.hold(HeldFor::Arriving, 1_000).map(drop), accounts.held()), (Ok(()), 0));
     }
 }

@@ -21,7 +21,9 @@ mod stream;
 mod transport;
 mod unknown;
 
-pub use account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
 pub use session::{ClientSession, QueueOverflow, SwitchRefused};
@@ -73,4 +75,9 @@ pub enum EndReason {
     TooManyUnknown,
     /// The server stops.
     ServerStops,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The value is consistent between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

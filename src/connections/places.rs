@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
+use super::lock;
 use super::unknown::UnknownTable;
 
 /// Largest number of HTTP connections of one person, beside those of clients that poll: two for
@@ -34,27 +35,27 @@ pub(super) struct TransportEntries<T> {
 /// Entry of a connection in a [`TransportTable`], removed on drop.
 #[derive(Debug)]
 pub(super) struct TransportPlace<T> {
-    table: Arc<TransportTable<T>>,
-    number: u64,
-    peer: IpAddr,
+    pub(super) table: Arc<TransportTable<T>>,
+    pub(super) number: u64,
+    pub(super) peer: IpAddr,
 }
 
 /// Table of clients by their names.
-#[derive(Debug)]
-pub(super) struct SessionTable<T>(Mutex<HashMap<String, Weak<T>>>);
+pub(super) type SessionTable<T> = Mutex<HashMap<String, Weak<T>>>;
 
 /// Entry of a client in a [`SessionTable`], removed on drop.
 #[derive(Debug)]
 pub(super) struct SessionPlace<T> {
-    table: Arc<SessionTable<T>>,
-    name: String,
+    pub(super) table: Arc<SessionTable<T>>,
+    /// Name of the client's engine.io session.
+    pub(super) name: String,
 }
 
 /// Place among the clients that have not shown a token, freed on drop.
 #[derive(Debug)]
 pub(super) struct UnknownPlace<T> {
-    table: Arc<Mutex<UnknownTable<T>>>,
-    number: u64,
+    pub(super) table: Arc<Mutex<UnknownTable<T>>>,
+    pub(super) number: u64,
 }
 
 impl<T> TransportTable<T> {
@@ -92,16 +93,6 @@ impl<T> TransportTable<T> {
 }
 
 impl<T> TransportPlace<T> {
-    /// Returns the place of the connection with this number and address of its peer.
-    pub(super) fn new(table: Arc<TransportTable<T>>, number: u64, peer: IpAddr) -> Self {
-        Self { table, number, peer }
-    }
-
-    /// Returns the address of the peer.
-    pub(super) fn peer(&self) -> IpAddr {
-        self.peer
-    }
-
     /// Returns the time on the clock of the table, in milliseconds.
     pub(super) fn now_ms(&self) -> u64 {
         self.table.now_ms()
@@ -145,29 +136,7 @@ impl<T> Drop for TransportPlace<T> {
     }
 }
 
-impl<T> Default for SessionTable<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<T> SessionTable<T> {
-    pub(super) fn entries(&self) -> MutexGuard<'_, HashMap<String, Weak<T>>> {
-        lock(&self.0)
-    }
-}
-
 impl<T> SessionPlace<T> {
-    /// Returns the place of the client that is entered under this name.
-    pub(super) fn new(table: Arc<SessionTable<T>>, name: String) -> Self {
-        Self { table, name }
-    }
-
-    /// Returns the name of the client's engine.io session.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Drops this place without its entry, because another place has that name.
     pub(super) fn keep_entry(mut self) {
         self.name.clear();
@@ -176,14 +145,7 @@ impl<T> SessionPlace<T> {
 
 impl<T> Drop for SessionPlace<T> {
     fn drop(&mut self) {
-        self.table.entries().remove(&self.name);
-    }
-}
-
-impl<T> UnknownPlace<T> {
-    /// Returns the place of the client that has this number.
-    pub(super) fn new(table: Arc<Mutex<UnknownTable<T>>>, number: u64) -> Self {
-        Self { table, number }
+        lock(&self.table).remove(&self.name);
     }
 }
 
@@ -191,9 +153,4 @@ impl<T> Drop for UnknownPlace<T> {
     fn drop(&mut self) {
         lock(&self.table).remove(self.number);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

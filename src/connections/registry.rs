@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 
 use crate::permissions::Principal;
 
-use super::EndReason;
-use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
+use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 use super::pace::MessagePace;
 use super::places::{SessionPlace, SessionTable, TransportPlace, TransportTable, UnknownPlace};
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
 use super::unknown::UnknownTable;
+use super::{EndReason, lock};
 
 /// Largest number of connections that have not shown a token.
 const UNKNOWN_CONNECTIONS: usize = 1_024;
@@ -102,7 +102,7 @@ impl ConnectionRegistry {
     pub fn accept(&self, peer: IpAddr) -> Arc<ConnectionTransport> {
         let number = self.0.next_number();
         let peer = network(peer);
-        let place = TransportPlace::new(Arc::clone(&self.0.transports), number, peer);
+        let place = TransportPlace { table: Arc::clone(&self.0.transports), number, peer };
         let transport = Arc::new(ConnectionTransport::new(place, self.0.accounts.clone()));
         let mut transports = self.0.transports.entries();
         let crowded = transports.all.len() >= self.0.transports.most();
@@ -143,9 +143,9 @@ impl ConnectionRegistry {
         transport: &ConnectionTransport,
     ) -> (Arc<ClientSession>, Option<String>) {
         let number = self.0.next_number();
-        let place = UnknownPlace::new(Arc::clone(&self.0.unknown_sessions), number);
+        let place = UnknownPlace { table: Arc::clone(&self.0.unknown_sessions), number };
         let client = ClientSession::new(Some(place));
-        let mut unknown = self.0.unknown_sessions();
+        let mut unknown = lock(&self.0.unknown_sessions);
         let is_full = unknown.len() >= UNKNOWN_SESSIONS;
         let leaving = if is_full { unknown.take_oldest_of_most() } else { None };
         unknown.add(number, transport.peer(), Arc::downgrade(&client));
@@ -186,13 +186,13 @@ impl ConnectionRegistry {
 
     /// Registers a client under the name of its engine.io session.
     pub fn name(&self, session: &Arc<ClientSession>, name: String) {
-        self.0.sessions.entries().insert(name.clone(), Arc::downgrade(session));
-        session.be_named(SessionPlace::new(Arc::clone(&self.0.sessions), name));
+        lock(&self.0.sessions).insert(name.clone(), Arc::downgrade(session));
+        session.be_named(SessionPlace { table: Arc::clone(&self.0.sessions), name });
     }
 
     /// Returns the client of this name.
     pub fn session(&self, name: &str) -> Option<Arc<ClientSession>> {
-        self.0.sessions.entries().get(name).and_then(Weak::upgrade)
+        lock(&self.0.sessions).get(name).and_then(Weak::upgrade)
     }
 
     /// Holds bytes that came without a token. Those who hold most without a token make room for
@@ -201,7 +201,12 @@ impl ConnectionRegistry {
     /// # Errors
     /// [`NoRoom`] if nobody without a token holds anything.
     pub fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        self.0.hold_unknown(bytes)
+        loop {
+            match self.0.unknown.hold(HeldFor::Arriving, bytes) {
+                Ok(held) => return Ok(held),
+                Err(full) => self.0.largest_unknown().ok_or(full)?.end(),
+            }
+        }
     }
 
     /// Returns the client with the most unsent bytes.
@@ -220,8 +225,7 @@ impl ConnectionRegistry {
 
     /// Ends all connections.
     pub fn end_all(&self) {
-        let sessions: Vec<_> =
-            self.0.sessions.entries().values().filter_map(Weak::upgrade).collect();
+        let sessions: Vec<_> = lock(&self.0.sessions).values().filter_map(Weak::upgrade).collect();
         for session in sessions {
             session.end(EndReason::ServerStops);
         }
@@ -252,25 +256,10 @@ impl RegistryState {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn unknown_sessions(&self) -> MutexGuard<'_, UnknownTable<ClientSession>> {
-        self.unknown_sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Holds bytes that came without a token; ends those who hold most without a token until there
-    /// is room.
-    fn hold_unknown(&self, bytes: usize) -> Result<HeldBytes, NoRoom> {
-        loop {
-            match self.unknown.hold_arriving(bytes) {
-                Ok(held) => return Ok(held),
-                Err(full) => self.largest_unknown().ok_or(full)?.end(),
-            }
-        }
-    }
-
     /// Returns who holds most without a token, of the address that holds most.
     fn largest_unknown(&self) -> Option<UnknownHolder> {
         let (connections, clients) =
-            (self.transports.entries().unknown.live(), self.unknown_sessions().live());
+            (self.transports.entries().unknown.live(), lock(&self.unknown_sessions).live());
         let connections =
             connections.into_iter().map(|(peer, it)| (peer, UnknownHolder::Connection(it)));
         let clients = clients.into_iter().map(|(peer, it)| (peer, UnknownHolder::Client(it)));

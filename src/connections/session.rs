@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -15,7 +15,7 @@ use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
 use super::places::{SessionPlace, UnknownPlace};
 use super::transport::ConnectionTransport;
-use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES};
+use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES, lock};
 
 /// Bytes that may wait to be sent to one client, beyond the largest message among them.
 const SESSION_BYTES: usize = 18 * 1024 * 1024;
@@ -152,7 +152,7 @@ impl ClientSession {
 
     /// Returns the name of its engine.io session, once known.
     pub(super) fn name(&self) -> Option<String> {
-        lock(&self.place).as_ref().map(|place| place.name().to_owned())
+        lock(&self.place).as_ref().map(|place| place.name.clone())
     }
 
     /// Returns `true` while its transport is long polling.
@@ -451,11 +451,6 @@ impl Drop for ClientSession {
             None => person.sent(queue.bytes),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 use super::EndReason;
-use super::account::HeldBytes;
+use super::account::{HeldBytes, HeldFor};
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::head_end::HeadEnd;
 use super::kept_buffers::KeptBuffer;
@@ -172,9 +172,9 @@ impl IncomingMessage {
             (_, None) => Ok(()),
             (_, Some(_)) if self.length <= SMALL_MESSAGE_BYTES => Ok(()),
             (Some(held), Some(_)) => held.grow(self.length as usize - held.bytes()),
-            (None, Some(person)) => {
-                person.hold_arriving(self.length as usize).map(|held| self.held = Some(held))
-            }
+            (None, Some(person)) => person
+                .hold(HeldFor::Arriving, self.length as usize)
+                .map(|held| self.held = Some(held)),
         };
         held.map_err(|_| EndReason::ArrivingTooMuch)
     }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use futures_util::task::AtomicWaker;
 
 use crate::ids::TokenId;
 
-use super::EndReason;
-use super::account::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
+use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 use super::places::TransportPlace;
 use super::session::ClientSession;
+use super::{EndReason, lock};
 
 /// Longest wait for a request, or for the handshake after the upgrade, without a token.
 const UNKNOWN_PATIENCE: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ impl ConnectionTransport {
 
     /// Returns the address of the peer.
     pub(super) fn peer(&self) -> IpAddr {
-        self.place.peer()
+        self.place.peer
     }
 
     /// Ends the connection: reads and writes fail from now on, waiting ones too.
@@ -286,7 +286,7 @@ impl ConnectionTransport {
         let before = self.take_head().map_or(0, |held| held.bytes());
         let owner = lock(&self.owner).clone().filter(|_| self.is_known());
         let held = match owner {
-            Some(person) => person.hold_arriving(before + bytes)?,
+            Some(person) => person.hold(HeldFor::Arriving, before + bytes)?,
             None => hold_unknown(before + bytes)?,
         };
         *lock(&self.head) = Some(held);
@@ -367,9 +367,7 @@ impl ConnectionTransport {
         };
         (quiet > patience).then_some(EndReason::Idle)
     }
-}
 
-impl ConnectionTransport {
     /// Returns `true` if the access of the last request has ended and no answer is to be waited
     /// for.
     fn is_after_access(&self, now_ms: u64) -> bool {
@@ -386,11 +384,6 @@ impl ConnectionTransport {
         };
         !self.is_answering() || now_ms.saturating_sub(since_ms) > LAST_ANSWERS_MS
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent between any two statements.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for RequestTurn {

@@ -132,11 +132,8 @@ impl AnnotatedText {
             match placed {
                 PlacedAnnotation::Change(part, signature) => {
                     let (deleted, inserted) = (part.base.clone(), part.insert.clone());
-                    marked.pieces.push(AnnotatedPiece::Change(PendingChange {
-                        deleted,
-                        inserted,
-                        signature,
-                    }));
+                    let change = PendingChange { deleted, inserted, signature };
+                    marked.pieces.push(AnnotatedPiece::Change(change));
                 }
                 PlacedAnnotation::Remark(remark) => {
                     marked.pieces.push(AnnotatedPiece::Remark(marked.remarks.len()));

@@ -10,7 +10,6 @@ mod docx;
 mod escape;
 mod html;
 mod json;
-mod markdown;
 mod time;
 
 #[cfg(test)]
@@ -73,11 +72,8 @@ impl ExportFormat {
     /// Returns the extension of a file's name.
     fn ending(self) -> &'static str {
         match self {
-            Self::Markdown => "md",
-            Self::Html => "html",
-            Self::Docx => "docx",
             Self::CriticMarkup => "critic.md",
-            Self::Json => "json",
+            format => format.as_str(),
         }
     }
 }
@@ -124,7 +120,7 @@ impl ExportInput {
     /// written.
     pub fn export(&self, format: ExportFormat) -> Result<Vec<u8>, ExportError> {
         match format {
-            ExportFormat::Markdown => Ok(markdown::write(&self.text)),
+            ExportFormat::Markdown => Ok(self.text.to_string().into_bytes()),
             ExportFormat::Html => Ok(html::write(&escape::line(&self.title), &self.text)),
             ExportFormat::CriticMarkup => Ok(criticmarkup::write(&self.marked()?)),
             ExportFormat::Docx => docx::write(&escape::line(&self.title), &self.marked()?),

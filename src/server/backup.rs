@@ -2,19 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cli::{BackupArgs, RestoreArgs};
-use crate::store::{self, Store};
+use crate::store;
 
 use super::say;
 
 /// Copies the whole store into one file; prints its path.
 pub(super) async fn back_up(args: BackupArgs) -> Result<()> {
-    let data = args.data.unwrap_or_else(|| PathBuf::from(super::DATA));
-    if !Store::is_at(&data) {
-        bail!("there is no copydesk data in {}; use --data", data.display());
-    }
+    let data = super::data_directory(args.data)?;
     let target = if args.out.is_dir() { args.out.join(file_name()) } else { args.out };
     let copied = store::back_up(&data, &target).await;
     let bytes = copied.with_context(|| format!("cannot back up into {}", target.display()))?;

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::auth::kept_owner_secret;
 use crate::cli::McpArgs;
 use crate::client::ServerClient;
-use crate::client::mcp::{InputLine, InputLines, StdioBridge, write_line};
+use crate::client::mcp::{InputLine, StdioBridge, input_lines, write_line};
 
 use super::stop_signal;
 
@@ -20,7 +20,7 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
     let (out, mut lines_out) = mpsc::unbounded_channel();
     let bridge = StdioBridge::new(client, args.timeout_ms.filter(|it| *it > 0), out)?;
     bridge.check_access().await?;
-    let mut lines = InputLines::of_input();
+    let mut lines = input_lines();
     let mut signal = std::pin::pin!(stop_signal());
     let ended = loop {
         tokio::select! {
@@ -31,7 +31,7 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
                 }
             }
             ended = &mut signal => break ended,
-            line = lines.next() => match line {
+            line = lines.recv() => match line {
                 Some(InputLine::Text(line)) => bridge.carry(&line).await,
                 Some(InputLine::Unreadable(why)) => bridge.refuse(why),
                 None => break Ok(()),

@@ -51,14 +51,13 @@ fn ended_by(error: ClientError) -> Result<CommandOutcome> {
 }
 
 /// Lists the documents.
-pub(super) async fn docs(args: DocsArgs) -> Result<CommandOutcome> {
+pub(super) async fn docs(args: DocsArgs) -> Result<()> {
     let list = client(&args.server)?.all(&["documents"], &[], "documents").await?;
     if args.server.json {
-        say_json(&json!({"documents": list}))?;
+        say_json(&json!({"documents": list}))
     } else {
-        say(&show::documents(&list))?;
+        say(&show::documents(&list))
     }
-    Ok(CommandOutcome::Fine)
 }
 
 /// Asks the agent, and waits for the result with `--wait`.
@@ -160,24 +159,22 @@ async fn text_of(client: &ServerClient, request: &Value) -> Option<String> {
 }
 
 /// Lists the open requests, or shows one request with its changes.
-pub(super) async fn requests(args: RequestsArgs) -> Result<CommandOutcome> {
+pub(super) async fn requests(args: RequestsArgs) -> Result<()> {
     let client = client(&args.server)?;
     if let Some(id) = &args.request {
-        if args.server.json {
-            say_json(&client.get(&["requests", id], &[]).await?)?;
+        return if args.server.json {
+            say_json(&client.get(&["requests", id], &[]).await?)
         } else {
-            say(&show_request(&client, id, style()).await?)?;
-        }
-        return Ok(CommandOutcome::Fine);
+            say(&show_request(&client, id, style()).await?)
+        };
     }
     let list = open(&client, args.document.as_deref()).await?;
     if args.server.json {
-        say_json(&json!({"requests": list}))?;
+        say_json(&json!({"requests": list}))
     } else {
         let lines = list.iter().map(|request| show::request_line(request) + "\n");
-        say(&lines.collect::<String>())?;
+        say(&lines.collect::<String>())
     }
-    Ok(CommandOutcome::Fine)
 }
 
 async fn open(client: &ServerClient, document: Option<&str>) -> ClientResult<Vec<Value>> {

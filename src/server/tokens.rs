@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 
-use crate::auth::{Authenticator, TokenGrant};
+use crate::auth::Authenticator;
 use crate::cli::TokenArgs;
 use crate::client::ServerClient;
 use crate::permissions::Role;
@@ -60,8 +60,7 @@ async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
         auth.revoke(&id.as_str().into(), &owner, now_ms).await?;
         return Ok(String::new());
     }
-    let IssueToken { role, name, document_id, expires_in } = wish(args);
-    let grant = TokenGrant::read(role.into(), &name, document_id, expires_in.as_deref(), now_ms)?;
+    let grant = convert::grant(wish(args), now_ms)?;
     Ok(format!("{}\n", auth.issue(grant, &owner, now_ms).await?.secret.expose()))
 }
 

@@ -28,15 +28,12 @@ pub(super) enum SendError {
     /// The receiver did not answer.
     #[error("the receiver does not answer")]
     Silent,
-    /// The delivery could not be made by this server.
-    #[error("{0}")]
-    Unreadable(String),
-}
-
-impl From<SecretError> for SendError {
-    fn from(error: SecretError) -> Self {
-        Self::Unreadable(error.to_string())
-    }
+    /// The stored delivery could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] serde_json::Error),
+    /// The stored secret could not be used.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
 }
 
 /// Sends a delivery once.
@@ -89,14 +86,11 @@ async fn post(
 /// Returns the body `{type, timestamp, data}`, identical at every attempt. `data` is the message
 /// that the socket sends for this event.
 fn body(delivery: &WebhookDelivery) -> Result<String, SendError> {
-    let unreadable = |error: serde_json::Error| SendError::Unreadable(error.to_string());
-    let request: ApprovalRequest =
-        serde_json::from_value(delivery.body.clone()).map_err(unreadable)?;
+    let request: ApprovalRequest = serde_json::from_value(delivery.body.clone())?;
     let (kind, data) = match delivery.event.as_str() {
-        "waiting" => ("tool_approval_request", serde_json::to_value(convert::request(&request))),
-        _ => ("tool_approval_resolved", serde_json::to_value(convert::resolved(&request))),
+        "waiting" => ("tool_approval_request", serde_json::to_value(convert::request(&request))?),
+        _ => ("tool_approval_resolved", serde_json::to_value(convert::resolved(&request))?),
     };
-    let data = data.map_err(unreadable)?;
     let at_ms =
         request.decisions.closed.as_ref().map_or(request.clock.created_ms, |closed| closed.at_ms);
     Ok(json!({"type": kind, "timestamp": convert::time(at_ms), "data": data}).to_string())

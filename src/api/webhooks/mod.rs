@@ -10,7 +10,7 @@ use crate::ids::{DocumentId, WebhookId};
 use crate::permissions::Action;
 use crate::store::{AuditEntry, Store, StoreError, StoreOp, WriteBatch};
 
-use super::{ApiError, Caller, ErrorCode};
+use super::{ApiError, ApiResult, Caller, ErrorCode};
 
 pub use crate::store::{DeliveryOutcome, WebhookDelivery, WebhookRecord, WebhookState};
 pub use address::{AddressError, AddressPolicy, WebhookAddress};
@@ -39,13 +39,13 @@ pub struct WebhookChange {
 
 impl Caller {
     /// Returns all webhooks.
-    pub async fn webhooks(&self) -> Result<Vec<WebhookState>, ApiError> {
+    pub async fn webhooks(&self) -> ApiResult<Vec<WebhookState>> {
         self.require(Action::Administer)?;
         Ok(self.api.store.webhooks().await?)
     }
 
     /// Returns one webhook.
-    pub async fn webhook(&self, id: &WebhookId) -> Result<WebhookState, ApiError> {
+    pub async fn webhook(&self, id: &WebhookId) -> ApiResult<WebhookState> {
         let mut all = self.webhooks().await?.into_iter();
         all.find(|state| state.hook.id == *id).ok_or_else(|| ApiError::not_found("webhook"))
     }
@@ -53,8 +53,8 @@ impl Caller {
     /// Creates a webhook, with a new secret.
     pub async fn create_webhook(
         &self,
-        new: impl Future<Output = Result<NewWebhook, ApiError>>,
-    ) -> Result<WebhookRecord, ApiError> {
+        new: impl Future<Output = ApiResult<NewWebhook>>,
+    ) -> ApiResult<WebhookRecord> {
         self.require(Action::Administer)?;
         let NewWebhook { url, document } = new.await?;
         WebhookAddress::read(&url, self.api.address_policy)?;
@@ -82,8 +82,8 @@ impl Caller {
     pub async fn change_webhook(
         &self,
         id: &WebhookId,
-        change: impl Future<Output = Result<WebhookChange, ApiError>>,
-    ) -> Result<WebhookState, ApiError> {
+        change: impl Future<Output = ApiResult<WebhookChange>>,
+    ) -> ApiResult<WebhookState> {
         self.require(Action::Administer)?;
         let WebhookChange { url, active } = change.await?;
         let mut hook = self.webhook(id).await?.hook;
@@ -98,7 +98,7 @@ impl Caller {
     }
 
     /// Deletes a webhook. Waiting deliveries are not sent any more.
-    pub async fn remove_webhook(&self, id: &WebhookId) -> Result<(), ApiError> {
+    pub async fn remove_webhook(&self, id: &WebhookId) -> ApiResult<()> {
         let hook = self.webhook(id).await?.hook;
         let remove = StoreOp::RemoveWebhook(hook.id.clone());
         self.commit_webhook("webhook.deleted", &hook, remove).await
@@ -111,7 +111,7 @@ impl Caller {
         action: &str,
         hook: &WebhookRecord,
         op: StoreOp,
-    ) -> Result<(), ApiError> {
+    ) -> ApiResult<()> {
         let host = hook.url.split('/').nth(2);
         let detail = json!({"webhook": hook.id, "host": host, "active": hook.active});
         let (user, now_ms) = (&self.principal.user, self.api.clock.now_ms());
@@ -137,7 +137,7 @@ impl WebhookOutbox {
     }
 
     /// Returns the next delivery to each receiver; `None` if the store is closed.
-    pub async fn deliveries(&self) -> Result<Option<Vec<WebhookDelivery>>, ApiError> {
+    pub async fn deliveries(&self) -> ApiResult<Option<Vec<WebhookDelivery>>> {
         match self.0.deliveries().await {
             Err(StoreError::Closed) => Ok(None),
             deliveries => Ok(Some(deliveries?)),
@@ -151,7 +151,7 @@ impl WebhookOutbox {
         hook: WebhookId,
         at_ms: u64,
         outcome: DeliveryOutcome,
-    ) -> Result<(), ApiError> {
+    ) -> ApiResult<()> {
         Ok(self.0.commit(StoreOp::Settle { seq, hook, at_ms, outcome }).await?)
     }
 }

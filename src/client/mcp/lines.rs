@@ -18,32 +18,21 @@ pub enum InputLine {
     Unreadable(&'static str),
 }
 
-/// [`InputLine`]s of standard input.
+/// Begins to read standard input, and returns its [`InputLine`]s, until the client is done.
 ///
 /// Read by a separate thread: waiting for input must not keep the process from ending.
-#[derive(Debug)]
-pub struct InputLines(mpsc::Receiver<InputLine>);
-
-impl InputLines {
-    /// Begins to read.
-    pub fn of_input() -> Self {
-        let (sender, lines) = mpsc::channel(WAITING);
-        std::thread::spawn(move || {
-            let mut input = std::io::stdin().lock();
-            while let Some(line) = read_line(&mut input, LONGEST_LINE) {
-                let is_blank = matches!(&line, InputLine::Text(text) if text.trim().is_empty());
-                if !is_blank && sender.blocking_send(line).is_err() {
-                    return;
-                }
+pub fn input_lines() -> mpsc::Receiver<InputLine> {
+    let (sender, lines) = mpsc::channel(WAITING);
+    std::thread::spawn(move || {
+        let mut input = std::io::stdin().lock();
+        while let Some(line) = read_line(&mut input, LONGEST_LINE) {
+            let is_blank = matches!(&line, InputLine::Text(text) if text.trim().is_empty());
+            if !is_blank && sender.blocking_send(line).is_err() {
+                return;
             }
-        });
-        Self(lines)
-    }
-
-    /// Returns the next line; `None` once the client is done.
-    pub async fn next(&mut self) -> Option<InputLine> {
-        self.0.recv().await
-    }
+        }
+    });
+    lines
 }
 
 /// Reads the next line, of at most `longest` bytes; `None` at the end of the input. Whatever a line

@@ -25,6 +25,7 @@ pub(super) struct DocxParts {
     pub addresses: Vec<String>,
 }
 
+#[derive(Default)]
 struct BodyWriter<'a> {
     signatures: Vec<&'a ChangeSignature>,
     numbering: ListNumbering,
@@ -47,14 +48,8 @@ pub(super) fn write(
         AnnotatedPiece::Change(PendingChange { signature, .. }) => Some(&**signature),
         AnnotatedPiece::Same(_) | AnnotatedPiece::Remark(_) => None,
     });
-    let mut writer = BodyWriter {
-        signatures: signatures.collect(),
-        numbering: ListNumbering::default(),
-        out: String::new(),
-        runs: Vec::new(),
-        cell: None,
-        next: 1,
-    };
+    let mut writer =
+        BodyWriter { signatures: signatures.collect(), next: 1, ..BodyWriter::default() };
     for step in steps {
         match step {
             TrackedStep::Glyph(FlowItem::End(paragraph), mark) => {

@@ -164,16 +164,10 @@ impl RevisionWeaver {
 
     fn settle(&mut self) {
         let Some(by) = self.open.take() else { return };
-        let gone = self
-            .deleted
-            .drain(..)
-            .map(|glyph| TrackedStep::Glyph(glyph, RevisionMark::Deleted(by)));
-        self.steps.extend(gone);
-        let come = self
-            .inserted
-            .drain(..)
-            .map(|glyph| TrackedStep::Glyph(glyph, RevisionMark::Inserted(by)));
-        self.steps.extend(come);
+        let gone = |glyph| TrackedStep::Glyph(glyph, RevisionMark::Deleted(by));
+        self.steps.extend(self.deleted.drain(..).map(gone));
+        let come = |glyph| TrackedStep::Glyph(glyph, RevisionMark::Inserted(by));
+        self.steps.extend(self.inserted.drain(..).map(come));
     }
 
     fn remarks_until(&mut self, at: usize) {

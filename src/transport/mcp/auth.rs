@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::auth::{AccessGuard, AuthError};
-use crate::connections::{HeldBytes, RequestOwner, TooManyConnections};
+use crate::connections::{HeldBytes, HeldFor, RequestOwner, TooManyConnections};
 
 use crate::transport::body_guard::{BodyEnd, BodyGuard};
 
@@ -229,7 +229,7 @@ fn counted(owner: &RequestOwner, body: Body) -> Body {
         let piece = piece.map_err(axum::BoxError::from)?;
         match &mut held {
             Some(held) => held.grow(piece.len())?,
-            None => held = Some(account.hold_body(piece.len())?),
+            None => held = Some(account.hold(HeldFor::Body, piece.len())?),
         }
         Ok::<_, axum::BoxError>(piece)
     }))

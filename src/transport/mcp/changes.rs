@@ -38,6 +38,10 @@ impl Default for DocumentChanges {
 }
 
 impl DocumentChanges {
+    pub(crate) fn listen(&self) -> ChangeListener {
+        ChangeListener(self.0.subscribe())
+    }
+
     fn happened(&self, document: &DocumentId, text: bool, list: bool) {
         // It is no error if nobody listens.
         self.0.send(DocumentHappening { document: document.clone(), text, list }).ok();
@@ -97,15 +101,11 @@ impl ListenerNews {
     }
 
     /// Notes an event, if it is wanted. Returns `false` once there can be no more.
-    fn note<T, L>(
+    fn note<T: Fn(&DocumentId) -> bool, L: Fn(&DocumentId) -> bool>(
         &mut self,
         happened: Result<DocumentHappening, RecvError>,
         wanted: &ListenerFilter<T, L>,
-    ) -> bool
-    where
-        T: Fn(&DocumentId) -> bool,
-        L: Fn(&DocumentId) -> bool,
-    {
+    ) -> bool {
         match happened {
             Ok(DocumentHappening { document, text, list }) => {
                 self.list |= list && (wanted.list)(&document);
@@ -123,19 +123,12 @@ impl ListenerNews {
 /// Receiver of the changes that [`DocumentChanges`] passes on.
 pub(crate) struct ChangeListener(Receiver<DocumentHappening>);
 
-impl DocumentChanges {
-    pub(crate) fn listen(&self) -> ChangeListener {
-        ChangeListener(self.0.subscribe())
-    }
-}
-
 impl ChangeListener {
     /// Waits for a wanted change, then a little for more; `None` if the server stops.
-    pub(crate) async fn next<T, L>(&mut self, wanted: &ListenerFilter<T, L>) -> Option<ListenerNews>
-    where
-        T: Fn(&DocumentId) -> bool,
-        L: Fn(&DocumentId) -> bool,
-    {
+    pub(crate) async fn next<T: Fn(&DocumentId) -> bool, L: Fn(&DocumentId) -> bool>(
+        &mut self,
+        wanted: &ListenerFilter<T, L>,
+    ) -> Option<ListenerNews> {
         let mut news = ListenerNews::default();
         while news == ListenerNews::default() {
             if !news.note(self.0.recv().await, wanted) {

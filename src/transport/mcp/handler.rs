@@ -47,10 +47,6 @@ impl McpHandler {
         Self { shared, subscribed: Arc::default(), over, _over: guard }
     }
 
-    fn subscribed(&self) -> MutexGuard<'_, BTreeSet<DocumentId>> {
-        lock(&self.subscribed)
-    }
-
     /// Notifies a session of changes to its subscribed documents and to the list of documents,
     /// until it is over.
     fn listen_for(&self, peer: Peer<RoleServer>, caller: McpCaller) {
@@ -192,7 +188,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<(), ErrorData> {
         let caller = caller_of(&context)?;
         let (room, _) = resources::open(&self.shared, &caller, &request.uri).await?;
-        self.subscribed().insert(room.document().clone());
+        lock(&self.subscribed).insert(room.document().clone());
         Ok(())
     }
 
@@ -202,7 +198,7 @@ impl ServerHandler for McpHandler {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if let Some(document) = resources::document(&request.uri) {
-            self.subscribed().remove(&document);
+            lock(&self.subscribed).remove(&document);
         }
         Ok(())
     }

@@ -113,17 +113,13 @@ fn text(uri: &str, text: &str) -> PromptMessage {
 
 /// Returns the older [`Version`]. Arguments of prompts are texts; a number is accepted too.
 fn since(arguments: &JsonObject) -> Result<Version, &'static str> {
-    match arguments.get("since_version") {
-        None | Some(Value::Null) => Ok(Version(0)),
-        Some(Value::String(number)) if number.trim().is_empty() => Ok(Version(0)),
-        Some(Value::String(number)) => {
-            number.trim().parse().map(Version).map_err(|_| "since_version must be a number")
-        }
-        Some(Value::Number(number)) => {
-            number.as_u64().map(Version).ok_or("since_version must be a number")
-        }
-        Some(_) => Err("since_version must be a number"),
-    }
+    let number = match arguments.get("since_version") {
+        None | Some(Value::Null) => Some(0),
+        Some(Value::String(number)) if number.trim().is_empty() => Some(0),
+        Some(Value::String(number)) => number.trim().parse().ok(),
+        Some(number) => number.as_u64(),
+    };
+    number.map(Version).ok_or("since_version must be a number")
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Driver of one answer: asks the model, runs the tools of this server, sends events to the client,
 //! and remembers the parts that the client is not shown.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -138,11 +137,8 @@ impl AnswerWork {
             tell(told.as_ref(), telling.end(&end)).await;
             return Ok(telling.message(&end));
         }
-        let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default();
-        let mut turn = ServerToolLoop::new(
-            ours.into_iter().collect::<HashSet<_>>(),
-            self.asked.choice.clone(),
-        );
+        let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default().into_iter();
+        let mut turn = ServerToolLoop::new(ours.collect(), self.asked.choice.clone());
         let mut next = self.go_on(&mut turn, &mut telling, told.as_ref()).await;
         loop {
             next = match next {

@@ -22,7 +22,7 @@ use super::conversation_cache::HiddenAnswer;
 const MOST_ROUNDS: usize = 50;
 
 /// State of one answer that is being written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ServerToolLoop {
     /// Names of the tools that run on this server.
     internal: HashSet<String>,
@@ -104,15 +104,7 @@ impl ServerToolLoop {
     /// Returns an empty answer. `internal` are the tools that run here; every other tool is the
     /// client's.
     pub fn new(internal: HashSet<String>, choice: Option<ToolChoice>) -> Self {
-        Self {
-            internal,
-            choice,
-            said: Vec::new(),
-            waiting: Vec::new(),
-            external: Vec::new(),
-            rounds: 0,
-            usage: TokenUsage::default(),
-        }
+        Self { internal, choice, ..Self::default() }
     }
 
     /// Returns the state of the answer while this server's tools run.

@@ -7,12 +7,11 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::problem::Problem;
+use super::problem::{Problem, RestResult};
 use crate::api::{Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{DocumentId, Version};
-use crate::rooms::NewDocument;
-use crate::transport::protocol::client::{ChangeSettings, CreateDocument};
+use crate::transport::protocol::client::ChangeSettings;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{
     Comparison, DocumentPage, EditDocument, NewVersion, Rename, RestoreText, VersionPage,
@@ -31,7 +30,7 @@ pub(crate) async fn list(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<DocumentPage>, Problem> {
+) -> RestResult<Json<DocumentPage>> {
     let wanted = part.read::<(u64, String)>()?;
     let page = caller.document_page(wanted.after.as_ref(), wanted.limit).await?;
     let waiting = caller.waiting_changes().await?;
@@ -45,12 +44,8 @@ pub(crate) async fn list(
 }
 
 /// Creates a document.
-pub(crate) async fn create(caller: Caller, request: Request) -> Result<Response, Problem> {
-    let new = async {
-        let CreateDocument { title, text } = body::read(request).await?;
-        let (title, text) = (title.unwrap_or_default(), text.unwrap_or_default());
-        Ok(NewDocument { title, text, unlisted_owner: None })
-    };
+pub(crate) async fn create(caller: Caller, request: Request) -> RestResult<Response> {
+    let new = async { Ok(convert::new_document(body::read(request).await?)) };
     let created = caller.create_document(new).await?;
     let there = [(header::LOCATION, format!("/api/v1/documents/{}", created.id))];
     let created = convert::created(created);
@@ -61,7 +56,7 @@ pub(crate) async fn create(caller: Caller, request: Request) -> Result<Response,
 pub(crate) async fn read(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let found = caller.read_document(&document).await?;
     let units = found.snapshot.text.len();
     written(&caller, units, move || convert::full_document(&found.id, found.snapshot)).await
@@ -73,7 +68,7 @@ async fn written<T: Serialize>(
     caller: &Caller,
     units: usize,
     answer: impl FnOnce() -> T + Send + 'static,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let person = caller.principal.user.as_str();
     let write = move || Json(answer()).into_response();
     cpu_pool::run_if(units > SHORT_TEXT, person, write).await.map_err(|_| Problem::internal())
@@ -84,7 +79,7 @@ pub(crate) async fn rename(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
-) -> Result<StatusCode, Problem> {
+) -> RestResult<StatusCode> {
     let title = async { Ok(body::read::<Rename>(request).await?.title) };
     caller.rename_document(&document, title).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -94,7 +89,7 @@ pub(crate) async fn rename(
 pub(crate) async fn delete(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
-) -> Result<StatusCode, Problem> {
+) -> RestResult<StatusCode> {
     caller.delete_document(&document).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -103,7 +98,7 @@ pub(crate) async fn delete(
 pub(crate) async fn settings(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
-) -> Result<Json<DocumentSettings>, Problem> {
+) -> RestResult<Json<DocumentSettings>> {
     Ok(Json(convert::document_settings(&caller.document_settings(&document).await?)))
 }
 
@@ -112,7 +107,7 @@ pub(crate) async fn configure(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
-) -> Result<Json<DocumentSettings>, Problem> {
+) -> RestResult<Json<DocumentSettings>> {
     let change = async {
         let wish: ChangeSettings =
             body::read_about(request, "documentId", document.as_str()).await?;
@@ -127,7 +122,7 @@ pub(crate) async fn edit(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
-) -> Result<Json<NewVersion>, Problem> {
+) -> RestResult<Json<NewVersion>> {
     let edit = async {
         let EditDocument { version, text } = body::read(request).await?;
         Ok((Version(version), text))
@@ -141,7 +136,7 @@ pub(crate) async fn restore(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
-) -> Result<Json<NewVersion>, Problem> {
+) -> RestResult<Json<NewVersion>> {
     let wanted = async {
         let RestoreText { version, only_at } = body::read(request).await?;
         Ok((Version(version), only_at.map(Version)))
@@ -156,7 +151,7 @@ pub(crate) async fn versions(
     PathId(document): PathId<DocumentId>,
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<VersionPage>, Problem> {
+) -> RestResult<Json<VersionPage>> {
     let wanted = part.read::<u64>()?;
     let before = wanted.after.map(Version);
     let found = caller.versions(&document, before, wanted.limit).await?;
@@ -168,7 +163,7 @@ pub(crate) async fn versions(
 pub(crate) async fn text(
     caller: Caller,
     PathId((document, version)): PathId<(DocumentId, u64)>,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let text = caller.text_of_version(&document, Version(version)).await;
     let text = text.map_err(|error| match error {
         error if error.is_no_version() => Problem::not_found("version"),
@@ -191,9 +186,7 @@ pub(crate) async fn differences(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     QueryParams(TwoVersions { from, to }): QueryParams<TwoVersions>,
-) -> Result<Json<Comparison>, Problem> {
+) -> RestResult<Json<Comparison>> {
     let (from, to) = (Version(from), to.map(Version));
-    let compared = caller.compare_versions(&document, from, to).await?;
-    let parts = convert::differences(compared.parts);
-    Ok(Json(Comparison { from: compared.from.0, to: compared.to.0, parts }))
+    Ok(Json(convert::comparison(caller.compare_versions(&document, from, to).await?)))
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::problem::Problem;
+use super::problem::{Problem, RestResult};
 use crate::api::{Caller, ExportedFile};
 use crate::export::ExportFormat;
 use crate::ids::DocumentId;
@@ -28,7 +28,7 @@ pub(crate) async fn download(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     wanted: Result<Query<ExportQuery>, QueryRejection>,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let format = format(wanted)?;
     let ExportedFile { name, content } = caller.export_document(&document, format).await?;
     let fixed = |text| HeaderValue::from_static(text);
@@ -46,7 +46,7 @@ pub(crate) async fn download(
     Ok((headers, content).into_response())
 }
 
-fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> Result<ExportFormat, Problem> {
+fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> RestResult<ExportFormat> {
     let known = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
     let Ok(Query(ExportQuery { format })) = wanted else {
         return Err(Problem::invalid(format!("a format is needed: ?format= one of {known}")));
@@ -58,16 +58,8 @@ fn format(wanted: Result<Query<ExportQuery>, QueryRejection>) -> Result<ExportFo
 /// Returns the header of a download with this name (RFC 6266): once in UTF-8 (RFC 8187), once with
 /// only ASCII.
 fn attachment(name: &str) -> HeaderValue {
-    let plain: String = name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_graphic() && c != '"' && c != '\\' && c != '%' || c == ' ' {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
+    let is_plain = |c: char| c == ' ' || (c.is_ascii_graphic() && !"\"\\%".contains(c));
+    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     let mut full = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

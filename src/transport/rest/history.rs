@@ -6,7 +6,7 @@ use axum::extract::OriginalUri;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::problem::Problem;
+use super::problem::{Problem, RestResult};
 use crate::api::Caller;
 use crate::ids::DocumentId;
 use crate::transport::protocol::convert;
@@ -32,9 +32,8 @@ pub(crate) async fn provenance(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     QueryParams(TextRangeQuery { from, to }): QueryParams<TextRangeQuery>,
-) -> Result<Json<Provenance>, Problem> {
-    let (version, spans) = caller.provenance(&document, from, to).await?;
-    Ok(Json(Provenance { version: version.0, spans: convert::provenance(spans) }))
+) -> RestResult<Json<Provenance>> {
+    Ok(Json(convert::provenance(caller.provenance(&document, from, to).await?)))
 }
 
 /// Query for lines of an audit log.
@@ -55,7 +54,7 @@ pub(crate) async fn audit(
     PathId(document): PathId<DocumentId>,
     QueryParams(AuditQuery { before, limit, cursor }): QueryParams<AuditQuery>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<AuditPage>, Problem> {
+) -> RestResult<Json<AuditPage>> {
     let limit = limit.unwrap_or(DEFAULT_LINES);
     if !(1..=MOST_LINES).contains(&limit) {
         return Err(Problem::invalid(format!("`limit` is 1 to {MOST_LINES}")));

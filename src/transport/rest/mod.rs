@@ -31,7 +31,7 @@ pub use http_state::HttpState;
 use middleware::api_middleware::{ApiMiddleware, BodyPolicy};
 pub use middleware::body_quota::BodyQuota;
 use openapi::BodyKind;
-use problem::Problem;
+use problem::{Problem, RestResult};
 
 /// Maximum body of a request, in bytes.
 const BODY_LIMIT_BYTES: usize = 8 * 1024 * 1024;
@@ -83,7 +83,7 @@ async fn alive() -> &'static str {
 }
 
 /// Answers that changes can be stored and read.
-async fn ready(State(app): State<HttpState>) -> Result<&'static str, Problem> {
+async fn ready(State(app): State<HttpState>) -> RestResult<&'static str> {
     let problem =
         |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", detail);
     app.api.check_readiness().await.map(|()| "ok").map_err(problem)

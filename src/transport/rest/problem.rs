@@ -83,11 +83,10 @@ impl Problem {
     pub(crate) fn unread(end: BodyEnd) -> Self {
         match end {
             BodyEnd::Access(end) => end.into(),
-            BodyEnd::Stalled => Self::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "request_timeout",
-                "timed out while receiving the body",
-            ),
+            BodyEnd::Stalled => {
+                let detail = "timed out while receiving the body";
+                Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", detail)
+            }
         }
     }
 

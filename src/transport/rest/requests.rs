@@ -12,12 +12,11 @@ use crate::api::{ApiError, Caller, ListPage, RequestScope};
 use crate::approvals::{ApprovalRequest, Decision};
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::rooms::DESK;
-use crate::rooms::command::UndoChange;
 use crate::rooms::persistence::resolved_requests::ResolvedFilter;
 use crate::transport::protocol::client::ToolApprovalResponse;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{
-    DecisionResult, DecisionResults, Decisions, Reopen, RequestPage, RequestState, Split, Undo,
+    DecisionResults, Decisions, Reopen, RequestPage, RequestState, Split,
 };
 use crate::transport::protocol::server::{Decided, Told, ToolApprovalRequest};
 use crate::transport::rest::middleware::auth_session::AuthSession;
@@ -125,16 +124,8 @@ pub(crate) async fn batch(caller: Caller, request: Request) -> RestResult<Json<D
             Ok(response) => take(&caller, &response).await,
             Err(error) => Err(Problem::unprocessable(error.to_string())),
         };
-        results.push(match decided {
-            Ok(decided) => DecisionResult::Decided {
-                ok: true,
-                request_id: request_id.unwrap_or_default(),
-                decided,
-            },
-            Err(problem) => {
-                DecisionResult::Refused { ok: false, request_id, error: problem.as_error() }
-            }
-        });
+        let decided = decided.map_err(|problem| problem.as_error());
+        results.push(convert::decision_result(request_id, decided));
     }
     Ok(Json(DecisionResults { results }))
 }
@@ -157,8 +148,7 @@ pub(crate) async fn told(
 ) -> RestResult<Json<Told>> {
     let response = body::read_about(request, "request_id", &id).await?;
     let decision = decision(&response)?;
-    let report = caller.report_of_decision(&id.into(), &decision).await?;
-    Ok(Json(Told { text: report.text, is_error: report.is_error }))
+    Ok(Json(convert::told(caller.report_of_decision(&id.into(), &decision).await?)))
 }
 
 /// Splits a change into one for each of its parts.
@@ -177,7 +167,7 @@ pub(crate) async fn extend(
     PathId(id): PathId<RequestId>,
     request: Request,
 ) -> RestResult<Json<RequestState>> {
-    Ok(Json(state(&*caller.extend_request(id, body::read_empty(request)).await?)))
+    Ok(Json(convert::request_state(&*caller.extend_request(id, body::read_empty(request)).await?)))
 }
 
 /// Undoes an accepted change.
@@ -186,13 +176,8 @@ pub(crate) async fn undo(
     PathId(id): PathId<RequestId>,
     request: Request,
 ) -> RestResult<Json<RequestState>> {
-    let undo = async {
-        let Undo { hunks, force, seen } = body::read(request).await?;
-        let (hunks, seen) = (hunks.map(hunk_ids), seen.map(convert::seen));
-        let force = force.unwrap_or(false);
-        Ok(UndoChange { request: id.clone(), hunks, force, seen })
-    };
-    Ok(Json(state(&*caller.undo_request(&id, undo).await?)))
+    let undo = async { Ok(convert::undo(id.clone(), body::read(request).await?)) };
+    Ok(Json(convert::request_state(&*caller.undo_request(&id, undo).await?)))
 }
 
 /// Proposes again, on the current text, what was rejected or expired.
@@ -201,12 +186,8 @@ pub(crate) async fn reopen(
     PathId(id): PathId<RequestId>,
     request: Request,
 ) -> RestResult<Json<RequestState>> {
-    let hunks = async { Ok(body::read::<Reopen>(request).await?.hunks.map(hunk_ids)) };
-    let (reopened, unplaced) = caller.reopen_request(id, hunks).await?;
-    let again = reopened.request();
-    let unplaced = Some(unplaced.iter().map(ToString::to_string).collect());
-    let request_id = Some(again.id().to_string());
-    Ok(Json(RequestState { unplaced, request_id, ..state(again) }))
+    let hunks = async { Ok(body::read::<Reopen>(request).await?.hunks.map(convert::hunk_ids)) };
+    Ok(Json(convert::reopened(caller.reopen_request(id, hunks).await?)))
 }
 
 /// Withdraws a request, for the person who asked.
@@ -215,18 +196,7 @@ pub(crate) async fn withdraw(
     PathId(id): PathId<RequestId>,
     request: Request,
 ) -> RestResult<Json<RequestState>> {
-    Ok(Json(state(&*caller.withdraw_request(id, body::read_empty(request)).await?)))
-}
-
-fn hunk_ids(names: Vec<String>) -> Vec<HunkId> {
-    names.into_iter().map(HunkId::from).collect()
-}
-
-fn state(request: &ApprovalRequest) -> RequestState {
-    RequestState {
-        status: request.status.into(),
-        expires_at: request.clock.ends_ms().map(convert::time),
-        unplaced: None,
-        request_id: None,
-    }
+    Ok(Json(convert::request_state(
+        &*caller.withdraw_request(id, body::read_empty(request)).await?,
+    )))
 }

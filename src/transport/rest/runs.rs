@@ -5,10 +5,10 @@ use axum::extract::{OriginalUri, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::problem::Problem;
-use crate::api::{Caller, ForkStart, SessionRecord};
+use super::problem::RestResult;
+use crate::api::{Caller, SessionRecord};
 use crate::ids::{DocumentId, RunId, SessionId};
-use crate::transport::protocol::client::{ClearTranscript, ForkTranscript};
+use crate::transport::protocol::client::ClearTranscript;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{RunState, SessionLine, SessionPage, StartRun, StartedRun};
 use crate::transport::rest::middleware::auth_session::AuthSession;
@@ -19,7 +19,7 @@ use crate::transport::rest::middleware::pagination::{
 
 /// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
 /// its progress.
-pub(crate) async fn start(caller: Caller, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn start(caller: Caller, request: Request) -> RestResult<Response> {
     let wish: StartRun = body::read(request).await?;
     let ask = convert::question(&caller, wish, RunId::generate()).await?;
     let session_id = ask.session.to_string();
@@ -34,7 +34,7 @@ pub(crate) async fn read(
     AuthSession { caller, pass }: AuthSession,
     PathId((session, run)): PathId<(SessionId, RunId)>,
     QueryParams(waiting): QueryParams<WaitQuery>,
-) -> Result<Json<RunState>, Problem> {
+) -> RestResult<Json<RunState>> {
     let wait = waiting.read()?;
     let seen = caller.run_status(&pass, session.clone(), &run, wait).await?;
     let record = seen.record;
@@ -61,7 +61,7 @@ pub(crate) async fn cancel(
     caller: Caller,
     PathId((session, run)): PathId<(SessionId, RunId)>,
     request: Request,
-) -> Result<StatusCode, Problem> {
+) -> RestResult<StatusCode> {
     caller.stop_run(session, run, body::read_empty(request)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -71,7 +71,7 @@ pub(crate) async fn sessions(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<SessionPage>, Problem> {
+) -> RestResult<Json<SessionPage>> {
     let wanted = part.read::<SessionId>()?;
     let page = caller.sessions(wanted.after.as_ref(), wanted.limit).await?;
     let next = page.end().map(|last| next(&here, &last.id));
@@ -88,7 +88,7 @@ pub(crate) async fn cancel_all(
     caller: Caller,
     PathId(session): PathId<SessionId>,
     request: Request,
-) -> Result<StatusCode, Problem> {
+) -> RestResult<StatusCode> {
     caller.cancel_runs(session, None, body::read_empty(request)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -98,7 +98,7 @@ pub(crate) async fn clear(
     caller: Caller,
     PathId(session): PathId<SessionId>,
     request: Request,
-) -> Result<StatusCode, Problem> {
+) -> RestResult<StatusCode> {
     let name = session.to_string();
     let document = async {
         let wish: ClearTranscript = body::read_about(request, "sessionId", &name).await?;
@@ -113,15 +113,11 @@ pub(crate) async fn fork(
     caller: Caller,
     PathId(session): PathId<SessionId>,
     request: Request,
-) -> Result<StatusCode, Problem> {
+) -> RestResult<StatusCode> {
     let name = session.to_string();
     let start = async {
-        let wish: ForkTranscript = body::read_about(request, "sessionId", &name).await?;
-        Ok(ForkStart {
-            document: wish.document_id.map(DocumentId::from),
-            session: wish.from_session_id.map(SessionId::from),
-            run: wish.request_id.into(),
-        })
+        let wish = body::read_about(request, "sessionId", &name).await?;
+        Ok(convert::fork_start(wish))
     };
     caller.fork_conversation(session, start).await?;
     Ok(StatusCode::NO_CONTENT)

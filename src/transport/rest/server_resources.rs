@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::problem::RestResult;
-use crate::api::{ApiError, Caller, NewSettings};
+use crate::api::{ApiError, Caller};
 use crate::ids::{DocumentId, RuleId, SessionId};
 use crate::transport::protocol::client::SetSettings;
 use crate::transport::protocol::convert;
@@ -41,9 +41,8 @@ pub(crate) async fn settings(caller: Caller) -> Json<Settings> {
 pub(crate) async fn configure(caller: Caller, request: Request) -> RestResult<Json<Settings>> {
     let wanted = async {
         let wish: SetSettings = body::read(request).await?;
-        let settings = convert::server_settings(&wish, caller.api.rooms.settings());
-        let settings = settings.map_err(ApiError::unprocessable)?;
-        Ok(NewSettings { settings, names_mode: wish.permission_mode.is_some() })
+        let settings = caller.api.rooms.settings();
+        convert::server_settings(&wish, settings).map_err(ApiError::unprocessable)
     };
     Ok(Json(convert::settings(&caller.set_settings(wanted).await?)))
 }
@@ -71,11 +70,9 @@ pub(crate) async fn rules(
 pub(crate) async fn add_rule(caller: Caller, request: Request) -> RestResult<Json<RuleAdded>> {
     let rule = async {
         let wish: AddRule = body::read(request).await?;
-        let document = wish.document_id.as_str().into();
         // A rule names the session in which it was made; a program without sessions gets a new one
         // for it.
-        let rule = convert::new_rule(wish, SessionId::generate());
-        Ok((document, rule.map_err(ApiError::unprocessable)?))
+        convert::new_rule(wish, SessionId::generate()).map_err(ApiError::unprocessable)
     };
     let rule = caller.add_rule(rule).await?;
     Ok(Json(RuleAdded { rule: convert::rule(&rule) }))

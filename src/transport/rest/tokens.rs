@@ -7,9 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::problem::RestResult;
 use crate::api::Caller;
-use crate::auth::TokenGrant;
 use crate::ids::TokenId;
-use crate::transport::protocol::client::IssueToken;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::TokenList;
 use crate::transport::rest::middleware::body;
@@ -22,9 +20,8 @@ pub(crate) const BODY_LIMIT_BYTES: usize = 16 * 1024;
 pub(crate) async fn issue(caller: Caller, request: Request) -> RestResult<Response> {
     let reached_at = reached_at(request.headers());
     let grant = async {
-        let IssueToken { role, name, document_id, expires_in } = body::read(request).await?;
-        let (expires_in, now_ms) = (expires_in.as_deref(), caller.api.clock.now_ms());
-        Ok(TokenGrant::read(role.into(), &name, document_id, expires_in, now_ms)?)
+        let wish = body::read(request).await?;
+        Ok(convert::grant(wish, caller.api.clock.now_ms())?)
     };
     let issued = caller.issue_token(grant).await?;
     let headers = [

@@ -5,7 +5,7 @@ use axum::extract::OriginalUri;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::problem::Problem;
+use super::problem::RestResult;
 use crate::api::{Caller, ConversationName, TranscriptCursor};
 use crate::ids::{DocumentId, SessionId};
 use crate::permissions::Action;
@@ -37,7 +37,7 @@ pub(crate) async fn transcript(
     PathId(session): PathId<SessionId>,
     QueryParams(TranscriptQuery { document_id, limit, cursor }): QueryParams<TranscriptQuery>,
     OriginalUri(here): OriginalUri,
-) -> Result<Json<Transcript>, Problem> {
+) -> RestResult<Json<Transcript>> {
     let page = PageQuery::<EntryPlace>::read(limit, cursor.as_deref())?;
     let document = document_id.map(DocumentId::from);
     let conversation = caller.conversation(session, document).await?;
@@ -66,7 +66,7 @@ async fn said(
     caller: &Caller,
     conversation: &ConversationName,
     page: &PageQuery<EntryPlace>,
-) -> Result<Vec<(EntryPlace, AgentEvent)>, Problem> {
+) -> RestResult<Vec<(EntryPlace, AgentEvent)>> {
     let (session, document) = (&conversation.session, conversation.document.as_ref());
     let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
     // Some events of the first entry may have been on the previous page. Every later batch begins

@@ -21,11 +21,11 @@ use hyper::body::{Frame, SizeHint};
 use serde::Deserialize;
 
 use crate::connections::{
-    CarriedConnection, ClientSession, ConnectionArrival, ConnectionRegistry, HeldBytes, NoRoom,
-    RequestOwner,
+    CarriedConnection, ClientSession, ConnectionArrival, ConnectionRegistry, HeldBytes, HeldFor,
+    NoRoom, RequestOwner,
 };
 
-use super::problem::Problem;
+use super::problem::{Problem, RestResult};
 
 /// Path of socket.io.
 const SOCKET_IO: &str = "/socket.io";
@@ -82,7 +82,7 @@ pub async fn count(
     let response = next.run(request).await;
     let length = response.body().size_hint().exact().unwrap_or_default() as usize;
     let reserved = match owner.account().filter(|_| length > SMALL_PIECE_BYTES) {
-        Some(account) => match account.hold_outgoing(length) {
+        Some(account) => match account.hold(HeldFor::Outgoing, length) {
             Ok(held) => Some(held),
             Err(full) => return too_much(full).into_response(),
         },
@@ -105,7 +105,7 @@ async fn socket_io(
     arrival: &Arc<ConnectionArrival>,
     mut request: Request,
     next: Next,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let session = query(request.uri(), "sid").and_then(|name| connections.session(name));
     // One that had to make room has left: nobody waits for its end.
     let session = session.filter(|it| it.person().is_some() || !it.is_ended());
@@ -149,7 +149,7 @@ async fn switch_to_websocket(
     polling: Option<Arc<ClientSession>>,
     mut request: Request,
     next: Next,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     if has_body(request.headers()) {
         return Err(Problem::invalid("a request to switch protocols has no body"));
     }
@@ -184,7 +184,7 @@ async fn named(
     connections: &ConnectionRegistry,
     client: &Arc<ClientSession>,
     response: Response,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let (parts, body) = response.into_parts();
     let body = axum::body::to_bytes(body, FIRST_ANSWER_BYTES).await.map_err(|error| {
         tracing::error!(%error, "cannot read the first answer of long polling");
@@ -293,7 +293,7 @@ impl PostedMessage {
         }
         match (&mut self.held, session.person()) {
             (Some(held), _) => held.grow(passed)?,
-            (None, Some(person)) => self.held = Some(person.hold_arriving(passed)?),
+            (None, Some(person)) => self.held = Some(person.hold(HeldFor::Arriving, passed)?),
             (None, None) => {
                 let hold = |bytes| self.connections.hold_unknown(bytes);
                 session.hold_early(passed, hold)?;
@@ -361,7 +361,7 @@ impl CountedBytes {
                 let reserved = reserved.take().filter(|held| held.bytes() == bytes.len());
                 let held = match (reserved, owner.account()) {
                     (Some(held), _) => held,
-                    (None, Some(account)) => account.hold_outgoing(bytes.len())?,
+                    (None, Some(account)) => account.hold(HeldFor::Outgoing, bytes.len())?,
                     (None, None) => return Ok(bytes),
                 };
                 Ok(Bytes::from_owner(OwnedBytes { bytes, _kept: held }))

@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::problem::Problem;
+use super::problem::RestResult;
 use crate::api::Caller;
 use crate::api::webhooks::{NewWebhook, WebhookChange, WebhookRecord, WebhookState};
 use crate::ids::{DocumentId, WebhookId};
@@ -18,13 +18,13 @@ use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::PathId;
 
 /// Lists all webhooks.
-pub(crate) async fn list(caller: Caller) -> Result<Json<Webhooks>, Problem> {
+pub(crate) async fn list(caller: Caller) -> RestResult<Json<Webhooks>> {
     let webhooks = caller.webhooks().await?.into_iter().map(shown).collect();
     Ok(Json(Webhooks { webhooks }))
 }
 
 /// Creates a webhook. The answer is the only place that ever shows its secret.
-pub(crate) async fn create(caller: Caller, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn create(caller: Caller, request: Request) -> RestResult<Response> {
     let new = async {
         let CreateWebhook { url, document_id } = body::read(request).await?;
         Ok(NewWebhook { url, document: document_id.map(DocumentId::from) })
@@ -43,7 +43,7 @@ pub(crate) async fn create(caller: Caller, request: Request) -> Result<Response,
 pub(crate) async fn read(
     caller: Caller,
     PathId(id): PathId<WebhookId>,
-) -> Result<Json<Webhook>, Problem> {
+) -> RestResult<Json<Webhook>> {
     Ok(Json(shown(caller.webhook(&id).await?)))
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn change(
     caller: Caller,
     PathId(id): PathId<WebhookId>,
     request: Request,
-) -> Result<Json<Webhook>, Problem> {
+) -> RestResult<Json<Webhook>> {
     let change = async {
         let ChangeWebhook { url, active } = body::read(request).await?;
         Ok(WebhookChange { url, active })
@@ -64,7 +64,7 @@ pub(crate) async fn change(
 pub(crate) async fn remove(
     caller: Caller,
     PathId(id): PathId<WebhookId>,
-) -> Result<StatusCode, Problem> {
+) -> RestResult<StatusCode> {
     caller.remove_webhook(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::api::{ForkStart, TranscriptCursor};
+use crate::api::{Caller, TranscriptCursor};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::rooms::command::RoomCommand;
 use crate::transport::protocol::client::{
@@ -14,7 +14,7 @@ use crate::transport::protocol::rest::StartRun;
 use crate::transport::protocol::server::{AgentEvent, ToolApprovalRequest};
 
 use super::socket_error::{SocketError, SocketResult};
-use super::{EmptyAck, SocketConnection, given};
+use super::{SocketConnection, given};
 
 /// Maximum length of a client's name for a run, in characters.
 const LONGEST_RUN_NAME: usize = 128;
@@ -95,17 +95,13 @@ fn run_name(name: Option<String>) -> SocketResult<RunId> {
     }
 }
 
-pub(crate) async fn cancel(
-    connection: &mut SocketConnection,
-    payload: Cancel,
-) -> SocketResult<EmptyAck> {
+pub(crate) async fn cancel(connection: &mut SocketConnection, payload: Cancel) -> SocketResult<()> {
     let Cancel { session_id, request_id } = payload;
     if request_id.is_none() && session_id.is_none() {
         return Err(SocketError::invalid("one of `requestId` and `sessionId` is needed"));
     }
     let session = session_id.map_or_else(|| connection.session.clone(), SessionId::from);
-    connection.caller.cancel_runs(session, request_id.map(RunId::from), given(())).await?;
-    Ok(EmptyAck {})
+    Ok(connection.caller.cancel_runs(session, request_id.map(RunId::from), given(())).await?)
 }
 
 #[derive(Serialize)]
@@ -119,15 +115,15 @@ pub(crate) struct TranscriptAck {
 }
 
 pub(crate) async fn transcript(
-    connection: &mut SocketConnection,
+    caller: &Caller,
     payload: ReadTranscript,
 ) -> SocketResult<TranscriptAck> {
     let before = payload.before.as_deref().map(serde_json::from_str).transpose();
     let before: Option<TranscriptCursor> =
         before.map_err(|_| SocketError::invalid("no such place: `before`"))?;
     let (session, document) = (payload.session_id.into(), payload.document_id.map(Into::into));
-    let conversation = connection.caller.conversation(session, document).await?;
-    let agents = &connection.caller.api.agents;
+    let conversation = caller.conversation(session, document).await?;
+    let agents = &caller.api.agents;
     let (session, document) = (&conversation.session, conversation.document.as_ref());
     let page = agents.said_before(session, document, before.as_ref()).await?;
     let entries = page.entries.iter().flat_map(|entry| convert::entry(entry, document));
@@ -142,26 +138,13 @@ pub(crate) async fn transcript(
     })
 }
 
-pub(crate) async fn clear(
-    connection: &mut SocketConnection,
-    payload: ClearTranscript,
-) -> SocketResult<EmptyAck> {
+pub(crate) async fn clear(caller: &Caller, payload: ClearTranscript) -> SocketResult<()> {
     let ClearTranscript { session_id, document_id } = payload;
     let document = given(document_id.map(DocumentId::from));
-    connection.caller.clear_conversation(session_id.into(), document).await?;
-    Ok(EmptyAck {})
+    Ok(caller.clear_conversation(session_id.into(), document).await?)
 }
 
-pub(crate) async fn fork(
-    connection: &mut SocketConnection,
-    payload: ForkTranscript,
-) -> SocketResult<EmptyAck> {
-    let ForkTranscript { session_id, document_id, request_id, from_session_id } = payload;
-    let start = given(ForkStart {
-        document: document_id.map(DocumentId::from),
-        session: from_session_id.map(SessionId::from),
-        run: request_id.into(),
-    });
-    connection.caller.fork_conversation(session_id.into(), start).await?;
-    Ok(EmptyAck {})
+pub(crate) async fn fork(caller: &Caller, payload: ForkTranscript) -> SocketResult<()> {
+    let session = payload.session_id.clone().into();
+    Ok(caller.fork_conversation(session, given(convert::fork_start(payload))).await?)
 }

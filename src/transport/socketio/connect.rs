@@ -23,7 +23,7 @@ use crate::transport::protocol::server::{Person, SessionRegistered, WireError};
 use super::event_queue::{EnqueueEvent, EventQueue};
 use super::link::ClientLink;
 use super::outbound::ConnectedSocket;
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 use super::{SocketConnection, SocketState};
 
 /// Longest name that is shortened; a longer one is refused.
@@ -61,7 +61,7 @@ async fn admit<E: std::fmt::Display>(
     app: &Arc<SocketState>,
     socket: SocketRef,
     auth: Result<Handshake, E>,
-) -> Result<(), SocketError> {
+) -> SocketResult<()> {
     let handshake = auth.map_err(|error| SocketError::invalid(error.to_string()))?;
     if handshake.protocol.is_some_and(|protocol| protocol != PROTOCOL) {
         return Err(SocketError::new("protocol", "this server speaks protocol 1"));
@@ -154,7 +154,7 @@ async fn never_greeted(socket: &SocketRef) {
     }
 }
 
-async fn identify(app: &SocketState, handshake: &Handshake) -> Result<AccessGuard, SocketError> {
+async fn identify(app: &SocketState, handshake: &Handshake) -> SocketResult<AccessGuard> {
     let admitted = app.api.admit(handshake.token.as_deref()).await?;
     admitted.ok_or_else(|| SocketError::new("unauthorized", "a token is needed"))
 }
@@ -164,7 +164,7 @@ fn client(
     app: &SocketState,
     socket: &SocketRef,
     person: &Principal,
-) -> Result<Arc<ClientSession>, SocketError> {
+) -> SocketResult<Arc<ClientSession>> {
     let client = socket.req_parts().extensions.get::<Arc<ClientSession>>();
     let client = client.ok_or_else(SocketError::internal)?;
     app.connections
@@ -239,6 +239,6 @@ fn registered(
             .into(),
         permission_modes: app.api.permission_modes(principal).into_iter().map(Into::into).collect(),
         models: app.api.agents.models(),
-        settings: app.settings(),
+        settings: convert::settings(&app.api.rooms.settings()),
     }
 }

@@ -1,10 +1,8 @@
 //! Events about documents: list, create, open, push, resync, close, rename, delete, settings and
 //! carets.
 
-use std::future::ready;
-
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
@@ -12,20 +10,19 @@ use crate::api::{Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{ClientId, DocumentId, UserId, Version};
 use crate::permissions::Action;
-use crate::rooms::NewDocument;
 use crate::rooms::command::{PushRequest, ReplySender, RoomCommand};
 use crate::rooms::event::CaretPosition;
 use crate::transport::protocol::client::{
-    ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument, PushUpdates,
-    RenameDocument, Resync,
+    Caret, ChangeSettings, CreateDocument, MoveCaret, NameDocument, Nothing, OpenDocument,
+    PushUpdates, RenameDocument, Resync,
 };
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::NewVersion;
 use crate::transport::protocol::server::{CreatedDocument, DocumentLine, DocumentSettings};
 
 use super::event_queue::AckReply;
-use super::socket_error::SocketError;
-use super::{EmptyAck, SocketConnection, files, given, read};
+use super::socket_error::{SocketError, SocketResult};
+use super::{SocketConnection, encode, files, given, read};
 
 #[derive(Serialize)]
 pub(crate) struct DocumentListAck {
@@ -38,28 +35,20 @@ const SHORT_PUSH: usize = 256 * 1024;
 /// Number of lines up to which a list is serialized on the worker's own task, some 5 µs each.
 const SHORT_LIST: usize = 100;
 
-pub(crate) async fn list(
-    connection: &mut SocketConnection,
-    _: Nothing,
-) -> Result<DocumentListAck, SocketError> {
-    let Caller { api, principal, .. } = connection.caller.clone();
+pub(crate) async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> {
+    let Caller { api, principal, .. } = caller.clone();
     let records = api.documents(&principal).await?;
-    let waiting = connection.caller.waiting_changes().await?;
-    let person = principal.user.to_string();
-    let long = records.len() > SHORT_LIST;
-    let write = move || {
+    let waiting = caller.waiting_changes().await?;
+    let is_long = records.len() > SHORT_LIST;
+    let write = move || -> Vec<DocumentLine> {
         let line = |record: DocumentRecord| {
             let path = api.file_of(&record.id);
             let waiting = waiting.get(&record.id).copied().unwrap_or_default();
             convert::document_line(record, path, waiting, &principal)
         };
-        to_raw_value(&records.into_iter().map(line).collect::<Vec<DocumentLine>>())
+        records.into_iter().map(line).collect()
     };
-    let written = cpu_pool::run_if(long, &person, write).await;
-    match written {
-        Ok(Ok(documents)) => Ok(DocumentListAck { documents }),
-        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
-    }
+    Ok(DocumentListAck { documents: encode(caller, is_long, write).await? })
 }
 
 #[derive(Serialize)]
@@ -67,16 +56,8 @@ pub(crate) struct CreateAck {
     document: CreatedDocument,
 }
 
-pub(crate) async fn create(
-    connection: &mut SocketConnection,
-    payload: CreateDocument,
-) -> Result<CreateAck, SocketError> {
-    let new = NewDocument {
-        title: payload.title.unwrap_or_default(),
-        text: payload.text.unwrap_or_default(),
-        unlisted_owner: None,
-    };
-    let created = connection.caller.create_document(given(new)).await?;
+pub(crate) async fn create(caller: &Caller, payload: CreateDocument) -> SocketResult<CreateAck> {
+    let created = caller.create_document(given(convert::new_document(payload))).await?;
     Ok(CreateAck { document: convert::created(created) })
 }
 
@@ -87,7 +68,7 @@ pub(crate) async fn open(connection: &mut SocketConnection, payload: &RawValue, 
     };
     match (payload.document_id, payload.path) {
         (Some(document), None) => enter(connection, document.into(), payload.since, ack).await,
-        (None, Some(path)) => match files::document(connection, path).await {
+        (None, Some(path)) => match files::document(&connection.caller, path).await {
             Ok(document) => enter(connection, document, payload.since, ack).await,
             Err(refusal) => ack.refuse(&refusal),
         },
@@ -172,7 +153,7 @@ pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, 
 }
 
 /// Reads a push; a long one on the CPU pool, where it delays nobody.
-async fn read_push(person: &UserId, payload: &RawValue) -> Result<PushUpdates, SocketError> {
+async fn read_push(person: &UserId, payload: &RawValue) -> SocketResult<PushUpdates> {
     if payload.get().len() <= SHORT_PUSH {
         return read(payload);
     }
@@ -191,31 +172,26 @@ fn is_client_name(name: &str) -> bool {
 pub(crate) async fn close(
     connection: &mut SocketConnection,
     payload: NameDocument,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<()> {
     if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
         room.leave(connection.member.clone()).await;
     }
-    Ok(EmptyAck {})
+    Ok(())
 }
 
-pub(crate) async fn rename(
-    connection: &mut SocketConnection,
-    payload: RenameDocument,
-) -> Result<EmptyAck, SocketError> {
+pub(crate) async fn rename(caller: &Caller, payload: RenameDocument) -> SocketResult<()> {
     let RenameDocument { document_id, title } = payload;
-    let document = document_id.into();
-    connection.caller.rename_document(&document, given(title)).await?;
-    Ok(EmptyAck {})
+    Ok(caller.rename_document(&document_id.into(), given(title)).await?)
 }
 
 pub(crate) async fn delete(
     connection: &mut SocketConnection,
     payload: NameDocument,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<()> {
     let document = DocumentId::from(payload.document_id);
     connection.caller.delete_document(&document).await?;
     connection.rooms.remove(&document);
-    Ok(EmptyAck {})
+    Ok(())
 }
 
 #[derive(Serialize)]
@@ -224,30 +200,26 @@ pub(crate) struct SettingsAck {
 }
 
 pub(crate) async fn settings(
-    connection: &mut SocketConnection,
+    caller: &Caller,
     payload: ChangeSettings,
-) -> Result<SettingsAck, SocketError> {
+) -> SocketResult<SettingsAck> {
     let document = payload.document_id.as_str().into();
-    let change = ready(Ok(convert::configure(payload)));
-    let settings = connection.caller.configure_document(&document, change).await?;
+    let change = given(convert::configure(payload));
+    let settings = caller.configure_document(&document, change).await?;
     Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }
 
 pub(crate) async fn caret(
     connection: &mut SocketConnection,
     payload: MoveCaret,
-) -> Result<EmptyAck, SocketError> {
+) -> SocketResult<()> {
     let document = DocumentId::from(payload.document_id);
     // Only if the connection has opened the document: carets concern nobody else, and nobody waits
     // for this answer.
     if let Some(room) = connection.rooms.get(&document) {
-        let caret = payload.caret;
-        let caret = CaretPosition {
-            version: Version(caret.version),
-            anchor: caret.anchor,
-            head: caret.head,
-        };
+        let Caret { version, anchor, head } = payload.caret;
+        let caret = CaretPosition { version: Version(version), anchor, head };
         room.caret(connection.member.clone(), caret).await;
     }
-    Ok(EmptyAck {})
+    Ok(())
 }

@@ -20,8 +20,8 @@ use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
 use super::link::ClientLink;
-use super::socket_error::SocketError;
-use crate::connections::HeldBytes;
+use super::socket_error::{SocketError, SocketResult};
+use crate::connections::{HeldBytes, HeldFor};
 
 /// Maximum events of one socket that wait for their answer.
 pub(crate) const UNANSWERED_EVENTS: usize = 256;
@@ -60,7 +60,7 @@ pub(crate) fn is_sheddable(event: &str) -> bool {
 /// Event as it came, with the [`AckReply`] that answers it.
 pub(crate) struct IncomingEvent {
     /// Name and JSON payload of the event; an error if the packet had another form.
-    pub(crate) event: Result<(String, Box<RawValue>), SocketError>,
+    pub(crate) event: SocketResult<(String, Box<RawValue>)>,
     /// Reply to the event.
     pub(crate) ack: AckReply,
 }
@@ -109,15 +109,13 @@ impl EventQueue {
             full.into_inner().ack.refuse(&SocketError::rate_limited());
         }
     }
-}
 
-impl EventQueue {
     /// Holds the bytes of an event until it is answered.
-    fn hold(&self, value: &Value) -> Result<Option<HeldBytes>, SocketError> {
+    fn hold(&self, value: &Value) -> SocketResult<Option<HeldBytes>> {
         let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
             return Ok(None);
         };
-        person.hold_waiting(text.len()).map(Some).map_err(SocketError::from)
+        person.hold(HeldFor::Waiting, text.len()).map(Some).map_err(SocketError::from)
     }
 }
 
@@ -141,7 +139,7 @@ impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
 }
 
 /// Reads `["event", payload]`. A missing payload reads as `{}`; binary ones are refused.
-fn parse(value: &Value) -> Result<(String, Box<RawValue>), SocketError> {
+fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
     let Value::Str(text, attachments) = value else {
         return Err(SocketError::invalid("binary packets are not supported"));
     };
@@ -155,10 +153,8 @@ fn parse(value: &Value) -> Result<(String, Box<RawValue>), SocketError> {
         1 => RawValue::from_string("{}".to_owned()),
         2 => Ok(arguments.swap_remove(1)),
         more => {
-            return Err(SocketError::invalid(format!(
-                "an event has one payload, not {}",
-                more - 1
-            )));
+            let message = format!("an event has one payload, not {}", more - 1);
+            return Err(SocketError::invalid(message));
         }
     };
     let name = serde_json::from_str(arguments[0].get());
@@ -204,7 +200,7 @@ impl AckReply {
     }
 
     /// Answers with the fields or the error.
-    pub(crate) fn answer<T: Serialize>(self, result: Result<T, SocketError>) {
+    pub(crate) fn answer<T: Serialize>(self, result: SocketResult<T>) {
         match result {
             Ok(fields) => self.accept(&fields),
             Err(refusal) => self.refuse(&refusal),

@@ -1,30 +1,25 @@
 //! Events about files of the workspace: list them, and open one as a document.
 
+use crate::api::Caller;
 use crate::ids::DocumentId;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::files::{FileList, ListFiles};
 
-use super::socket_error::SocketError;
-use super::{SocketConnection, given};
+use super::given;
+use super::socket_error::SocketResult;
 
 /// Maximum number of files in one answer.
 const MOST_FILES: usize = 500;
 
-pub(crate) async fn list(
-    connection: &mut SocketConnection,
-    payload: ListFiles,
-) -> Result<FileList, SocketError> {
+pub(crate) async fn list(caller: &Caller, payload: ListFiles) -> SocketResult<FileList> {
     let pattern = payload.pattern.unwrap_or_default();
-    let listed = connection.caller.list_files(pattern, None, MOST_FILES).await?;
+    let listed = caller.list_files(pattern, None, MOST_FILES).await?;
     let is_cut = listed.is_cut || listed.page.more;
     let line = |(path, document)| convert::file_line(path, document);
     Ok(FileList { files: listed.page.items.into_iter().map(line).collect(), is_cut })
 }
 
 /// Returns the document of a file, and creates it if there is none.
-pub(crate) async fn document(
-    connection: &SocketConnection,
-    path: String,
-) -> Result<DocumentId, SocketError> {
-    Ok(connection.caller.open_file(given(path)).await?)
+pub(crate) async fn document(caller: &Caller, path: String) -> SocketResult<DocumentId> {
+    Ok(caller.open_file(given(path)).await?)
 }

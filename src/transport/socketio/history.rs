@@ -2,9 +2,9 @@
 //! restoration.
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
-use crate::cpu_pool;
+use crate::api::Caller;
 use crate::ids::Version;
 use crate::transport::protocol::client::{
     CompareVersions, ReadHistory, ReadProvenance, ReadVersion, RestoreVersion,
@@ -12,24 +12,22 @@ use crate::transport::protocol::client::{
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rest::{Comparison, NewVersion, Provenance, VersionPage};
 
-use super::socket_error::SocketError;
-use super::{SocketConnection, given};
+use super::socket_error::{SocketError, SocketResult};
+use super::{encode, given};
 
 /// Maximum lines of a history in one answer.
 const MOST_HISTORY: u32 = 500;
+
 /// Default number of lines of a history.
 const DEFAULT_HISTORY: u32 = 100;
 
-pub(crate) async fn history(
-    connection: &mut SocketConnection,
-    payload: ReadHistory,
-) -> Result<VersionPage, SocketError> {
+pub(crate) async fn history(caller: &Caller, payload: ReadHistory) -> SocketResult<VersionPage> {
     let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
     if !(1..=MOST_HISTORY).contains(&limit) {
         return Err(SocketError::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
     }
     let (document, before) = (payload.document_id.into(), payload.before.map(Version));
-    let found = connection.caller.versions(&document, before, limit as usize).await?;
+    let found = caller.versions(&document, before, limit as usize).await?;
     Ok(VersionPage { versions: convert::versions(found), next: None })
 }
 
@@ -42,50 +40,33 @@ pub(crate) struct VersionTextAck {
 /// Length of a text, in UTF-16 units, up to which it is serialized on the worker's own task.
 const SHORT_TEXT: usize = 128 * 1024;
 
-pub(crate) async fn at(
-    connection: &mut SocketConnection,
-    payload: ReadVersion,
-) -> Result<VersionTextAck, SocketError> {
+pub(crate) async fn at(caller: &Caller, payload: ReadVersion) -> SocketResult<VersionTextAck> {
     let (document, version) = (payload.document_id.into(), Version(payload.version));
-    let caller = &connection.caller;
     let text = caller.text_of_version(&document, version).await?;
-    let person = caller.principal.user.as_str();
-    let long = text.len() > SHORT_TEXT;
-    let write = move || to_raw_value(&text.to_string());
-    match cpu_pool::run_if(long, person, write).await {
-        Ok(Ok(text)) => Ok(VersionTextAck { text }),
-        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
-    }
+    let is_long = text.len() > SHORT_TEXT;
+    Ok(VersionTextAck { text: encode(caller, is_long, move || text.to_string()).await? })
 }
 
 pub(crate) async fn provenance(
-    connection: &mut SocketConnection,
+    caller: &Caller,
     payload: ReadProvenance,
-) -> Result<Provenance, SocketError> {
+) -> SocketResult<Provenance> {
     let ReadProvenance { document_id, from, to } = payload;
-    let document = document_id.into();
-    let (version, spans) = connection.caller.provenance(&document, from, to).await?;
-    Ok(Provenance { version: version.0, spans: convert::provenance(spans) })
+    Ok(convert::provenance(caller.provenance(&document_id.into(), from, to).await?))
 }
 
 pub(crate) async fn differences(
-    connection: &mut SocketConnection,
+    caller: &Caller,
     payload: CompareVersions,
-) -> Result<Comparison, SocketError> {
+) -> SocketResult<Comparison> {
     let CompareVersions { document_id, from, to } = payload;
     let (document, from, to) = (document_id.into(), Version(from), to.map(Version));
-    let compared = connection.caller.compare_versions(&document, from, to).await?;
-    let parts = convert::differences(compared.parts);
-    Ok(Comparison { from: compared.from.0, to: compared.to.0, parts })
+    Ok(convert::comparison(caller.compare_versions(&document, from, to).await?))
 }
 
-pub(crate) async fn restore(
-    connection: &mut SocketConnection,
-    payload: RestoreVersion,
-) -> Result<NewVersion, SocketError> {
+pub(crate) async fn restore(caller: &Caller, payload: RestoreVersion) -> SocketResult<NewVersion> {
     let RestoreVersion { document_id, version, only_at } = payload;
     let wanted = given((Version(version), only_at.map(Version)));
-    let document = document_id.into();
-    let restored = connection.caller.restore_version(&document, wanted).await?;
+    let restored = caller.restore_version(&document_id.into(), wanted).await?;
     Ok(NewVersion { version: restored.0 })
 }

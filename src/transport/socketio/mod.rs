@@ -26,7 +26,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use socketioxide::SocketIo;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
@@ -34,15 +34,14 @@ use tokio_util::task::TaskTracker;
 use crate::api::{ApiError, Application, Caller};
 use crate::auth::AccessGuard;
 use crate::connections::{ClientSession, ConnectionRegistry};
+use crate::cpu_pool;
 use crate::ids::{DocumentId, MemberId, SessionId};
 use crate::permissions::Action;
 use crate::rooms::RoomHandle;
 use crate::rooms::command::JoiningMember;
-use crate::transport::protocol::convert;
-use crate::transport::protocol::server::Settings;
 
 use event_queue::{AckReply, IncomingEvent};
-use socket_error::SocketError;
+use socket_error::{SocketError, SocketResult};
 
 pub use outbound::SocketRegistry;
 
@@ -177,52 +176,50 @@ impl SocketConnection {
             push.await.ok();
         }
         match name {
-            "document:list" => run(self, payload, ack, documents::list).await,
-            "document:create" => run(self, payload, ack, documents::create).await,
+            "document:list" => run(&self.caller, payload, ack, documents::list).await,
+            "document:create" => run(&self.caller, payload, ack, documents::create).await,
             "document:open" => documents::open(self, payload, ack).await,
             "document:resync" => documents::resync(self, payload, ack).await,
             "document:close" => run(self, payload, ack, documents::close).await,
-            "document:rename" => run(self, payload, ack, documents::rename).await,
+            "document:rename" => run(&self.caller, payload, ack, documents::rename).await,
             "document:delete" => run(self, payload, ack, documents::delete).await,
-            "document:settings" => run(self, payload, ack, documents::settings).await,
-            "document:history" => run(self, payload, ack, history::history).await,
-            "document:at" => run(self, payload, ack, history::at).await,
-            "document:provenance" => run(self, payload, ack, history::provenance).await,
-            "document:compare" => run(self, payload, ack, history::differences).await,
-            "document:restore" => run(self, payload, ack, history::restore).await,
-            "workspace:files" => run(self, payload, ack, files::list).await,
+            "document:settings" => run(&self.caller, payload, ack, documents::settings).await,
+            "document:history" => run(&self.caller, payload, ack, history::history).await,
+            "document:at" => run(&self.caller, payload, ack, history::at).await,
+            "document:provenance" => run(&self.caller, payload, ack, history::provenance).await,
+            "document:compare" => run(&self.caller, payload, ack, history::differences).await,
+            "document:restore" => run(&self.caller, payload, ack, history::restore).await,
+            "workspace:files" => run(&self.caller, payload, ack, files::list).await,
             "presence:update" => run(self, payload, ack, documents::caret).await,
             "askClaudeCode" => run(self, payload, ack, agent::ask).await,
             "run" => run(self, payload, ack, agent::run).await,
             "cancel" => run(self, payload, ack, agent::cancel).await,
-            "transcript:get" => run(self, payload, ack, agent::transcript).await,
-            "transcript:clear" => run(self, payload, ack, agent::clear).await,
-            "transcript:fork" => run(self, payload, ack, agent::fork).await,
-            "tool_approval_response" => run(self, payload, ack, review::respond).await,
-            "tool_approval_batch" => run(self, payload, ack, review::batch).await,
-            "list_pending_approvals" => run(self, payload, ack, review::list).await,
-            "approval:list" => run(self, payload, ack, resolved_requests::list).await,
-            "approval:told" => run(self, payload, ack, review::told).await,
+            "transcript:get" => run(&self.caller, payload, ack, agent::transcript).await,
+            "transcript:clear" => run(&self.caller, payload, ack, agent::clear).await,
+            "transcript:fork" => run(&self.caller, payload, ack, agent::fork).await,
+            "tool_approval_response" => run(&self.caller, payload, ack, review::respond).await,
+            "tool_approval_batch" => run(&self.caller, payload, ack, review::batch).await,
+            "list_pending_approvals" => run(&self.caller, payload, ack, review::list).await,
+            "approval:list" => run(&self.caller, payload, ack, resolved_requests::list).await,
+            "approval:told" => run(&self.caller, payload, ack, review::told).await,
             "approval:focus" => run(self, payload, ack, review::focus).await,
-            "approval:split" => run(self, payload, ack, review::split).await,
-            "approval:extend" => run(self, payload, ack, review::extend).await,
-            "approval:undo" => run(self, payload, ack, review::undo).await,
-            "approval:reopen" => run(self, payload, ack, review::reopen).await,
-            "approval:withdraw" => run(self, payload, ack, review::withdraw).await,
-            "rules:list" => run(self, payload, ack, rules::list).await,
+            "approval:split" => run(&self.caller, payload, ack, review::split).await,
+            "approval:extend" => run(&self.caller, payload, ack, review::extend).await,
+            "approval:undo" => run(&self.caller, payload, ack, review::undo).await,
+            "approval:reopen" => run(&self.caller, payload, ack, review::reopen).await,
+            "approval:withdraw" => run(&self.caller, payload, ack, review::withdraw).await,
+            "rules:list" => run(&self.caller, payload, ack, rules::list).await,
             "rules:add" => run(self, payload, ack, rules::add).await,
-            "rules:revoke" => run(self, payload, ack, rules::revoke).await,
-            "settings:get" => run(self, payload, ack, settings::get).await,
-            "settings:set" => run(self, payload, ack, settings::set).await,
+            "rules:revoke" => run(&self.caller, payload, ack, rules::revoke).await,
+            "settings:get" => run(&self.caller, payload, ack, settings::get).await,
+            "settings:set" => run(&self.caller, payload, ack, settings::set).await,
             "token:issue" => run(self, payload, ack, tokens::issue).await,
-            "token:list" => run(self, payload, ack, tokens::list).await,
+            "token:list" => run(&self.caller, payload, ack, tokens::list).await,
             "token:name" => run(self, payload, ack, tokens::name).await,
-            "token:revoke" => run(self, payload, ack, tokens::revoke).await,
+            "token:revoke" => run(&self.caller, payload, ack, tokens::revoke).await,
             unknown => {
-                ack.refuse(&SocketError::invalid(format!(
-                    "there is no event `{}`",
-                    shown(unknown)
-                )));
+                let message = format!("there is no event `{}`", shown(unknown));
+                ack.refuse(&SocketError::invalid(message));
             }
         }
     }
@@ -285,24 +282,19 @@ impl SocketConnection {
     }
 }
 
-impl SocketState {
-    fn settings(&self) -> Settings {
-        convert::settings(&self.api.rooms.settings())
-    }
-}
-
-/// Reads the payload, runs the handler, answers.
-async fn run<P, A>(
-    connection: &mut SocketConnection,
+/// Reads the payload, runs the handler, answers. `scope` is what the handler works on: the
+/// connection, or only its caller.
+async fn run<S, P, A>(
+    scope: S,
     payload: &RawValue,
     ack: AckReply,
-    handler: impl AsyncFnOnce(&mut SocketConnection, P) -> Result<A, SocketError>,
+    handler: impl AsyncFnOnce(S, P) -> SocketResult<A>,
 ) where
     P: DeserializeOwned,
     A: Serialize,
 {
     match read(payload) {
-        Ok(payload) => ack.answer(handler(connection, payload).await),
+        Ok(payload) => ack.answer(handler(scope, payload).await),
         Err(refusal) => ack.refuse(&refusal),
     }
 }
@@ -312,8 +304,21 @@ fn given<T>(input: T) -> Ready<Result<T, ApiError>> {
     ready(Ok(input))
 }
 
+/// Encodes a part of an answer; a long one on the CPU pool, where it delays nobody.
+async fn encode<T: Serialize>(
+    caller: &Caller,
+    is_long: bool,
+    part: impl FnOnce() -> T + Send + 'static,
+) -> SocketResult<Box<RawValue>> {
+    let write = move || to_raw_value(&part());
+    match cpu_pool::run_if(is_long, caller.principal.user.as_str(), write).await {
+        Ok(Ok(encoded)) => Ok(encoded),
+        Ok(Err(_)) | Err(_) => Err(SocketError::internal()),
+    }
+}
+
 /// Reads a payload of the right shape.
-fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, SocketError> {
+fn read<P: DeserializeOwned>(payload: &RawValue) -> SocketResult<P> {
     // Derived types would also read an array, field by field.
     if !payload.get().starts_with('{') {
         return Err(SocketError::invalid("a payload is an object"));
@@ -325,7 +330,3 @@ fn read<P: DeserializeOwned>(payload: &RawValue) -> Result<P, SocketError> {
 fn shown(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(60).collect()
 }
-
-/// Answer without fields.
-#[derive(Serialize)]
-struct EmptyAck {}

@@ -168,20 +168,11 @@ impl EventSink for SocketRegistry {
         if members.is_empty() {
             return;
         }
-        let encoded_now;
-        let message = if let Some(message) = encoded {
-            message
-        } else {
-            encoded_now = convert::event(document, event);
-            let Some(message) = &encoded_now else { return };
-            message
-        };
+        let encoded_now = if encoded.is_none() { convert::event(document, event) } else { None };
+        let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
         let connected_sockets = self.connected_sockets();
-        members
-            .iter()
-            .filter_map(|member| connected_sockets.get(member))
-            .filter(|seat| seat.takes(event))
-            .for_each(|seat| seat.emit(message));
+        let seats = members.iter().filter_map(|member| connected_sockets.get(member));
+        seats.filter(|seat| seat.takes(event)).for_each(|seat| seat.emit(message));
     }
 
     fn announce(&self, news: &ServerEvent) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::api::RequestScope;
+use crate::api::{Caller, RequestScope};
 use crate::approvals::RequestStatus;
 use crate::ids::RequestId;
 use crate::rooms::DESK;
@@ -11,8 +11,7 @@ use crate::rooms::persistence::resolved_requests::ResolvedFilter;
 use crate::transport::protocol::client::ListRequests;
 use crate::transport::protocol::{convert, names};
 
-use super::SocketConnection;
-use super::socket_error::SocketError;
+use super::socket_error::{SocketError, SocketResult};
 
 /// Maximum number of requests in one answer.
 const MOST: u32 = 100;
@@ -28,9 +27,9 @@ pub(crate) struct ResolvedRequestsAck {
 }
 
 pub(crate) async fn list(
-    connection: &mut SocketConnection,
+    caller: &Caller,
     payload: ListRequests,
-) -> Result<ResolvedRequestsAck, SocketError> {
+) -> SocketResult<ResolvedRequestsAck> {
     let ListRequests { document_id, status, before, limit } = payload;
     let limit = limit.unwrap_or(DEFAULT);
     if !(1..=MOST).contains(&limit) {
@@ -47,7 +46,7 @@ pub(crate) async fn list(
         Some(document) => RequestScope::Document(document.into()),
     };
     loop {
-        let page = connection.caller.resolved_requests(&scope, &wanted).await?;
+        let page = caller.resolved_requests(&scope, &wanted).await?;
         // A page of which nothing concerns the person is skipped, so that every answer with more to
         // read has a request to continue from.
         if !page.requests.is_empty() || page.end.is_none() {
@@ -60,7 +59,7 @@ pub(crate) async fn list(
 }
 
 /// Checks that requests with this status have ended.
-fn ended(status: names::RequestStatus) -> Result<RequestStatus, SocketError> {
+fn ended(status: names::RequestStatus) -> SocketResult<RequestStatus> {
     let open = "; open requests are in `list_pending_approvals`";
     convert::ended_status(RequestStatus::from(status).as_str())
         .map_err(|why| SocketError::invalid(why + open))

@@ -2,38 +2,29 @@
 
 use std::future::ready;
 
-use crate::api::ApiError;
+use crate::api::{ApiError, Caller};
 use crate::ids::DocumentId;
 use crate::transport::protocol::convert;
 use crate::transport::protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
 
-use super::socket_error::SocketError;
-use super::{EmptyAck, SocketConnection};
+use super::SocketConnection;
+use super::socket_error::SocketResult;
 
-pub(crate) async fn list(
-    connection: &mut SocketConnection,
-    payload: ListRules,
-) -> Result<Rules, SocketError> {
+pub(crate) async fn list(caller: &Caller, payload: ListRules) -> SocketResult<Rules> {
     let document = payload.document_id.map(DocumentId::from);
-    let rules = connection.caller.rules(document.as_ref()).await?;
+    let rules = caller.rules(document.as_ref()).await?;
     Ok(Rules { rules: convert::rules(&rules) })
 }
 
 pub(crate) async fn add(
     connection: &mut SocketConnection,
     payload: AddRule,
-) -> Result<RuleAdded, SocketError> {
-    let document = payload.document_id.as_str().into();
+) -> SocketResult<RuleAdded> {
     let new = convert::new_rule(payload, connection.session.clone());
-    let new = ready(new.map(|new| (document, new)).map_err(ApiError::invalid));
-    let rule = connection.caller.add_rule(new).await?;
+    let rule = connection.caller.add_rule(ready(new.map_err(ApiError::invalid))).await?;
     Ok(RuleAdded { rule: convert::rule(&rule) })
 }
 
-pub(crate) async fn revoke(
-    connection: &mut SocketConnection,
-    payload: RevokeRule,
-) -> Result<EmptyAck, SocketError> {
-    connection.caller.revoke_rule(payload.id.into()).await?;
-    Ok(EmptyAck {})
+pub(crate) async fn revoke(caller: &Caller, payload: RevokeRule) -> SocketResult<()> {
+    Ok(caller.revoke_rule(payload.id.into()).await?)
 }

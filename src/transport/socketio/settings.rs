@@ -4,34 +4,24 @@ use std::future::ready;
 
 use serde::Serialize;
 
-use crate::api::{ApiError, NewSettings};
+use crate::api::{ApiError, Caller};
 use crate::transport::protocol::client::{Nothing, SetSettings};
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::Settings;
 
-use super::SocketConnection;
-use super::socket_error::SocketError;
+use super::socket_error::SocketResult;
 
 #[derive(Serialize)]
 pub(crate) struct ServerSettingsAck {
     settings: Settings,
 }
 
-pub(crate) async fn get(
-    connection: &mut SocketConnection,
-    _: Nothing,
-) -> Result<ServerSettingsAck, SocketError> {
-    Ok(ServerSettingsAck { settings: connection.app.settings() })
+pub(crate) async fn get(caller: &Caller, _: Nothing) -> SocketResult<ServerSettingsAck> {
+    Ok(ServerSettingsAck { settings: convert::settings(&caller.api.rooms.settings()) })
 }
 
-pub(crate) async fn set(
-    connection: &mut SocketConnection,
-    payload: SetSettings,
-) -> Result<ServerSettingsAck, SocketError> {
-    let names_mode = payload.permission_mode.is_some();
-    let settings = convert::server_settings(&payload, connection.caller.api.rooms.settings());
-    let wanted = settings.map(|settings| NewSettings { settings, names_mode });
-    let wanted = ready(wanted.map_err(ApiError::invalid));
-    let settings = connection.caller.set_settings(wanted).await?;
+pub(crate) async fn set(caller: &Caller, payload: SetSettings) -> SocketResult<ServerSettingsAck> {
+    let wanted = convert::server_settings(&payload, caller.api.rooms.settings());
+    let settings = caller.set_settings(ready(wanted.map_err(ApiError::invalid))).await?;
     Ok(ServerSettingsAck { settings: convert::settings(&settings) })
 }

@@ -76,12 +76,6 @@ impl<E: Into<ApiError>> From<E> for SocketError {
     }
 }
 
-impl From<WireError> for SocketError {
-    fn from(error: WireError) -> Self {
-        Self(error)
-    }
-}
-
 impl From<NoRoom> for SocketError {
     fn from(full: NoRoom) -> Self {
         Self::new("rate_limited", format!("{full}; wait for answers before sending more"))

@@ -2,29 +2,25 @@
 
 use std::future::ready;
 
-use crate::api::ApiError;
-use crate::auth::TokenGrant;
+use crate::api::{ApiError, Caller};
 use crate::transport::protocol::client::{IssueToken, NameToken, Nothing, RevokeToken};
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::{IssuedToken, NamedPerson, Person, TokenList};
 
+use super::SocketConnection;
 use super::socket_error::SocketResult;
-use super::{EmptyAck, SocketConnection};
 
 pub(crate) async fn issue(
     connection: &mut SocketConnection,
     payload: IssueToken,
 ) -> SocketResult<IssuedToken> {
-    let IssueToken { role, name, document_id, expires_in } = payload;
-    let (expires_in, now_ms) = (expires_in.as_deref(), connection.caller.api.clock.now_ms());
-    let grant = TokenGrant::read(role.into(), &name, document_id, expires_in, now_ms);
-    let grant = ready(grant.map_err(ApiError::from));
-    let issued = connection.caller.issue_token(grant).await?;
+    let caller = &connection.caller;
+    let grant = convert::grant(payload, caller.api.clock.now_ms()).map_err(ApiError::from);
+    let issued = caller.issue_token(ready(grant)).await?;
     Ok(convert::issued(&issued, &connection.reached_at))
 }
 
-pub(crate) async fn list(connection: &mut SocketConnection, _: Nothing) -> SocketResult<TokenList> {
-    let caller = &connection.caller;
+pub(crate) async fn list(caller: &Caller, _: Nothing) -> SocketResult<TokenList> {
     let tokens = caller.tokens().await?;
     Ok(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms()))
 }
@@ -41,10 +37,6 @@ pub(crate) async fn name(
     Ok(NamedPerson { user: Person { id, name } })
 }
 
-pub(crate) async fn revoke(
-    connection: &mut SocketConnection,
-    payload: RevokeToken,
-) -> SocketResult<EmptyAck> {
-    connection.caller.revoke_token(&payload.id.into()).await?;
-    Ok(EmptyAck {})
+pub(crate) async fn revoke(caller: &Caller, payload: RevokeToken) -> SocketResult<()> {
+    Ok(caller.revoke_token(&payload.id.into()).await?)
 }

@@ -6,17 +6,19 @@ use serde_json::Value;
 use crate::agent::{
     AskKind, ConversationMode, PermissionMode, ReadToolPolicy, RunRequest, SelectedRange,
 };
-use crate::api::{ApiError, Caller};
+use crate::api::{ApiError, Caller, ForkStart, NewSettings};
 use crate::approvals::{Decision, FinishRest, HunkVerdict, RequestStatus, RequestVerdict};
-use crate::ids::{DocumentId, HunkId, RunId, SessionId, Version};
-use crate::rooms::command::SettingsChange;
+use crate::ids::{DocumentId, HunkId, RequestId, RunId, SessionId, Version};
+use crate::rooms::NewDocument;
+use crate::rooms::command::{SettingsChange, UndoChange};
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings, ServerSettings};
 
 use super::super::client::{
-    AskSelection, ChangeSettings, HunkResponse, SetSettings, ToolApprovalResponse,
+    AskSelection, ChangeSettings, CreateDocument, ForkTranscript, HunkResponse, SeenWords,
+    SetSettings, ToolApprovalResponse,
 };
 use super::super::names::{DecisionKind, HunkChoice};
-use super::super::rest::StartRun;
+use super::super::rest::{StartRun, Undo};
 use super::{remember, tool_policy};
 
 /// Maximum number of decisions in a batch.
@@ -166,7 +168,7 @@ pub fn configure(wish: ChangeSettings) -> SettingsChange {
 pub fn server_settings(
     wish: &SetSettings,
     mut settings: ServerSettings,
-) -> Result<ServerSettings, String> {
+) -> Result<NewSettings, String> {
     let SetSettings { approvals, permission_mode, timeout_seconds } = wish;
     if let Some(switch) = *approvals {
         settings.approvals = switch.into();
@@ -189,7 +191,34 @@ pub fn server_settings(
         }
         settings.permission_mode = PermissionMode::Sdk;
     }
-    Ok(settings)
+    Ok(NewSettings { settings, names_mode: permission_mode.is_some() })
+}
+
+/// Returns a new document.
+pub fn new_document(wish: CreateDocument) -> NewDocument {
+    let CreateDocument { title, text } = wish;
+    let (title, text) = (title.unwrap_or_default(), text.unwrap_or_default());
+    NewDocument { title, text, unlisted_owner: None }
+}
+
+/// Returns the place from which a conversation continues.
+pub fn fork_start(wish: ForkTranscript) -> ForkStart {
+    let ForkTranscript { session_id: _, document_id, request_id, from_session_id } = wish;
+    let (document, session) = (document_id.map(Into::into), from_session_id.map(Into::into));
+    ForkStart { document, session, run: request_id.into() }
+}
+
+/// Returns the undo of a request.
+pub fn undo(request: RequestId, wish: Undo) -> UndoChange {
+    let Undo { hunks, force, seen } = wish;
+    let words = |SeenWords { id, stands }| (HunkId::from(id), stands);
+    let seen = seen.map(|seen| seen.into_iter().map(words).collect());
+    UndoChange { request, hunks: hunks.map(hunk_ids), force: force.unwrap_or(false), seen }
+}
+
+/// Returns the hunks of these names.
+pub fn hunk_ids(names: Vec<String>) -> Vec<HunkId> {
+    names.into_iter().map(HunkId::from).collect()
 }
 
 /// Returns the question of `wish` to the agent, named `run`, if the caller may ask it.

@@ -6,14 +6,14 @@ use crate::api::ErrorDetails;
 use crate::transport::protocol::server::SessionEnded;
 
 use super::request::{self, request};
-use super::{decision_error, ended, session_ended};
+use super::{ended, session_ended};
 
 /// Returns the details of an error for clients.
 pub fn error_details(details: &ErrorDetails) -> Option<Value> {
     match details {
         ErrorDetails::Decision(error, fresh) => {
             let fresh = fresh.as_ref().and_then(|it| serde_json::to_value(request(it)).ok());
-            fresh.or_else(|| decision_error(error).details)
+            fresh.or_else(|| request::decision_details(error))
         }
         ErrorDetails::RuleEnded(how) => Some(ended(how)),
         ErrorDetails::AccessEnded(how) => {

@@ -5,6 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::api::{AuditLines, DocumentContent, VersionList};
 use crate::approvals::ApprovalRequest;
 use crate::ids::RequestId;
+use crate::rooms::command::DocumentSnapshot;
 use crate::transport::protocol::{history, server};
 
 use super::past::{audit_line, history_line};
@@ -16,12 +17,8 @@ const PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Converts a new document.
 pub fn created(content: DocumentContent) -> server::CreatedDocument {
-    let DocumentContent { id, snapshot } = content;
-    server::CreatedDocument {
-        id: id.to_string(),
-        title: snapshot.title,
-        version: snapshot.version.0,
-    }
+    let DocumentContent { id, snapshot: DocumentSnapshot { title, version, .. } } = content;
+    server::CreatedDocument { id: id.to_string(), title, version: version.0 }
 }
 
 /// Converts a page of the history.

@@ -32,13 +32,16 @@ use super::client::Range;
 use super::{rest, server};
 
 pub use crate::rooms::EncodedEvent as OutgoingEvent;
-pub use asked::{MOST_DECISIONS, configure, decide, ended_status, question, server_settings};
+pub use asked::{
+    MOST_DECISIONS, configure, decide, ended_status, fork_start, hunk_ids, new_document, question,
+    server_settings, undo,
+};
 pub use errors::{error_details, reason_code};
 pub use files::file_line;
 pub use lists::{audit_lines, created, request_page, versions};
-pub use past::{differences, provenance};
-pub use people::{issued, reached_at, session_ended, token_list};
-pub use request::{decision, decision_error, request, resolved, seen};
+pub use past::{comparison, provenance};
+pub use people::{grant, issued, reached_at, session_ended, token_list};
+pub use request::{decision, decision_result, reopened, request, request_state, resolved, told};
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use said::{entry, response, said};
 
@@ -46,11 +49,8 @@ pub use said::{entry, response, said};
 pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
     match news {
         ServerEvent::Created { id, title, version } => {
-            let document = server::CreatedDocument {
-                id: id.to_string(),
-                title: title.clone(),
-                version: version.0,
-            };
+            let (id, title) = (id.to_string(), title.clone());
+            let document = server::CreatedDocument { id, title, version: version.0 };
             message("document:created", &server::DocumentCreated { document })
         }
         ServerEvent::Settings(of) => {

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use crate::api::{AuditEntry, AuditRecord, HistoryRecord};
+use crate::api::{AuditEntry, AuditRecord, HistoryRecord, VersionComparison};
 use crate::approvals::{AiCredit, AuthorSpan, Person, SpanAuthor};
 use crate::document::diff::DraftPart;
 use crate::document::provenance::{ServerAct, UpdatePlacements};
-use crate::ids::{RequestId, UserId};
+use crate::ids::{RequestId, UserId, Version};
 
 use super::super::history;
 use super::super::names::{HistoryAct, SpanKind};
-use super::{rules, server, time};
+use super::{rest, rules, server, time};
 
 /// Returns an entry of a history. `names` are those of all holders of tokens, `placements` the data
 /// stored beside the update.
@@ -38,9 +38,9 @@ pub fn history_line(
     }
 }
 
-/// Returns passages with their authors.
-pub fn provenance(author_spans: Vec<AuthorSpan>) -> Vec<history::ProvenanceSpan> {
-    author_spans.into_iter().map(span).collect()
+/// Returns the passages of a version with their authors.
+pub fn provenance((version, spans): (Version, Vec<AuthorSpan>)) -> rest::Provenance {
+    rest::Provenance { version: version.0, spans: spans.into_iter().map(span).collect() }
 }
 
 fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
@@ -73,10 +73,11 @@ fn span(credit: AuthorSpan) -> history::ProvenanceSpan {
 }
 
 /// Returns the differences between two versions.
-pub fn differences(parts: Vec<DraftPart>) -> Vec<history::Difference> {
+pub fn comparison(found: VersionComparison) -> rest::Comparison {
+    let VersionComparison { from, to, parts } = found;
     let difference =
         |DraftPart { from, to, base, insert }| history::Difference { from, to, base, insert };
-    parts.into_iter().map(difference).collect()
+    rest::Comparison { from: from.0, to: to.0, parts: parts.into_iter().map(difference).collect() }
 }
 
 /// Returns an entry of the audit log.

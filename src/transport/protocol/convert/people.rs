@@ -1,8 +1,9 @@
 //! Tokens and the end of a session, on the wire.
 
 use crate::api::TokenRecord;
-use crate::auth::{self, AccessEnd, AuthError, NewToken};
+use crate::auth::{self, AccessEnd, AuthError, NewToken, TokenGrant};
 use crate::ids::TokenId;
+use crate::transport::protocol::client::IssueToken;
 use crate::transport::protocol::names::{SessionEndCode, TokenStatus};
 use crate::transport::protocol::server;
 
@@ -29,6 +30,12 @@ pub fn issued(issued: &NewToken, reached_at: &str) -> server::IssuedToken {
         url: format!("{reached_at}{place}#token={}", secret.in_link()),
         expires_at: expires_ms.map(time),
     }
+}
+
+/// Returns the properties of a token to be issued.
+pub fn grant(wish: IssueToken, now_ms: u64) -> Result<TokenGrant, AuthError> {
+    let IssueToken { role, name, document_id, expires_in } = wish;
+    TokenGrant::read(role.into(), &name, document_id, expires_in.as_deref(), now_ms)
 }
 
 /// Returns all tokens, for a caller who used `current`.

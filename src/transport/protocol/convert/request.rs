@@ -1,21 +1,20 @@
 //! Requests, hunks and decisions, on the wire.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::agent::ReopenOutcome;
 use crate::approvals::{
     self, ApprovalRequest, CallOrigin, DecisionError, FileNow, HunkDecision, HunkStatus, Person,
-    PreviewKind, ProposedAction, ProposedCall, RequestStatus, TouchedSince,
+    PreviewKind, ProposedAction, ProposedCall, RequestStatus, ToolReport, TouchedSince,
 };
 use crate::ids::{DocumentId, HunkId, RequestId};
-use crate::rooms::event::StreamingPreview;
-use crate::rooms::event::{RequestNews, RequestUpdate};
+use crate::rooms::event::{RequestNews, RequestUpdate, StreamingPreview};
 
-use super::super::client::SeenWords;
 use super::super::names::{DecisionKind, DecisionPolicy, UnaskedReason};
-use super::super::server;
+use super::super::{rest, server};
 use super::names::hunk_reason_code;
 use super::{principal, time};
 
@@ -221,6 +220,10 @@ fn hunk_state(hunk: &approvals::Hunk, status: HunkStatus) -> server::HunkState {
 /// Returns the update of an open request.
 pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
     let RequestUpdate { request, changed, by, focused, news } = update;
+    let tells_end = match news {
+        RequestNews::Result | RequestNews::Aftermath => true,
+        RequestNews::Nothing | RequestNews::Preview => false,
+    };
     server::ToolApprovalUpdate {
         request_id: request.id().to_string(),
         document_id: request.proposal.document.as_ref().map(ToString::to_string),
@@ -241,14 +244,8 @@ pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         run_id: None,
         author: None,
         fresh: (*news == RequestNews::Preview).then(|| Box::new(self::request(request))),
-        report: match news {
-            RequestNews::Result | RequestNews::Aftermath => Some(request.report().text),
-            RequestNews::Nothing | RequestNews::Preview => None,
-        },
-        aftermath: match news {
-            RequestNews::Result | RequestNews::Aftermath => Some(aftermath(request)),
-            RequestNews::Nothing | RequestNews::Preview => None,
-        },
+        report: tells_end.then(|| request.report().text),
+        aftermath: tells_end.then(|| aftermath(request)),
     }
 }
 
@@ -311,10 +308,8 @@ pub(crate) fn streaming(
     (streaming_preview, hunks): &(Arc<StreamingPreview>, Vec<approvals::Hunk>),
 ) -> server::Streaming {
     let update = sketched(document, streaming_preview);
-    server::Streaming {
-        update,
-        hunks: hunks.iter().map(|it| hunk(&streaming_preview.id, it)).collect(),
-    }
+    let hunks = hunks.iter().map(|it| hunk(&streaming_preview.id, it)).collect();
+    server::Streaming { update, hunks }
 }
 
 /// Returns the `tool_approval_resolved` event.
@@ -343,9 +338,43 @@ pub fn decision(request: &ApprovalRequest) -> server::Decided {
     }
 }
 
-/// Returns the words that a person saw where changes would be undone.
-pub fn seen(seen: Vec<SeenWords>) -> BTreeMap<HunkId, String> {
-    seen.into_iter().map(|SeenWords { id, stands }| (HunkId::from(id), stands)).collect()
+/// Returns the result of one of several decisions; `request_id` is what it named, if anything.
+pub fn decision_result(
+    request_id: Option<String>,
+    decided: Result<server::Decided, server::WireError>,
+) -> rest::DecisionResult {
+    match decided {
+        Ok(decided) => {
+            let request_id = request_id.unwrap_or_default();
+            rest::DecisionResult::Decided { ok: true, request_id, decided }
+        }
+        Err(error) => rest::DecisionResult::Refused { ok: false, request_id, error },
+    }
+}
+
+/// Returns the report that the model would be given.
+pub fn told(report: ToolReport) -> server::Told {
+    let ToolReport { text, is_error } = report;
+    server::Told { text, is_error }
+}
+
+/// Returns the state of a request after an action other than a decision.
+pub fn request_state(request: &ApprovalRequest) -> rest::RequestState {
+    rest::RequestState {
+        status: request.status.into(),
+        expires_at: request.clock.ends_ms().map(time),
+        unplaced: None,
+        request_id: None,
+    }
+}
+
+/// Returns the state of a request that was proposed again, with the hunks whose words are no longer
+/// in the text.
+pub fn reopened((reopened, unplaced): (ReopenOutcome, Vec<HunkId>)) -> rest::RequestState {
+    let again = reopened.request();
+    let unplaced = Some(unplaced.iter().map(ToString::to_string).collect());
+    let request_id = Some(again.id().to_string());
+    rest::RequestState { unplaced, request_id, ..request_state(again) }
 }
 
 /// Returns the reason of a refused decision, where its code has several.
@@ -358,9 +387,9 @@ pub(super) fn reason_code(error: &DecisionError) -> Option<String> {
     reason.as_str().map(str::to_owned)
 }
 
-/// Returns the error of a refused decision.
-pub fn decision_error(error: &DecisionError) -> server::WireError {
-    let details = match error {
+/// Returns the facts about a refused decision.
+pub(super) fn decision_details(error: &DecisionError) -> Option<Value> {
+    match error {
         DecisionError::NotFound { hunk } => Some(json!({ "hunk": hunk })),
         DecisionError::NotAllowed { .. } | DecisionError::InvalidDecision { .. } => None,
         DecisionError::Expired { at_ms } => Some(json!({ "at": time(*at_ms) })),
@@ -388,11 +417,5 @@ pub fn decision_error(error: &DecisionError) -> server::WireError {
                 "document_id": document,
             }))
         }
-    };
-    server::WireError {
-        code: error.code().to_owned(),
-        message: error.to_string(),
-        reason_code: reason_code(error),
-        details,
     }
 }

@@ -58,12 +58,8 @@ fn convert_remember(wish: &approvals::RememberWish) -> rules::Remember {
 /// Returns a rule that accepted words, for `document:provenance`.
 pub(crate) fn credit(rule: &approvals::ApprovalRule) -> history::RuleCredit {
     let (id, tool) = (rule.id().to_string(), rule.tool.clone());
-    history::RuleCredit {
-        id,
-        by: person(&rule.by),
-        tool,
-        remember: convert_remember(&rule.remember),
-    }
+    let remember = convert_remember(&rule.remember);
+    history::RuleCredit { id, by: person(&rule.by), tool, remember }
 }
 
 /// Returns the `rules:changed` event.
@@ -95,19 +91,19 @@ pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String
     Ok(approvals::RememberWish { id: RuleId::generate(), scope, path, max_units })
 }
 
-/// Returns an owner's new rule; the error is for people.
-pub fn new_rule(new: rules::AddRule, session: SessionId) -> Result<command::NewRule, String> {
-    let rules::AddRule { document_id: _, effect, tool, path, max_units, over } = new;
+/// Returns an owner's new rule and its document; the error is for people.
+pub fn new_rule(
+    new: rules::AddRule,
+    session: SessionId,
+) -> Result<(DocumentId, command::NewRule), String> {
+    let rules::AddRule { document_id, effect, tool, path, max_units, over } = new;
     let path = path.as_deref().map(PathPattern::written).transpose()?;
     // Where it reaches is the room's to say.
-    let remember = approvals::RememberWish {
-        id: RuleId::generate(),
-        scope: RuleScope::Document,
-        path,
-        max_units,
-    };
+    let (id, scope) = (RuleId::generate(), RuleScope::Document);
+    let remember = approvals::RememberWish { id, scope, path, max_units };
     let tool = tool.unwrap_or_else(|| EVERY_TOOL.to_owned());
-    Ok(command::NewRule { remember, effect: effect.into(), over, tool, session })
+    let rule = command::NewRule { remember, effect: effect.into(), over, tool, session };
+    Ok((document_id.into(), rule))
 }
 
 /// Returns a policy for a tool or a size, from the wire.

@@ -9,7 +9,7 @@ use axum::body::HttpBody as _;
 use axum::extract::{DefaultBodyLimit, FromRequestParts as _, Request, State};
 use axum::http::Method;
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
@@ -22,7 +22,7 @@ use crate::ids::UserId;
 use crate::permissions::{Action, Principal};
 use crate::transport::body_guard::BodyGuard;
 use crate::transport::rest::http_state::HttpState;
-use crate::transport::rest::problem::Problem;
+use crate::transport::rest::problem::{Problem, RestResult};
 
 /// Sustained requests of one person per second.
 const PACE: NonZeroU32 = NonZeroU32::new(100).unwrap();
@@ -67,47 +67,10 @@ impl ApiMiddleware {
             .route_layer(middleware::from_fn_with_state((self.clone(), bodies), pass))
     }
 
-    async fn enter(
-        &self,
-        bodies: BodyPolicy,
-        request: Request,
-        next: Next,
-    ) -> Result<Response, Problem> {
-        let (mut parts, body) = request.into_parts();
-        let caller = Caller::from_request_parts(&mut parts, &self.app).await?;
-        if let Err(late) = self.pace.check_key(&caller.principal.user) {
-            let wait = late.wait_time_from(DefaultClock::default().now());
-            return Err(Problem::too_many(wait.as_secs() + 1));
-        }
-        // Every extractor finds it there, so a token is looked up once.
-        parts.extensions.insert(caller.clone());
-        let held = self.app.reading.begin(&caller.principal.user);
-        let (body, guard) = if body.is_end_stream() {
-            (body, None)
-        } else {
-            let session = AuthSession::from_request_parts(&mut parts, &self.app).await?;
-            let guard = BodyGuard::new(session.pass, self.app.api.clock.clone());
-            (held.of(guard.of(body)), Some(guard))
-        };
-        let has_long_answer =
-            parts.method == Method::GET && parts.uri.path().starts_with(LONG_ANSWERS);
-        let request = Request::from_parts(parts, body);
-        let _turn = if has_long_answer { self.turn_to_read(&caller).await? } else { None };
-        let limit = bodies.limit_for(&caller.principal);
-        let answer = once(&self.app.api, &self.under_way, &caller, request, next, limit).await;
-        // The reader found the body broken off, and so did nothing.
-        if let Some(end) = guard.and_then(|guard| guard.end()) {
-            return Err(Problem::unread(end));
-        }
-        if held.is_refused() { Err(Problem::too_many(BUSY_S)) } else { answer }
-    }
-}
-
-impl ApiMiddleware {
     /// Waits for a turn to prepare a long answer. Answers about documents may be as long as those:
     /// few of one person are prepared at once, and none for a person with too much waiting to be
     /// sent.
-    async fn turn_to_read(&self, caller: &Caller) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+    async fn turn_to_read(&self, caller: &Caller) -> RestResult<Option<OwnedSemaphorePermit>> {
         let account = self.app.reading.account(&caller.principal.user);
         let turn = account.turn_to_read().await;
         if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(turn) }
@@ -126,11 +89,36 @@ impl BodyPolicy {
     }
 }
 
-/// Runs [`ApiMiddleware::enter`] as a middleware function.
+/// Admits a request, and passes it on.
 async fn pass(
-    State((way_in, bodies)): State<(ApiMiddleware, BodyPolicy)>,
+    State((shared, bodies)): State<(ApiMiddleware, BodyPolicy)>,
     request: Request,
     next: Next,
-) -> Response {
-    way_in.enter(bodies, request, next).await.unwrap_or_else(IntoResponse::into_response)
+) -> RestResult<Response> {
+    let (mut parts, body) = request.into_parts();
+    let caller = Caller::from_request_parts(&mut parts, &shared.app).await?;
+    if let Err(late) = shared.pace.check_key(&caller.principal.user) {
+        let wait = late.wait_time_from(DefaultClock::default().now());
+        return Err(Problem::too_many(wait.as_secs() + 1));
+    }
+    // Every extractor finds it there, so a token is looked up once.
+    parts.extensions.insert(caller.clone());
+    let held = shared.app.reading.begin(&caller.principal.user);
+    let (body, guard) = if body.is_end_stream() {
+        (body, None)
+    } else {
+        let session = AuthSession::from_request_parts(&mut parts, &shared.app).await?;
+        let guard = BodyGuard::new(session.pass, shared.app.api.clock.clone());
+        (held.of(guard.of(body)), Some(guard))
+    };
+    let has_long_answer = parts.method == Method::GET && parts.uri.path().starts_with(LONG_ANSWERS);
+    let request = Request::from_parts(parts, body);
+    let _turn = if has_long_answer { shared.turn_to_read(&caller).await? } else { None };
+    let limit = bodies.limit_for(&caller.principal);
+    let answer = once(&shared.app.api, &shared.under_way, &caller, request, next, limit).await;
+    // The reader found the body broken off, and so did nothing.
+    if let Some(end) = guard.and_then(|guard| guard.end()) {
+        return Err(Problem::unread(end));
+    }
+    if held.is_refused() { Err(Problem::too_many(BUSY_S)) } else { answer }
 }

@@ -11,7 +11,7 @@ use crate::api::Caller;
 use crate::auth::AccessGuard;
 use crate::connections::{ConnectionAccess, RequestOwner};
 use crate::transport::rest::http_state::HttpState;
-use crate::transport::rest::problem::Problem;
+use crate::transport::rest::problem::{Problem, RestResult};
 
 /// Seconds after which a person with too many connections may try again.
 const BUSY_S: u64 = 1;
@@ -28,7 +28,7 @@ impl ConnectionAccess for AccessGuard {
 impl FromRequestParts<HttpState> for Caller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &HttpState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &HttpState) -> RestResult<Self> {
         // The middleware has identified the caller already.
         if let Some(known) = parts.extensions.get::<Self>() {
             return Ok(known.clone());
@@ -59,7 +59,7 @@ pub(crate) struct AuthSession {
 impl FromRequestParts<HttpState> for AuthSession {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &HttpState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &HttpState) -> RestResult<Self> {
         let caller = Caller::from_request_parts(parts, app).await?;
         let pass = app.api.admit(token(&parts.headers)).await?;
         let pass = pass.ok_or_else(Problem::token_needed)?;

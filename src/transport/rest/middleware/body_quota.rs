@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::body::Body;
 use futures_util::StreamExt as _;
 
-use crate::connections::{HeldBytes, MemoryAccounts, NoRoom, PersonAccount};
+use crate::connections::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 use crate::ids::UserId;
 
 /// Quota for bodies while they are read and worked on. Clones share it.
@@ -58,7 +58,7 @@ impl HeldBody {
         let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let held = match &mut *bytes {
             Some(held) => held.grow(more),
-            None => self.0.account.hold_body(more).map(|held| *bytes = Some(held)),
+            None => self.0.account.hold(HeldFor::Body, more).map(|held| *bytes = Some(held)),
         };
         if held.is_err() {
             self.0.refused.store(true, Ordering::Relaxed);

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::api::{Application, Caller, IdempotencyRecord};
 use crate::ids::{UserId, hex};
-use crate::transport::rest::problem::Problem;
+use crate::transport::rest::problem::{Problem, RestResult};
 
 /// Header with the key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -52,7 +52,7 @@ pub(crate) async fn once(
     request: Request,
     next: Next,
     limit: usize,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     if !writes(request.method()) {
         return Ok(next.run(request).await);
     }
@@ -78,31 +78,21 @@ pub(crate) async fn once(
     // The task continues if the caller disconnects: the purpose of the key is that the answer is
     // there when the caller asks again.
     let done = tokio::spawn(async move {
-        let answer = done_once(&api, begun, request, next).await;
-        drop(held);
-        answer
+        let _held = held;
+        if let Some(known) = api.begin_keyed_write(&begun).await? {
+            return again(known, &begun.fingerprint);
+        }
+        let response = next.run(request).await;
+        keep(&api, begun, response).await
     });
     done.await.unwrap_or_else(|_| Err(Problem::internal()))
-}
-
-async fn done_once(
-    api: &Application,
-    begun: IdempotencyRecord,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
-    if let Some(known) = api.begin_keyed_write(&begun).await? {
-        return again(known, &begun.fingerprint);
-    }
-    let response = next.run(request).await;
-    keep(api, begun, response).await
 }
 
 fn writes(method: &Method) -> bool {
     ![Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
 }
 
-fn key(request: &Request) -> Result<Option<String>, Problem> {
+fn key(request: &Request) -> RestResult<Option<String>> {
     let mut values = request.headers().get_all(KEY).iter();
     let Some(first) = values.next() else { return Ok(None) };
     let text = first.to_str().ok().map(str::trim).filter(|_| values.next().is_none());
@@ -124,7 +114,7 @@ fn fingerprint(method: &str, address: &str, body: &[u8]) -> String {
 }
 
 /// Returns the first answer again, or the reason that there is none.
-fn again(known: IdempotencyRecord, asked: &str) -> Result<Response, Problem> {
+fn again(known: IdempotencyRecord, asked: &str) -> RestResult<Response> {
     if known.fingerprint != asked {
         return Err(other());
     }
@@ -166,7 +156,7 @@ async fn keep(
     api: &Application,
     begun: IdempotencyRecord,
     response: Response,
-) -> Result<Response, Problem> {
+) -> RestResult<Response> {
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.map_err(|_| Problem::internal())?;
     let text = |name: HeaderName| {
@@ -209,7 +199,7 @@ fn came_to_nothing(status: StatusCode) -> bool {
 
 impl KeysInFlight {
     /// Holds a key until the guard is dropped.
-    fn hold(&self, user: &UserId, key: &str, asked: &str) -> Result<InFlightGuard, Problem> {
+    fn hold(&self, user: &UserId, key: &str, asked: &str) -> RestResult<InFlightGuard> {
         let name = (user.clone(), key.to_owned());
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match held.get(&name) {

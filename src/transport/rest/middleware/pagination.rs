@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::transport::rest::problem::Problem;
+use crate::transport::rest::problem::{Problem, RestResult};
 
 /// Default number of entries of a page.
 const DEFAULT: u32 = 50;
@@ -28,7 +28,7 @@ pub(crate) struct PathId<T>(pub(crate) T);
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> RestResult<Self> {
         let read = Path::<T>::from_request_parts(parts, state).await;
         // A version that is no number or a name that is no text matches nothing.
         read.map(|Path(names)| Self(names)).map_err(|_| Problem::not_found("thing"))
@@ -41,7 +41,7 @@ pub(crate) struct QueryParams<T>(pub(crate) T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> RestResult<Self> {
         let read = Query::<T>::from_request_parts(parts, state).await;
         read.map(|Query(asked)| Self(asked))
             .map_err(|rejection: QueryRejection| Problem::invalid(rejection.body_text()))
@@ -60,7 +60,7 @@ pub(crate) struct ListPart {
 
 impl ListPart {
     /// Reads the page as [`PageQuery::read`] does.
-    pub(crate) fn read<K: DeserializeOwned>(&self) -> Result<PageQuery<K>, Problem> {
+    pub(crate) fn read<K: DeserializeOwned>(&self) -> RestResult<PageQuery<K>> {
         PageQuery::read(self.limit, self.cursor.as_deref())
     }
 }
@@ -74,7 +74,7 @@ pub(crate) struct PageQuery<K> {
 
 impl<K: DeserializeOwned> PageQuery<K> {
     /// Reads `limit` and `cursor`.
-    pub(crate) fn read(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn read(limit: Option<u32>, cursor: Option<&str>) -> RestResult<Self> {
         let limit = limit.unwrap_or(DEFAULT);
         if !(1..=MOST).contains(&limit) {
             return Err(Problem::invalid(format!("`limit` is 1 to {MOST}")));
@@ -111,7 +111,7 @@ pub(crate) struct WaitQuery {
 
 impl WaitQuery {
     /// Returns the wait; zero if it is missing.
-    pub(crate) fn read(&self) -> Result<Duration, Problem> {
+    pub(crate) fn read(&self) -> RestResult<Duration> {
         match self.wait.unwrap_or(0) {
             seconds if seconds <= LONGEST_WAIT_S => Ok(Duration::from_secs(seconds)),
             _ => Err(Problem::invalid(format!("`wait` is 0 to {LONGEST_WAIT_S} seconds"))),

@@ -68,22 +68,18 @@ impl RouteMethod {
         id: &'static str,
         summary: &'static str,
     ) -> Operation {
-        let (query, body, said) = (None, None, None);
-        let (status, answer) = ("204", ResponseSchema::Nothing);
-        let (body_kind, handler) = (BodyKind::Short, on(self.1, handler));
-        let method = self.0;
         Operation {
-            method,
+            method: self.0,
             path,
-            handler,
-            body_kind,
+            handler: on(self.1, handler),
+            body_kind: BodyKind::Short,
             id,
             summary,
-            query,
-            body,
-            said,
-            status,
-            answer,
+            query: None,
+            body: None,
+            said: None,
+            status: "204",
+            answer: ResponseSchema::Nothing,
         }
     }
 }
