@@ -56,7 +56,8 @@ pub(crate) struct ServerTools {
     api: Application,
     principal: Principal,
     document: Option<DocumentId>,
-    definitions: Vec<ToolDefinition>,
+    /// Definitions for the model.
+    pub(crate) definitions: Vec<ToolDefinition>,
     /// Latest text of the person, shown to the people who decide.
     prompt: String,
     session: SessionId,
@@ -137,11 +138,6 @@ impl ServerTools {
     /// Returns the names of the tools.
     pub(crate) fn names(&self) -> Vec<String> {
         self.definitions.iter().map(|tool| tool.name.clone()).collect()
-    }
-
-    /// Returns the definitions for the model.
-    pub(crate) fn definitions(&self) -> &[ToolDefinition] {
-        &self.definitions
     }
 
     /// Returns the version of the document that the model has read.

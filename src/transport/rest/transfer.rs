@@ -398,7 +398,7 @@ struct PolledBody {
 impl Drop for PolledBody {
     fn drop(&mut self) {
         for _ in 0..self.count {
-            self.carried.session().message_sent();
+            self.carried.session.message_sent();
         }
     }
 }
