@@ -191,9 +191,8 @@ impl ServerTools {
         block: &ContentBlock,
         mark: Option<String>,
     ) -> Result<ContentBlock, ApiFailure> {
-        let Some(mut call) = ToolCall::of(block) else {
-            return Err(ApiFailure::new(500, "not a call"));
-        };
+        let call = ToolCall::of(block);
+        let mut call = call.ok_or_else(|| ApiFailure::new(500, "not a call"))?;
         self.store_session().await?;
         let id = call.id.clone();
         let mut document = self.document.clone();
@@ -254,9 +253,8 @@ impl ServerTools {
 
     fn is_for_files(&self, tool: &str) -> bool {
         let offers = self.api.agents.offers();
-        offers
-            .iter()
-            .any(|offer| offer.definition.name == tool && offer.scope == ToolScope::Workspace)
+        let mut of_files = offers.iter().filter(|offer| offer.scope == ToolScope::Workspace);
+        of_files.any(|offer| offer.definition.name == tool)
     }
 
     /// Stores the session as soon as something depends on it.
