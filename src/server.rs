@@ -88,11 +88,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let accepting = tokio::spawn(accepting);
     let supervision = tokio::spawn(app.connections.clone().supervise());
     let watch = tokio::spawn(watch_tokens(app.auth.clone(), app.rooms.clone(), app.clock.clone()));
-    let courier = DeliveryWorker::new(
-        WebhookOutbox::new(app.store.clone()),
-        app.clock.clone(),
-        address_policy(&config),
-    );
+    let outbox = WebhookOutbox::new(app.store.clone());
+    let courier = DeliveryWorker::new(outbox, app.clock.clone(), address_policy(&config));
     let courier = tokio::spawn(courier.run(stop.clone()));
     stop_signal().await?;
     tracing::info!("stopping");

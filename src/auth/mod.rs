@@ -375,7 +375,6 @@ fn record(
     expires_ms: Option<u64>,
 ) -> TokenRecord {
     let Principal { user, name, role, document } = holder.clone();
-    let (revoked_ms, used_ms) = (None, None);
     TokenRecord {
         id,
         hash,
@@ -385,8 +384,8 @@ fn record(
         document,
         created_ms,
         expires_ms,
-        revoked_ms,
-        used_ms,
+        revoked_ms: None,
+        used_ms: None,
     }
 }
 

@@ -125,10 +125,7 @@ impl StdioBridge {
 
     /// Begins a session. Nothing else is sent before it has begun.
     async fn begin(self: &Arc<Self>, id: &Value, message: &Value) {
-        {
-            let mut state = self.state();
-            (state.session, state.version) = (None, None);
-        }
+        (self.state().session, self.state().version) = (None, None);
         match self.try_to_begin(message).await {
             Ok(answer) => self.say(&answer),
             Err(error) => self.say(&failure(id, -32000, &error.to_string())),

@@ -167,7 +167,7 @@ impl MemoryAccounts {
     }
 
     /// Returns the connected client with the most unsent bytes.
-    pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
+    pub fn largest_session(&self) -> Option<Arc<ClientSession>> {
         let people = self.0.people();
         let largest = people.iter().filter_map(|person| person.largest_session());
         largest.max_by_key(|session| session.waiting_bytes())

@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::ids::TokenId;
 use crate::permissions::Principal;
 
 use super::account::{MemoryAccounts, PersonAccount};
 use super::session::ClientSession;
-use super::transport::{ConnectionAccess, ConnectionTransport, RequestTurn, TooManyConnections};
+use super::transport::{ConnectionTransport, RequestTurn, TooManyConnections};
 
 /// Connection of a request, which counts as being answered until this is dropped; kept in the
 /// request's extensions.
@@ -29,7 +28,8 @@ impl ConnectionArrival {
 /// connection.
 #[derive(Debug)]
 pub struct CarriedConnection {
-    session: Arc<ClientSession>,
+    /// Client that is answered.
+    pub session: Arc<ClientSession>,
     arrival: Arc<ConnectionArrival>,
 }
 
@@ -38,11 +38,6 @@ impl CarriedConnection {
     pub fn new(session: Arc<ClientSession>, arrival: Arc<ConnectionArrival>) -> Self {
         session.attach(&arrival.transport);
         Self { session, arrival }
-    }
-
-    /// Returns the client.
-    pub fn session(&self) -> &ClientSession {
-        &self.session
     }
 }
 
@@ -56,7 +51,8 @@ impl Drop for CarriedConnection {
 #[derive(Clone, Debug)]
 pub struct RequestOwner {
     accounts: MemoryAccounts,
-    transport: Arc<ConnectionTransport>,
+    /// Connection that the request came over.
+    pub transport: Arc<ConnectionTransport>,
     account: Arc<OnceLock<Arc<PersonAccount>>>,
 }
 
@@ -74,16 +70,6 @@ impl RequestOwner {
     pub fn is(&self, principal: &Principal) -> Result<(), TooManyConnections> {
         let account = self.account.get_or_init(|| self.accounts.of(principal));
         self.transport.belong_to(account)
-    }
-
-    /// Returns `true` if the connection ends with the access of this token.
-    pub fn ends_with(&self, token: &TokenId) -> bool {
-        self.transport.ends_with(token)
-    }
-
-    /// Ends the connection with the access of the last request over it.
-    pub fn end_with(&self, token: TokenId, access: Arc<dyn ConnectionAccess>) {
-        self.transport.end_with(token, access);
     }
 
     /// Returns the account of the person, once known.

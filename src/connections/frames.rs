@@ -8,11 +8,12 @@ const LONGEST_HEADER: usize = 14;
 pub(super) const BEGINNING: usize = 2;
 
 /// Kind of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FrameKind {
     /// Further part of the message before.
     Continuation,
     /// The beginning of a text message.
+    #[default]
     Text,
     /// The beginning of a binary message.
     Binary,
@@ -48,7 +49,7 @@ pub(super) enum FrameEvent {
 }
 
 /// Observer of the frames of one direction. Bytes may come in pieces of any size.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FrameObserver {
     header: [u8; LONGEST_HEADER],
     /// Bytes of the header that have come.
@@ -66,11 +67,6 @@ struct CurrentFrame {
 }
 
 impl FrameObserver {
-    /// Returns an observer through which nothing has passed.
-    pub(super) fn new() -> Self {
-        Self { header: [0; LONGEST_HEADER], known: 0, current: None }
-    }
-
     /// Follows `bytes`, and calls `tell` for each event, in order, until so many frames have
     /// ended. Returns the number of bytes up to there.
     pub(super) fn observe(
@@ -196,7 +192,7 @@ mod tests {
     }
 
     fn observed(pieces: &[&[u8]]) -> Vec<FrameEvent> {
-        let (mut observer, mut told) = (FrameObserver::new(), Vec::new());
+        let (mut observer, mut told) = (FrameObserver::default(), Vec::new());
         for piece in pieces {
             observer.observe(piece, u32::MAX, |it| told.push(it));
         }
@@ -270,7 +266,7 @@ mod tests {
     #[test]
     fn so_many_frames_are_followed_at_once_and_no_more() {
         let bytes = frame(0x81, Some(MASK), b"42").repeat(5);
-        let (mut observer, mut told) = (FrameObserver::new(), Vec::new());
+        let (mut observer, mut told) = (FrameObserver::default(), Vec::new());
         let passed = observer.observe(&bytes, 3, |it| told.push(it));
         assert_eq!((passed, ended(&told).len()), (bytes.len() / 5 * 3, 3));
         assert_eq!(observer.observe(&bytes[passed..], 3, |it| told.push(it)), bytes.len() / 5 * 2);

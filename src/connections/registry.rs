@@ -148,7 +148,7 @@ impl ConnectionRegistry {
         let mut unknown = lock(&self.0.unknown_sessions);
         let is_full = unknown.len() >= UNKNOWN_SESSIONS;
         let leaving = if is_full { unknown.take_oldest_of_most() } else { None };
-        unknown.add(number, transport.peer(), Arc::downgrade(&client));
+        unknown.add(number, transport.place.peer, Arc::downgrade(&client));
         drop(unknown);
         let left = leaving.and_then(|oldest| {
             oldest.end(EndReason::TooManyUnknown);
@@ -207,11 +207,6 @@ impl ConnectionRegistry {
                 Err(full) => self.0.largest_unknown().ok_or(full)?.end(),
             }
         }
-    }
-
-    /// Returns the client with the most unsent bytes.
-    pub fn largest_session(&self) -> Option<Arc<ClientSession>> {
-        self.0.accounts.largest_session()
     }
 
     /// Ends the oldest connection that has not shown a token, of the address that has most, after a

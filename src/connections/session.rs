@@ -167,7 +167,7 @@ impl ClientSession {
     /// has as many connections as one person may have, or if so much waits that long polling may
     /// have taken a part of it.
     pub fn begin_switch(&self, transport: &Arc<ConnectionTransport>) -> Result<(), SwitchRefused> {
-        let most = transport.connections_of_person();
+        let most = transport.place.connections_of_person();
         let is_full = self.person().is_some_and(|person| person.connection_count() >= most);
         if is_full || self.waiting_bytes() > MESSAGE_BYTES / 2 {
             return Err(SwitchRefused);

@@ -62,7 +62,7 @@ enum OutgoingSide {
 }
 
 /// Frames that a client sends.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct IncomingFrames {
     observer: FrameObserver,
     message: IncomingMessage,
@@ -70,7 +70,7 @@ struct IncomingFrames {
 }
 
 /// Message that is arriving.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct IncomingMessage {
     /// Bytes of the message that were declared so far.
     length: u64,
@@ -83,14 +83,6 @@ struct IncomingMessage {
 }
 
 impl IncomingFrames {
-    fn new() -> Self {
-        Self {
-            observer: FrameObserver::new(),
-            message: IncomingMessage::new(),
-            buffer: KeptBuffer::default(),
-        }
-    }
-
     /// Follows bytes up to the end of the last frame that may be handed over at once; returns the
     /// number of bytes and of frames.
     fn pass(
@@ -122,11 +114,6 @@ impl IncomingFrames {
 }
 
 impl IncomingMessage {
-    fn new() -> Self {
-        let kind = FrameKind::Text;
-        Self { length: 0, kind, is_recognised: false, has_upgrade: false, held: None }
-    }
-
     fn follow(
         &mut self,
         transport: &ConnectionTransport,
@@ -141,7 +128,7 @@ impl IncomingMessage {
                     if self.kind == FrameKind::Text && self.length == 1 && self.has_upgrade {
                         transport.complete_probe();
                     }
-                    *self = Self::new();
+                    *self = Self::default();
                 }
                 Ok(())
             }
@@ -243,7 +230,7 @@ impl<S> ObservedStream<S> {
     /// Returns how many of the bytes that were read may be handed over.
     fn admit(&mut self, bytes: &[u8]) -> Result<usize, EndReason> {
         if self.transport.is_upgraded() && matches!(self.incoming, IncomingSide::Http(_)) {
-            self.incoming = IncomingSide::Frames(IncomingFrames::new());
+            self.incoming = IncomingSide::Frames(IncomingFrames::default());
         }
         match &mut self.incoming {
             // A body, or bytes that a client sends before it has its answer.
@@ -285,7 +272,7 @@ impl<S> ObservedStream<S> {
         if let OutgoingSide::Switching(head) = &mut self.outgoing {
             let Some(end) = head.find(bytes) else { return };
             bytes = &bytes[end..];
-            self.outgoing = OutgoingSide::Frames(FrameObserver::new(), KeptBuffer::default());
+            self.outgoing = OutgoingSide::Frames(FrameObserver::default(), KeptBuffer::default());
         }
         if let (OutgoingSide::Frames(observer, buffer), Some(session)) =
             (&mut self.outgoing, self.transport.session())

@@ -1,6 +1,5 @@
 //! Accepted TCP connection: its state, and a way to end it from outside.
 
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
@@ -43,7 +42,7 @@ pub struct TooManyConnections;
 /// Accepted TCP connection.
 #[derive(Debug)]
 pub struct ConnectionTransport {
-    place: TransportPlace<Self>,
+    pub(super) place: TransportPlace<Self>,
     /// Accounts of all people: one of them gives way if too many connections are open.
     accounts: MemoryAccounts,
     ended: AtomicBool,
@@ -108,23 +107,13 @@ impl ConnectionTransport {
         }
     }
 
-    /// Returns the number of connections of every kind that one person may have.
-    pub(super) fn connections_of_person(&self) -> usize {
-        self.place.connections_of_person()
-    }
-
-    /// Returns the address of the peer.
-    pub(super) fn peer(&self) -> IpAddr {
-        self.place.peer
-    }
-
     /// Ends the connection: reads and writes fail from now on, waiting ones too.
     pub fn end(&self, reason: EndReason) {
         if self.ended.swap(true, Ordering::AcqRel) {
             return;
         }
         if !matches!(reason, EndReason::Closed | EndReason::Idle) {
-            tracing::debug!(?reason, peer = %self.peer(), "ended a connection");
+            tracing::debug!(?reason, peer = %self.place.peer, "ended a connection");
         }
         // No longer counted, so that a caller that ends it to make room finds the room.
         self.take_head();
@@ -178,12 +167,12 @@ impl ConnectionTransport {
     }
 
     /// Returns `true` if it ends with the access of this token.
-    pub(super) fn ends_with(&self, token: &TokenId) -> bool {
+    pub fn ends_with(&self, token: &TokenId) -> bool {
         lock(&self.access).as_ref().is_some_and(|(known, _)| known == token)
     }
 
     /// Ends it with the access of this token.
-    pub(super) fn end_with(&self, token: TokenId, access: Arc<dyn ConnectionAccess>) {
+    pub fn end_with(&self, token: TokenId, access: Arc<dyn ConnectionAccess>) {
         *lock(&self.access) = Some((token, access));
         self.access_ended_ms.store(0, Ordering::Relaxed);
     }

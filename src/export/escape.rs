@@ -12,10 +12,8 @@ pub(super) fn line(text: &str) -> String {
 
 /// Returns a title as the name of a file, without extension.
 pub(super) fn file_stem(title: &str) -> String {
-    let kept = line(title)
-        .chars()
-        .map(|c| if "/\\:*?\"<>|".contains(c) { '-' } else { c })
-        .collect::<String>();
+    let kept = |c| if "/\\:*?\"<>|".contains(c) { '-' } else { c };
+    let kept: String = line(title).chars().map(kept).collect();
     // A leading dot hides a file; one at the end, or a space, is cut off by Windows.
     let edges = |c: char| c == '.' || c == ' ' || c == '~';
     let short: String = kept.trim_matches(edges).chars().take(LONGEST_STEM).collect();

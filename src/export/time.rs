@@ -14,8 +14,6 @@ pub(super) fn seconds(at_ms: u64) -> String {
 }
 
 fn timestamp(at_ms: u64) -> Timestamp {
-    i64::try_from(at_ms)
-        .ok()
-        .and_then(|ms| Timestamp::from_millisecond(ms).ok())
-        .unwrap_or_default()
+    let at = i64::try_from(at_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    at.unwrap_or_default()
 }

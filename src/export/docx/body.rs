@@ -62,12 +62,10 @@ pub(super) fn write(
             }
             TrackedStep::Restyled { from, to, by } => {
                 let (before, style) = (writer.style(*from), writer.style(*to));
-                let attributes =
-                    writer.tracked(RevisionMark::Inserted(*by)).map(|(_, attributes)| attributes);
-                let change = format!(
-                    "<w:pPrChange {}><w:pPr>{before}</w:pPr></w:pPrChange>",
-                    attributes.unwrap_or_default()
-                );
+                let inserted = RevisionMark::Inserted(*by);
+                let (_, attributes) = writer.tracked(inserted).unwrap_or_default();
+                let change =
+                    format!("<w:pPrChange {attributes}><w:pPr>{before}</w:pPr></w:pPrChange>");
                 writer.block(*to, RevisionMark::Stays, &style, &change);
             }
             // The change itself names its author.

@@ -215,7 +215,7 @@ fn owned(request: Request, pass: &AccessGuard) -> Result<Request, TooManyConnect
         return Ok(request);
     };
     owner.is(pass.principal())?;
-    owner.end_with(pass.token().clone(), Arc::new(pass.clone()));
+    owner.transport.end_with(pass.token().clone(), Arc::new(pass.clone()));
     Ok(request.map(|body| counted(&owner, body)))
 }
 

@@ -61,11 +61,8 @@ pub fn router(app: McpState) -> Router {
     let (sessions, reads) = (McpSessions::default(), ReadVersions::default());
     let shared = Arc::new(McpShared { app, tools, sessions, reads });
     let gate = McpAuth::new(Arc::clone(&shared), Arc::clone(&manager));
-    let service = StreamableHttpService::new(
-        move || Ok(McpHandler::new(Arc::clone(&shared))),
-        manager,
-        config,
-    );
+    let handler = move || Ok(McpHandler::new(Arc::clone(&shared)));
+    let service = StreamableHttpService::new(handler, manager, config);
     Router::new()
         .route_service("/mcp", service)
         .layer(middleware::from_fn_with_state(Arc::new(gate), auth::admit))

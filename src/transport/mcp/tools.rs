@@ -182,13 +182,8 @@ fn annotations(title: &str, name: &str, effect: ToolEffect) -> ToolAnnotations {
     let open = name == "atlas_bash";
     // A tool that only creates loses nothing.
     let replaces = !reads && effect != ToolEffect::Creates;
-    ToolAnnotations::from_raw(
-        Some(title.to_owned()),
-        Some(reads),
-        Some(replaces),
-        Some(reads),
-        Some(open),
-    )
+    let title = Some(title.to_owned());
+    ToolAnnotations::from_raw(title, Some(reads), Some(replaces), Some(reads), Some(open))
 }
 
 fn add_document(schema: &mut JsonObject) {

@@ -191,9 +191,8 @@ fn check_version(headers: &HeaderMap) -> Result<(), ApiFailure> {
         return Ok(());
     }
     let known = VERSIONS.join(" and ");
-    Err(ApiFailure::invalid(format!(
-        "anthropic-version: is not a known version; there are {known}"
-    )))
+    let words = format!("anthropic-version: is not a known version; there are {known}");
+    Err(ApiFailure::invalid(words))
 }
 
 /// Converts a [`Problem`] of the REST API into a failure of this API.

@@ -306,7 +306,7 @@ pub(crate) fn request(
             system.push_str("\n\n");
         }
         system.push_str(&tools.rules());
-        definitions.extend(tools.definitions().iter().cloned());
+        definitions.extend(tools.definitions.iter().cloned());
     }
     let mut request = llm::ModelRequest {
         model: chosen.name.clone(),

@@ -133,9 +133,8 @@ fn choose(app: &HttpState, asked: &mut CheckedRequest) -> Result<ChosenModel, Ap
     }
     let format = asked.more.get("output_config").and_then(|config| config.get("format"));
     if !whole && format.is_some_and(|format| !format.is_null()) {
-        return Err(ApiFailure::invalid(
-            "output_config.format: this model cannot promise a format",
-        ));
+        let words = "output_config.format: this model cannot promise a format";
+        return Err(ApiFailure::invalid(words));
     }
     Ok(chosen)
 }

@@ -49,9 +49,8 @@ impl ModelPageQuery {
             }
         };
         let data: Vec<_> = shown.iter().map(|name| described(name)).collect();
-        Ok(
-            json!({"data": data, "has_more": more, "first_id": shown.first(), "last_id": shown.last()}),
-        )
+        let (first, last) = (shown.first(), shown.last());
+        Ok(json!({"data": data, "has_more": more, "first_id": first, "last_id": last}))
     }
 }
 

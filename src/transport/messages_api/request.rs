@@ -407,10 +407,8 @@ fn tools(body: &Map<String, Value>) -> Result<(Vec<ToolDefinition>, Vec<NativeTo
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || name.len() > LONGEST_TOOL_NAME || !name.chars().all(plain) {
-            return Err(wrong(
-                &format!("{place}.name"),
-                "is 1 to 128 letters, digits, `_` and `-`",
-            ));
+            let what = "is 1 to 128 letters, digits, `_` and `-`";
+            return Err(wrong(&format!("{place}.name"), what));
         }
         if !names.insert(name) {
             return Err(wrong("tools", "tool names must be unique"));

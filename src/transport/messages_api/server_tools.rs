@@ -56,7 +56,8 @@ pub(crate) struct ServerTools {
     api: Application,
     principal: Principal,
     document: Option<DocumentId>,
-    definitions: Vec<ToolDefinition>,
+    /// Definitions for the model.
+    pub(crate) definitions: Vec<ToolDefinition>,
     /// Latest text of the person, shown to the people who decide.
     prompt: String,
     session: SessionId,
@@ -139,11 +140,6 @@ impl ServerTools {
         self.definitions.iter().map(|tool| tool.name.clone()).collect()
     }
 
-    /// Returns the definitions for the model.
-    pub(crate) fn definitions(&self) -> &[ToolDefinition] {
-        &self.definitions
-    }
-
     /// Returns the version of the document that the model has read.
     pub(crate) fn read(&self) -> Option<Version> {
         self.read
@@ -195,9 +191,8 @@ impl ServerTools {
         block: &ContentBlock,
         mark: Option<String>,
     ) -> Result<ContentBlock, ApiFailure> {
-        let Some(mut call) = ToolCall::of(block) else {
-            return Err(ApiFailure::new(500, "not a call"));
-        };
+        let call = ToolCall::of(block);
+        let mut call = call.ok_or_else(|| ApiFailure::new(500, "not a call"))?;
         self.store_session().await?;
         let id = call.id.clone();
         let mut document = self.document.clone();
@@ -258,9 +253,8 @@ impl ServerTools {
 
     fn is_for_files(&self, tool: &str) -> bool {
         let offers = self.api.agents.offers();
-        offers
-            .iter()
-            .any(|offer| offer.definition.name == tool && offer.scope == ToolScope::Workspace)
+        let mut of_files = offers.iter().filter(|offer| offer.scope == ToolScope::Workspace);
+        of_files.any(|offer| offer.definition.name == tool)
     }
 
     /// Stores the session as soon as something depends on it.

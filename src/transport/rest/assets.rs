@@ -60,11 +60,9 @@ fn answer(name: &str, content: &'static [u8], hash: &str, asked: &HeaderMap) -> 
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    let known = asked
-        .get_all(IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .any(|tags| tags.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
+    let tags = asked.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut tags = tags.flat_map(|tags| tags.split(',')).map(str::trim);
+    let known = tags.any(|one| one == tag || one == "*");
     if let Ok(value) = HeaderValue::try_from(tag) {
         headers.insert(ETAG, value);
     }

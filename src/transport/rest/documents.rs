@@ -26,7 +26,7 @@ const SHORT_TEXT: usize = 128 * 1024;
 
 /// Lists the documents that the caller may read, last changed first. A document that changes
 /// between two pages may be on both.
-pub(crate) async fn list(
+pub async fn list(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
@@ -44,7 +44,7 @@ pub(crate) async fn list(
 }
 
 /// Creates a document.
-pub(crate) async fn create(caller: Caller, request: Request) -> RestResult<Response> {
+pub async fn create(caller: Caller, request: Request) -> RestResult<Response> {
     let new = async { Ok(convert::new_document(body::read(request).await?)) };
     let created = caller.create_document(new).await?;
     let there = [(header::LOCATION, format!("/api/v1/documents/{}", created.id))];
@@ -53,10 +53,7 @@ pub(crate) async fn create(caller: Caller, request: Request) -> RestResult<Respo
 }
 
 /// Returns a document with its text.
-pub(crate) async fn read(
-    caller: Caller,
-    PathId(document): PathId<DocumentId>,
-) -> RestResult<Response> {
+pub async fn read(caller: Caller, PathId(document): PathId<DocumentId>) -> RestResult<Response> {
     let found = caller.read_document(&document).await?;
     let units = found.snapshot.text.len();
     written(&caller, units, move || convert::full_document(&found.id, found.snapshot)).await
@@ -75,7 +72,7 @@ async fn written<T: Serialize>(
 }
 
 /// Changes the title.
-pub(crate) async fn rename(
+pub async fn rename(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
@@ -86,7 +83,7 @@ pub(crate) async fn rename(
 }
 
 /// Deletes a document.
-pub(crate) async fn delete(
+pub async fn delete(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
 ) -> RestResult<StatusCode> {
@@ -95,7 +92,7 @@ pub(crate) async fn delete(
 }
 
 /// Returns the review settings in force.
-pub(crate) async fn settings(
+pub async fn settings(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
 ) -> RestResult<Json<DocumentSettings>> {
@@ -103,7 +100,7 @@ pub(crate) async fn settings(
 }
 
 /// Changes review settings; missing fields stay as they are.
-pub(crate) async fn configure(
+pub async fn configure(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
@@ -118,7 +115,7 @@ pub(crate) async fn configure(
 }
 
 /// Applies a person's own change: the differences between the text of a version and the new text.
-pub(crate) async fn edit(
+pub async fn edit(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
@@ -132,7 +129,7 @@ pub(crate) async fn edit(
 }
 
 /// Restores the text of an earlier version.
-pub(crate) async fn restore(
+pub async fn restore(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     request: Request,
@@ -146,7 +143,7 @@ pub(crate) async fn restore(
 }
 
 /// Lists the versions with their authors, newest first.
-pub(crate) async fn versions(
+pub async fn versions(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     QueryParams(part): QueryParams<ListPart>,
@@ -160,7 +157,7 @@ pub(crate) async fn versions(
 }
 
 /// Returns the text of a version.
-pub(crate) async fn text(
+pub async fn text(
     caller: Caller,
     PathId((document, version)): PathId<(DocumentId, u64)>,
 ) -> RestResult<Response> {
@@ -182,7 +179,7 @@ pub(crate) struct TwoVersions {
 }
 
 /// Returns the differences between two versions.
-pub(crate) async fn differences(
+pub async fn differences(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     QueryParams(TwoVersions { from, to }): QueryParams<TwoVersions>,

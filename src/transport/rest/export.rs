@@ -24,7 +24,7 @@ pub(crate) struct ExportQuery {
 }
 
 /// Returns the file, to anyone who may read the document.
-pub(crate) async fn download(
+pub async fn download(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     wanted: Result<Query<ExportQuery>, QueryRejection>,

@@ -27,7 +27,7 @@ pub(crate) struct FileListQuery {
 }
 
 /// Lists the text files that can be opened, folder by folder, without ignored files.
-pub(crate) async fn list(
+pub async fn list(
     caller: Caller,
     QueryParams(FileListQuery { pattern, limit, cursor }): QueryParams<FileListQuery>,
     OriginalUri(here): OriginalUri,
@@ -42,7 +42,7 @@ pub(crate) async fn list(
 }
 
 /// Returns the document of a file, and creates it if there is none.
-pub(crate) async fn open(caller: Caller, request: Request) -> RestResult<Json<CreatedDocument>> {
+pub async fn open(caller: Caller, request: Request) -> RestResult<Json<CreatedDocument>> {
     let path = async { Ok(body::read::<OpenFile>(request).await?.path) };
     let document = caller.open_file(path).await?;
     Ok(Json(convert::created(caller.content(&document).await?)))

@@ -28,7 +28,7 @@ pub(crate) struct TextRangeQuery {
 }
 
 /// Returns the author of every span, to anyone who may read the document.
-pub(crate) async fn provenance(
+pub async fn provenance(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     QueryParams(TextRangeQuery { from, to }): QueryParams<TextRangeQuery>,
@@ -49,7 +49,7 @@ pub(crate) struct AuditQuery {
 }
 
 /// Returns the audit log of a document, to those who may write in it.
-pub(crate) async fn audit(
+pub async fn audit(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
     QueryParams(AuditQuery { before, limit, cursor }): QueryParams<AuditQuery>,

@@ -46,7 +46,7 @@ pub(crate) struct RequestListQuery {
 }
 
 /// Lists open requests, oldest first, or ended ones, newest first.
-pub(crate) async fn list(
+pub async fn list(
     caller: Caller,
     QueryParams(asked): QueryParams<RequestListQuery>,
     OriginalUri(here): OriginalUri,
@@ -91,7 +91,7 @@ fn request_page<'a>(
 }
 
 /// Returns a request, open or ended.
-pub(crate) async fn read(
+pub async fn read(
     AuthSession { caller, pass }: AuthSession,
     PathId(id): PathId<RequestId>,
     QueryParams(waiting): QueryParams<WaitQuery>,
@@ -101,7 +101,7 @@ pub(crate) async fn read(
 }
 
 /// Decides a request.
-pub(crate) async fn decide(
+pub async fn decide(
     caller: Caller,
     PathId(id): PathId<String>,
     request: Request,
@@ -111,7 +111,7 @@ pub(crate) async fn decide(
 }
 
 /// Decides several requests, each on its own.
-pub(crate) async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
+pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
     let Decisions { responses } = body::read(request).await?;
     if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
@@ -141,7 +141,7 @@ fn decision(response: &ToolApprovalResponse) -> Result<Decision, ApiError> {
 }
 
 /// Returns the text that the model would get if this decision were taken now; nothing changes.
-pub(crate) async fn told(
+pub async fn told(
     caller: Caller,
     PathId(id): PathId<String>,
     request: Request,
@@ -152,7 +152,7 @@ pub(crate) async fn told(
 }
 
 /// Splits a change into one for each of its parts.
-pub(crate) async fn split(
+pub async fn split(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
@@ -162,7 +162,7 @@ pub(crate) async fn split(
 }
 
 /// Gives people more time.
-pub(crate) async fn extend(
+pub async fn extend(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
@@ -171,7 +171,7 @@ pub(crate) async fn extend(
 }
 
 /// Undoes an accepted change.
-pub(crate) async fn undo(
+pub async fn undo(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
@@ -181,7 +181,7 @@ pub(crate) async fn undo(
 }
 
 /// Proposes again, on the current text, what was rejected or expired.
-pub(crate) async fn reopen(
+pub async fn reopen(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,
@@ -191,7 +191,7 @@ pub(crate) async fn reopen(
 }
 
 /// Withdraws a request, for the person who asked.
-pub(crate) async fn withdraw(
+pub async fn withdraw(
     caller: Caller,
     PathId(id): PathId<RequestId>,
     request: Request,

@@ -19,7 +19,7 @@ use crate::transport::rest::middleware::pagination::{
 
 /// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
 /// its progress.
-pub(crate) async fn start(caller: Caller, request: Request) -> RestResult<Response> {
+pub async fn start(caller: Caller, request: Request) -> RestResult<Response> {
     let wish: StartRun = body::read(request).await?;
     let ask = convert::question(&caller, wish, RunId::generate()).await?;
     let session_id = ask.session.to_string();
@@ -30,7 +30,7 @@ pub(crate) async fn start(caller: Caller, request: Request) -> RestResult<Respon
 }
 
 /// Returns a run, in progress or ended.
-pub(crate) async fn read(
+pub async fn read(
     AuthSession { caller, pass }: AuthSession,
     PathId((session, run)): PathId<(SessionId, RunId)>,
     QueryParams(waiting): QueryParams<WaitQuery>,
@@ -57,7 +57,7 @@ pub(crate) async fn read(
 }
 
 /// Stops a run. An ended run stays as it is.
-pub(crate) async fn cancel(
+pub async fn cancel(
     caller: Caller,
     PathId((session, run)): PathId<(SessionId, RunId)>,
     request: Request,
@@ -67,7 +67,7 @@ pub(crate) async fn cancel(
 }
 
 /// Lists the caller's own sessions, newest first.
-pub(crate) async fn sessions(
+pub async fn sessions(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,
@@ -84,7 +84,7 @@ pub(crate) async fn sessions(
 }
 
 /// Stops every run of a session.
-pub(crate) async fn cancel_all(
+pub async fn cancel_all(
     caller: Caller,
     PathId(session): PathId<SessionId>,
     request: Request,
@@ -94,7 +94,7 @@ pub(crate) async fn cancel_all(
 }
 
 /// Begins the conversation anew; earlier entries stay stored.
-pub(crate) async fn clear(
+pub async fn clear(
     caller: Caller,
     PathId(session): PathId<SessionId>,
     request: Request,
@@ -109,7 +109,7 @@ pub(crate) async fn clear(
 }
 
 /// Continues the conversation from the end of an earlier run.
-pub(crate) async fn fork(
+pub async fn fork(
     caller: Caller,
     PathId(session): PathId<SessionId>,
     request: Request,

@@ -18,7 +18,7 @@ use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::{ListPart, PathId, QueryParams, next};
 
 /// Describes the caller.
-pub(crate) async fn me(caller: Caller) -> Json<Me> {
+pub async fn me(caller: Caller) -> Json<Me> {
     let principal = caller.principal;
     let modes = caller.api.permission_modes(&principal);
     Json(Me {
@@ -33,12 +33,12 @@ pub(crate) async fn me(caller: Caller) -> Json<Me> {
 }
 
 /// Returns the server's settings.
-pub(crate) async fn settings(caller: Caller) -> Json<Settings> {
+pub async fn settings(caller: Caller) -> Json<Settings> {
     Json(convert::settings(&caller.api.rooms.settings()))
 }
 
 /// Changes the server's settings; missing fields stay as they are.
-pub(crate) async fn configure(caller: Caller, request: Request) -> RestResult<Json<Settings>> {
+pub async fn configure(caller: Caller, request: Request) -> RestResult<Json<Settings>> {
     let wanted = async {
         let wish: SetSettings = body::read(request).await?;
         let settings = caller.api.rooms.settings();
@@ -57,7 +57,7 @@ pub(crate) struct RuleListQuery {
 }
 
 /// Lists the remembered rules in force, oldest first.
-pub(crate) async fn rules(
+pub async fn rules(
     caller: Caller,
     QueryParams(RuleListQuery { document_id }): QueryParams<RuleListQuery>,
 ) -> RestResult<Json<Rules>> {
@@ -67,7 +67,7 @@ pub(crate) async fn rules(
 }
 
 /// Adds an owner's rule. The answer is the rule, even if it existed already.
-pub(crate) async fn add_rule(caller: Caller, request: Request) -> RestResult<Json<RuleAdded>> {
+pub async fn add_rule(caller: Caller, request: Request) -> RestResult<Json<RuleAdded>> {
     let rule = async {
         let wish: AddRule = body::read(request).await?;
         // A rule names the session in which it was made; a program without sessions gets a new one
@@ -79,13 +79,13 @@ pub(crate) async fn add_rule(caller: Caller, request: Request) -> RestResult<Jso
 }
 
 /// Revokes a rule.
-pub(crate) async fn revoke(caller: Caller, PathId(id): PathId<RuleId>) -> RestResult<StatusCode> {
+pub async fn revoke(caller: Caller, PathId(id): PathId<RuleId>) -> RestResult<StatusCode> {
     caller.revoke_rule(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Returns the audit log of the whole server, for owners.
-pub(crate) async fn audit(
+pub async fn audit(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
     OriginalUri(here): OriginalUri,

@@ -17,7 +17,7 @@ use crate::transport::rest::middleware::pagination::PathId;
 pub(crate) const BODY_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Issues a token. The answer is the only place that ever shows its secret.
-pub(crate) async fn issue(caller: Caller, request: Request) -> RestResult<Response> {
+pub async fn issue(caller: Caller, request: Request) -> RestResult<Response> {
     let reached_at = reached_at(request.headers());
     let grant = async {
         let wish = body::read(request).await?;
@@ -32,13 +32,13 @@ pub(crate) async fn issue(caller: Caller, request: Request) -> RestResult<Respon
 }
 
 /// Lists all tokens, without their secrets.
-pub(crate) async fn list(caller: Caller) -> RestResult<Json<TokenList>> {
+pub async fn list(caller: Caller) -> RestResult<Json<TokenList>> {
     let tokens = caller.tokens().await?;
     Ok(Json(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms())))
 }
 
 /// Revokes a token, and closes the connections made with it before this is answered.
-pub(crate) async fn revoke(caller: Caller, PathId(id): PathId<TokenId>) -> RestResult<StatusCode> {
+pub async fn revoke(caller: Caller, PathId(id): PathId<TokenId>) -> RestResult<StatusCode> {
     caller.revoke_token(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

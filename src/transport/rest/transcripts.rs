@@ -32,7 +32,7 @@ pub(crate) struct TranscriptQuery {
 type EntryPlace = (TranscriptCursor, usize);
 
 /// Returns the questions, answers, calls and decisions of a conversation.
-pub(crate) async fn transcript(
+pub async fn transcript(
     caller: Caller,
     PathId(session): PathId<SessionId>,
     QueryParams(TranscriptQuery { document_id, limit, cursor }): QueryParams<TranscriptQuery>,

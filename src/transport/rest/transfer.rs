@@ -55,10 +55,9 @@ fn is_socket_io(uri: &Uri) -> bool {
 
 /// Returns a field of the query as socket.io reads it: the first of its name, not decoded.
 fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
-    let field = uri
-        .query()?
-        .split('&')
-        .find(|field| field.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))?;
+    let has_name =
+        |field: &&str| field.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+    let field = uri.query()?.split('&').find(has_name)?;
     field.split('=').nth(1)
 }
 
@@ -398,7 +397,7 @@ struct PolledBody {
 impl Drop for PolledBody {
     fn drop(&mut self) {
         for _ in 0..self.count {
-            self.carried.session().message_sent();
+            self.carried.session.message_sent();
         }
     }
 }

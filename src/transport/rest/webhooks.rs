@@ -18,13 +18,13 @@ use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::PathId;
 
 /// Lists all webhooks.
-pub(crate) async fn list(caller: Caller) -> RestResult<Json<Webhooks>> {
+pub async fn list(caller: Caller) -> RestResult<Json<Webhooks>> {
     let webhooks = caller.webhooks().await?.into_iter().map(shown).collect();
     Ok(Json(Webhooks { webhooks }))
 }
 
 /// Creates a webhook. The answer is the only place that ever shows its secret.
-pub(crate) async fn create(caller: Caller, request: Request) -> RestResult<Response> {
+pub async fn create(caller: Caller, request: Request) -> RestResult<Response> {
     let new = async {
         let CreateWebhook { url, document_id } = body::read(request).await?;
         Ok(NewWebhook { url, document: document_id.map(DocumentId::from) })
@@ -40,15 +40,12 @@ pub(crate) async fn create(caller: Caller, request: Request) -> RestResult<Respo
 }
 
 /// Returns one webhook.
-pub(crate) async fn read(
-    caller: Caller,
-    PathId(id): PathId<WebhookId>,
-) -> RestResult<Json<Webhook>> {
+pub async fn read(caller: Caller, PathId(id): PathId<WebhookId>) -> RestResult<Json<Webhook>> {
     Ok(Json(shown(caller.webhook(&id).await?)))
 }
 
 /// Changes the address of a webhook, pauses it, or resumes it.
-pub(crate) async fn change(
+pub async fn change(
     caller: Caller,
     PathId(id): PathId<WebhookId>,
     request: Request,
@@ -61,10 +58,7 @@ pub(crate) async fn change(
 }
 
 /// Deletes a webhook. Waiting deliveries are not sent any more.
-pub(crate) async fn remove(
-    caller: Caller,
-    PathId(id): PathId<WebhookId>,
-) -> RestResult<StatusCode> {
+pub async fn remove(caller: Caller, PathId(id): PathId<WebhookId>) -> RestResult<StatusCode> {
     caller.remove_webhook(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -26,7 +26,7 @@ pub(crate) struct AskAck {
     request_id: String,
 }
 
-pub(crate) async fn ask(
+pub async fn ask(
     connection: &mut SocketConnection,
     payload: AskClaudeCode,
 ) -> SocketResult<AskAck> {
@@ -42,7 +42,7 @@ pub(crate) async fn ask(
     start(connection, wish, payload.request_id).await
 }
 
-pub(crate) async fn run(connection: &mut SocketConnection, payload: Run) -> SocketResult<AskAck> {
+pub async fn run(connection: &mut SocketConnection, payload: Run) -> SocketResult<AskAck> {
     let wish = StartRun {
         prompt: payload.prompt,
         session_id: None,
@@ -70,7 +70,7 @@ async fn start(
 
 /// Joins the person's connection to the session's private document, to which a run without a shared
 /// document sends its events.
-pub(crate) async fn listen_in_private(
+pub async fn listen_in_private(
     connection: &mut SocketConnection,
     session: &SessionId,
 ) -> SocketResult<()> {
@@ -95,7 +95,7 @@ fn run_name(name: Option<String>) -> SocketResult<RunId> {
     }
 }
 
-pub(crate) async fn cancel(connection: &mut SocketConnection, payload: Cancel) -> SocketResult<()> {
+pub async fn cancel(connection: &mut SocketConnection, payload: Cancel) -> SocketResult<()> {
     let Cancel { session_id, request_id } = payload;
     if request_id.is_none() && session_id.is_none() {
         return Err(SocketError::invalid("one of `requestId` and `sessionId` is needed"));
@@ -114,10 +114,7 @@ pub(crate) struct TranscriptAck {
     before: Option<String>,
 }
 
-pub(crate) async fn transcript(
-    caller: &Caller,
-    payload: ReadTranscript,
-) -> SocketResult<TranscriptAck> {
+pub async fn transcript(caller: &Caller, payload: ReadTranscript) -> SocketResult<TranscriptAck> {
     let before = payload.before.as_deref().map(serde_json::from_str).transpose();
     let before: Option<TranscriptCursor> =
         before.map_err(|_| SocketError::invalid("no such place: `before`"))?;
@@ -138,13 +135,13 @@ pub(crate) async fn transcript(
     })
 }
 
-pub(crate) async fn clear(caller: &Caller, payload: ClearTranscript) -> SocketResult<()> {
+pub async fn clear(caller: &Caller, payload: ClearTranscript) -> SocketResult<()> {
     let ClearTranscript { session_id, document_id } = payload;
     let document = given(document_id.map(DocumentId::from));
     Ok(caller.clear_conversation(session_id.into(), document).await?)
 }
 
-pub(crate) async fn fork(caller: &Caller, payload: ForkTranscript) -> SocketResult<()> {
+pub async fn fork(caller: &Caller, payload: ForkTranscript) -> SocketResult<()> {
     let session = payload.session_id.clone().into();
     Ok(caller.fork_conversation(session, given(convert::fork_start(payload))).await?)
 }

@@ -134,11 +134,8 @@ fn reached_at(socket: &SocketRef) -> String {
 struct PendingGreeting(SessionRegistered, ClientLink, Arc<Mutex<Option<oneshot::Sender<()>>>>);
 
 async fn send_welcome(socket: SocketRef) {
-    let Some(PendingGreeting(registered, link, greeted)) =
-        socket.extensions.remove::<PendingGreeting>()
-    else {
-        return;
-    };
+    let greeting = socket.extensions.remove::<PendingGreeting>();
+    let Some(PendingGreeting(registered, link, greeted)) = greeting else { return };
     link.emit_value("sessionRegistered", &registered);
     let greeted = greeted.lock().unwrap_or_else(PoisonError::into_inner).take();
     // It is no error if the worker is gone.
@@ -225,18 +222,14 @@ fn registered(
     session: &SessionRecord,
     principal: &Principal,
 ) -> SessionRegistered {
+    let own_mode = session.permission_mode.as_deref().and_then(PermissionMode::named);
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
         role: principal.role.into(),
         protocol: PROTOCOL,
         capabilities: capabilities(app),
-        permission_mode: session
-            .permission_mode
-            .as_deref()
-            .and_then(PermissionMode::named)
-            .unwrap_or_else(|| app.api.default_mode(principal))
-            .into(),
+        permission_mode: own_mode.unwrap_or_else(|| app.api.default_mode(principal)).into(),
         permission_modes: app.api.permission_modes(principal).into_iter().map(Into::into).collect(),
         models: app.api.agents.models(),
         settings: convert::settings(&app.api.rooms.settings()),

@@ -35,7 +35,7 @@ const SHORT_PUSH: usize = 256 * 1024;
 /// Number of lines up to which a list is serialized on the worker's own task, some 5 µs each.
 const SHORT_LIST: usize = 100;
 
-pub(crate) async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> {
+pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> {
     let Caller { api, principal, .. } = caller.clone();
     let records = api.documents(&principal).await?;
     let waiting = caller.waiting_changes().await?;
@@ -56,12 +56,12 @@ pub(crate) struct CreateAck {
     document: CreatedDocument,
 }
 
-pub(crate) async fn create(caller: &Caller, payload: CreateDocument) -> SocketResult<CreateAck> {
+pub async fn create(caller: &Caller, payload: CreateDocument) -> SocketResult<CreateAck> {
     let created = caller.create_document(given(convert::new_document(payload))).await?;
     Ok(CreateAck { document: convert::created(created) })
 }
 
-pub(crate) async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
+pub async fn open(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     let payload: OpenDocument = match read(payload) {
         Ok(payload) => payload,
         Err(refusal) => return ack.refuse(&refusal),
@@ -76,7 +76,7 @@ pub(crate) async fn open(connection: &mut SocketConnection, payload: &RawValue, 
     }
 }
 
-pub(crate) async fn resync(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
+pub async fn resync(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     match read::<Resync>(payload) {
         Ok(payload) => {
             enter(connection, payload.document_id.into(), Some(payload.version), ack).await;
@@ -112,7 +112,7 @@ async fn enter(
     finished.await.ok();
 }
 
-pub(crate) async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
+pub async fn push(connection: &mut SocketConnection, payload: &RawValue, ack: AckReply) {
     let payload: PushUpdates = match read_push(&connection.caller.principal.user, payload).await {
         Ok(payload) => payload,
         Err(refusal) => return ack.refuse(&refusal),
@@ -169,25 +169,19 @@ fn is_client_name(name: &str) -> bool {
         && name.chars().all(|c| !c.is_control())
 }
 
-pub(crate) async fn close(
-    connection: &mut SocketConnection,
-    payload: NameDocument,
-) -> SocketResult<()> {
+pub async fn close(connection: &mut SocketConnection, payload: NameDocument) -> SocketResult<()> {
     if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
         room.leave(connection.member.clone()).await;
     }
     Ok(())
 }
 
-pub(crate) async fn rename(caller: &Caller, payload: RenameDocument) -> SocketResult<()> {
+pub async fn rename(caller: &Caller, payload: RenameDocument) -> SocketResult<()> {
     let RenameDocument { document_id, title } = payload;
     Ok(caller.rename_document(&document_id.into(), given(title)).await?)
 }
 
-pub(crate) async fn delete(
-    connection: &mut SocketConnection,
-    payload: NameDocument,
-) -> SocketResult<()> {
+pub async fn delete(connection: &mut SocketConnection, payload: NameDocument) -> SocketResult<()> {
     let document = DocumentId::from(payload.document_id);
     connection.caller.delete_document(&document).await?;
     connection.rooms.remove(&document);
@@ -199,20 +193,14 @@ pub(crate) struct SettingsAck {
     settings: DocumentSettings,
 }
 
-pub(crate) async fn settings(
-    caller: &Caller,
-    payload: ChangeSettings,
-) -> SocketResult<SettingsAck> {
+pub async fn settings(caller: &Caller, payload: ChangeSettings) -> SocketResult<SettingsAck> {
     let document = payload.document_id.as_str().into();
     let change = given(convert::configure(payload));
     let settings = caller.configure_document(&document, change).await?;
     Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }
 
-pub(crate) async fn caret(
-    connection: &mut SocketConnection,
-    payload: MoveCaret,
-) -> SocketResult<()> {
+pub async fn caret(connection: &mut SocketConnection, payload: MoveCaret) -> SocketResult<()> {
     let document = DocumentId::from(payload.document_id);
     // Only if the connection has opened the document: carets concern nobody else, and nobody waits
     // for this answer.

@@ -11,7 +11,7 @@ use super::socket_error::SocketResult;
 /// Maximum number of files in one answer.
 const MOST_FILES: usize = 500;
 
-pub(crate) async fn list(caller: &Caller, payload: ListFiles) -> SocketResult<FileList> {
+pub async fn list(caller: &Caller, payload: ListFiles) -> SocketResult<FileList> {
     let pattern = payload.pattern.unwrap_or_default();
     let listed = caller.list_files(pattern, None, MOST_FILES).await?;
     let is_cut = listed.is_cut || listed.page.more;
@@ -20,6 +20,6 @@ pub(crate) async fn list(caller: &Caller, payload: ListFiles) -> SocketResult<Fi
 }
 
 /// Returns the document of a file, and creates it if there is none.
-pub(crate) async fn document(caller: &Caller, path: String) -> SocketResult<DocumentId> {
+pub async fn document(caller: &Caller, path: String) -> SocketResult<DocumentId> {
     Ok(caller.open_file(given(path)).await?)
 }

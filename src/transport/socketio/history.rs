@@ -21,7 +21,7 @@ const MOST_HISTORY: u32 = 500;
 /// Default number of lines of a history.
 const DEFAULT_HISTORY: u32 = 100;
 
-pub(crate) async fn history(caller: &Caller, payload: ReadHistory) -> SocketResult<VersionPage> {
+pub async fn history(caller: &Caller, payload: ReadHistory) -> SocketResult<VersionPage> {
     let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
     if !(1..=MOST_HISTORY).contains(&limit) {
         return Err(SocketError::invalid(format!("`limit` is 1 to {MOST_HISTORY}")));
@@ -40,31 +40,25 @@ pub(crate) struct VersionTextAck {
 /// Length of a text, in UTF-16 units, up to which it is serialized on the worker's own task.
 const SHORT_TEXT: usize = 128 * 1024;
 
-pub(crate) async fn at(caller: &Caller, payload: ReadVersion) -> SocketResult<VersionTextAck> {
+pub async fn at(caller: &Caller, payload: ReadVersion) -> SocketResult<VersionTextAck> {
     let (document, version) = (payload.document_id.into(), Version(payload.version));
     let text = caller.text_of_version(&document, version).await?;
     let is_long = text.len() > SHORT_TEXT;
     Ok(VersionTextAck { text: encode(caller, is_long, move || text.to_string()).await? })
 }
 
-pub(crate) async fn provenance(
-    caller: &Caller,
-    payload: ReadProvenance,
-) -> SocketResult<Provenance> {
+pub async fn provenance(caller: &Caller, payload: ReadProvenance) -> SocketResult<Provenance> {
     let ReadProvenance { document_id, from, to } = payload;
     Ok(convert::provenance(caller.provenance(&document_id.into(), from, to).await?))
 }
 
-pub(crate) async fn differences(
-    caller: &Caller,
-    payload: CompareVersions,
-) -> SocketResult<Comparison> {
+pub async fn differences(caller: &Caller, payload: CompareVersions) -> SocketResult<Comparison> {
     let CompareVersions { document_id, from, to } = payload;
     let (document, from, to) = (document_id.into(), Version(from), to.map(Version));
     Ok(convert::comparison(caller.compare_versions(&document, from, to).await?))
 }
 
-pub(crate) async fn restore(caller: &Caller, payload: RestoreVersion) -> SocketResult<NewVersion> {
+pub async fn restore(caller: &Caller, payload: RestoreVersion) -> SocketResult<NewVersion> {
     let RestoreVersion { document_id, version, only_at } = payload;
     let wanted = given((Version(version), only_at.map(Version)));
     let restored = caller.restore_version(&document_id.into(), wanted).await?;

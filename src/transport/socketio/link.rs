@@ -102,7 +102,7 @@ impl ClientLink {
         let mut tried = self.session.queue(length);
         let slower = match tried {
             Err(QueueOverflow::Person) => self.session.slower_sibling(length),
-            Err(QueueOverflow::Server) => self.connections.largest_session(),
+            Err(QueueOverflow::Server) => self.connections.accounts().largest_session(),
             Ok(()) | Err(QueueOverflow::Ended | QueueOverflow::Session) => None,
         };
         if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.session)) {

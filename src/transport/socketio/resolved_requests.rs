@@ -26,10 +26,7 @@ pub(crate) struct ResolvedRequestsAck {
     more: bool,
 }
 
-pub(crate) async fn list(
-    caller: &Caller,
-    payload: ListRequests,
-) -> SocketResult<ResolvedRequestsAck> {
+pub async fn list(caller: &Caller, payload: ListRequests) -> SocketResult<ResolvedRequestsAck> {
     let ListRequests { document_id, status, before, limit } = payload;
     let limit = limit.unwrap_or(DEFAULT);
     if !(1..=MOST).contains(&limit) {

@@ -20,10 +20,7 @@ use crate::transport::protocol::server::{Decided, Told, ToolApprovalRequest};
 use super::socket_error::{SocketError, SocketResult};
 use super::{SocketConnection, encode, given};
 
-pub(crate) async fn respond(
-    caller: &Caller,
-    payload: ToolApprovalResponse,
-) -> SocketResult<Decided> {
+pub async fn respond(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Decided> {
     let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
     let request = caller.decide_request(payload.request_id.into(), decision).await?;
     let long = request.hunks.len() > SHORT_ANSWER;
@@ -33,16 +30,13 @@ pub(crate) async fn respond(
 }
 
 /// Returns the text that the model would get if this decision were taken now; nothing changes.
-pub(crate) async fn told(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Told> {
+pub async fn told(caller: &Caller, payload: ToolApprovalResponse) -> SocketResult<Told> {
     let decision = convert::decide(&payload).map_err(SocketError::invalid)?;
     let id = payload.request_id.into();
     Ok(convert::told(caller.report_of_decision(&id, &decision).await?))
 }
 
-pub(crate) async fn batch(
-    caller: &Caller,
-    payload: ToolApprovalBatch,
-) -> SocketResult<DecisionResults> {
+pub async fn batch(caller: &Caller, payload: ToolApprovalBatch) -> SocketResult<DecisionResults> {
     if payload.responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
@@ -69,7 +63,7 @@ pub(crate) struct PendingRequestsAck {
 /// Number of hunks up to which an answer is serialized on the worker's own task, some 2 µs each.
 const SHORT_ANSWER: usize = 200;
 
-pub(crate) async fn list(
+pub async fn list(
     caller: &Caller,
     payload: ListPendingApprovals,
 ) -> SocketResult<PendingRequestsAck> {
@@ -83,7 +77,7 @@ pub(crate) async fn list(
     Ok(PendingRequestsAck { requests: encode(caller, hunks > SHORT_ANSWER, write).await? })
 }
 
-pub(crate) async fn focus(
+pub async fn focus(
     connection: &mut SocketConnection,
     payload: FocusRequest,
 ) -> SocketResult<RequestState> {
@@ -94,31 +88,31 @@ pub(crate) async fn focus(
     Ok(convert::request_state(&*focused.await?))
 }
 
-pub(crate) async fn split(caller: &Caller, payload: SplitRequest) -> SocketResult<Decided> {
+pub async fn split(caller: &Caller, payload: SplitRequest) -> SocketResult<Decided> {
     let SplitRequest { request_id, hunk_id } = payload;
     let hunk = given(HunkId::from(hunk_id));
     let request = caller.split_request(request_id.into(), hunk).await?;
     Ok(convert::decision(&request))
 }
 
-pub(crate) async fn extend(caller: &Caller, payload: NameRequest) -> SocketResult<RequestState> {
+pub async fn extend(caller: &Caller, payload: NameRequest) -> SocketResult<RequestState> {
     let id = payload.request_id.into();
     Ok(convert::request_state(&*caller.extend_request(id, given(())).await?))
 }
 
-pub(crate) async fn undo(caller: &Caller, payload: UndoRequest) -> SocketResult<RequestState> {
+pub async fn undo(caller: &Caller, payload: UndoRequest) -> SocketResult<RequestState> {
     let UndoRequest { request_id, hunks, force, seen } = payload;
     let id = RequestId::from(request_id);
     let undo = given(convert::undo(id.clone(), Undo { hunks, force, seen }));
     Ok(convert::request_state(&*caller.undo_request(&id, undo).await?))
 }
 
-pub(crate) async fn reopen(caller: &Caller, payload: ReopenRequest) -> SocketResult<RequestState> {
+pub async fn reopen(caller: &Caller, payload: ReopenRequest) -> SocketResult<RequestState> {
     let hunks = given(payload.hunks.map(convert::hunk_ids));
     Ok(convert::reopened(caller.reopen_request(payload.request_id.into(), hunks).await?))
 }
 
-pub(crate) async fn withdraw(caller: &Caller, payload: NameRequest) -> SocketResult<RequestState> {
+pub async fn withdraw(caller: &Caller, payload: NameRequest) -> SocketResult<RequestState> {
     let id = payload.request_id.into();
     Ok(convert::request_state(&*caller.withdraw_request(id, given(())).await?))
 }

@@ -10,21 +10,18 @@ use crate::transport::protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdde
 use super::SocketConnection;
 use super::socket_error::SocketResult;
 
-pub(crate) async fn list(caller: &Caller, payload: ListRules) -> SocketResult<Rules> {
+pub async fn list(caller: &Caller, payload: ListRules) -> SocketResult<Rules> {
     let document = payload.document_id.map(DocumentId::from);
     let rules = caller.rules(document.as_ref()).await?;
     Ok(Rules { rules: convert::rules(&rules) })
 }
 
-pub(crate) async fn add(
-    connection: &mut SocketConnection,
-    payload: AddRule,
-) -> SocketResult<RuleAdded> {
+pub async fn add(connection: &mut SocketConnection, payload: AddRule) -> SocketResult<RuleAdded> {
     let new = convert::new_rule(payload, connection.session.clone());
     let rule = connection.caller.add_rule(ready(new.map_err(ApiError::invalid))).await?;
     Ok(RuleAdded { rule: convert::rule(&rule) })
 }
 
-pub(crate) async fn revoke(caller: &Caller, payload: RevokeRule) -> SocketResult<()> {
+pub async fn revoke(caller: &Caller, payload: RevokeRule) -> SocketResult<()> {
     Ok(caller.revoke_rule(payload.id.into()).await?)
 }

@@ -16,11 +16,11 @@ pub(crate) struct ServerSettingsAck {
     settings: Settings,
 }
 
-pub(crate) async fn get(caller: &Caller, _: Nothing) -> SocketResult<ServerSettingsAck> {
+pub async fn get(caller: &Caller, _: Nothing) -> SocketResult<ServerSettingsAck> {
     Ok(ServerSettingsAck { settings: convert::settings(&caller.api.rooms.settings()) })
 }
 
-pub(crate) async fn set(caller: &Caller, payload: SetSettings) -> SocketResult<ServerSettingsAck> {
+pub async fn set(caller: &Caller, payload: SetSettings) -> SocketResult<ServerSettingsAck> {
     let wanted = convert::server_settings(&payload, caller.api.rooms.settings());
     let settings = caller.set_settings(ready(wanted.map_err(ApiError::invalid))).await?;
     Ok(ServerSettingsAck { settings: convert::settings(&settings) })

@@ -10,7 +10,7 @@ use crate::transport::protocol::server::{IssuedToken, NamedPerson, Person, Token
 use super::SocketConnection;
 use super::socket_error::SocketResult;
 
-pub(crate) async fn issue(
+pub async fn issue(
     connection: &mut SocketConnection,
     payload: IssueToken,
 ) -> SocketResult<IssuedToken> {
@@ -20,14 +20,14 @@ pub(crate) async fn issue(
     Ok(convert::issued(&issued, &connection.reached_at))
 }
 
-pub(crate) async fn list(caller: &Caller, _: Nothing) -> SocketResult<TokenList> {
+pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<TokenList> {
     let tokens = caller.tokens().await?;
     Ok(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms()))
 }
 
 /// Names the asking person. What this connection does from now on is under that name; where it has
 /// come in already, others see it once the person connects again.
-pub(crate) async fn name(
+pub async fn name(
     connection: &mut SocketConnection,
     payload: NameToken,
 ) -> SocketResult<NamedPerson> {
@@ -37,6 +37,6 @@ pub(crate) async fn name(
     Ok(NamedPerson { user: Person { id, name } })
 }
 
-pub(crate) async fn revoke(caller: &Caller, payload: RevokeToken) -> SocketResult<()> {
+pub async fn revoke(caller: &Caller, payload: RevokeToken) -> SocketResult<()> {
     Ok(caller.revoke_token(&payload.id.into()).await?)
 }

@@ -32,10 +32,8 @@ fn make_plain(block: &mut ContentBlock, index: usize) -> Result<(), ApiFailure> 
     let kind = value["type"].as_str().unwrap_or_default();
     if kind != "search_result" {
         let kind: String = kind.chars().take(LONGEST_COMPLAINT).collect();
-        return Err(wrong(
-            &format!("messages.{index}"),
-            &format!("this model cannot read `{kind}` blocks"),
-        ));
+        let what = format!("this model cannot read `{kind}` blocks");
+        return Err(wrong(&format!("messages.{index}"), &what));
     }
     let head = ["title", "source"].into_iter().filter_map(|name| value[name].as_str());
     let texts = value["content"].as_array().into_iter().flatten();

@@ -302,9 +302,6 @@ pub fn settings(of: &ServerSettings) -> server::Settings {
 
 /// Formats milliseconds since 1970 in RFC 3339.
 pub fn time(at_ms: u64) -> String {
-    i64::try_from(at_ms)
-        .ok()
-        .and_then(|at_ms| Timestamp::from_millisecond(at_ms).ok())
-        .unwrap_or(Timestamp::MAX)
-        .to_string()
+    let at = i64::try_from(at_ms).ok().and_then(|at_ms| Timestamp::from_millisecond(at_ms).ok());
+    at.unwrap_or(Timestamp::MAX).to_string()
 }

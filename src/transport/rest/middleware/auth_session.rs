@@ -38,9 +38,9 @@ impl FromRequestParts<HttpState> for Caller {
         let caller = caller.ok_or_else(Problem::token_needed)?;
         if let Some(owner) = parts.extensions.get::<RequestOwner>().cloned() {
             owner.is(&caller.principal).map_err(|_| Problem::too_many(BUSY_S))?;
-            if app.api.everyone.is_none() && !owner.ends_with(&caller.token) {
+            if app.api.everyone.is_none() && !owner.transport.ends_with(&caller.token) {
                 let access = app.api.admit(secret).await?.ok_or_else(Problem::token_needed)?;
-                owner.end_with(caller.token.clone(), Arc::new(access));
+                owner.transport.end_with(caller.token.clone(), Arc::new(access));
             }
         }
         Ok(caller)

@@ -63,11 +63,8 @@ fn verdict(hosts: &AllowedHosts, headers: &HeaderMap, uri: &Uri) -> Result<(), &
     if origins.next().is_some() {
         return Err("there is more than one Origin header");
     }
-    let origin: Uri = origin
-        .to_str()
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .ok_or("the Origin header cannot be read")?;
+    let origin: Option<Uri> = origin.to_str().ok().and_then(|text| text.parse().ok());
+    let origin = origin.ok_or("the Origin header cannot be read")?;
     let default_port = match origin.scheme_str() {
         Some("http") => 80,
         Some("https") => 443,
