@@ -13,7 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use copydesk::agent::{
     AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog, PermissionMode,
-    RunEndKind, RunRequest, SafeTools,
+    ReadToolPolicy, RunEndKind, RunRequest,
 };
 use copydesk::approvals::{Decision, RequestVerdict};
 use copydesk::auth::{Authenticator, TokenSecret};
@@ -135,7 +135,7 @@ fn question(room: &RoomHandle, prompt: &str) -> RunRequest {
         conversation: ConversationMode::Continue,
         model: None,
         kind: AskKind::Ask,
-        safe_tools: SafeTools::AtOnce,
+        read_tools: ReadToolPolicy::AtOnce,
         permission_mode: PermissionMode::Sdk,
     }
 }

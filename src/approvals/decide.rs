@@ -15,6 +15,7 @@ use crate::approvals::hunks::apply::{
     AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order,
 };
 use crate::document::Text;
+use crate::ids::HunkId;
 use crate::permissions::{Action, Principal};
 
 /// Planned outcome for one [`Hunk`].
@@ -86,7 +87,9 @@ impl ApprovalRequest {
             DecisionPlan::Run(input, revised) => self.run(input, revised, requirement, &decided_by),
             DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &decided_by),
             DecisionPlan::Hunks(plans) => {
-                self.take(plans, edits, text, requirement, &decided_by)?
+                let taken = self.take(plans, edits, text, requirement, &decided_by)?;
+                self.note_reason(decision, &taken.decided);
+                taken
             }
         };
         self.update_required(requirements);
@@ -405,12 +408,25 @@ impl ApprovalRequest {
                 text: plan.text,
                 forced_over,
                 rule: decided_by.rule.clone(),
+                feedback: None,
             });
             decided.push(hunk.id.clone());
         }
         let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
         let resolved = self.settle(decided_by.closed());
         Ok(DecisionOutcome { changes, placed, decided, put, resolved, ..self.outcome() })
+    }
+
+    /// Notes the reason of a decision at the hunks that it rejected.
+    fn note_reason(&mut self, decision: &Decision, decided: &[HunkId]) {
+        let Some(feedback) = &decision.feedback else { return };
+        let rejected =
+            |hunk: &&mut Hunk| hunk.status == HunkStatus::Rejected && decided.contains(&hunk.id);
+        for hunk in self.hunks.iter_mut().filter(rejected) {
+            if let Some(decision) = &mut hunk.decided {
+                decision.feedback = Some(feedback.clone());
+            }
+        }
     }
 
     fn outcome(&self) -> DecisionOutcome {

@@ -17,7 +17,14 @@ use crate::agent::{
 fn call(name: &str, input: Value) -> ExternalCall {
     let call = ToolCall { id: "toolu_7".into(), name: name.into(), input };
     let base = Some(Version(0));
-    ExternalCall { call, source: CallSource::Mcp, base, deadline_ms: None, again_of: None }
+    ExternalCall {
+        call,
+        source: CallSource::Mcp,
+        base,
+        deadline_ms: None,
+        again_of: None,
+        model: None,
+    }
 }
 
 fn rewrite(text: &str) -> ExternalCall {

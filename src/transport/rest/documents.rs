@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
-use crate::api::{Caller, DocumentRecord};
+use crate::api::{ApiError, Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{DocumentId, Version};
 use crate::rooms::NewDocument;
@@ -116,7 +116,7 @@ pub(crate) async fn configure(
     let change = async {
         let wish: ChangeSettings =
             body::read_about(request, "documentId", document.as_str()).await?;
-        Ok(convert::configure(wish))
+        convert::configure(wish).map_err(ApiError::invalid)
     };
     let settings = caller.configure_document(&document, change).await?;
     Ok(Json(convert::document_settings(&settings)))

@@ -233,6 +233,7 @@ fn registered(
             .into(),
         permission_modes: app.api.permission_modes(principal).into_iter().map(Into::into).collect(),
         models: app.api.agents.models(),
+        local_models: app.api.agents.local_models(),
         settings: app.settings(),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::api::{Caller, DocumentRecord};
+use crate::api::{ApiError, Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{ClientId, DocumentId, UserId, Version};
 use crate::permissions::Action;
@@ -228,7 +228,7 @@ pub(crate) async fn settings(
     payload: ChangeSettings,
 ) -> Result<SettingsAck, SocketError> {
     let document = payload.document_id.as_str().into();
-    let change = ready(Ok(convert::configure(payload)));
+    let change = ready(convert::configure(payload).map_err(ApiError::invalid));
     let settings = connection.caller.configure_document(&document, change).await?;
     Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }
