@@ -15,7 +15,6 @@ use crate::approvals::hunks::apply::{
     AcceptKind, AppliedHunks, DecidedBy, HunkEdit, hunk_edits, in_order,
 };
 use crate::document::Text;
-use crate::ids::HunkId;
 use crate::permissions::{Action, Principal};
 
 /// Planned outcome for one [`Hunk`].
@@ -415,18 +414,6 @@ impl ApprovalRequest {
         let AppliedHunks { changes, put, placed } = self.apply(&edits, text)?;
         let resolved = self.settle(decided_by.closed());
         Ok(DecisionOutcome { changes, placed, decided, put, resolved, ..self.outcome() })
-    }
-
-    /// Notes the reason of a decision at the hunks that it rejected.
-    fn note_reason(&mut self, decision: &Decision, decided: &[HunkId]) {
-        let Some(feedback) = &decision.feedback else { return };
-        let rejected =
-            |hunk: &&mut Hunk| hunk.status == HunkStatus::Rejected && decided.contains(&hunk.id);
-        for hunk in self.hunks.iter_mut().filter(rejected) {
-            if let Some(decision) = &mut hunk.decided {
-                decision.feedback = Some(feedback.clone());
-            }
-        }
     }
 
     fn outcome(&self) -> DecisionOutcome {

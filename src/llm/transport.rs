@@ -190,6 +190,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_a_loopback_address_is_on_this_machine() {
+        let here = [
+            "http://localhost:11434/v1",
+            "http://LOCALHOST/v1",
+            "http://127.0.0.1:8080/v1",
+            "https://127.8.9.10",
+            "http://[::1]:8080/v1",
+            "http://[::ffff:127.0.0.1]/v1",
+        ];
+        let elsewhere = [
+            "https://api.openai.com/v1",
+            "http://192.168.1.7:11434/v1",
+            "http://0.0.0.0:11434/v1",
+            "http://127.0.0.1.example.com/v1",
+            "http://localhost.example.com/v1",
+            "http://localhost@example.com/v1",
+            "http://example.com/localhost",
+            "localhost:11434",
+            "",
+        ];
+        assert_eq!(here.map(is_loopback), [true; 6]);
+        assert_eq!(elsewhere.map(is_loopback), [false; 9]);
+    }
+
+    #[test]
     fn waits_are_read_in_every_form() {
         let now: Timestamp = "2026-11-20T10:00:00Z".parse().expect("a time");
         let wait = |headers: &[(&'static str, &'static str)]| {

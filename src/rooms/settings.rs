@@ -279,6 +279,15 @@ mod tests {
     use crate::document::TextEdit;
 
     #[test]
+    fn settings_of_earlier_versions_show_a_document_to_any_model_and_unreadable_ones_to_none() {
+        let read = |stored: &str| serde_json::from_str::<OwnSettings>(stored);
+        assert_eq!(read(r#"{"policy": null, "frozen": []}"#).unwrap().models, None);
+        assert_eq!(read(r#"{"models": "local"}"#).unwrap().models, Some(ModelAccess::Local));
+        // A document whose settings cannot be read is not opened.
+        assert!(read(r#"{"models": "near"}"#).is_err());
+    }
+
+    #[test]
     fn what_an_owner_set_is_kept_until_the_server_is_started_otherwise() {
         let with = |approvals, seconds: u64| ServerSettings {
             approvals,

@@ -135,6 +135,33 @@ fn a_run_elsewhere_does_not_read_a_document_that_its_model_may_not_see() {
 }
 
 #[test]
+fn a_run_in_the_workspace_finds_nothing_in_the_file_of_such_a_document() {
+    let provider = Provider::answering(vec![words("Hello.")]);
+    let plan = TestServer::plan().model("openai:near,harper").workspace(&[
+        ("closed.txt", "The lamp is a secret.\n"),
+        ("open.txt", "The lamp is lit.\n"),
+    ]);
+    let copydesk = plan.variable("OPENAI_BASE_URL", &provider.url).start();
+    let owner = copydesk.owner();
+    owner.opens_file("closed.txt");
+    allows(&owner, json!({"allow": "named", "names": ["harper"]}));
+    owner.closes();
+    let call =
+        |name: &str, input: &Value| json!([{"type": "tool_use", "name": name, "input": input}]);
+    provider.plays(vec![
+        call("Grep", &json!({"pattern": "lamp"})),
+        call("Read", &json!({"file_path": "closed.txt"})),
+        words("Done."),
+    ]);
+    let ask = json!({"prompt": "Where is the lamp?", "permission_mode": "sdk", "auto_approve_safe": true});
+    let run = owner.emit("run", &ask).ok()["requestId"].clone();
+    owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
+    let told = provider.asked(3)["messages"].to_string();
+    assert!(told.contains("open.txt") && !told.contains("secret"), "{told}");
+    assert!(told.contains("may only be shown to these models: harper"), "{told}");
+}
+
+#[test]
 fn only_owners_change_the_setting_it_is_logged_and_it_outlives_the_server() {
     let (mut copydesk, owner) = harper_and_another();
     let document = owner.document();
