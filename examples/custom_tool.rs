@@ -13,7 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use copydesk::agent::{
     AgentService, AskKind, BypassPolicy, ConversationMode, ModelCatalog, PermissionMode,
-    RunEndKind, RunRequest, ReadToolPolicy,
+    ReadToolPolicy, RunEndKind, RunRequest,
 };
 use copydesk::approvals::{Decision, RequestVerdict};
 use copydesk::auth::{Authenticator, TokenSecret};

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::RoomError;
+use crate::rooms::model_access::ModelAccess;
 use crate::store::StoreError;
 
 pub use crate::rooms::settings::PermissionMode;
@@ -162,6 +163,12 @@ pub enum AskError {
         name: String,
         /// Available names.
         available: String,
+    },
+    /// The document may not be shown to the model.
+    #[error("{}", access.refusal())]
+    ModelNotAllowed {
+        /// Models that may see the document.
+        access: ModelAccess,
     },
     /// Empty prompt.
     #[error("the prompt is empty")]

@@ -8,8 +8,10 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::llm::Model;
+use crate::rooms::RoomHandle;
+use crate::rooms::model_access::AskedModel;
 
-use super::{PermissionMode, RunRequest};
+use super::{AskError, PermissionMode, RunRequest};
 
 /// Time limit for a provider to list its models.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
@@ -63,6 +65,13 @@ impl ModelCatalog {
                 }
             }
         }
+        names
+    }
+
+    /// Returns the names of the models on this machine, among [`names`](Self::names).
+    pub fn local_names(&self) -> Vec<String> {
+        let mut names = self.names();
+        names.retain(|name| self.choose(Some(name)).is_some_and(|it| it.model.is_local()));
         names
     }
 
@@ -136,6 +145,11 @@ impl ModelCatalog {
 }
 
 impl ChosenModel {
+    /// Returns the model as documents know it that may be shown only to some.
+    pub fn asked(&self) -> AskedModel {
+        AskedModel { name: self.full_name(), is_local: self.model.is_local() }
+    }
+
     /// Returns the name that selects this model again.
     pub fn full_name(&self) -> String {
         let own = self.model.name();
@@ -145,6 +159,12 @@ impl ChosenModel {
             format!("{}:{}", provider(own), self.name)
         }
     }
+}
+
+/// Checks that a model may see the text of a room's document now.
+pub(super) async fn check_model(room: &RoomHandle, model: &AskedModel) -> Result<(), AskError> {
+    let access = room.read().await?.settings.models;
+    if access.admits(model) { Ok(()) } else { Err(AskError::ModelNotAllowed { access }) }
 }
 
 fn provider(name: &str) -> &str {

@@ -16,11 +16,12 @@ use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::clock::WallClock;
 use crate::rooms::event::{AgentObject, StreamingPreviewScope};
+use crate::rooms::model_access::AskedModel;
 use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
 use crate::store::{QueryScope, RunEndKind, RunRecord, RunState, Store, WriteBatch};
 use crate::tools::ToolRegistry;
 
-use super::models::{self, ChosenModel, ModelCatalog};
+use super::models::{self, ChosenModel, ModelCatalog, check_model};
 use super::run_queues::{QueueKey, QueueSlot, QueuedRun, RunQueues, WorkerNeed};
 use super::shared_state::AgentCore;
 use super::{AskError, AskKind, BypassPolicy, RunRequest, SelectedRange, StopFilter};
@@ -107,6 +108,26 @@ impl AgentService {
     /// Returns the names of the models that can be asked, the default first.
     pub fn models(&self) -> Vec<String> {
         self.shared.models.names()
+    }
+
+    /// Returns the names of the models on this machine.
+    pub fn local_models(&self) -> Vec<String> {
+        self.shared.models.local_names()
+    }
+
+    /// Checks that a model may see the text of a document now.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::ModelNotAllowed`] if it may not, and errors of the room: a document whose
+    /// settings cannot be read is shown to no model.
+    pub async fn check_model(
+        &self,
+        document: &DocumentId,
+        model: &AskedModel,
+    ) -> Result<(), AskError> {
+        let room = self.shared.rooms.open(document).await?;
+        check_model(&room, model).await
     }
 
     /// Returns the names of the models that other programs can use. The Claude CLI is not one of
@@ -416,7 +437,14 @@ impl AgentCore {
             return Err(AskError::Duplicate { run: name.clone() });
         }
         if let Some(document) = document {
-            let reading = self.rooms.open(document).await?.read().await?;
+            let room = self.rooms.open(document).await?;
+            if run.ask.outside().is_none()
+                && let Some(chosen) = self.models.choose(run.ask.model.as_deref())
+            {
+                // Checked again before each call of the model; here the writer hears of it at once.
+                check_model(&room, &chosen.asked()).await?;
+            }
+            let reading = room.read().await?;
             if let Some(selected) = &mut run.ask.selection {
                 if let Some((start, end)) = locate(&reading, selected) {
                     // The words are remembered, to find them again if the run has to wait while

@@ -31,6 +31,8 @@ pub enum ErrorCode {
     Invalid,
     /// The decision does not fit the request.
     InvalidDecision,
+    /// The document may not be shown to the model.
+    ModelNotAllowed,
     /// The caller may not do that.
     NotAllowed,
     /// There is no such thing, or it is hidden from the caller.
@@ -71,6 +73,7 @@ impl ErrorCode {
             Self::Internal => "internal",
             Self::Invalid | Self::Unprocessable => "invalid_payload",
             Self::InvalidDecision => "invalid_decision",
+            Self::ModelNotAllowed => "model_not_allowed",
             Self::NotAllowed => "not_allowed",
             Self::NotFound => "not_found",
             Self::Resync => "resync",
@@ -275,6 +278,7 @@ impl From<AskError> for ApiError {
         let message = error.to_string();
         let code = match error {
             AskError::NotAllowed | AskError::BypassNotAllowed => ErrorCode::NotAllowed,
+            AskError::ModelNotAllowed { .. } => ErrorCode::ModelNotAllowed,
             AskError::NoCli => ErrorCode::Unsupported,
             AskError::Busy => ErrorCode::Busy,
             AskError::UnknownModel { .. }

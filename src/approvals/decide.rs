@@ -86,7 +86,9 @@ impl ApprovalRequest {
             DecisionPlan::Run(input, revised) => self.run(input, revised, requirement, &decided_by),
             DecisionPlan::Refuse => self.close(RequestStatus::Rejected, &decided_by),
             DecisionPlan::Hunks(plans) => {
-                self.take(plans, edits, text, requirement, &decided_by)?
+                let taken = self.take(plans, edits, text, requirement, &decided_by)?;
+                self.note_reason(decision, &taken.decided);
+                taken
             }
         };
         self.update_required(requirements);
@@ -405,6 +407,7 @@ impl ApprovalRequest {
                 text: plan.text,
                 forced_over,
                 rule: decided_by.rule.clone(),
+                feedback: None,
             });
             decided.push(hunk.id.clone());
         }

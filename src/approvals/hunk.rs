@@ -105,6 +105,9 @@ pub struct HunkDecision {
     /// Remembered rule that decided in place of `by`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
+    /// Reason that was given for a rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
 }
 
 /// A few words that change together, as a list of [`HunkPart`]s.

@@ -256,7 +256,7 @@ pub(super) fn cast(votes: &mut Vec<Vote>, vote: &Vote, policy: ApprovalRequireme
 }
 
 /// Returns the largest number of agreeing votes, and the requirement one of them was given under.
-pub(super) fn agreeing(votes: &[Vote]) -> (u32, ApprovalRequirement) {
+pub(super) fn agreeing(votes: &[&Vote]) -> (u32, ApprovalRequirement) {
     let agreeing = |vote: &Vote| votes.iter().filter(|other| other.agrees(vote)).count() as u32;
     let most = votes.iter().map(|vote| (agreeing(vote), vote.under));
     most.max_by_key(|(count, _)| *count).unwrap_or_default()

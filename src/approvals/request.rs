@@ -2,6 +2,7 @@
 //! end.
 
 pub(super) mod aftermath;
+mod reasons;
 mod rules;
 mod voting;
 

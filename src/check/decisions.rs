@@ -195,7 +195,7 @@ fn wrong_decision(
     decided: &HunkDecision,
     taken: &[DecisionLine<'_>],
 ) -> Option<String> {
-    let HunkDecision { by, at_ms, text, forced_over: _, rule } = decided;
+    let HunkDecision { by, at_ms, text, forced_over: _, rule, feedback } = decided;
     let fits = |it: &&DecisionLine<'_>| it.is(by.user.as_str(), *at_ms) && it.says(hunk);
     let Some(taken) = taken.iter().find(fits) else {
         return Some(format!("no audit line says that {} decided it then", by.user));
@@ -211,6 +211,9 @@ fn wrong_decision(
     let other = |text: &String| *text != proposed;
     if text.clone().filter(other) != said_text.filter(other) {
         return Some(format!("{said} says that another text was put there"));
+    }
+    if feedback.is_some() && *feedback != taken.decision.feedback {
+        return Some(format!("{said} gives another reason"));
     }
     (*rule != taken.decision.rule).then(|| format!("{said} names another rule"))
 }

@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::ids::{DocumentId, Version};
 use crate::permissions::Principal;
+use crate::rooms::model_access::AskedModel;
 use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 use crate::store::{FileRecord, Store, StoreError};
 use crate::workspace::{ABSENT, GlobResult, Workspace, WorkspaceError, plain_path};
@@ -213,6 +214,23 @@ impl FileSync {
             copy.sync(&self.0, &room).await;
         }
         Some(room)
+    }
+
+    /// Returns the paths of the files that are documents which the model may not see, or whose
+    /// settings cannot be read.
+    pub async fn files_hidden_from(&self, model: &AskedModel) -> Vec<String> {
+        let copies: Vec<_> = self.0.copies().by_document.values().cloned().collect();
+        let mut hidden = Vec::new();
+        for copy in copies {
+            let access = async {
+                let room = self.0.rooms.open(copy.document()).await?;
+                Ok::<_, RoomError>(room.read().await?.settings.models)
+            };
+            if !access.await.is_ok_and(|access| access.admits(model)) {
+                hidden.push(copy.path().to_owned());
+            }
+        }
+        hidden
     }
 
     /// Synchronises all files with open rooms. Called before and after a command runs: changes of

@@ -67,8 +67,8 @@ impl AnthropicModel {
     /// Fails when the key cannot be a header.
     pub fn new(settings: AnthropicSettings) -> ModelResult<Self> {
         let AnthropicSettings { base_url, api_key, model, patience } = settings;
-        let client = transport::client(Some(&api_key))?;
         let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
+        let client = transport::client(Some(&api_key), base)?;
         let (name, base) = (format!("anthropic:{model}"), format!("{base}/v1"));
         let (eager, lower_limit_models) = (true.into(), Mutex::default());
         let api = AnthropicApi { client, base, model, patience, eager, lower_limit_models };
@@ -79,6 +79,10 @@ impl AnthropicModel {
 impl Model for AnthropicModel {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn is_local(&self) -> bool {
+        transport::is_loopback(&self.api.base)
     }
 
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {

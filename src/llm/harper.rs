@@ -42,6 +42,10 @@ impl Model for HarperModel {
         NAME
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         delta_stream::answer(cancel, |sink| respond(request, sink))
     }

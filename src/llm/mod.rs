@@ -45,6 +45,12 @@ pub trait Model: Send + Sync {
     /// `script:demo.json`.
     fn name(&self) -> &str;
 
+    /// Returns `true` if what the model is sent stays on this machine. A model that does not say so
+    /// counts as elsewhere.
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// Answers `request`. Nothing happens before the stream is polled. Dropping the stream or
     /// cancelling `cancel` ends the work at once (cancelling yields [`ModelError::Cancelled`]).
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream;

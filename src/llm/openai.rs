@@ -78,8 +78,8 @@ impl OpenAiModel {
     /// Fails when the key cannot be a header.
     pub fn new(settings: OpenAiSettings) -> ModelResult<Self> {
         let OpenAiSettings { base_url, api_key, model, patience } = settings;
-        let client = transport::client(api_key.as_deref())?;
         let base = base(&base_url);
+        let client = transport::client(api_key.as_deref(), &base)?;
         let original = host(&base).ends_with("openai.com");
         let model = model.or_else(|| original.then(|| DEFAULT_MODEL.to_owned()));
         let name = model.as_ref().map_or_else(|| "openai".into(), |name| format!("openai:{name}"));
@@ -129,6 +129,10 @@ fn host(url: &str) -> &str {
 impl Model for OpenAiModel {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn is_local(&self) -> bool {
+        transport::is_loopback(&self.api.base)
     }
 
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {

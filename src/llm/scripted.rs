@@ -57,6 +57,10 @@ impl Model for ScriptedModel {
         &self.name
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let (run, name) = (Arc::clone(&self.run), self.name.clone());
         delta_stream::answer(cancel, |sink| async move {

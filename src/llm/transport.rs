@@ -1,5 +1,6 @@
 //! HTTP to a provider: one client, and a [`ModelError`] for every kind of refusal.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,7 +8,7 @@ use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::{ModelError, malformed, retry};
 use crate::http_client::http_client_builder;
@@ -24,12 +25,24 @@ const MAX_SMALL_BODY: usize = 4 * 1024 * 1024;
 /// Function that reads the body of an error; `None` if the body is not from the provider's API.
 pub(super) type ReadError = fn(&str) -> Option<ApiError>;
 
-/// Builds a client that sends `key`, if there is one, as a bearer token.
+/// Returns `true` if a provider at this address is on this machine: its host is a loopback address
+/// or `localhost`. An address that cannot be read is not.
+pub(super) fn is_loopback(address: &str) -> bool {
+    let Ok(address) = Url::parse(address) else { return false };
+    let host = address.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = bare.parse().map(|ip: IpAddr| ip.to_canonical().is_loopback());
+    is_loopback.unwrap_or_else(|_| host.eq_ignore_ascii_case("localhost"))
+}
+
+/// Builds a client for the provider at `base` that sends `key`, if there is one, as a bearer token.
+///
+/// A provider on this machine is reached without a proxy, which would see every document.
 ///
 /// # Errors
 ///
 /// Fails when the key cannot be a header.
-pub(super) fn client(key: Option<&str>) -> Result<Client, ModelError> {
+pub(super) fn client(key: Option<&str>, base: &str) -> Result<Client, ModelError> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
         let mut key = HeaderValue::try_from(format!("Bearer {key}"))
@@ -37,7 +50,9 @@ pub(super) fn client(key: Option<&str>) -> Result<Client, ModelError> {
         key.set_sensitive(true);
         headers.insert(AUTHORIZATION, key);
     }
-    http_client_builder()
+    let builder = http_client_builder();
+    let builder = if is_loopback(base) { builder.no_proxy() } else { builder };
+    builder
         .default_headers(headers)
         .connect_timeout(CONNECT_LIMIT)
         .read_timeout(SILENCE_LIMIT)
@@ -173,6 +188,31 @@ pub(super) fn internal(message: &str) -> ModelError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_loopback_address_is_on_this_machine() {
+        let here = [
+            "http://localhost:11434/v1",
+            "http://LOCALHOST/v1",
+            "http://127.0.0.1:8080/v1",
+            "https://127.8.9.10",
+            "http://[::1]:8080/v1",
+            "http://[::ffff:127.0.0.1]/v1",
+        ];
+        let elsewhere = [
+            "https://api.openai.com/v1",
+            "http://192.168.1.7:11434/v1",
+            "http://0.0.0.0:11434/v1",
+            "http://127.0.0.1.example.com/v1",
+            "http://localhost.example.com/v1",
+            "http://localhost@example.com/v1",
+            "http://example.com/localhost",
+            "localhost:11434",
+            "",
+        ];
+        assert_eq!(here.map(is_loopback), [true; 6]);
+        assert_eq!(elsewhere.map(is_loopback), [false; 9]);
+    }
 
     #[test]
     fn waits_are_read_in_every_form() {

@@ -11,6 +11,7 @@ pub mod command;
 pub mod event;
 pub mod file;
 pub mod file_state;
+pub mod model_access;
 pub mod persistence;
 pub mod settings;
 

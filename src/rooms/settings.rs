@@ -9,6 +9,8 @@ use crate::approvals::{
 };
 use crate::document::{ChangeSet, InsertSide};
 
+use super::model_access::ModelAccess;
+
 /// Length of the longest name of a tool, in bytes.
 pub(crate) const LONGEST_TOOL: usize = 100;
 /// Number of characters of frozen words that are quoted.
@@ -131,6 +133,8 @@ pub struct OwnSettings {
     pub approvals: Option<ApprovalSwitch>,
     /// Milliseconds until a request expires; 0 waits for ever.
     pub timeout_ms: Option<u64>,
+    /// Models that may see the text.
+    pub models: Option<ModelAccess>,
     /// Ranges that no tool may touch, stored in positions of the newest version.
     pub frozen: Vec<(usize, usize)>,
 }
@@ -148,6 +152,8 @@ pub struct DocumentSettings {
     pub timeout_ms: u64,
     /// Milliseconds until the request of an outside caller expires, whose own limit may be shorter.
     pub outside_timeout_ms: u64,
+    /// Models that may see the text.
+    pub models: ModelAccess,
     /// Ranges that no tool may touch, in positions of the newest version.
     pub frozen: Vec<(usize, usize)>,
 }
@@ -197,6 +203,7 @@ impl OwnSettings {
             approvals: self.approvals.unwrap_or(server.approvals),
             timeout_ms: timeout_ms.unwrap_or(0),
             outside_timeout_ms: timeout_ms.unwrap_or(OUTSIDE_TIMEOUT_MS),
+            models: self.models.clone().unwrap_or_default(),
             frozen: self.frozen.clone(),
         }
     }
@@ -209,6 +216,7 @@ impl DocumentSettings {
         let is_news =
             |it: &ToolPolicy| !other.policies.contains(it) && !usual.includes(it.policy.into());
         !self.frozen.is_empty()
+            || (self.models != ModelAccess::Any && self.models != other.models)
             || !usual.includes(self.policy.into())
             || self.policies.iter().any(is_news)
             || (self.approvals == ApprovalSwitch::On && other.approvals == ApprovalSwitch::Off)
@@ -269,6 +277,15 @@ pub fn frozen_words(touched: impl IntoIterator<Item = ((usize, usize), String)>)
 mod tests {
     use super::*;
     use crate::document::TextEdit;
+
+    #[test]
+    fn settings_of_earlier_versions_show_a_document_to_any_model_and_unreadable_ones_to_none() {
+        let read = |stored: &str| serde_json::from_str::<OwnSettings>(stored);
+        assert_eq!(read(r#"{"policy": null, "frozen": []}"#).unwrap().models, None);
+        assert_eq!(read(r#"{"models": "local"}"#).unwrap().models, Some(ModelAccess::Local));
+        // A document whose settings cannot be read is not opened.
+        assert!(read(r#"{"models": "near"}"#).is_err());
+    }
 
     #[test]
     fn what_an_owner_set_is_kept_until_the_server_is_started_otherwise() {

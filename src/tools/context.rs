@@ -11,6 +11,7 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
 use crate::rooms::command::{ApprovalMode, DocumentSnapshot};
+use crate::rooms::model_access::AskedModel;
 use crate::rooms::{RoomHandle, RoomRegistry};
 use crate::workspace::Workspace;
 
@@ -117,6 +118,10 @@ pub struct CallEnvironment {
     pub workspace_inbox: RoomHandle,
     /// Folder of work without a document, if there is one.
     pub workspace: Option<Workspace>,
+    /// Model of this server that reads the result; `None` if a program outside made the call.
+    pub model: Option<AskedModel>,
+    /// Files of the workspace that are documents which the model may not see.
+    pub unseen_files: Arc<[String]>,
     /// Treatment of tools that only read in that folder.
     pub read_tools: ReadToolPolicy,
     /// Plan mode of the run.

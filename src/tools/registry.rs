@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::file_sync::FileSync;
 use crate::permissions::Action;
+use crate::rooms::RoomHandle;
 use crate::rooms::command::{OriginRequests, SnapshotWithUpdates};
 use crate::workspace::Workspace;
 
@@ -158,6 +159,7 @@ impl ToolRegistry {
         if let Some((files, path)) = self.named_file(tool, context, &call.input)
             && let Some(room) = files.open_room(&path).await
         {
+            check_model(context, &room).await?;
             return open_file::enter(context, files, &path, room, tool.spec().effect).await;
         }
         let other =
@@ -168,7 +170,13 @@ impl ToolRegistry {
                 (Some(message), ToolError::NoSuchDocument(_)) => ToolError::Denied(message),
                 (_, error) => error,
             })?;
-        let context = other.unwrap_or_else(|| context.clone());
+        let mut context = other.unwrap_or_else(|| context.clone());
+        check_model(&context, &context.room).await?;
+        if let (Some(files), Some(model), GrepTool::NAME) =
+            (&self.files, &context.environment.model, tool.spec().name)
+        {
+            context.environment.unseen_files = files.files_hidden_from(model).await.into();
+        }
         self.may_read(tool, &context, call).await?;
         Ok(context)
     }
@@ -404,6 +412,13 @@ impl From<ToolAnswer> for FinishedCall {
         outcome.about.insert("updateType".into(), "none".into());
         Self { outcome, now, unread, ..Self::default() }
     }
+}
+
+/// Refuses a call about a document that the model may not see: the result would quote it.
+async fn check_model(context: &ToolContext, room: &RoomHandle) -> Result<(), ToolError> {
+    let Some(model) = &context.environment.model else { return Ok(()) };
+    let access = room.read().await?.settings.models;
+    if access.admits(model) { Ok(()) } else { Err(ToolError::Denied(access.refusal())) }
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! Reads a stored conversation in pieces: of a long one, only the entries that are needed.
 
+use std::collections::BTreeSet;
+
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Action;
 use crate::rooms::RoomHandle;
+use crate::rooms::model_access::AskedModel;
 use crate::store::{
     EntrySize, MEASURED, MessageRecord, RunRecord, RunState, TranscriptCursor, TranscriptSince,
     fitting,
 };
 
 use super::transcript::{self, CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
+use crate::agent::models::{ChosenModel, check_model};
 use crate::agent::run::run_record::{self, Run};
 use crate::agent::service::AgentService;
 use crate::agent::shared_state::AgentCore;
@@ -127,16 +131,18 @@ impl AgentCore {
     }
 
     /// Removes words and titles of other documents from earlier runs, if not everybody who reads
-    /// this conversation may read those documents. Rights change, and the conversation may have
-    /// been another person's. Returns `true` if anything was removed.
+    /// this conversation may read those documents, or if they may not be shown to `chosen`. Rights
+    /// and settings change, and the conversation may have been another person's. Returns `true` if
+    /// anything was removed.
     pub(crate) async fn keep_apart(
         &self,
         run: &Run,
+        chosen: &ChosenModel,
         entries: &mut [TranscriptEntry],
         room: &RoomHandle,
     ) -> Result<bool, AskError> {
         let RunRequest { principal, run, .. } = &run.ask;
-        let mut of = transcript::elsewhere(entries, run);
+        let of = transcript::elsewhere(entries, run);
         if of.is_empty() {
             return Ok(false);
         }
@@ -149,8 +155,23 @@ impl AgentCore {
             principal.may(Action::Read, Some(id))
                 && readers.as_ref().is_none_or(|readers| readers.may_all_read(id))
         };
-        of.retain(|id| !may_hear(id));
+        let model = chosen.asked();
+        let mut apart = BTreeSet::new();
+        for id in of {
+            if !may_hear(&id) || !self.may_show(&id, &model).await {
+                apart.insert(id);
+            }
+        }
+        let of = apart;
         Ok(!of.is_empty() && transcript::keep_apart(entries, run, &of))
+    }
+
+    /// Returns `true` if the document may be shown to the model, as far as that is known.
+    async fn may_show(&self, document: &DocumentId, model: &AskedModel) -> bool {
+        match self.rooms.open(document).await {
+            Ok(room) => check_model(&room, model).await.is_ok(),
+            Err(_) => false,
+        }
     }
 
     /// Returns the entries of a run that is not over yet; none if it has not begun.

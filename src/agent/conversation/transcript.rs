@@ -213,9 +213,9 @@ pub fn messages(
 }
 
 /// Text in place of another document's words that not everybody who reads the conversation may
-/// read.
-const KEPT_APART: &str =
-    "[Left out: not everybody here may read that document. Read it again if you need it]";
+/// read, or that the model may not be shown.
+const KEPT_APART: &str = "[Left out: not everybody here may read that document, or it may \
+     not be shown to you. Read it again if you need it]";
 
 /// Returns the other documents that earlier runs read, wrote or listed, each once.
 pub fn elsewhere(entries: &[TranscriptEntry], run: &RunId) -> BTreeSet<DocumentId> {

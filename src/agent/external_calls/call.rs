@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::permissions::Principal;
+use crate::rooms::model_access::AskedModel;
 use crate::tools::{ApprovalWait, ToolCall, ToolOutcome};
 
 use super::call_source::CallSource;
@@ -32,6 +33,10 @@ pub struct ExternalCall {
     /// Earlier request that a person proposes again with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_of: Option<RequestId>,
+    /// Model of this server that made the call and reads the result. `None` if a program outside
+    /// did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<AskedModel>,
 }
 
 /// External call that is to be made ([`crate::agent::AgentService::call`]).

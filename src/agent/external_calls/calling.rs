@@ -1,5 +1,7 @@
 //! Makes an external call: one that only reads at once, any other as a run of its own.
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{RequestId, RunId};
@@ -146,6 +148,8 @@ impl AgentService {
                 rooms: self.shared.rooms.clone(),
                 workspace_inbox,
                 workspace: tools.workspace().filter(|_| reads_files).cloned(),
+                model: outside.model.clone(),
+                unseen_files: Arc::default(),
                 read_tools: ReadToolPolicy::AtOnce,
                 plan: PlanMode::Off,
                 tag: uuid::Uuid::new_v4().simple().to_string().into(),

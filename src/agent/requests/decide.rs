@@ -138,6 +138,8 @@ impl AgentService {
                 rooms: self.shared.rooms.clone(),
                 workspace_inbox: workspace_inbox.clone(),
                 workspace: self.shared.tools.workspace().cloned(),
+                model: None,
+                unseen_files: Arc::default(),
                 read_tools: ReadToolPolicy::AtOnce,
                 plan: PlanMode::Off,
                 tag: "".into(),

@@ -126,6 +126,7 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
             base: None,
             deadline_ms: None,
             again_of: Some(proposal.origin.id.clone()),
+            model: None,
         },
         key: None,
     }

@@ -15,6 +15,8 @@ pub enum RunEndReason {
     InvalidSelection,
     /// The model that was asked for is not available any more.
     UnknownModel,
+    /// The document may not be shown to the model.
+    ModelNotAllowed,
     /// The person who asked may no longer ask.
     NotAllowed,
     /// The document was deleted.
@@ -37,9 +39,10 @@ pub enum RunEndReason {
 
 impl RunEndReason {
     /// Reasons with a fixed code.
-    const KNOWN: [Self; 10] = [
+    const KNOWN: [Self; 11] = [
         Self::InvalidSelection,
         Self::UnknownModel,
+        Self::ModelNotAllowed,
         Self::NotAllowed,
         Self::NotFound,
         Self::DocumentUnavailable,
@@ -56,6 +59,7 @@ impl RunEndReason {
             Self::Kind(kind) => kind.as_str(),
             Self::InvalidSelection => "invalid_selection",
             Self::UnknownModel => "unknown_model",
+            Self::ModelNotAllowed => "model_not_allowed",
             Self::NotAllowed => "not_allowed",
             Self::NotFound => "not_found",
             Self::DocumentUnavailable => "document_unavailable",

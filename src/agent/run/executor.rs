@@ -135,9 +135,9 @@ impl<'a> RunExecutor<'a> {
         cancel: CancellationToken,
     ) -> RunResult<Self> {
         let run_events = shared.run_events(run, shared.room(run).await?);
-        let mut entries = shared.remembered(run).await?;
-        let is_apart = shared.keep_apart(run, &mut entries, &run_events.room).await?;
-        let (chosen, entries) = choose(shared, run, entries)?;
+        let entries = shared.remembered(run).await?;
+        let (chosen, mut entries) = choose(shared, run, entries)?;
+        let is_apart = shared.keep_apart(run, &chosen, &mut entries, &run_events.room).await?;
         // A thread that a model keeps by itself would contain the removed words.
         let said = if is_apart { &[] } else { &*entries };
         provider_sessions::choose(shared, run, &chosen, said).await?;

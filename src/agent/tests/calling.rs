@@ -17,7 +17,8 @@ use crate::agent::{
 fn call(name: &str, input: Value) -> ExternalCall {
     let call = ToolCall { id: "toolu_7".into(), name: name.into(), input };
     let base = Some(Version(0));
-    ExternalCall { call, source: CallSource::Mcp, base, deadline_ms: None, again_of: None }
+    let (source, deadline_ms, again_of, model) = (CallSource::Mcp, None, None, None);
+    ExternalCall { call, source, base, deadline_ms, again_of, model }
 }
 
 fn rewrite(text: &str) -> ExternalCall {

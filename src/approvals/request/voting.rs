@@ -1,14 +1,44 @@
 //! Votes on a request, where one person is not enough.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{ApprovalRequest, ProposedCall};
 use crate::approvals::policy::agreeing;
-use crate::approvals::{DecisionRequirements, Vote, VoteCount};
-use crate::ids::UserId;
+use crate::approvals::{DecisionRequirements, Hunk, HunkStatus, Vote, VoteCount};
+use crate::ids::{HunkId, UserId};
 use crate::permissions::Principal;
 
+impl Hunk {
+    /// Returns the votes that count now: those for what could be accepted at present, and, where
+    /// more than one person was needed, those with which the hunk was accepted. A vote for words
+    /// that somebody changed since does not count while they are changed, and a vote that permits
+    /// to overwrite changed words counts only then.
+    pub fn counted_votes(&self) -> Vec<&Vote> {
+        let counted = |vote: &&Vote| match (self.status, &self.decided) {
+            (HunkStatus::Accepted, Some(decided)) => {
+                vote.text == decided.text && vote.seen == decided.forced_over
+            }
+            (status, _) => {
+                status.is_open() && vote.seen.is_some() == (status == HunkStatus::Conflict)
+            }
+        };
+        let votes: Vec<_> = self.votes.iter().filter(counted).collect();
+        // One person's acceptance is the decision itself.
+        if self.status == HunkStatus::Accepted && votes.len() < 2 { Vec::new() } else { votes }
+    }
+}
+
 impl ApprovalRequest {
+    /// Returns the open hunks whose votes are others than in `before`, the same request earlier.
+    pub fn voted_otherwise(&self, before: &Self) -> Vec<HunkId> {
+        let earlier: HashMap<_, _> =
+            before.hunks.iter().map(|hunk| (&hunk.id, &hunk.votes)).collect();
+        let open = self.hunks.iter().filter(|hunk| hunk.status.is_open());
+        open.filter(|hunk| earlier.get(&hunk.id).is_some_and(|votes| **votes != hunk.votes))
+            .map(|hunk| hunk.id.clone())
+            .collect()
+    }
+
     /// Counts the votes on what is open. A request has as many votes as the open hunk with the
     /// fewest, and needs as many as the hunk that needs most.
     pub fn votes(&self) -> VoteCount {
@@ -16,9 +46,10 @@ impl ApprovalRequest {
         if !self.status.is_open() {
             return VoteCount { have: need, need };
         }
-        let open = self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.votes));
+        let open =
+            self.hunks.iter().filter(|h| h.status.is_open()).map(|h| agreeing(&h.counted_votes()));
         let votes = if self.hunks.is_empty() {
-            vec![agreeing(&self.decisions.votes)]
+            vec![agreeing(&self.decisions.votes.iter().collect::<Vec<_>>())]
         } else {
             open.collect()
         };
@@ -68,7 +99,7 @@ impl ApprovalRequest {
         let policy = self.proposal.policy;
         let open = self.hunks.iter_mut().filter(|hunk| hunk.status.is_open());
         for votes in open.map(|hunk| &mut hunk.votes).chain([&mut self.decisions.votes]) {
-            let (have, under) = agreeing(votes);
+            let (have, under) = agreeing(&votes.iter().collect::<Vec<_>>());
             if have >= policy.with(under).need() {
                 votes.clear();
             }

@@ -16,6 +16,7 @@ use super::{decisions, locked_ranges, requests, text_restore};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
+use crate::rooms::model_access::ModelAccess;
 use crate::rooms::settings::{DocumentSettings, LONGEST_TOOL};
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::title::{LONGEST_TITLE, stored_title};
@@ -97,11 +98,15 @@ impl RoomState {
         self.exists()?;
         let SettingsChange { own, frozen } = configure;
         check_policies(own.policies.as_deref().unwrap_or_default())?;
+        if let Some(fault) = own.models.as_ref().and_then(ModelAccess::fault) {
+            return Err(RoomError::Invalid(fault));
+        }
         let frozen = frozen.map(|(version, ranges)| self.freeze(version, ranges)).transpose()?;
         self.own.policy = own.policy.or(self.own.policy);
         self.own.policies = own.policies.or(self.own.policies.take());
         self.own.approvals = own.approvals.or(self.own.approvals);
         self.own.timeout_ms = own.timeout_ms.or(self.own.timeout_ms);
+        self.own.models = own.models.or(self.own.models.take());
         if let Some(frozen) = frozen {
             self.own.frozen = frozen;
         }
@@ -130,13 +135,17 @@ impl RoomState {
         let other = |request: &&Arc<ApprovalRequest>| {
             request.judge(&requirements) != (request.proposal.policy, request.requires())
         };
-        let mut others: Vec<_> = self.open.values().filter(other).cloned().collect();
-        for request in &mut others {
-            Arc::make_mut(request).follow_policy(&requirements);
-        }
-        for request in others {
+        let others: Vec<_> = self.open.values().filter(other).cloned().collect();
+        let follow = |mut request: Arc<ApprovalRequest>| {
+            let before = Arc::clone(&request);
+            Arc::make_mut(&mut request).follow_policy(&requirements);
+            let changed = request.voted_otherwise(&before);
+            (request, changed)
+        };
+        let others: Vec<_> = others.into_iter().map(follow).collect();
+        for (request, changed) in others {
             requests::place(self, Arc::clone(&request), effects);
-            requests::notify(self, &request, &[], Some(by), now, effects);
+            requests::notify(self, &request, &changed, Some(by), now, effects);
         }
     }
 

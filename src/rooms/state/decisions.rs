@@ -76,6 +76,9 @@ pub(crate) fn apply_decision(
     effects: &mut TurnEffects,
 ) -> RequestResult {
     let id = request.id().clone();
+    let mut changed = outcome.decided.clone();
+    // People see in their own window who approved and who is still needed.
+    changed.extend(state.request(&id).map(|it| request.voted_otherwise(it)).unwrap_or_default());
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
         Some(changes) => {
@@ -94,7 +97,7 @@ pub(crate) fn apply_decision(
     }
     let request = Arc::new(request);
     place(state, Arc::clone(&request), effects);
-    notify(state, &request, &outcome.decided, Some(by), now, effects);
+    notify(state, &request, &changed, Some(by), now, effects);
     failpoint::pass("room.decided");
     Ok(request)
 }

@@ -28,10 +28,12 @@ pub(crate) fn recount(
     let gone = |request: &&Arc<ApprovalRequest>| !request.lost_voters(people).is_empty();
     let miscounted: Vec<_> = state.open.values().filter(gone).cloned().collect();
     for mut request in miscounted {
+        let before = Arc::clone(&request);
         let lost = Arc::make_mut(&mut request).remove_votes_except(people);
         let detail = json!({ "voters": lost });
         effects.keep(state.audit("request.recount", "server", Some(request.id()), detail, now));
         place(state, Arc::clone(&request), effects);
-        notify(state, &request, &[], None, now, effects);
+        let changed = request.voted_otherwise(&before);
+        notify(state, &request, &changed, None, now, effects);
     }
 }

@@ -250,7 +250,7 @@ async fn a_vote_of_a_rule_is_told_like_any_vote() {
     policy(&fixture, DecisionPolicy::Two).await;
     fixture.forget();
     asks(&fixture, SMALL).await;
-    assert_eq!(fixture.heard("ana"), ["requested", "changed"]);
+    assert_eq!(fixture.heard("ana"), ["requested", "changed pending"]);
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ async fn votes_of_people_whom_a_stricter_policy_leaves_out_are_gone_and_people_s
     let all = ToolPolicy { tool: None, over: None, policy: DecisionPolicy::NotRequester };
     let own = OwnSettings { policies: Some(vec![all]), ..OwnSettings::default() };
     fixture.room.configure(SettingsChange { own, frozen: None }, who("ana")).await.unwrap();
-    assert_eq!(fixture.heard("ana"), ["settings", "changed", "changed"]);
+    assert_eq!(fixture.heard("ana"), ["settings", "changed", "changed pending pending"]);
     assert_eq!(fixture.room.requests().await.unwrap()[0].votes().have, 0);
     assert_eq!(fixture.accepts("cy", &request).await, RequestStatus::Pending);
     assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Approved);
@@ -132,7 +132,7 @@ async fn a_vote_that_is_not_enough_leaves_the_request_pending_and_is_told() {
     fixture.forget();
     assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Pending);
     assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Pending);
-    assert_eq!(fixture.heard("ana"), ["changed", "changed"]);
+    assert_eq!(fixture.heard("ana"), ["changed pending pending", "changed"]);
     assert_eq!(fixture.text().await, OLD);
     assert_eq!(fixture.accepts("bo", &request).await, RequestStatus::Approved);
     assert_eq!(fixture.text().await, NEW);
@@ -201,7 +201,7 @@ async fn the_vote_of_somebody_who_was_let_go_counts_no_more_and_people_see_it() 
     fixture.forget();
     fixture.rooms.recount().await;
     assert_eq!(fixture.room.requests().await.unwrap()[0].votes().have, 0);
-    assert_eq!(fixture.heard("ana"), ["changed"]);
+    assert_eq!(fixture.heard("ana"), ["changed pending pending"]);
     issue(&fixture, "bo", None).await;
     assert_eq!(fixture.accepts("bo", &request).await, RequestStatus::Pending);
     assert_eq!(fixture.accepts("cy", &request).await, RequestStatus::Approved);
@@ -286,7 +286,7 @@ async fn votes_that_would_be_enough_under_a_milder_policy_are_cleared_and_people
     assert_eq!(fixture.accepts("ana", &request).await, RequestStatus::Pending);
     fixture.forget();
     policy(&fixture, DecisionPolicy::Any).await.unwrap();
-    assert_eq!(fixture.heard("ana"), ["settings", "changed"]);
+    assert_eq!(fixture.heard("ana"), ["settings", "changed pending pending"]);
     let votes = fixture.room.requests().await.unwrap()[0].votes();
     assert_eq!((votes.have, votes.need), (0, 1));
     assert_eq!(fixture.accepts("bo", &request).await, RequestStatus::Approved);

@@ -1,5 +1,7 @@
 //! Tool that finds lines in files of the workspace.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -116,8 +118,12 @@ impl Tool for GrepTool {
         // The answer contains words of files, and nobody is asked about each of them.
         let hidden =
             inbox_approval::hidden(&context, Self::NAME, approvals::RuleEffect::Ask).await?;
-        let (hides, is_hidden) = (!hidden.is_empty(), hidden.has(&query.from));
-        let found = move |_: &_| workspace.grep(&query, |path| hidden.has(path));
+        let unseen = Arc::clone(&context.environment.unseen_files);
+        let hides = !hidden.is_empty() || !unseen.is_empty();
+        let is_left_out =
+            move |path: &str| hidden.has(path) || unseen.iter().any(|file| file == path);
+        let is_hidden = is_left_out(&query.from);
+        let found = move |_: &_| workspace.grep(&query, |path| is_left_out(path));
         let (lines, more, partly) = match text_changes::blocking(found).await? {
             Ok(GrepResult { lines, is_cut, next, partly }) => {
                 let more = is_cut.then(|| more(next.filter(|_| pages)));

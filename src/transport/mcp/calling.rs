@@ -84,6 +84,7 @@ pub(crate) async fn call(
                 shared.app.api.clock.now_ms().saturating_add(patience_ms)
             }),
             again_of: None,
+            model: None,
         },
         key,
     };

@@ -206,6 +206,7 @@ impl AnswerWork {
             request.tries = RetryMode::Once;
         }
         if let Some(tools) = &mut self.tools {
+            tools.check_model(&self.chosen.asked()).await?;
             request.document = tools.view(self.chosen.model.name()).await;
         }
         let cancel = CancellationToken::new();
@@ -253,7 +254,7 @@ impl AnswerWork {
                     continue;
                 }
                 let mark = self.resumable.as_ref().map(|it| it.mark(round, place, call));
-                results.push(tools.call(call, mark).await?);
+                results.push(tools.call(call, mark, self.chosen.asked()).await?);
                 tools.check_asker().await?;
             }
         }

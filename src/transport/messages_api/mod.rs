@@ -34,7 +34,7 @@ use crate::transport::rest::http_state::HttpState;
 use admission::{RequestName, come_in};
 pub use conversations::Conversations;
 use driver::AnswerWork;
-use server_tools::ServerTools;
+use server_tools::{ServerTools, check_model};
 pub(crate) use server_tools::{opt_in, opted_in};
 
 /// Bytes per token, for an estimate if the model's provider does not count.
@@ -48,6 +48,7 @@ pub(crate) async fn answer(State(app): State<HttpState>, request: Request) -> Re
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&app, &mut asked)?;
+        check_model(&app.api, entered.document.as_ref(), &chosen.asked()).await?;
         let streamed = asked.stream;
         let work = AnswerWork::prepare(&app, entered, asked, chosen, tools).await?;
         if streamed {
@@ -67,6 +68,7 @@ pub(crate) async fn count(State(app): State<HttpState>, request: Request) -> Res
         let tools = ServerTools::wanted(&app, &entered, &asked).await?;
         asked.check_choice(&tools.as_ref().map(ServerTools::names).unwrap_or_default())?;
         let chosen = choose(&app, &mut asked)?;
+        check_model(&app.api, entered.document.as_ref(), &chosen.asked()).await?;
         let request = driver::request(&asked, &chosen, tools.as_ref());
         let estimate = size(&request).div_ceil(TOKEN_BYTES).max(1);
         let counted = chosen.model.count(request).await;

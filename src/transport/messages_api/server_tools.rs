@@ -18,6 +18,8 @@ use crate::ids::{DocumentId, SessionId, Version};
 use crate::llm::DocumentView;
 use crate::llm::messages_api::{ContentBlock, MessageRole, ToolDefinition};
 use crate::permissions::{Action, Principal};
+use crate::rooms::RoomError;
+use crate::rooms::model_access::AskedModel;
 use crate::tools::{ToolCall, ToolScope};
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::CheckedRequest;
@@ -171,6 +173,12 @@ impl ServerTools {
         Some(DocumentView { text: reading.text.to_string(), selection: None })
     }
 
+    /// Checks that the model may see the document, before each call of the model: owners may change
+    /// that at any time.
+    pub(crate) async fn check_model(&self, model: &AskedModel) -> Result<(), ApiFailure> {
+        check_model(&self.api, self.document.as_ref(), model).await
+    }
+
     /// Checks that the person may still ask, before the model is asked again: people may have taken
     /// long to decide.
     pub(crate) async fn check_asker(&self) -> Result<(), ApiFailure> {
@@ -190,6 +198,7 @@ impl ServerTools {
         &mut self,
         block: &ContentBlock,
         mark: Option<String>,
+        model: AskedModel,
     ) -> Result<ContentBlock, ApiFailure> {
         let call = ToolCall::of(block);
         let mut call = call.ok_or_else(|| ApiFailure::new(500, "not a call"))?;
@@ -206,9 +215,9 @@ impl ServerTools {
             document = None;
         }
         let base = self.read.filter(|_| document.is_some());
-        let source = CallSource::Messages;
+        let (source, deadline_ms) = (CallSource::Messages, self.deadline_ms);
         let outside =
-            ExternalCall { call, source, base, deadline_ms: self.deadline_ms, again_of: None };
+            ExternalCall { call, source, base, deadline_ms, again_of: None, model: Some(model) };
         let calling = CallRequest {
             session: self.session.clone(),
             principal: self.principal.clone(),
@@ -266,6 +275,27 @@ impl ServerTools {
         used.map_err(|_| unavailable())?;
         self.stored = true;
         Ok(())
+    }
+}
+
+/// Checks that a model may see the document that a request names, if it names one.
+pub(crate) async fn check_model(
+    api: &Application,
+    document: Option<&DocumentId>,
+    model: &AskedModel,
+) -> Result<(), ApiFailure> {
+    let Some(id) = document else { return Ok(()) };
+    match api.agents.check_model(id, model).await {
+        Ok(()) => Ok(()),
+        Err(error @ AskError::ModelNotAllowed { .. }) => {
+            let mut failure = ApiFailure::new(403, error.to_string());
+            failure.error.details = Some(json!({"error_code": "model_not_allowed"}));
+            Err(failure)
+        }
+        Err(AskError::Room(RoomError::NoDocument)) => {
+            Err(ApiFailure::new(404, format!("there is no document {id}")))
+        }
+        Err(_) => Err(unavailable()),
     }
 }
 

@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 use ts_rs::TS;
 
 use super::names::{
-    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkChoice, PermissionMode, RequestStatus, Role,
+    ApprovalSwitch, DecisionKind, DecisionPolicy, HunkChoice, ModelAccessKind, PermissionMode,
+    RequestStatus, Role,
 };
 use super::rules::{Remember, ToolPolicy};
 
@@ -138,8 +139,21 @@ pub struct ChangeSettings {
     pub approvals: Option<ApprovalSwitch>,
     /// Seconds until a request expires; 0: never.
     pub timeout_seconds: Option<u64>,
+    /// Models that may see the text.
+    pub model_access: Option<ModelAccess>,
     /// Passages that no tool may change.
     pub frozen: Option<Freeze>,
+}
+
+/// Models that may see the text of a document.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct ModelAccess {
+    /// Kind of the models.
+    pub allow: ModelAccessKind,
+    /// With `named`: full names of the models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
 }
 
 /// Frozen passages of `document:settings`.

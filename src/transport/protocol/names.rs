@@ -92,6 +92,19 @@ pub enum DecisionKind {
     Respond,
 }
 
+/// Models that may see the text of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS))]
+#[serde(rename_all = "lowercase")]
+pub enum ModelAccessKind {
+    /// Every model of the server.
+    Any,
+    /// Models on the server's own machine.
+    Local,
+    /// Models that are named.
+    Named,
+}
+
 /// Decision on one change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]

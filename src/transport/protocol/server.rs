@@ -14,12 +14,12 @@ mod presence;
 mod runs;
 mod tokens;
 
-pub use aftermath::{Aftermath, Approvals, Undone, Warning};
+pub use aftermath::{Aftermath, Approvals, HunkVote, Undone, Warning};
 pub use presence::{Peer, PeerCaret, PresenceChanges, PresencePeers, PresenceUpdate};
 pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, SelectionRange};
 pub use tokens::{IssuedToken, NamedPerson, SessionEnded, TokenLine, TokenList};
 
-use super::client::Range;
+use super::client::{ModelAccess, Range};
 use super::files::FileState;
 use super::names::{
     ApprovalSwitch, DecisionKind, DecisionPolicy, HunkKind, HunkReasonCode, HunkStatus,
@@ -69,6 +69,9 @@ pub struct SessionRegistered {
     pub permission_modes: Vec<PermissionMode>,
     /// Models that can be asked, the default first.
     pub models: Vec<String>,
+    /// Models on this machine, among `models`.
+    #[serde(rename = "local_models")]
+    pub local_models: Vec<String>,
     /// Settings of the server.
     pub settings: Settings,
 }
@@ -121,6 +124,8 @@ pub struct DocumentSettings {
     pub approvals: ApprovalSwitch,
     /// Seconds until a request expires; 0: never.
     pub timeout_seconds: u64,
+    /// Models that may see the text.
+    pub model_access: ModelAccess,
     /// Passages that no tool may change, in positions of the version that comes with them.
     pub frozen: Vec<Range>,
 }
@@ -334,6 +339,9 @@ pub struct Hunk {
     /// Decision on the hunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<HunkDecided>,
+    /// Votes that count, where one person is not enough; missing: there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<Vec<HunkVote>>,
 }
 
 /// Word-level change.
@@ -367,6 +375,9 @@ pub struct HunkDecided {
     /// Remembered rule that decided in the person's place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// Reason that was given for a rejection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
 }
 
 /// `tool_approval_request` (tool approval protocol, with additions): a tool call that waits for
@@ -547,6 +558,12 @@ pub struct HunkState {
     /// Remembered rule that decided in the person's place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// Reason that was given for a rejection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    /// All votes that count, where one person is not enough; missing: there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub votes: Option<Vec<HunkVote>>,
 }
 
 /// `tool_approval_resolved`: the end of a request.

@@ -17,11 +17,11 @@ fn generate() -> String {
         names::{
             Role, RequestStatus, HunkStatus, HunkKind, DecisionKind, HunkChoice, DecisionPolicy, ApprovalSwitch, PermissionMode,
             UnaskedReason, PreviewKind, RuleEffect, RuleScope, FileStatus, TokenStatus, SessionEndCode, HistoryAct,
-            SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode,
+            SpanKind, UpdateType, AgentEventType, AgentEventSubtype, HunkReasonCode, ModelAccessKind,
         }
         client::{
             Handshake, Nothing, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
-            RenameDocument, ChangeSettings, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
+            RenameDocument, ChangeSettings, ModelAccess, Freeze, Range, ReadHistory, ReadVersion, ReadProvenance, CompareVersions, RestoreVersion, Caret, MoveCaret, AskClaudeCode,
             AskContext, AskSelection, AskHistory, Run, ToolApprovalResponse, HunkResponse, ToolApprovalBatch,
             ListPendingApprovals, ListRequests, FocusRequest, NameRequest, SplitRequest, UndoRequest, SeenWords, ReopenRequest, Cancel, ReadTranscript, ClearTranscript, ForkTranscript,
             SetSettings, IssueToken, NameToken, RevokeToken,
@@ -32,7 +32,7 @@ fn generate() -> String {
         server::{
             WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresenceChanges, PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, ToolApprovalRequest, Aftermath, Undone, Warning,
+            PresenceChanges, PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, NamedPerson, TokenLine, TokenList, SessionEnded,
         }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::problem::{Problem, RestResult};
-use crate::api::{Caller, DocumentRecord};
+use crate::api::{ApiError, Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{DocumentId, Version};
 use crate::transport::protocol::client::ChangeSettings;
@@ -108,7 +108,7 @@ pub async fn configure(
     let change = async {
         let wish: ChangeSettings =
             body::read_about(request, "documentId", document.as_str()).await?;
-        Ok(convert::configure(wish))
+        convert::configure(wish).map_err(ApiError::invalid)
     };
     let settings = caller.configure_document(&document, change).await?;
     Ok(Json(convert::document_settings(&settings)))

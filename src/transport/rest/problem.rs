@@ -184,7 +184,7 @@ fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::Invalid => StatusCode::BAD_REQUEST,
         ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
-        ErrorCode::NotAllowed => StatusCode::FORBIDDEN,
+        ErrorCode::ModelNotAllowed | ErrorCode::NotAllowed => StatusCode::FORBIDDEN,
         ErrorCode::NotFound => StatusCode::NOT_FOUND,
         ErrorCode::AlreadyExists
         | ErrorCode::AlreadyResolved

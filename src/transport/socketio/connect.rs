@@ -232,6 +232,7 @@ fn registered(
         permission_mode: own_mode.unwrap_or_else(|| app.api.default_mode(principal)).into(),
         permission_modes: app.api.permission_modes(principal).into_iter().map(Into::into).collect(),
         models: app.api.agents.models(),
+        local_models: app.api.agents.local_models(),
         settings: convert::settings(&app.api.rooms.settings()),
     }
 }

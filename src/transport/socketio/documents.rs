@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::api::{Caller, DocumentRecord};
+use crate::api::{ApiError, Caller, DocumentRecord};
 use crate::cpu_pool;
 use crate::ids::{ClientId, DocumentId, UserId, Version};
 use crate::permissions::Action;
@@ -195,7 +195,7 @@ pub(crate) struct SettingsAck {
 
 pub async fn settings(caller: &Caller, payload: ChangeSettings) -> SocketResult<SettingsAck> {
     let document = payload.document_id.as_str().into();
-    let change = given(convert::configure(payload));
+    let change = given(convert::configure(payload).map_err(ApiError::invalid));
     let settings = caller.configure_document(&document, change).await?;
     Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }

@@ -6,7 +6,7 @@ import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { ask, cancelRun } from './ask.ts'
-import { choose, useModel } from './models.ts'
+import { choose, maySee, useModel } from './models.ts'
 import { ModeChoice } from './ModeChoice.tsx'
 import { isTooLong, sizeWarning } from './composer/sizeWarning.ts'
 import { modelLabel } from './usage.ts'
@@ -100,6 +100,8 @@ export function Composer() {
 /** Who answers; not there when there is nothing to choose. */
 function ModelChoice() {
   const models = useSession((session) => session.me?.models) ?? []
+  const local = useSession((session) => session.me?.local_models) ?? []
+  const access = useDocument((state) => state.settings?.modelAccess)
   const chosen = useModel((model) => model.chosen)
   if (models.length < 2) return null
   const value = chosen !== null && models.includes(chosen) ? chosen : models[0]
@@ -112,8 +114,9 @@ function ModelChoice() {
       onChange={({ currentTarget: { value: name } }) => choose(name === models[0] ? null : name)}
     >
       {models.map((name) => (
-        <option key={name} value={name}>
+        <option key={name} value={name} disabled={!maySee(name, access, local)}>
           {modelLabel(name, models)}
+          {!maySee(name, access, local) && ' (not for this document)'}
         </option>
       ))}
     </select>

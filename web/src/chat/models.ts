@@ -1,6 +1,7 @@
 /** Which model is asked. */
 import { create } from 'zustand'
 import { useSession } from '../session/store.ts'
+import type { ModelAccess } from '../wire/generated.ts'
 
 const KEY = 'copydesk:model'
 
@@ -19,4 +20,20 @@ export function choose(name: string | null): void {
 export function chosenModel(): string | undefined {
   const { chosen } = useModel.getState()
   return chosen !== null && useSession.getState().me?.models.includes(chosen) ? chosen : undefined
+}
+
+/** Whether a document may be shown to a model; the server has the last word. */
+export function maySee(
+  name: string,
+  access: ModelAccess | undefined,
+  local: readonly string[],
+): boolean {
+  switch (access?.allow) {
+    case 'local':
+      return local.includes(name)
+    case 'named':
+      return access.names?.includes(name) ?? false
+    default:
+      return true
+  }
 }

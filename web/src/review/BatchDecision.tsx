@@ -13,8 +13,10 @@ import { DecideTogether } from './DecideTogether.tsx'
 import { ReasonForm, type Way } from './cards/ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from './state/responses.ts'
 import { useReview } from './state/store.ts'
+import { votedOf } from './state/votes.ts'
 import { feedbackOnAcceptAll, feedbackOnRejectAll } from './wording/modelFeedback.ts'
 import { useReviewer } from './wording/permissions.ts'
+import { votedCount } from './wording/votes.ts'
 
 /** The names under which the panel remembers that words for all of them are being written. */
 const NOTE = draftOf(ALL, 'note')
@@ -86,7 +88,9 @@ function Choices({ waiting, acceptable, accept, open }: ChoicesProps) {
   const off = busy || offline
   return (
     <>
-      <p>{plural(waiting.length, 'suggestion')} wait for you.</p>
+      <p>
+        {plural(waiting.length, 'suggestion')} wait for you. {votedCount(votedOf(waiting))}
+      </p>
       <div className="hunk-actions">
         {acceptable.length > 0 && (
           <>

@@ -11,6 +11,9 @@ import { snippet } from './changes/snippet.ts'
 import { useBusy } from './state/busy.ts'
 import { decideTogether } from './state/decide.ts'
 import { type Together, usePanel } from './state/panel.ts'
+import { useReview } from './state/store.ts'
+import { votedOf, votesFor } from './state/votes.ts'
+import { votedCount } from './wording/votes.ts'
 
 export function DecideTogether() {
   const together = usePanel((panel) => panel.together)
@@ -19,6 +22,7 @@ export function DecideTogether() {
 
 function List({ together: { title, ids } }: { together: Together }) {
   const { hunks } = useDocument()
+  useReview((state) => state.requests)
   const section = useFocusOnce<HTMLElement>()
   const { leave, stay } = useReturnFocus()
   const busy = useBusy((state) => ids.some((id) => state.ids.has(id)))
@@ -36,6 +40,9 @@ function List({ together: { title, ids } }: { together: Together }) {
     void decideTogether(listed, choice).then((done) => (done ? close() : stay()))
   }
   const those = plural(listed.length, 'change')
+  const voted = votedCount(
+    votedOf([{ hunks: listed.map((hunk) => ({ ...hunk, votes: [...votesFor(hunk)] })) }]),
+  )
   return (
     <section
       className="card together"
@@ -59,6 +66,7 @@ function List({ together: { title, ids } }: { together: Together }) {
           ))}
         </ol>
       )}
+      {voted !== '' && <p className="fate">{voted}</p>}
       <div className="hunk-actions">
         {listed.length > 0 && (
           <>

@@ -79,7 +79,7 @@ interface ChangesProps {
 function Changes({ view, at, hunk, decides, request }: ChangesProps) {
   const { hunks, resolved } = useDocument()
   const approved = useApproved(hunk, request)
-  const note = resolved?.outcome ?? approved
+  const note = resolved?.outcome ?? approved.words
   const total = hunks.length
   return (
     <>

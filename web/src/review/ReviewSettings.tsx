@@ -12,6 +12,7 @@ import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { MOD, SHIFT } from '../ui/keyNames.ts'
 import type { Range } from '../wire/generated.ts'
+import { Models } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from './state/settings.ts'
 
 export function ReviewSettings() {
@@ -102,6 +103,7 @@ function Settings({ onJump }: { onJump: () => void }) {
           </select>
         </label>
       </fieldset>
+      <Models access={settings.modelAccess} fixed={fixed} />
       <Policies policies={settings.policies} fixed={fixed} />
       <Passages fixed={fixed} onJump={onJump} />
       <ServerSettings />

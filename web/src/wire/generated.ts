@@ -44,6 +44,8 @@ export type AgentEventSubtype = "prompt" | "clear" | "text" | "text_delta" | "to
 
 export type HunkReasonCode = "words_changed" | "place_removed" | "words_deleted" | "already_in_text" | "frozen_since";
 
+export type ModelAccessKind = "any" | "local" | "named";
+
 export type Handshake = { 
 /**
  * Secret of a token; may be missing only under `--no-auth`.
@@ -163,9 +165,23 @@ approvals?: ApprovalSwitch,
  */
 timeoutSeconds?: number, 
 /**
+ * Models that may see the text.
+ */
+modelAccess?: ModelAccess, 
+/**
  * Passages that no tool may change.
  */
 frozen?: Freeze, };
+
+export type ModelAccess = { 
+/**
+ * Kind of the models.
+ */
+allow: ModelAccessKind, 
+/**
+ * With `named`: full names of the models.
+ */
+names?: Array<string>, };
 
 export type Freeze = { 
 /**
@@ -851,6 +867,10 @@ permission_modes: Array<PermissionMode>,
  */
 models: Array<string>, 
 /**
+ * Models on this machine, among `models`.
+ */
+local_models: Array<string>, 
+/**
  * Settings of the server.
  */
 settings: Settings, };
@@ -907,6 +927,10 @@ approvals: ApprovalSwitch,
  * Seconds until a request expires; 0: never.
  */
 timeoutSeconds: number, 
+/**
+ * Models that may see the text.
+ */
+modelAccess: ModelAccess, 
 /**
  * Passages that no tool may change, in positions of the version that comes with them.
  */
@@ -1233,7 +1257,11 @@ group?: number,
 /**
  * Decision on the hunk.
  */
-decided?: HunkDecided, };
+decided?: HunkDecided, 
+/**
+ * Votes that count, where one person is not enough; missing: there are none.
+ */
+votes?: Array<HunkVote>, };
 
 export type Part = { 
 /**
@@ -1272,6 +1300,41 @@ at: string,
 text?: string, 
 /**
  * Remembered rule that decided in the person's place.
+ */
+rule?: string, 
+/**
+ * Reason that was given for a rejection.
+ */
+feedback?: string, };
+
+export type HunkVote = { 
+/**
+ * Identifier of the person.
+ */
+user: string, 
+/**
+ * Name of the person.
+ */
+name: string, 
+/**
+ * Choice that the person made.
+ */
+decision: HunkChoice, 
+/**
+ * Time of the vote, in RFC 3339.
+ */
+at: string, 
+/**
+ * Text that the person wants instead of the proposed one. Votes count together only for the
+ * same text.
+ */
+text?: string, 
+/**
+ * Changed words that the vote permits to overwrite. It counts only while they stand there.
+ */
+seen?: string, 
+/**
+ * Remembered rule that voted in the person's place.
  */
 rule?: string, };
 
@@ -1604,7 +1667,15 @@ text?: string,
 /**
  * Remembered rule that decided in the person's place.
  */
-rule?: string, };
+rule?: string, 
+/**
+ * Reason that was given for a rejection.
+ */
+feedback?: string, 
+/**
+ * All votes that count, where one person is not enough; missing: there are none.
+ */
+votes?: Array<HunkVote>, };
 
 export type ToolApprovalResolved = { 
 /**

@@ -40,6 +40,7 @@ impl From<RunFailure> for RunEnd {
             RunFailure::Selection => RunEndReason::InvalidSelection,
             RunFailure::Model(_) => RunEndReason::UnknownModel,
             RunFailure::NotAllowed => RunEndReason::NotAllowed,
+            RunFailure::Ask(AskError::ModelNotAllowed { .. }) => RunEndReason::ModelNotAllowed,
             RunFailure::Ask(AskError::Room(RoomError::NoDocument)) => RunEndReason::NotFound,
             RunFailure::Ask(AskError::Room(_)) => RunEndReason::DocumentUnavailable,
             RunFailure::Ask(AskError::Store(_)) => RunEndReason::StoreFailed,

@@ -21,6 +21,7 @@ use crate::agent::conversation::shown_documents::ShownDocument;
 use crate::agent::conversation::transcript;
 use crate::agent::conversation::transcript::{CONVERSATION_LIMIT, EntryKind, TranscriptEntry};
 use crate::agent::conversation::truncate::make_room;
+use crate::agent::models::check_model;
 use crate::agent::{AskError, PermissionMode, RunRequest};
 
 /// Minimum size in bytes of a request whose tokens are counted before it is sent. A smaller one
@@ -37,6 +38,8 @@ impl RunExecutor<'_> {
         }
         // A room that was empty may have closed meanwhile.
         self.run_events.room = self.shared.room(self.run).await?;
+        // Owners may have changed the setting since the question, or since the last call.
+        check_model(&self.run_events.room, &self.chosen.asked()).await?;
         let began = Instant::now();
         let event = match self.fitting_request().await {
             Ok(request) => {

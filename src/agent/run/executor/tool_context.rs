@@ -76,6 +76,11 @@ impl RunExecutor<'_> {
             rooms: self.shared.rooms.clone(),
             workspace_inbox,
             workspace: self.shared.tools.workspace().filter(|_| in_workspace).cloned(),
+            model: match self.run.ask.outside() {
+                Some(outside) => outside.model.clone(),
+                None => Some(self.chosen.asked()),
+            },
+            unseen_files: Arc::default(),
             read_tools: self.run.ask.read_tools,
             plan: self.plan_mode(),
             tag: Arc::clone(&self.prompt.tag),

@@ -11,13 +11,14 @@ use crate::approvals::{Decision, FinishRest, HunkVerdict, RequestStatus, Request
 use crate::ids::{DocumentId, HunkId, RequestId, RunId, SessionId, Version};
 use crate::rooms::NewDocument;
 use crate::rooms::command::{SettingsChange, UndoChange};
+use crate::rooms::model_access::ModelAccess;
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings, ServerSettings};
 
 use super::super::client::{
-    AskSelection, ChangeSettings, CreateDocument, ForkTranscript, HunkResponse, SeenWords,
+    self, AskSelection, ChangeSettings, CreateDocument, ForkTranscript, HunkResponse, SeenWords,
     SetSettings, ToolApprovalResponse,
 };
-use super::super::names::{DecisionKind, HunkChoice};
+use super::super::names::{DecisionKind, HunkChoice, ModelAccessKind};
 use super::super::rest::{StartRun, Undo};
 use super::{remember, tool_policy};
 
@@ -145,23 +146,42 @@ pub fn ended_status(name: &str) -> Result<RequestStatus, String> {
     })
 }
 
+/// Returns the models that may see the text of a document.
+fn model_access(wish: client::ModelAccess) -> Result<ModelAccess, String> {
+    let client::ModelAccess { allow, names } = wish;
+    match (allow, names) {
+        (ModelAccessKind::Any, None) => Ok(ModelAccess::Any),
+        (ModelAccessKind::Local, None) => Ok(ModelAccess::Local),
+        (ModelAccessKind::Named, Some(names)) => Ok(ModelAccess::Named(names)),
+        _ => Err("`names` of `modelAccess` belong to `named`, and to nothing else".to_owned()),
+    }
+}
+
 /// Returns the settings of a document that change.
-pub fn configure(wish: ChangeSettings) -> SettingsChange {
-    let ChangeSettings { document_id: _, policy, policies, approvals, timeout_seconds, frozen } =
-        wish;
-    SettingsChange {
+pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
+    let ChangeSettings {
+        document_id: _,
+        policy,
+        policies,
+        approvals,
+        timeout_seconds,
+        model_access,
+        frozen,
+    } = wish;
+    Ok(SettingsChange {
         own: OwnSettings {
             policy: policy.map(Into::into),
             policies: policies.map(|all| all.into_iter().map(tool_policy).collect()),
             approvals: approvals.map(Into::into),
             timeout_ms: timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
+            models: model_access.map(self::model_access).transpose()?,
             frozen: Vec::new(),
         },
         frozen: frozen.map(|frozen| {
             let ranges = frozen.ranges.iter().map(|range| (range.from, range.to)).collect();
             (Version(frozen.version), ranges)
         }),
-    }
+    })
 }
 
 /// Returns the server's settings with the changes of `wish`.

@@ -26,9 +26,11 @@ use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
 use crate::rooms::event::{
     CaretPosition, DocumentChange, PeerInfo, PeersChange, RoomEvent, ServerEvent,
 };
+use crate::rooms::model_access;
 use crate::rooms::settings::{self, OUTSIDE_TIMEOUT_MS, ServerSettings};
 
-use super::client::Range;
+use super::client::{self, Range};
+use super::names::ModelAccessKind;
 use super::{rest, server};
 
 pub use crate::rooms::EncodedEvent as OutgoingEvent;
@@ -278,6 +280,7 @@ pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSet
         approvals,
         timeout_ms,
         outside_timeout_ms: _,
+        models,
         frozen,
     } = of;
     server::DocumentSettings {
@@ -285,8 +288,18 @@ pub fn document_settings(of: &settings::DocumentSettings) -> server::DocumentSet
         policies: policies.iter().map(rules::told_policy).collect(),
         approvals: (*approvals).into(),
         timeout_seconds: timeout_ms / 1_000,
+        model_access: model_access(models),
         frozen: frozen.iter().map(|&(from, to)| Range { from, to }).collect(),
     }
+}
+
+fn model_access(of: &model_access::ModelAccess) -> client::ModelAccess {
+    let (allow, names) = match of {
+        model_access::ModelAccess::Any => (ModelAccessKind::Any, None),
+        model_access::ModelAccess::Local => (ModelAccessKind::Local, None),
+        model_access::ModelAccess::Named(names) => (ModelAccessKind::Named, Some(names.clone())),
+    };
+    client::ModelAccess { allow, names }
 }
 
 /// Returns the server's settings.

@@ -13,7 +13,7 @@ use crate::approvals::{
 use crate::ids::{DocumentId, HunkId, RequestId};
 use crate::rooms::event::{RequestNews, RequestUpdate, StreamingPreview};
 
-use super::super::names::{DecisionKind, DecisionPolicy, UnaskedReason};
+use super::super::names::{DecisionKind, DecisionPolicy, HunkChoice, UnaskedReason};
 use super::super::{rest, server};
 use super::names::hunk_reason_code;
 use super::{principal, time};
@@ -152,7 +152,7 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         reason,
         explanation,
         decided,
-        votes: _,
+        votes: _, // As `counted_votes` returns them.
         gaps: _,
         around: _,
         inverse: _,
@@ -171,7 +171,26 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         kind: kind.map(Into::into),
         group: *group,
         decided: decided.as_ref().map(self::decided),
+        votes: votes(hunk),
     }
+}
+
+/// Returns the votes for a hunk that count; `None` if there are none.
+fn votes(hunk: &approvals::Hunk) -> Option<Vec<server::HunkVote>> {
+    let vote = |vote: &approvals::Vote| {
+        let approvals::Vote { by, at_ms, text, seen, rule, under: _ } = vote;
+        server::HunkVote {
+            user: by.user.to_string(),
+            name: by.name.clone(),
+            decision: HunkChoice::Accept,
+            at: time(*at_ms),
+            text: text.clone(),
+            seen: seen.clone(),
+            rule: rule.as_ref().map(ToString::to_string),
+        }
+    };
+    let votes: Vec<_> = hunk.counted_votes().into_iter().map(vote).collect();
+    (!votes.is_empty()).then_some(votes)
 }
 
 fn part(part: &approvals::HunkPart) -> server::Part {
@@ -181,9 +200,10 @@ fn part(part: &approvals::HunkPart) -> server::Part {
 }
 
 fn decided(decision: &HunkDecision) -> server::HunkDecided {
-    let HunkDecision { by, at_ms, text, forced_over: _, rule } = decision;
+    let HunkDecision { by, at_ms, text, forced_over: _, rule, feedback } = decision;
+    let (text, feedback) = (text.clone(), feedback.clone());
     let rule = rule.as_ref().map(ToString::to_string);
-    server::HunkDecided { by: person(by), at: time(*at_ms), text: text.clone(), rule }
+    server::HunkDecided { by: person(by), at: time(*at_ms), text, rule, feedback }
 }
 
 pub(crate) fn person(of: &Person) -> server::Person {
@@ -210,11 +230,13 @@ fn changed_states(
 
 fn hunk_state(hunk: &approvals::Hunk, status: HunkStatus) -> server::HunkState {
     let (id, decided) = (&hunk.id, hunk.decided.as_ref().map(self::decided));
-    let (by, at, text, rule) = decided.map_or((None, None, None, None), |decided| {
-        let server::HunkDecided { by, at, text, rule } = decided;
-        (Some(by), Some(at), text, rule)
-    });
-    server::HunkState { id: id.to_string(), status: status.into(), by, at, text, rule }
+    let (id, status, votes) = (id.to_string(), status.into(), votes(hunk));
+    let Some(server::HunkDecided { by, at, text, rule, feedback }) = decided else {
+        let (by, at, text, rule, feedback) = (None, None, None, None, None);
+        return server::HunkState { id, status, by, at, text, rule, feedback, votes };
+    };
+    let (by, at) = (Some(by), Some(at));
+    server::HunkState { id, status, by, at, text, rule, feedback, votes }
 }
 
 /// Returns the update of an open request.

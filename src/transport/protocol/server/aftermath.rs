@@ -5,6 +5,7 @@ use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
+use super::super::names::HunkChoice;
 use super::Person;
 
 /// Events after the decision on a request, and what can be done now.
@@ -46,6 +47,30 @@ pub struct Warning {
     pub code: String,
     /// Text for people.
     pub text: String,
+}
+
+/// Vote of one person for a hunk.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct HunkVote {
+    /// Identifier of the person.
+    pub user: String,
+    /// Name of the person.
+    pub name: String,
+    /// Choice that the person made.
+    pub decision: HunkChoice,
+    /// Time of the vote, in RFC 3339.
+    pub at: String,
+    /// Text that the person wants instead of the proposed one. Votes count together only for the
+    /// same text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Changed words that the vote permits to overwrite. It counts only while they stand there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+    /// Remembered rule that voted in the person's place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
 }
 
 /// Number of votes.

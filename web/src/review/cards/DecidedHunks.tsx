@@ -3,7 +3,6 @@ import { canDecide, useDocument } from '../../editor/store.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { isRefused, proposeOneAgain, useUnplacedHunks } from '../state/reopen.ts'
-import { useOwnDecisions } from '../state/ownDecisions.ts'
 import { undo } from '../state/undo.ts'
 import { decidedHunkText, describeHunkOutcome } from '../wording/outcomeSummary.ts'
 import { Quotation } from './Quotation.tsx'
@@ -37,7 +36,7 @@ function Row({ hunk, single }: { hunk: Hunk; single: boolean }) {
   const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
   const canReopen = useCapability('reopen') && mayDecide && !single && isRefused(hunk)
   const offline = useSession((session) => session.link !== 'online')
-  const reason = useOwnDecisions(({ reasons }) => reasons[hunk.id] ?? '')
+  const reason = hunk.decided?.feedback ?? ''
   const unplaced = useUnplacedHunks(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
   return (
     <li className="decided-row">

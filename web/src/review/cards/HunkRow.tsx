@@ -10,6 +10,7 @@ import { Conflict } from './Conflict.tsx'
 import { useBusy } from '../state/busy.ts'
 import { acceptHunk, rejectHunk } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
+import { currentText } from '../changes/hunk.ts'
 import { activate } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
 import { asItIs, describe } from '../changes/reviewField.ts'
@@ -19,10 +20,11 @@ import { Quotation } from './Quotation.tsx'
 import { ReasonForm, type Way } from './ReasonForm.tsx'
 import { acceptance, rejection } from '../state/responses.ts'
 import { snippet, wordChange } from '../changes/snippet.ts'
-import { tally } from '../state/store.ts'
+import { tally, useReview } from '../state/store.ts'
 import { feedbackOnAcceptOne, feedbackOnRejectOne } from '../wording/modelFeedback.ts'
-import { approversOf, useOwnDecisions } from '../state/ownDecisions.ts'
-import { approvedWords, mayType, useReviewer } from '../wording/permissions.ts'
+import { votesFor } from '../state/votes.ts'
+import { mayDecide as decidesAbout, mayType, useReviewer } from '../wording/permissions.ts'
+import { approvedBy, votesWords } from '../wording/votes.ts'
 
 interface Props {
   hunk: Hunk
@@ -58,7 +60,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
         <span className="words" aria-hidden="true">
           <Quotation pieces={snippet(asItIs(view.state, hunk), view.state.doc)} />
           {hunk.status === 'conflict' && !active && <span className="badge">Text changed</span>}
-          {approved !== '' && !active && <span className="badge is-calm">Approved, waiting</span>}
+          {approved.by !== '' && !active && <span className="badge is-calm">{approved.by}</span>}
         </span>
       </button>
       {active && (
@@ -69,7 +71,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
               An owner can unfreeze them.
             </p>
           )}
-          {approved !== '' && <p className="fate">{approved}</p>}
+          {approved.words !== '' && <p className="fate">{approved.words}</p>}
           {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
           {mayDecide && <Choices hunk={hunk} number={number} total={total} request={request} />}
         </div>
@@ -78,11 +80,29 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
   )
 }
 
-/** Who approved it, and who is still needed. */
-export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalRequest): string {
-  const here = useOwnDecisions(({ approved }) => approved)
+/** The words of others that stand where a conflict is. */
+function standing(hunk: Hunk): string | undefined {
+  const state = getCurrent()?.view.state
+  if (!state || hunk.status !== 'conflict') return undefined
+  return currentText(asItIs(state, hunk), state.doc)
+}
+
+interface Approved {
+  /** Who approved it, for a badge. */
+  by: string
+  /** Who approved it, and who is still needed. */
+  words: string
+}
+
+/** Who approved it, and who is still needed: the same in every window. */
+export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalRequest): Approved {
+  useReview((state) => hunk && state.requests[hunk.request_id])
   const me = useSession((session) => session.me?.user.id)
-  return hunk && request ? approvedWords(approversOf(hunk, here, me), request.approvals) : ''
+  const reviewer = useReviewer()
+  if (!hunk || !request) return { by: '', words: '' }
+  const votes = votesFor(hunk, standing(hunk))
+  const decides = decidesAbout(request, reviewer)
+  return { by: approvedBy(votes, me), words: votesWords(votes, request, me, decides) }
 }
 
 function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDecide'>) {

@@ -3,8 +3,8 @@ import { EditorView, type KeyBinding } from '@codemirror/view'
 import { canWrite, useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk } from '../state/decide.ts'
-import { useOwnDecisions } from '../state/ownDecisions.ts'
 import { undoLastAct } from '../state/undo.ts'
+import { hasVoted } from '../state/votes.ts'
 import { activate, reviewBar } from './inView.ts'
 import { leftText, press } from './pressing.ts'
 import { goOn } from './resolved.ts'
@@ -29,13 +29,10 @@ export function enter(view: EditorView): boolean {
 
 /** What presses of a key or of a button in the bar do to the active change, once it is seen. */
 export const acceptActive = (view: EditorView): boolean =>
-  press(view, (hunk) => (hasApproved(hunk) ? void go(view, 1) : accept(hunk)))
+  press(view, (hunk) => (hasVoted(hunk) ? void go(view, 1) : accept(hunk)))
 export const rejectActive = (view: EditorView): boolean =>
   press(view, (hunk) => void rejectHunk(hunk))
 export const editActive = (view: EditorView): boolean => press(view, edit)
-
-/** Approved here already: it waits for others. */
-const hasApproved = ({ id }: Hunk): boolean => useOwnDecisions.getState().approved.has(id)
 
 /** A conflict is never accepted by a stray key: it is opened, and the choice made there. */
 export function accept(hunk: Hunk): void {

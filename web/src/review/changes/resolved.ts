@@ -6,7 +6,7 @@ import { describeHunkOutcome, outcomeSummary } from '../wording/outcomeSummary.t
 import { useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { activate, isInReviewBar } from './inView.ts'
-import { useOwnDecisions } from '../state/ownDecisions.ts'
+import { hasVoted } from '../state/votes.ts'
 import {
   following,
   hunksOf,
@@ -37,13 +37,12 @@ export function decidedHere(view: EditorView, ids: readonly string[], after: str
   if (resolved && ids.includes(resolved.hunk.id)) goOn(view, after)
 }
 
-/** The active change was approved here and waits for others: on to the next that nobody here has approved. */
+/** The active change was approved here and waits for others: on to the next that we have not approved. */
 export function leaveApproved(view: EditorView, ids: readonly string[], after: string): void {
   const { hunks, active } = view.state.field(reviewField)
   if (active === null || !ids.includes(active)) return
-  const { approved } = useOwnDecisions.getState()
   const at = hunks.findIndex((hunk) => hunk.id === active)
-  const next = [...hunks.slice(at + 1), ...hunks.slice(0, at)].find(({ id }) => !approved.has(id))
+  const next = [...hunks.slice(at + 1), ...hunks.slice(0, at)].find((hunk) => !hasVoted(hunk))
   if (next) activate(view, next, { after })
 }
 

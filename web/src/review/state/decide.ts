@@ -28,7 +28,6 @@ import {
   type Seen,
 } from './responses.ts'
 import { useReview } from './store.ts'
-import { keepApproval, keepReason } from './ownDecisions.ts'
 import { DECISION, landed, offerUndo, rememberDecision } from './undo.ts'
 
 export function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {
@@ -85,7 +84,6 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
   try {
     const [decided, done] = [await answer, await took]
     clearBusy(keys)
-    keepReason(done, response.feedback)
     if (isVote(decided, ids)) approved(decided, ids)
     else went(ids, offerUndo(done))
     return true
@@ -115,9 +113,7 @@ function refused(ids: readonly string[]): void {
 const isVote = ({ approvals, hunks }: Decided, asked: readonly string[]): boolean =>
   approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
 
-function approved({ approvals, hunks }: Decided, ids: readonly string[]): void {
-  const open = hunks.filter((hunk) => ids.includes(hunk.id) && isOpen(hunk.status))
-  keepApproval(open.map(({ id }) => id))
+function approved({ approvals }: Decided, ids: readonly string[]): void {
   const said = votedWords(approvals, ids.length > 1 ? 'them' : 'it')
   toast(said, { about: DECISION })
   const view = getCurrent()?.view

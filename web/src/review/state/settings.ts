@@ -3,7 +3,12 @@ import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
-import type { ChangeSettings, DecisionPolicy, SetSettings } from '../../wire/generated.ts'
+import type {
+  ChangeSettings,
+  DecisionPolicy,
+  ModelAccessKind,
+  SetSettings,
+} from '../../wire/generated.ts'
 
 export const POLICIES: readonly { policy: DecisionPolicy; name: string; what: string }[] = [
   { policy: 'any', name: 'Anyone who may review', what: 'The first decision on a change counts.' },
@@ -18,6 +23,16 @@ export const POLICIES: readonly { policy: DecisionPolicy; name: string; what: st
     what: 'A change lands once two different people have accepted it.',
   },
   { policy: 'owner', name: 'Only an owner', what: 'Others can read suggestions, not decide them.' },
+]
+
+export const MODEL_ACCESS: readonly { allow: ModelAccessKind; name: string; what: string }[] = [
+  { allow: 'any', name: 'Any model', what: 'Every model that this server offers.' },
+  {
+    allow: 'local',
+    name: 'Only models on this machine',
+    what: 'The text is sent to no other computer: the built-in editor, and models on the server itself.',
+  },
+  { allow: 'named', name: 'Only these models', what: 'Others are refused, wherever they are.' },
 ]
 
 /** Seconds people have, the document's own first if it is another. */
@@ -49,7 +64,7 @@ export async function configure(wish: Omit<ChangeSettings, 'documentId'>): Promi
         : error.code === 'not_allowed'
           ? 'Only an owner changes these settings.'
           : error.message
-    if (!wish.policy) toast(words)
+    if (!wish.policy && !wish.modelAccess) toast(words)
     return words
   }
 }

@@ -57,6 +57,24 @@ it('shows decisions of others on single changes', () => {
   expect(state.focus.r).toHaveLength(1)
 })
 
+it('knows who voted on a change and why one was rejected, until the server says otherwise', () => {
+  const [bo, at] = [{ id: 'u', name: 'Bo' }, '2026-11-20T10:00:00Z']
+  const vote = { user: 'u', name: 'Bo', decision: 'accept' as const, at }
+  const voted = applyUpdate(
+    applyRequest(NO_REQUESTS, request('r', [hunk('1'), hunk('2')])),
+    update({
+      hunks: [
+        { id: '1', status: 'pending', votes: [vote] },
+        { id: '2', status: 'rejected', by: bo, at, feedback: 'Too formal' },
+      ],
+    }),
+  )
+  expect(voted.requests.r!.hunks.map((h) => h.votes)).toEqual([[vote], undefined])
+  expect(voted.requests.r!.hunks[1]!.decided?.feedback).toBe('Too formal')
+  const gone = applyUpdate(voted, update({ hunks: [{ id: '1', status: 'conflict' }] }))
+  expect(gone.requests.r!.hunks.map((h) => h.votes)).toEqual([undefined, undefined])
+})
+
 it('knows who decided a single change, and forgets it when the change is open again', () => {
   const [bo, at] = [{ id: 'u', name: 'Bo' }, '2026-11-20T10:00:00Z']
   const decided = applyUpdate(

@@ -167,12 +167,14 @@ function withStates(hunks: readonly Hunk[], states: readonly HunkState[]): Hunk[
   return hunks.map((hunk) => withState(hunk, byId.get(hunk.id)))
 }
 
-/** Who decided comes with the state; one that is open again was decided by nobody. */
+/** Who decided, why and who voted come with the state; one that is open again was decided by nobody. */
 function withState(hunk: Hunk, state: HunkState | undefined): Hunk {
   if (!state) return hunk
-  const { status, by, at, text, rule } = state
+  const { status, by, at, text, rule, feedback, votes } = state
   const now = { ...hunk, status }
   delete now.decided
+  delete now.votes
+  if (votes) now.votes = votes
   return by && at
     ? {
         ...now,
@@ -181,6 +183,7 @@ function withState(hunk: Hunk, state: HunkState | undefined): Hunk {
           at,
           ...(text !== undefined && { text }),
           ...(rule !== undefined && { rule }),
+          ...(feedback !== undefined && { feedback }),
         },
       }
     : now

@@ -11,7 +11,6 @@ import { activate } from '../changes/inView.ts'
 import { expectBack } from '../changes/pressing.ts'
 import { hunksOf } from '../changes/reviewField.ts'
 import { writeDraft } from './drafts.ts'
-import { forgetDecisionsAbout, NO_DECISIONS, useOwnDecisions } from './ownDecisions.ts'
 import { explain } from './explain.ts'
 import { bringBack } from './reopen.ts'
 
@@ -114,7 +113,6 @@ export function followDepth(state: EditorState): void {
 
 export function forgetDecisions(): void {
   acts = []
-  useOwnDecisions.setState(NO_DECISIONS)
 }
 
 /** For U: takes the last decision back, whatever was typed since. */
@@ -163,7 +161,6 @@ async function takeBack(done: readonly Landed[]): Promise<void> {
   acts = acts.filter((act) => act.landed !== done)
   dismissAbout(DECISION)
   const ids = done.flatMap(({ accepted, rejected }) => [...accepted, ...rejected])
-  forgetDecisionsAbout(ids)
   expectBack(ids)
   for (const { request_id, accepted, rejected, texts } of done.toReversed()) {
     for (const [id, text] of Object.entries(texts)) writeDraft(id, text)

@@ -67,13 +67,6 @@ export function votedWords({ have, need }: Approvals, what = 'it'): string {
 const stillNeeded = (more: number): string =>
   more === 1 ? 'One more approval needed.' : `${more} more approvals needed.`
 
-/** "You and Bo approved it. One more approval needed."; nothing while nobody has. */
-export function approvedWords(names: readonly string[], { need }: Approvals): string {
-  if (names.length === 0 || names.length >= need) return ''
-  const who = [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
-  return `${who} approved it. ${stillNeeded(need - names.length)}`
-}
-
 /** The others who look, each once, in however many tabs they do. */
 export function onlookers(focus: readonly Person[], me: string | undefined): string[] {
   const others = focus.filter((person) => person.id !== me)
