@@ -195,7 +195,7 @@ pub(crate) struct SettingsAck {
 
 pub async fn settings(caller: &Caller, payload: ChangeSettings) -> SocketResult<SettingsAck> {
     let document = payload.document_id.as_str().into();
-    let change = given(convert::configure(payload).map_err(ApiError::invalid));
+    let change = std::future::ready(convert::configure(payload).map_err(ApiError::invalid));
     let settings = caller.configure_document(&document, change).await?;
     Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }
