@@ -8,8 +8,9 @@ import { Icon } from '../../ui/icons.tsx'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 import { Conflict } from './Conflict.tsx'
 import { useBusy } from '../state/busy.ts'
-import { acceptHunk, rejectHunk } from '../state/decide.ts'
+import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
+import { canSplit } from '../changes/hunk.ts'
 import { activate } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
 import { asItIs, describe } from '../changes/reviewField.ts'
@@ -99,8 +100,14 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
         others={tally(request.hunks).open - 1}
       />
     )
+  const split = <Split hunk={hunk} number={number} total={total} off={busy || offline} />
   if (hunk.status === 'conflict')
-    return <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
+    return (
+      <>
+        <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
+        {split}
+      </>
+    )
   return (
     <div className="hunk-actions">
       {/* Elsewhere the bar has these; here the panel lies over it. */}
@@ -115,9 +122,35 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
       >
         <Icon name="speech" size={14} /> Reason or note
       </button>
+      {split}
       <Together hunk={hunk} />
       <Size hunk={hunk} />
     </div>
+  )
+}
+
+interface SplitProps {
+  hunk: Hunk
+  number: number
+  total: number
+  off: boolean
+}
+
+/** Makes each place of the change a change of its own. */
+function Split({ hunk, number, total, off }: SplitProps) {
+  if (!canSplit(hunk)) return null
+  const parts = hunk.parts.length
+  return (
+    <button
+      type="button"
+      className="button is-quiet"
+      disabled={off}
+      aria-label={`Split change ${number} of ${total} into ${parts} changes`}
+      title={`Decide its ${parts} places one by one (S)`}
+      onClick={() => void splitHunk(hunk)}
+    >
+      Split
+    </button>
   )
 }
 

@@ -2,7 +2,7 @@
 import { EditorView, type KeyBinding } from '@codemirror/view'
 import { canWrite, useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { acceptHunk, rejectHunk } from '../state/decide.ts'
+import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { useOwnDecisions } from '../state/ownDecisions.ts'
 import { undoLastAct } from '../state/undo.ts'
 import { activate, reviewBar } from './inView.ts'
@@ -33,6 +33,8 @@ export const acceptActive = (view: EditorView): boolean =>
 export const rejectActive = (view: EditorView): boolean =>
   press(view, (hunk) => void rejectHunk(hunk))
 export const editActive = (view: EditorView): boolean => press(view, edit)
+export const splitActive = (view: EditorView): boolean =>
+  press(view, (hunk) => void splitHunk(hunk))
 
 /** Approved here already: it waits for others. */
 const hasApproved = ({ id }: Hunk): boolean => useOwnDecisions.getState().approved.has(id)
