@@ -72,7 +72,11 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
           )}
           {approved !== '' && <p className="fate">{approved}</p>}
           {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
-          {mayDecide && <Choices hunk={hunk} number={number} total={total} request={request} />}
+          {mayDecide ? (
+            <Choices hunk={hunk} number={number} total={total} request={request} />
+          ) : (
+            <Compare hunk={hunk} number={number} />
+          )}
         </div>
       )}
     </li>
@@ -123,6 +127,7 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
         <Icon name="speech" size={14} /> Reason or note
       </button>
       {split}
+      <Compare hunk={hunk} number={number} />
       <Together hunk={hunk} />
       <Size hunk={hunk} />
     </div>
@@ -134,6 +139,24 @@ interface SplitProps {
   number: number
   total: number
   off: boolean
+}
+
+/** The paragraph of the change, as it is and as it would be. */
+function Compare({ hunk, number }: { hunk: Hunk; number: number }) {
+  return (
+    <button
+      type="button"
+      className="button is-quiet"
+      aria-label={`Compare the paragraph of change ${number} side by side`}
+      aria-haspopup="dialog"
+      title="The paragraph as it is and as proposed, side by side"
+      onClick={() =>
+        usePanel.setState({ comparing: { request: hunk.request_id, paragraphOf: hunk.id } })
+      }
+    >
+      Compare
+    </button>
+  )
 }
 
 /** Makes each place of the change a change of its own. */
