@@ -21,9 +21,9 @@ import { ReasonForm, type Way } from './ReasonForm.tsx'
 import { acceptance, rejection } from '../state/responses.ts'
 import { snippet, wordChange } from '../changes/snippet.ts'
 import { tally } from '../state/store.ts'
+import { useApproved } from './useApproved.ts'
 import { feedbackOnAcceptOne, feedbackOnRejectOne } from '../wording/modelFeedback.ts'
-import { approversOf, useOwnDecisions } from '../state/ownDecisions.ts'
-import { approvedWords, mayType, useReviewer } from '../wording/permissions.ts'
+import { mayType, useReviewer } from '../wording/permissions.ts'
 
 interface Props {
   hunk: Hunk
@@ -81,13 +81,6 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
       )}
     </li>
   )
-}
-
-/** Who approved it, and who is still needed. */
-export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalRequest): string {
-  const here = useOwnDecisions(({ approved }) => approved)
-  const me = useSession((session) => session.me?.user.id)
-  return hunk && request ? approvedWords(approversOf(hunk, here, me), request.approvals) : ''
 }
 
 function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDecide'>) {
