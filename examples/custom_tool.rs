@@ -110,7 +110,11 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
         unlisted_owner: None,
     };
     let room = rooms.create(new, &Authenticator::owner()).await?;
-    let owner = JoiningMember { id: MemberId::generate(), principal: Authenticator::owner() };
+    let owner = JoiningMember {
+        id: MemberId::generate(),
+        principal: Authenticator::owner(),
+        takes_peer_changes: false,
+    };
     room.open(owner, None).await?;
     agents.ask(question(&room, "Remind us to check the figures.")).await?;
     decide(&room, &mut received, verdict).await?;

@@ -21,14 +21,19 @@ export default defineConfig({
     // The content security policy allows fonts and pictures from the server only.
     assetsInlineLimit: 0,
     rolldownOptions: {
+      // The packages of the parser do not say so themselves; without it they would be fetched before the text.
+      treeshake: { moduleSideEffects: [{ test: /node_modules[\\/]@lezer/, sideEffects: false }] },
       output: {
         // An app change must not make everybody fetch the editor again.
         codeSplitting: {
+          // A group takes only what it names: the editor must not take the parser along, which comes beside the text.
+          includeDependenciesRecursively: false,
           groups: [
             {
               name: 'editor',
-              test: /node_modules[\\/](@codemirror|@lezer|style-mod|w3c-keyname|crelt|@marijn)/,
+              test: /node_modules[\\/](@codemirror[\\/](?!language)|style-mod|w3c-keyname|crelt|@marijn)/,
             },
+            { name: 'markdown', test: /node_modules[\\/](@lezer|@codemirror[\\/]language)/ },
             { name: 'vendor', test: /node_modules/ },
           ],
         },

@@ -14,6 +14,8 @@ const NOTE = PROPOSED.split('\n\n')
   })
   .join('\n\n')
 const COUNT = 16
+const LETTER =
+  'The keeper of the lamp wrote a rather long letter to his only sister almost every night.\n\nHe recieved few visitors there.\n\nNobody came by sea.'
 
 const press = (writer, key) => writer.page.keyboard.press(key)
 const waits = (writer, what, count) =>
@@ -93,6 +95,7 @@ await story(async (keep) => {
   await edits(ana)
   await together(ana)
   await toTheEnd(ana)
+  await comparesAndSplits(ana, phone)
   same('errors in the pages', [...ana.errors, ...bo.errors, ...phone.errors], [])
 })
 
@@ -425,4 +428,97 @@ async function toTheEnd(ana) {
   await press(ana, 'u')
   await waits(ana, 'the last one back', 1)
   same('the keyboard is still in', await focus(ana), 'bar')
+}
+
+/** A sentence that changes in several places: read beside what it would be, then decided place by place. */
+async function comparesAndSplits(ana, phone) {
+  const { page } = ana
+  await page.getByRole('link', { name: 'All documents' }).click()
+  await page.getByRole('button', { name: 'New document' }).click()
+  await page.locator('.cm-content').click()
+  await page.keyboard.insertText(LETTER)
+  await page.getByLabel('Title', { exact: true }).fill('A letter')
+  await page.getByLabel('Title', { exact: true }).press('Enter')
+  await listen(ana)
+  await ana.ask('Tighten it')
+  await waits(ana, 'a rewrite and a correction', 2)
+
+  const open = page.getByRole('button', { name: 'Compare side by side', exact: true })
+  await open.focus()
+  await press(ana, 'Enter')
+  const dialog = page.getByRole('dialog', { name: 'Side by side' })
+  const rows = dialog.locator('tbody tr')
+  await dialog.waitFor()
+  same('paragraphs beside each other', await rows.locator('td').allInnerTexts(), [
+    'The keeper of the lamp wrote a rather long letter to his only sister almost every night.',
+    'The keeper of the lighthouse lamp wrote a letter to his only sister in town almost every night.',
+    'He recieved few visitors there.',
+    'He received few visitors there.',
+    'Nobody came by sea.',
+    'Nobody came by sea.',
+  ])
+  same('what goes and what comes', await rows.locator('del, ins').allTextContents(), [
+    'rather long ',
+    'lighthouse ',
+    'in town ',
+    'recieved',
+    'received',
+  ])
+  await accessible(ana, 'the comparison')
+  await ana.screenshot('review-10-compare')
+  await press(ana, 'Escape')
+  await dialog.waitFor({ state: 'detached' })
+  holds('the focus is back', await open.evaluate((at) => at === document.activeElement))
+
+  await page.getByRole('button', { name: 'Compare the paragraph of change 1 side by side' }).click()
+  await page.getByRole('dialog', { name: 'The paragraph, side by side' }).waitFor()
+  same('one paragraph', await page.locator('.compare tbody tr').count(), 1)
+  await press(ana, 'Escape')
+
+  await phone.page.goto(page.url())
+  await waits(phone, 'the changes on the phone', 2)
+  await phone.page.locator('.review-bar .count').click()
+  await phone.page.getByRole('button', { name: 'Compare side by side', exact: true }).tap()
+  await phone.page.locator('.compare-body').waitFor()
+  const [original, proposed] = await phone.page.evaluate(() =>
+    [...document.querySelectorAll('.compare .is-changed td')].map((cell) => {
+      const { top, width } = cell.getBoundingClientRect()
+      return { top, width }
+    }),
+  )
+  holds('below each other on a phone', original.top < proposed.top && original.width > 250)
+  await accessible(phone, 'the comparison on a phone')
+  await phone.screenshot('review-10-compare-phone')
+  await phone.page.getByRole('button', { name: 'Close', exact: true }).tap()
+  await phone.page.getByRole('button', { name: 'Close suggestions' }).tap()
+
+  await page.getByRole('button', { name: 'Split change 1 of 2 into 3 changes' }).click()
+  await waits(ana, 'three places and the correction', 4)
+  await eventually(
+    'it is said, with the first place',
+    () => announced(ana),
+    (words) => words === 'Split into 3 changes. Change 1 of 4. Insert: lighthouse .',
+  )
+  await waits(phone, 'the places on the phone', 4)
+  same('nothing is said to be decided', await phone.page.locator('.review-note').count(), 0)
+  await accessible(ana, 'a change that was split')
+  await ana.screenshot('review-11-split')
+  await ana.choose(1)
+  await ana.bar('Reject')
+  await waits(ana, 'one place is rejected', 3)
+  await ana.bar('Accept')
+  await waits(ana, 'the next one is accepted', 2)
+  const text = await ana.text()
+  holds(`only the accepted place is in: ${text}`, text.includes('lamp wrote a letter to his only'))
+  // What is in one place only stays whole.
+  await inText(ana)
+  await press(ana, 'F8')
+  await press(ana, 'Escape')
+  await press(ana, 's')
+  await eventually(
+    'why it stays whole',
+    () => toasts(ana),
+    (said) => said.includes('This change is in one place only; there is nothing to split.'),
+  )
+  same('what waits', (await ana.changes()).length, 2)
 }

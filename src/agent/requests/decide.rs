@@ -1,6 +1,8 @@
 //! Decisions about any request. For a call that is decided as a whole, the preview is computed
 //! again before an approval is accepted.
 
+use std::sync::Arc;
+
 use crate::approvals::{
     ApprovalRequest, Decision, DecisionError, DecisionRequirements, PreviewWarning, RequestVerdict,
     UpdatedPreview,

@@ -378,6 +378,7 @@ fn word(event: &RoomEvent) -> String {
             let names = peers.iter().map(|peer| format!(" {}", peer.principal.user));
             format!("peers{}", names.collect::<String>())
         }
+        RoomEvent::PeersChanged(change) => format!("peers of {}", change.total),
         RoomEvent::Caret(member, caret) => format!("caret {member} {}", caret.head),
         RoomEvent::Requested(_) => "requested".into(),
         RoomEvent::RequestUpdated(update) => {

@@ -1,29 +1,34 @@
-/** Which page is shown. The list of documents needs no editor, so that one comes with the first document. */
+/** Which page is shown. Each comes by itself: the list of documents needs no editor, and a document no list. */
 import { Suspense } from 'react'
 import { useSession } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { ErrorPage } from './ErrorPage.tsx'
-import { Library } from './documents/Library.tsx'
 import { SignIn } from './SignIn.tsx'
 import { navigate, type Route, routeOf, useRoute } from './routes.ts'
 import { Skeleton } from './Skeleton.tsx'
 
-/** Pause after the list is there, before the editor is fetched for the document that comes next. */
+/** Pause after a page is there, before what comes next is fetched. */
 const AHEAD_MS = 500
 
 const loadDocumentPage = () => import('./DocumentPage.tsx').then((all) => all.DocumentPage)
 const DocumentPage = lazyPart(loadDocumentPage, NotLoaded)
+const loadLibrary = () => import('./documents/Library.tsx').then((all) => all.Library)
+const Library = lazyPart(loadLibrary, NotLoaded)
 const InboxPanel = lazyPart(() =>
   import('../workspace-inbox/InboxPanel.tsx').then((all) => all.InboxPanel),
 )
 const OverwriteDialog = lazyPart(() =>
   import('../review/cards/OverwriteDialog.tsx').then((all) => all.OverwriteDialog),
 )
-// Without waiting for the connection; from the list, while people look for their document.
-const ahead = () => loadDocumentPage().catch(() => undefined)
-if (routeOf(window.location.pathname).at === 'document') void ahead()
-else window.addEventListener('load', () => setTimeout(() => void ahead(), AHEAD_MS))
+const ahead = (load: () => Promise<unknown>) => void load().catch(() => undefined)
+// The page that is asked for without waiting for the connection; the other while people look at it.
+const [here, next] =
+  routeOf(window.location.pathname).at === 'document'
+    ? [loadDocumentPage, loadLibrary]
+    : [loadLibrary, loadDocumentPage]
+ahead(here)
+window.addEventListener('load', () => setTimeout(() => ahead(next), AHEAD_MS))
 
 export function App() {
   const refused = useSession((session) =>
@@ -49,10 +54,10 @@ function NotLoaded() {
     <main>
       <h1 className="hidden-label">Copydesk</h1>
       <ErrorPage
-        title="We can’t open this document"
+        title="We can’t open this page"
         action={{ label: 'Reload the page', run: () => window.location.reload() }}
       >
-        The editor could not be loaded. You may be offline, or the server was updated.
+        A part of it could not be loaded. You may be offline, or the server was updated.
       </ErrorPage>
     </main>
   )
@@ -75,7 +80,11 @@ function OutOfDate() {
 function Place({ route }: { route: Route }) {
   switch (route.at) {
     case 'library':
-      return <Library />
+      return (
+        <Suspense fallback={<Skeleton />}>
+          <Library />
+        </Suspense>
+      )
     case 'document':
       return (
         <Suspense fallback={<Skeleton />}>

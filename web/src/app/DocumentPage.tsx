@@ -25,13 +25,13 @@ import { takesFocus } from './documents/library.ts'
 import { Skeleton } from './Skeleton.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
 import { navigate } from './routes.ts'
-import { Shortcuts } from './Shortcuts.tsx'
 import { useTabTitle } from './tabTitle.ts'
 import { TopBar } from './TopBar.tsx'
 
 // Fetched beside the text, which is there before it.
 const loadedPanel = import('../chat/Panel.tsx').then((all) => all.Panel)
 const Panel = lazyPart(() => loadedPanel)
+const Shortcuts = lazyPart(() => import('./Shortcuts.tsx').then((all) => all.Shortcuts))
 
 export function DocumentPage({ id }: { id: string }) {
   const live = useLive(id)
@@ -72,7 +72,9 @@ export function DocumentPage({ id }: { id: string }) {
           <Panel />
         </Suspense>
       )}
-      {shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
+      <Suspense fallback={null}>
+        {shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
+      </Suspense>
     </div>
   )
 }

@@ -16,6 +16,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Accept" chord={[MOD, '↵']} letter="A" />
           <Keys does="Reject" chord={[MOD, SHIFT, '↵']} letter="R" />
           <Keys does="Edit before accepting" chord={[ALT, '↵']} letter="E" />
+          <Keys does="Split into its parts" letter="S" />
           {canUndo && <Keys does="Undo the last decision" chord={[MOD, 'Z']} letter="U" />}
         </div>
         <div>
@@ -41,11 +42,11 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
 
 function Keys({
   does,
-  chord,
+  chord = [],
   letter,
 }: {
   does: string
-  chord: readonly string[]
+  chord?: readonly string[]
   letter?: string
 }): ReactNode {
   return (
@@ -57,8 +58,8 @@ function Keys({
         ))}
         {letter && (
           <>
-            {' '}
-            or <kbd>{letter}</kbd>
+            {chord.length > 0 && ' or '}
+            <kbd>{letter}</kbd>
           </>
         )}
       </span>

@@ -1,5 +1,5 @@
 /** The side of the page where edits are asked for and reviewed; a bottom sheet on small screens. */
-import { useEffect } from 'react'
+import { Suspense, useEffect } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
 import { BatchDecision } from '../review/BatchDecision.tsx'
 import { Bin } from '../review/Bin.tsx'
@@ -11,6 +11,7 @@ import { isWaiting, useReview } from '../review/state/store.ts'
 import { Rules } from '../rules/Rules.tsx'
 import { useCapability, useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
+import { lazyPart } from '../ui/lazyPart.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import { ask } from './ask.ts'
 import { Composer } from './Composer.tsx'
@@ -28,10 +29,15 @@ import {
 } from './store.ts'
 import { loadEarlier, loadTranscript } from './transcript.ts'
 
+const CompareDialog = lazyPart(() =>
+  import('../review/compare/CompareDialog.tsx').then((all) => all.CompareDialog),
+)
+
 export function Panel() {
   const id = useDocument((state) => state.id)
   const open = usePanel((panel) => panel.open)
   const view = usePanel((panel) => panel.view)
+  const comparing = usePanel((panel) => panel.comparing)
   useConversation(id)
   const isBin = view === 'bin'
   return (
@@ -71,6 +77,7 @@ export function Panel() {
         )}
       </div>
       <Composer />
+      <Suspense fallback={null}>{comparing && <CompareDialog of={comparing} />}</Suspense>
     </aside>
   )
 }

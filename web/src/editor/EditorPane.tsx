@@ -1,12 +1,14 @@
 /** Puts the editor on the page, acts on the marks beside the changes, and has a change edited in its own place. */
 import type { EditorView } from '@codemirror/view'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
-import { HunkEdit } from '../review/cards/HunkEdit.tsx'
 import { EDIT_HOST, HUNK_ACTION, type HunkAction } from '../review/changes/decorations.ts'
 import { hunksOf, setActive, setEditing } from '../review/changes/reviewField.ts'
 import { usePanel } from '../review/state/panel.ts'
+import { lazyPart } from '../ui/lazyPart.tsx'
 import { useDocument } from './store.ts'
+
+const HunkEdit = lazyPart(() => import('../review/cards/HunkEdit.tsx').then((all) => all.HunkEdit))
 
 export function EditorPane({ view }: { view: EditorView }) {
   const frame = useRef<HTMLDivElement>(null)
@@ -60,6 +62,11 @@ function InPlaceEdit({ view }: { view: EditorView }) {
   const at = hunks.findIndex((hunk) => hunk.id === place?.id)
   const hunk = hunks[at]
   return place && hunk
-    ? createPortal(<HunkEdit key={hunk.id} hunk={hunk} number={at + 1} />, place.host)
+    ? createPortal(
+        <Suspense fallback={null}>
+          <HunkEdit key={hunk.id} hunk={hunk} number={at + 1} />
+        </Suspense>,
+        place.host,
+      )
     : null
 }

@@ -1,6 +1,6 @@
 /** The editor's extensions, in one list. */
 import { collab } from '@codemirror/collab'
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { history, historyKeymap } from '@codemirror/commands'
 import { EditorState, Prec, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
 import { frozen } from '../frozen/field.ts'
@@ -14,8 +14,8 @@ import { lineMarks } from '../review/changes/lineMarks.ts'
 import { activeChanges } from '../review/changes/pressing.ts'
 import { review } from '../review/changes/reviewField.ts'
 import { continueList, toggleMark } from './format.ts'
-import { markdown } from './markdown.ts'
-import { livePreview } from './livePreview.ts'
+import { textKeys } from './keymap.ts'
+import { language } from './language.ts'
 import { wholeCharacters } from './sync/surrogates.ts'
 
 export interface EditorSetup {
@@ -47,8 +47,7 @@ export function editorState({
       wholeCharacters,
       // Ctrl+Z goes through one's typing and one's decisions in the order they were made: it counts the steps.
       history({ minDepth: 5_000 }),
-      markdown(),
-      livePreview,
+      language(),
       drawSelection(),
       clickToActivate,
       lineMarks,
@@ -74,7 +73,7 @@ export function editorState({
         { key: 'Mod-Shift-l', run: toggleFrozen },
         { key: 'Enter', run: continueList },
         ...historyKeymap,
-        ...defaultKeymap,
+        ...textKeys,
       ]),
       onUpdate,
     ],

@@ -1,5 +1,5 @@
-/** The few Markdown commands a writer's hands know: bold, italic, and lists that go on. */
-import { EditorSelection, type StateCommand } from '@codemirror/state'
+/** What keys do to the text: bold, italic, lists that go on, indentation, and deleting a character. */
+import { EditorSelection, findClusterBreak, type StateCommand } from '@codemirror/state'
 
 /** Wraps the selection in `mark`, or takes it away again. */
 export function toggleMark(mark: string): StateCommand {
@@ -48,6 +48,74 @@ export const continueList: StateCommand = ({ state, dispatch }) => {
     state.update({
       changes: { from: range.head, insert },
       selection: { anchor: range.head + insert.length },
+      scrollIntoView: true,
+      userEvent: 'input',
+    }),
+  )
+  return true
+}
+
+/** Deletes what is selected, or the character beside the caret: all of an emoji. */
+export function deleteCharacter(direction: 'backward' | 'forward'): StateCommand {
+  const forward = direction === 'forward'
+  return ({ state, dispatch }) => {
+    if (state.readOnly) return false
+    const { doc } = state
+    const spec = state.changeByRange((range) => {
+      if (!range.empty)
+        return {
+          changes: { from: range.from, to: range.to },
+          range: EditorSelection.cursor(range.from),
+        }
+      const line = doc.lineAt(range.from)
+      const inLine = findClusterBreak(line.text, range.from - line.from, forward) + line.from
+      // At the end of a line that is the line break.
+      const beyond = Math.min(doc.length, Math.max(0, range.from + (forward ? 1 : -1)))
+      const at = inLine === range.from ? beyond : inLine
+      const [from, to] = forward ? [range.from, at] : [at, range.from]
+      return { changes: { from, to }, range: EditorSelection.cursor(from) }
+    })
+    if (spec.changes.empty) return false
+    const selected = state.selection.ranges.some((range) => !range.empty)
+    dispatch(
+      state.update(spec, {
+        userEvent: selected ? 'delete.selection' : `delete.${direction}`,
+        scrollIntoView: true,
+      }),
+    )
+    return true
+  }
+}
+
+const INDENT = '  '
+
+/** Moves the lines of the selection in or out. */
+export function indentLines(by: 'more' | 'less'): StateCommand {
+  return ({ state, dispatch }) => {
+    if (state.readOnly) return false
+    const { doc } = state
+    const numbers = state.selection.ranges.flatMap(({ from, to }) => {
+      const [first, last] = [doc.lineAt(from).number, doc.lineAt(to).number]
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    })
+    const changes = [...new Set(numbers)].map((number) => {
+      const { from, text } = doc.line(number)
+      if (by === 'more') return { from, insert: INDENT }
+      return { from, to: from + /^(?:\t| {0,2})/.exec(text)![0].length }
+    })
+    dispatch(state.update({ changes, userEvent: by === 'more' ? 'input.indent' : 'delete.dedent' }))
+    return true
+  }
+}
+
+/** Begins a line below the one that the caret is in. */
+export const insertLineBelow: StateCommand = ({ state, dispatch }) => {
+  if (state.readOnly) return false
+  const { to } = state.doc.lineAt(state.selection.main.head)
+  dispatch(
+    state.update({
+      changes: { from: to, insert: '\n' },
+      selection: { anchor: to + 1 },
       scrollIntoView: true,
       userEvent: 'input',
     }),

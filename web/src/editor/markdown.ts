@@ -9,6 +9,7 @@ import {
 import type { Extension } from '@codemirror/state'
 import { tags as t } from '@lezer/highlight'
 import { Strikethrough, parser } from '@lezer/markdown'
+import { livePreview } from './livePreview.ts'
 
 const data = defineLanguageFacet({ commentTokens: { block: { open: '<!--', close: '-->' } } })
 const language = new Language(data, parser.configure([Strikethrough]), [], 'markdown')
@@ -27,5 +28,5 @@ const look = HighlightStyle.define([
 ])
 
 export function markdown(): Extension {
-  return [new LanguageSupport(language), syntaxHighlighting(look)]
+  return [new LanguageSupport(language), syntaxHighlighting(look), livePreview]
 }

@@ -10,8 +10,8 @@ import { MOD, SHIFT } from '../ui/keyNames.ts'
 import type { Hunk, ToolApprovalRequest } from '../wire/generated.ts'
 import { TextViewChoice } from './TextViewChoice.tsx'
 import { actionOf, type KeyPress } from './changes/keyActions.ts'
-import { acceptActive, editActive, go, rejectActive } from './changes/keyBindings.ts'
-import { useApproved } from './cards/HunkRow.tsx'
+import { acceptActive, editActive, go, rejectActive, splitActive } from './changes/keyBindings.ts'
+import { useApproved } from './cards/useApproved.ts'
 import { useBusy } from './state/busy.ts'
 import { useFocusHeartbeat } from './state/focusHeartbeat.ts'
 import { usePanel } from './state/panel.ts'
@@ -248,6 +248,8 @@ export function handleBarKey(
       return void rejectActive(view)
     case 'edit':
       return void editActive(view)
+    case 'split':
+      return void splitActive(view)
     case 'undo':
       return void undoLastDecision()
     case 'sheet':

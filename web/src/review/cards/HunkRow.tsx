@@ -8,9 +8,9 @@ import { Icon } from '../../ui/icons.tsx'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 import { Conflict } from './Conflict.tsx'
 import { useBusy } from '../state/busy.ts'
-import { acceptHunk, rejectHunk } from '../state/decide.ts'
+import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
-import { currentText } from '../changes/hunk.ts'
+import { canSplit } from '../changes/hunk.ts'
 import { activate } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
 import { asItIs, describe } from '../changes/reviewField.ts'
@@ -20,11 +20,10 @@ import { Quotation } from './Quotation.tsx'
 import { ReasonForm, type Way } from './ReasonForm.tsx'
 import { acceptance, rejection } from '../state/responses.ts'
 import { snippet, wordChange } from '../changes/snippet.ts'
-import { tally, useReview } from '../state/store.ts'
+import { tally } from '../state/store.ts'
+import { useApproved } from './useApproved.ts'
 import { feedbackOnAcceptOne, feedbackOnRejectOne } from '../wording/modelFeedback.ts'
-import { votesFor } from '../state/votes.ts'
-import { mayDecide as decidesAbout, mayType, useReviewer } from '../wording/permissions.ts'
-import { approvedBy, votesWords } from '../wording/votes.ts'
+import { mayType, useReviewer } from '../wording/permissions.ts'
 
 interface Props {
   hunk: Hunk
@@ -73,36 +72,15 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
           )}
           {approved.words !== '' && <p className="fate">{approved.words}</p>}
           {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
-          {mayDecide && <Choices hunk={hunk} number={number} total={total} request={request} />}
+          {mayDecide ? (
+            <Choices hunk={hunk} number={number} total={total} request={request} />
+          ) : (
+            <Compare hunk={hunk} number={number} />
+          )}
         </div>
       )}
     </li>
   )
-}
-
-/** The words of others that stand where a conflict is. */
-function standing(hunk: Hunk): string | undefined {
-  const state = getCurrent()?.view.state
-  if (!state || hunk.status !== 'conflict') return undefined
-  return currentText(asItIs(state, hunk), state.doc)
-}
-
-interface Approved {
-  /** Who approved it, for a badge. */
-  by: string
-  /** Who approved it, and who is still needed. */
-  words: string
-}
-
-/** Who approved it, and who is still needed: the same in every window. */
-export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalRequest): Approved {
-  useReview((state) => hunk && state.requests[hunk.request_id])
-  const me = useSession((session) => session.me?.user.id)
-  const reviewer = useReviewer()
-  if (!hunk || !request) return { by: '', words: '' }
-  const votes = votesFor(hunk, standing(hunk))
-  const decides = decidesAbout(request, reviewer)
-  return { by: approvedBy(votes, me), words: votesWords(votes, request, me, decides) }
 }
 
 function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDecide'>) {
@@ -119,8 +97,14 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
         others={tally(request.hunks).open - 1}
       />
     )
+  const split = <Split hunk={hunk} number={number} total={total} off={busy || offline} />
   if (hunk.status === 'conflict')
-    return <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
+    return (
+      <>
+        <Conflict hunk={hunk} number={number} busy={busy || offline} types={types} />
+        {split}
+      </>
+    )
   return (
     <div className="hunk-actions">
       {/* Elsewhere the bar has these; here the panel lies over it. */}
@@ -135,9 +119,54 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
       >
         <Icon name="speech" size={14} /> Reason or note
       </button>
+      {split}
+      <Compare hunk={hunk} number={number} />
       <Together hunk={hunk} />
       <Size hunk={hunk} />
     </div>
+  )
+}
+
+interface SplitProps {
+  hunk: Hunk
+  number: number
+  total: number
+  off: boolean
+}
+
+/** The paragraph of the change, as it is and as it would be. */
+function Compare({ hunk, number }: { hunk: Hunk; number: number }) {
+  return (
+    <button
+      type="button"
+      className="button is-quiet"
+      aria-label={`Compare the paragraph of change ${number} side by side`}
+      aria-haspopup="dialog"
+      title="The paragraph as it is and as proposed, side by side"
+      onClick={() =>
+        usePanel.setState({ comparing: { request: hunk.request_id, paragraphOf: hunk.id } })
+      }
+    >
+      Compare
+    </button>
+  )
+}
+
+/** Makes each place of the change a change of its own. */
+function Split({ hunk, number, total, off }: SplitProps) {
+  if (!canSplit(hunk)) return null
+  const parts = hunk.parts.length
+  return (
+    <button
+      type="button"
+      className="button is-quiet"
+      disabled={off}
+      aria-label={`Split change ${number} of ${total} into ${parts} changes`}
+      title={`Decide its ${parts} places one by one (S)`}
+      onClick={() => void splitHunk(hunk)}
+    >
+      Split
+    </button>
   )
 }
 

@@ -58,6 +58,20 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
           </span>
         )}
         <ApprovalCount request={request} />
+        {hunks.length > 0 && (
+          <button
+            type="button"
+            className="link"
+            aria-label="Compare side by side"
+            aria-haspopup="dialog"
+            title="Original and proposed text side by side"
+            onClick={() =>
+              usePanel.setState({ comparing: { request: request.request_id, paragraphOf: null } })
+            }
+          >
+            Compare
+          </button>
+        )}
         <Words request={request} />
         {view && (
           <span className="on-phone">

@@ -1,7 +1,17 @@
 import { ChangeSet, Text } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'
 import type { Hunk, Part } from '../../wire/generated.ts'
-import { baseText, currentText, fits, inOrder, proposedText, rebaseHunk, received } from './hunk.ts'
+import {
+  baseText,
+  canSplit,
+  currentText,
+  fits,
+  inOrder,
+  isPartOf,
+  proposedText,
+  rebaseHunk,
+  received,
+} from './hunk.ts'
 
 const TEXT = 'The town believes she counts wrecks.'
 const text = (words: string) => Text.of(words.split('\n'))
@@ -153,4 +163,23 @@ it('is numbered in reading order, by id where places are equal', () => {
     'a',
     'c',
   ])
+})
+
+it('splits what is open and changes several places, and not what moves', () => {
+  const [one, two] = [
+    { from: 0, to: 1, base: 'a', insert: 'b' },
+    { from: 2, to: 3, base: 'c', insert: 'd' },
+  ]
+  const whole: Hunk = { id: 'w', request_id: 'r', status: 'pending', parts: [one, two] }
+  const able = [
+    whole,
+    { ...whole, status: 'conflict' as const },
+    { ...whole, status: 'accepted' as const },
+    { ...whole, kind: 'moved' as const },
+    { ...whole, parts: [one] },
+  ]
+  expect(able.map(canSplit)).toEqual([true, true, false, false, false])
+  expect(isPartOf({ ...whole, id: 'w.1', parts: [two] }, whole)).toBe(true)
+  expect(isPartOf({ ...whole, id: 'x', parts: [{ ...two, insert: 'e' }] }, whole)).toBe(false)
+  expect(isPartOf({ ...whole, id: 'x', parts: [one] }, { ...whole, parts: [one] })).toBe(false)
 })

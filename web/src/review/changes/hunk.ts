@@ -142,5 +142,20 @@ export function editableText(hunk: Hunk, doc: Text): string {
     .join('')
 }
 
+/** Whether the hunk can be made one hunk for each of its parts. Words that move are one change. */
+export const canSplit = (hunk: Hunk): boolean =>
+  hunk.parts.length > 1 &&
+  !isMoved(hunk) &&
+  (hunk.status === 'pending' || hunk.status === 'conflict')
+
+/** Whether a hunk is one of the parts that another one was split into. */
+export function isPartOf(hunk: Hunk, whole: Hunk): boolean {
+  const [part] = hunk.parts
+  if (!part || hunk.request_id !== whole.request_id || hunk.parts.length > 1) return false
+  const same = ({ from, to, base, insert }: Part) =>
+    from === part.from && to === part.to && base === part.base && insert === part.insert
+  return whole.parts.length > 1 && whole.parts.some(same)
+}
+
 /** Whether the hunk takes words from one place to another. */
 export const isMoved = (hunk: Hunk & { kind?: string }): boolean => hunk.kind === 'moved'

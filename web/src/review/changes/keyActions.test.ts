@@ -12,8 +12,8 @@ const key = (name: string, more: object = {}) => ({
 
 it('reads letters and chords alike', () => {
   expect(
-    ['j', 'k', 'a', 'R', 'e', 'u', '?', 'Escape'].map((name) => actionOf(key(name), true)),
-  ).toEqual(['next', 'previous', 'accept', 'reject', 'edit', 'undo', 'sheet', 'text'])
+    ['j', 'k', 'a', 'R', 'e', 's', 'u', '?', 'Escape'].map((name) => actionOf(key(name), true)),
+  ).toEqual(['next', 'previous', 'accept', 'reject', 'edit', 'split', 'undo', 'sheet', 'text'])
   expect([key('F8'), key('F8', { shiftKey: true })].map((press) => actionOf(press, false))).toEqual(
     ['next', 'previous'],
   )
@@ -43,14 +43,9 @@ it('lets who only reviews decide and not type', () => {
 })
 
 it('decides nothing for who may not, and leaves the rest to the browser', () => {
-  expect(['a', 'r', 'e', 'u', 'Enter', 'x'].map((name) => actionOf(key(name), false))).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ])
+  expect(['a', 'r', 'e', 's', 'u', 'Enter', 'x'].map((name) => actionOf(key(name), false))).toEqual(
+    [undefined, undefined, undefined, undefined, undefined, undefined, undefined],
+  )
   // A writer's own: copy, delete a word, reload.
   expect(
     [

@@ -2,7 +2,7 @@
 import { EditorView, type KeyBinding } from '@codemirror/view'
 import { canWrite, useDocument } from '../../editor/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { acceptHunk, rejectHunk } from '../state/decide.ts'
+import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { undoLastAct } from '../state/undo.ts'
 import { hasVoted } from '../state/votes.ts'
 import { activate, reviewBar } from './inView.ts'
@@ -33,6 +33,8 @@ export const acceptActive = (view: EditorView): boolean =>
 export const rejectActive = (view: EditorView): boolean =>
   press(view, (hunk) => void rejectHunk(hunk))
 export const editActive = (view: EditorView): boolean => press(view, edit)
+export const splitActive = (view: EditorView): boolean =>
+  press(view, (hunk) => void splitHunk(hunk))
 
 /** A conflict is never accepted by a stray key: it is opened, and the choice made there. */
 export function accept(hunk: Hunk): void {

@@ -149,3 +149,19 @@ it('draws what is still being written, but does not offer it for a decision', ()
 it('is read out with number and scope', () => {
   expect(say(hunk('a', 0, 3, 'one', '1'), 2, 7)).toBe('Change 2 of 7. Remove: one. Insert: 1.')
 })
+
+it('goes on with the first part of a change that was split', () => {
+  const parts = [
+    { from: 0, to: 3, base: 'one', insert: '1' },
+    { from: 8, to: 13, base: 'three', insert: '3' },
+  ]
+  const whole: Hunk = { id: 'w', request_id: 'r', status: 'pending', parts }
+  const put = (state: EditorState, hunks: Hunk[]) =>
+    state.update({ effects: setHunks.of(hunks) }).state
+  const shown = put(EditorState.create({ doc: 'one two three', extensions: reviewField }), [whole])
+  const single = parts.map((part, at) => ({ ...whole, id: `w.${at + 1}`, parts: [part] }))
+  expect(put(shown, single).field(reviewField)).toMatchObject({ active: 'w.1', resolved: null })
+  // Those of another request are other changes.
+  const others = single.map((part) => ({ ...part, request_id: 'other' }))
+  expect(put(shown, others).field(reviewField)).toMatchObject({ active: 'w', resolved: {} })
+})

@@ -10,7 +10,7 @@ import {
 import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
-import { hunkFrom, hunkTo, inOrder, isOpen, rebaseHunk } from './hunk.ts'
+import { hunkFrom, hunkTo, inOrder, isOpen, isPartOf, rebaseHunk } from './hunk.ts'
 
 export interface ReviewState {
   /** What can be decided, in reading order. */
@@ -134,6 +134,9 @@ function activeAfter(
     return { active: (last ? following(hunks, last) : hunks[0])?.id ?? null, resolved: null }
   }
   if (resolved || !gone) return { active, resolved }
+  // A change that was split is not decided: its first part is the active one.
+  const part = tr.docChanged ? undefined : hunks.find((hunk) => isPartOf(hunk, gone))
+  if (part) return { active: part.id, resolved: null }
   const hunk = tr.docChanged ? outward(gone, tr.changes) : gone
   return { active, resolved: { hunk, number: at + 1, outcome: null } }
 }

@@ -1,4 +1,5 @@
 /** Decisions go to the server, which applies them; here they are asked for, and their answers explained. */
+import { EditorView } from '@codemirror/view'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
@@ -13,8 +14,9 @@ import type {
 } from '../../wire/generated.ts'
 import { wordsFor } from '../wording/decisionErrors.ts'
 import { votedWords } from '../wording/permissions.ts'
-import { asItIs } from '../changes/reviewField.ts'
-import { currentText, isOpen } from '../changes/hunk.ts'
+import { activate } from '../changes/inView.ts'
+import { activeHunk, asItIs } from '../changes/reviewField.ts'
+import { canSplit, currentText, isMoved, isOpen, isPartOf } from '../changes/hunk.ts'
 import { wasTold } from '../changes/pressing.ts'
 import { decidedHere, followResolved, leaveApproved } from '../changes/resolved.ts'
 import { clearBusy, markBusy } from './busy.ts'
@@ -118,6 +120,47 @@ function approved({ approvals }: Decided, ids: readonly string[]): void {
   toast(said, { about: DECISION })
   const view = getCurrent()?.view
   if (view) leaveApproved(view, ids, said)
+}
+
+/**
+ * Makes a change of several parts one change for each part. Nothing is decided by it, and the server has no way back: whole
+ * again it is only as a new suggestion.
+ */
+export async function splitHunk(hunk: Hunk): Promise<boolean> {
+  if (!canSplit(hunk)) {
+    toast(whyWhole(hunk), { about: SPLIT })
+    return false
+  }
+  if (!markBusy([hunk.id])) return false
+  const { request_id, id: hunk_id } = hunk
+  try {
+    await wire.call('approval:split', { request_id, hunk_id })
+    clearBusy([hunk_id])
+    goToPart(hunk)
+    return true
+  } catch (error) {
+    clearBusy([hunk_id])
+    explain(error)
+    return false
+  }
+}
+
+/** What the toast is about that says why a change stays whole. */
+const SPLIT = 'split'
+
+const whyWhole = (hunk: Hunk): string =>
+  isMoved(hunk) && hunk.parts.length > 1
+    ? 'Words that move are one change; it can’t be split.'
+    : 'This change is in one place only; there is nothing to split.'
+
+/** To the first part, and says that there are several now; who went elsewhere meanwhile is only told. */
+function goToPart(whole: Hunk): void {
+  const view = getCurrent()?.view
+  if (!view) return
+  const said = `Split into ${plural(whole.parts.length, 'change')}.`
+  const active = activeHunk(view.state)
+  if (active && isPartOf(active, whole)) activate(view, active, { after: said })
+  else view.dispatch({ effects: EditorView.announce.of(said) })
 }
 
 /** Several requests in one message; each is decided on its own, and what could not be is said. */

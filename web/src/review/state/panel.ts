@@ -8,6 +8,14 @@ export interface Together {
   ids: readonly string[]
 }
 
+/** What is shown side by side. */
+export interface Comparison {
+  /** The request whose changes are compared. */
+  request: string
+  /** One of its changes, where only the paragraph of that is compared. */
+  paragraphOf: string | null
+}
+
 interface PanelState {
   /** Only matters where the panel is a bottom sheet. */
   open: boolean
@@ -19,6 +27,8 @@ interface PanelState {
   reasoning: string | null
   /** Changes that are listed to be decided together. */
   together: Together | null
+  /** What the comparison shows; `null`: it is closed. */
+  comparing: Comparison | null
 }
 
 export const usePanel = create<PanelState>()(() => ({
@@ -27,4 +37,5 @@ export const usePanel = create<PanelState>()(() => ({
   editing: null,
   reasoning: null,
   together: null,
+  comparing: null,
 }))

@@ -1,0 +1,40 @@
+import { EditorState, type StateCommand } from '@codemirror/state'
+import { expect, it } from 'vitest'
+import { deleteCharacter, indentLines, insertLineBelow } from './format.ts'
+
+/** The text and the caret after a command; `|` is the caret, `[` and `]` a selection. */
+function after(command: StateCommand, marked: string): string {
+  const text = marked.replace(/[|[\]]/g, '')
+  const anchor = marked.search(/[|[]/)
+  const head = marked.includes(']') ? marked.indexOf(']') - 1 : anchor
+  let state = EditorState.create({ doc: text, selection: { anchor, head } })
+  const done = command({ state, dispatch: (tr) => (state = tr.state) })
+  const at = state.selection.main
+  const doc = state.doc.toString()
+  if (!done) return 'left to the browser'
+  return at.empty ? `${doc.slice(0, at.head)}|${doc.slice(at.head)}` : doc
+}
+
+it('deletes a character, an emoji, a line break or what is selected', () => {
+  const [backward, forward] = [deleteCharacter('backward'), deleteCharacter('forward')]
+  expect(after(backward, 'ab|c')).toBe('a|c')
+  expect(after(forward, 'ab|c')).toBe('ab|')
+  expect(after(backward, 'a👩‍🚀|b')).toBe('a|b')
+  expect(after(forward, 'a|👩‍🚀b')).toBe('a|b')
+  expect(after(backward, 'a\n|b')).toBe('a|b')
+  expect(after(forward, 'a|\nb')).toBe('a|b')
+  expect(after(backward, 'a[bc]d')).toBe('a|d')
+  expect(after(backward, '|a')).toBe('left to the browser')
+  expect(after(forward, 'a|')).toBe('left to the browser')
+})
+
+it('moves lines in and out', () => {
+  expect(after(indentLines('more'), '- a\n|- b')).toBe('- a\n|  - b')
+  expect(after(indentLines('less'), '- a\n  - b|')).toBe('- a\n- b|')
+  expect(after(indentLines('less'), '|a')).toBe('|a')
+  expect(after(indentLines('more'), '[a\nb]')).toBe('  a\n  b')
+})
+
+it('begins a line below', () => {
+  expect(after(insertLineBelow, 'o|ne\ntwo')).toBe('one\n|\ntwo')
+})

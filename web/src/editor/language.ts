@@ -1,0 +1,32 @@
+/** Markdown for the editor, fetched beside the text: that can be read before it is known which of it are headings. */
+import { Compartment, type Extension } from '@codemirror/state'
+import { type EditorView, ViewPlugin } from '@codemirror/view'
+import { toast } from '../ui/toasts.ts'
+
+const place = new Compartment()
+let known: Extension | null = null
+const fetched = import('./markdown.ts').then(
+  ({ markdown }) => (known = markdown()),
+  () => null,
+)
+
+class Fetching {
+  private gone = false
+
+  constructor(view: EditorView) {
+    if (known) return
+    void fetched.then((markdown) => {
+      if (this.gone) return
+      if (markdown) view.dispatch({ effects: place.reconfigure(markdown) })
+      else toast('Headings and emphasis could not be loaded. Reload the page once you are online.')
+    })
+  }
+
+  destroy(): void {
+    this.gone = true
+  }
+}
+
+export function language(): Extension {
+  return [place.of(known ?? []), ViewPlugin.fromClass(Fetching)]
+}

@@ -1,0 +1,35 @@
+/** A change that waits for more people, in words. */
+import { useSession } from '../../session/store.ts'
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
+import { currentText } from '../changes/hunk.ts'
+import { asItIs } from '../changes/reviewField.ts'
+import { useReview } from '../state/store.ts'
+import { votesFor } from '../state/votes.ts'
+import { mayDecide, useReviewer } from '../wording/permissions.ts'
+import { approvedBy, votesWords } from '../wording/votes.ts'
+
+/** The words of others that stand where a conflict is. */
+function standing(hunk: Hunk): string | undefined {
+  const state = getCurrent()?.view.state
+  if (!state || hunk.status !== 'conflict') return undefined
+  return currentText(asItIs(state, hunk), state.doc)
+}
+
+interface Approved {
+  /** Who approved it, for a badge. */
+  by: string
+  /** Who approved it, and who is still needed. */
+  words: string
+}
+
+/** Who approved it, and who is still needed: the same in every window. */
+export function useApproved(hunk: Hunk | undefined, request?: ToolApprovalRequest): Approved {
+  useReview((state) => hunk && state.requests[hunk.request_id])
+  const me = useSession((session) => session.me?.user.id)
+  const reviewer = useReviewer()
+  if (!hunk || !request) return { by: '', words: '' }
+  const votes = votesFor(hunk, standing(hunk))
+  const decides = mayDecide(request, reviewer)
+  return { by: approvedBy(votes, me), words: votesWords(votes, request, me, decides) }
+}

@@ -1,0 +1,112 @@
+/** What is there and what would be, side by side: for a request, or for the paragraph of one of its changes. */
+import { useDocument } from '../../editor/store.ts'
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { plural } from '../../ui/timeFormat.ts'
+import { asItIs } from '../changes/reviewField.ts'
+import { inParagraph } from '../changes/similar.ts'
+import { type Comparison, usePanel } from '../state/panel.ts'
+import { type Pair, type Piece, shortened, sideBySide } from './sideBySide.ts'
+
+const AROUND = 1
+
+export function CompareDialog({ of }: { of: Comparison }) {
+  // The texts follow what is typed and decided meanwhile.
+  useDocument((state) => state.revision)
+  const { hunks: all } = useDocument()
+  const state = getCurrent()?.view.state
+  if (!state) return null
+  const request = all.filter((hunk) => hunk.request_id === of.request)
+  const one = request.find(({ id }) => id === of.paragraphOf)
+  const chosen = of.paragraphOf === null ? request : one ? inParagraph(request, one, state.doc) : []
+  const hunks = chosen.map((hunk) => asItIs(state, hunk))
+  const conflicts = hunks.filter(({ status }) => status === 'conflict').length
+  const shown = shortened(sideBySide(state.doc, hunks), of.paragraphOf === null ? AROUND : 0)
+  const differs = shown.some((pair) => !('skipped' in pair) && pair.changed)
+  return (
+    <Dialog
+      title={of.paragraphOf === null ? 'Side by side' : 'The paragraph, side by side'}
+      className="compare"
+      onClose={() => usePanel.setState({ comparing: null })}
+    >
+      {conflicts > 0 && (
+        <p className="warn-note">
+          {plural(conflicts, 'change')} whose text changed {conflicts === 1 ? 'is' : 'are'} not
+          marked here.
+        </p>
+      )}
+      {differs ? (
+        <div
+          className="compare-body"
+          role="region"
+          aria-label="Original and proposed text"
+          tabIndex={0}
+        >
+          {/* The roles stay when a phone puts the columns below each other. */}
+          <table role="table">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader" scope="col">
+                  Original
+                </th>
+                <th role="columnheader" scope="col">
+                  Proposed
+                </th>
+              </tr>
+            </thead>
+            <tbody role="rowgroup">
+              {shown.map((pair, index) =>
+                'skipped' in pair ? (
+                  of.paragraphOf === null && <Gap key={index} count={pair.skipped} />
+                ) : (
+                  <Row key={index} pair={pair} />
+                ),
+              )}
+            </tbody>
+          </table>
+        </div>
+      ) : (
+        <p role="status">There is nothing to compare any more: these changes are decided.</p>
+      )}
+    </Dialog>
+  )
+}
+
+function Gap({ count }: { count: number }) {
+  return (
+    <tr role="row" className="compare-gap">
+      <td role="cell" colSpan={2}>
+        {count === 1 ? '1 unchanged paragraph' : `${count} unchanged paragraphs`}
+      </td>
+    </tr>
+  )
+}
+
+function Row({ pair: { original, proposed, changed } }: { pair: Pair }) {
+  return (
+    <tr role="row" className={changed ? 'is-changed' : undefined}>
+      <td role="cell">
+        <Words label="Original" pieces={original} />
+      </td>
+      <td role="cell">
+        <Words label="Proposed" pieces={proposed} />
+      </td>
+    </tr>
+  )
+}
+
+function Words({ label, pieces }: { label: string; pieces: readonly Piece[] }) {
+  return (
+    <>
+      <span className="compare-side" aria-hidden="true">
+        {label}
+      </span>
+      {pieces.length === 0 && <span className="compare-none">(nothing)</span>}
+      {pieces.map(({ kind, text }, index) => {
+        if (kind === 'same') return text
+        const marked = text.replaceAll('\n', '¶\n')
+        return kind === 'gone' ? <del key={index}>{marked}</del> : <ins key={index}>{marked}</ins>
+      })}
+    </>
+  )
+}
