@@ -119,7 +119,7 @@ impl Hunk {
     }
 
     /// Updates the status of an undecided hunk from its parts.
-    pub(crate) fn update_required(&mut self) -> RebaseOutcome {
+    pub(crate) fn update_conflict_status(&mut self) -> RebaseOutcome {
         let (status, reason) = match self.status {
             HunkStatus::Streaming
             | HunkStatus::Obsolete
