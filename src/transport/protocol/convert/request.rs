@@ -176,7 +176,7 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
 }
 
 fn part(part: &approvals::HunkPart) -> server::Part {
-    let approvals::HunkPart { from, to, base, insert, conflict, stood: _ } = part;
+    let approvals::HunkPart { from, to, base, insert, conflict, stood: _, rank: _ } = part;
     let conflict = conflict.then_some(true);
     server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
 }
