@@ -26,6 +26,10 @@ pub struct HunkPart {
     /// credited to their earlier author again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood: Option<FormerPlace>,
+    /// Number of the place among all places that the request changes, from 1 in the order of the
+    /// text; 0 where the hunks are in that order. Words put in at one place are in this order.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rank: u32,
 }
 
 impl HunkPart {
@@ -42,7 +46,7 @@ impl HunkPart {
 
 impl From<DraftPart> for HunkPart {
     fn from(DraftPart { from, to, base, insert }: DraftPart) -> Self {
-        Self { from, to, base, insert, conflict: false, stood: None }
+        Self { from, to, base, insert, conflict: false, stood: None, rank: 0 }
     }
 }
 
@@ -132,10 +136,12 @@ pub struct Hunk {
     /// Votes for the hunk, where one is not enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// Texts between the parts when the hunk was proposed; one fewer than there are parts.
+    /// Texts between the parts when the hunk was proposed; one fewer than there are parts. Empty
+    /// texts if the hunk is moved: what is between its places is not its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
-    /// Texts just before and just after the hunk when it was proposed.
+    /// Texts just before and just after the hunk when it was proposed; if it is moved, around the
+    /// words that are removed.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub around: (String, String),
     /// Parts that would undo the hunk once it is accepted; rebased like the parts of an open hunk.
@@ -166,9 +172,15 @@ impl Hunk {
     ) -> Result<Self, PositionError> {
         let HunkDraft { parts, explanation, kind, group } = draft;
         let parts: Vec<HunkPart> = parts.into_iter().map(HunkPart::from).collect();
-        let gaps = parts.windows(2).map(|pair| base.slice(pair[0].to..pair[1].from));
+        let is_moved = kind == Some(HunkKind::Moved);
+        let gaps = parts.windows(2).map(|pair| match is_moved {
+            true => Ok(String::new()),
+            false => base.slice(pair[0].to..pair[1].from),
+        });
         let gaps = gaps.collect::<Result<_, _>>()?;
-        let range = parts.first().map_or(0, |p| p.from)..parts.last().map_or(0, |p| p.to);
+        let removed = parts.iter().find(|part| is_moved && !part.is_insertion());
+        let (first, last) = (removed.or(parts.first()), removed.or(parts.last()));
+        let range = first.map_or(0, |p| p.from)..last.map_or(0, |p| p.to);
         let around = Self::around(base, &range);
         Ok(Self {
             id: HunkId::from(format!("{request}.{number}")),
@@ -187,18 +199,40 @@ impl Hunk {
         })
     }
 
-    /// Returns the range from the first part's `from` to the last part's `to`.
+    /// Returns `true` if the hunk takes words from one place to another: its parts are two places,
+    /// and other hunks may lie between them.
+    pub fn is_moved(&self) -> bool {
+        self.kind == Some(HunkKind::Moved)
+    }
+
+    /// Returns the words of `text` that the hunk is about: those in its range, or in its parts if it
+    /// is moved.
+    ///
+    /// # Errors
+    /// [`PositionError`] if a part is no range of `text`.
+    pub fn standing(&self, text: &Text) -> Result<String, PositionError> {
+        if self.is_moved() {
+            self.parts.iter().map(|part| text.slice(part.from..part.to)).collect()
+        } else {
+            text.slice(self.range())
+        }
+    }
+
+    /// Returns the range from the first part's `from` to the last part's `to`. In a moved hunk it
+    /// holds words that are not the hunk's.
     pub fn range(&self) -> std::ops::Range<usize> {
         let from = self.parts.first().map_or(0, |p| p.from);
         from..self.parts.last().map_or(from, |p| p.to).max(from)
     }
 
-    /// Returns the text of the range when the hunk was proposed.
+    /// Returns the text of the range when the hunk was proposed; if it is moved, the words that are
+    /// removed.
     pub fn base(&self) -> String {
         self.with_gaps(|part| &part.base)
     }
 
-    /// Returns the text that the range would have if the hunk were accepted.
+    /// Returns the text that the range would have if the hunk were accepted; if it is moved, the
+    /// words that are put in.
     pub fn proposed(&self) -> String {
         self.with_gaps(|part| &part.insert)
     }
@@ -217,4 +251,9 @@ impl Hunk {
 
 fn is_nothing((before, after): &(String, String)) -> bool {
     before.is_empty() && after.is_empty()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(rank: &u32) -> bool {
+    *rank == 0
 }

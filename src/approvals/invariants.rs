@@ -122,7 +122,7 @@ impl Hunk {
 
 /// Describes the error in the place of a part, if there is one.
 fn misfit(part: &HunkPart, status: HunkStatus, text: &Text) -> Option<String> {
-    let HunkPart { from, to, base, insert: _, conflict, stood: _ } = part;
+    let HunkPart { from, to, base, insert: _, conflict, stood: _, rank: _ } = part;
     let Ok(standing) = text.slice(*from..*to) else {
         return Some(format!("is at {from}..{to}, which is no place in a text of {}", text.len()));
     };

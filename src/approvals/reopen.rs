@@ -103,7 +103,12 @@ fn is_refused(hunk: &Hunk) -> bool {
 }
 
 fn overlap(a: &Hunk, b: &Hunk) -> bool {
-    a.range().start < b.range().end && b.range().start < a.range().end
+    let ranges = |hunk: &Hunk| match hunk.is_moved() {
+        true => hunk.parts.iter().map(|part| part.from..part.to).collect(),
+        false => vec![hunk.range()],
+    };
+    let others = ranges(b);
+    ranges(a).iter().any(|a| others.iter().any(|b| a.start < b.end && b.start < a.end))
 }
 
 impl Hunk {
@@ -129,8 +134,20 @@ impl Hunk {
         if base.is_empty() {
             return false;
         }
+        // The other place of a moved hunk has moved with its text; once removed it is not found.
+        if self.is_moved() && self.parts.iter().any(|part| part.is_insertion() && part.conflict) {
+            return false;
+        }
         let Some(at) = self.place_of(&base, text) else { return false };
         let mut from = utf16_len(&text[..at]);
+        if self.is_moved() {
+            for part in self.parts.iter_mut().filter(|part| !part.is_insertion()) {
+                (part.from, part.to) = (from, from + utf16_len(&part.base));
+                part.conflict = false;
+            }
+            self.parts.sort_by_key(|part| (part.from, part.to));
+            return true;
+        }
         let gaps = self.gaps.iter().map(|gap| utf16_len(gap)).chain(std::iter::once(0));
         for (part, gap) in self.parts.iter_mut().zip(gaps) {
             part.from = from;

@@ -237,6 +237,9 @@ fn line(hunk: &Hunk) -> String {
                 quoted(text)
             )
         }
+        None if hunk.is_moved() => {
+            format!("- {}: moved {base}, which would read {proposed}", hunk_outcome(hunk))
+        }
         None => format!("- {}: {base} → {proposed}", hunk_outcome(hunk)),
     }
 }

@@ -5,6 +5,7 @@ mod decisions;
 mod differing;
 mod judging;
 mod lives;
+mod moving;
 mod people;
 mod rebasing;
 mod remembering;

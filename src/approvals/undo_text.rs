@@ -182,7 +182,7 @@ fn inverse_edits(index: usize, hunk: &Hunk, text: &Text) -> Option<Vec<HunkEdit>
         let base = text.slice(from..to).ok()?;
         let edit = TextEdit { from, to, insert: part.insert.clone() };
         let origin = part.stood.map(PlacementOrigin::Stood);
-        edits.push(HunkEdit { index, edit, base, origin });
+        edits.push(HunkEdit { index, rank: part.rank, edit, base, origin });
         done = to;
     }
     Some(edits)
@@ -195,8 +195,13 @@ fn is_touched(hunk: &Hunk, edits: &[HunkEdit]) -> bool {
 }
 
 /// Returns the text from the first of a hunk's edits to the last, and the text that they would
-/// restore.
+/// restore; if the hunk is moved, without the words between its places.
 fn touched_since(hunk: &Hunk, edits: &[HunkEdit], text: &Text) -> Option<TouchedSince> {
+    if hunk.is_moved() {
+        let stands = edits.iter().map(|it| it.base.as_str()).collect();
+        let restores = edits.iter().map(|it| it.edit.insert.as_str()).collect();
+        return Some(TouchedSince { id: hunk.id.clone(), stands, restores });
+    }
     let (first, last) = (edits.first()?, edits.last()?);
     let stands = text.slice(first.edit.from..last.edit.to).ok()?;
     let mut restores = String::new();

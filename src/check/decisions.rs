@@ -253,10 +253,15 @@ fn wrong_words(
         let Ok(words) = after.slice(*from..*to) else { continue };
         let (choice, text) = taken.verdict_on(hunk);
         let fits = match (&text, origin) {
+            // A person's own words for a moved change leave its removal as it is.
+            (Some(_), PlacementOrigin::Proposed) if hunk.is_moved() && words.is_empty() => true,
             (Some(text), PlacementOrigin::Edited) => *text == words,
             (text, PlacementOrigin::Proposed) => {
                 text.as_ref().is_none_or(|text| *text == hunk.proposed())
                     && hunk.parts.iter().any(|part| part.insert == words)
+            }
+            (None, PlacementOrigin::Stood(_)) if hunk.is_moved() => {
+                hunk.parts.iter().any(|part| part.insert.trim() == words)
             }
             (_, PlacementOrigin::Stood(_)) | (None, PlacementOrigin::Edited) => false,
         };

@@ -7,7 +7,8 @@
 //! has only corrections gives a [`HunkDraft`] for each of them (`corrections`), any other one gives
 //! a single one, with a part for each changed place. Sentences that split, merge or change places
 //! are one hunk (`clusters`), and so are changes that read only together (`dependents`). Changes
-//! are never joined across the end of a paragraph. A new paragraph is one change, and so is one
+//! are never joined across the end of a paragraph, except that words removed in one place and put in
+//! at another are one hunk, of kind `moved` (`moves`). A new paragraph is one change, and so is one
 //! that is removed; a very long one is several, cut at the ends of sentences (`split_paragraphs`).
 //! A very long sentence is cut at the best places there are (`split_points`).
 //!
@@ -20,8 +21,10 @@ mod assemble;
 mod blocks;
 mod clusters;
 mod corrections;
+mod crossings;
 mod dependents;
 mod lcs;
+mod moves;
 mod passages;
 mod pipeline;
 mod sentence;
@@ -40,6 +43,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::TextEdit;
+
+use moves::MoveHalves;
 
 pub use passages::{ChangedPassage, common_ends, passages};
 
@@ -82,7 +87,8 @@ pub enum HunkKind {
     Moved,
 }
 
-/// The smallest change a person accepts or rejects: parts in order, disjoint, at least one.
+/// The smallest change a person accepts or rejects: parts in order, disjoint, at least one. Between
+/// the parts of a moved hunk, those of other hunks may lie.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkDraft {
     /// Parts that change together.
@@ -139,8 +145,10 @@ pub fn diff_so_far(old: &str, written: &str, limits: &DiffLimits) -> PartialDraf
     PartialDraft { hunks, blocks: blocks.len() - 1 }
 }
 
-/// Returns the changes that turn `old` into `new`, in order and disjoint; empty if the texts are
-/// equal.
+/// Returns the changes that turn `old` into `new`; empty if the texts are equal.
+///
+/// The parts of all hunks are disjoint. Hunks are in order, a moved one where its words are put in;
+/// so the hunks that put words in at one place are in the order of those words.
 ///
 /// Both texts must have their line ends normalised to `\n`, as [`super::Text`] does.
 pub fn diff(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
@@ -156,12 +164,28 @@ pub fn diff_between(
     limits: &DiffLimits,
 ) -> Vec<HunkDraft> {
     let place = split_paragraphs::SplitContext { before, old, after };
-    let hunks = split_paragraphs::cut_removed(place, new, diff_whole(old, new, limits));
-    split_paragraphs::cut(place, hunks)
+    let mut halves = MoveHalves::of(diff_whole(old, new, limits), limits);
+    halves.hunks = cut_long(place, new, halves.hunks);
+    halves.joined()
 }
 
-/// Returns the changes as [`diff`] does, with every added or removed paragraph in one piece,
-/// however long it is.
+/// Returns the changes as [`diff`] does, but words that move are removed by one hunk and put in by
+/// another, so that all parts are in order.
+pub fn diff_in_order(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
+    let place = split_paragraphs::SplitContext { before: "", old, after: "" };
+    cut_long(place, new, diff_whole(old, new, limits))
+}
+
+fn cut_long(
+    place: split_paragraphs::SplitContext,
+    new: &str,
+    hunks: Vec<HunkDraft>,
+) -> Vec<HunkDraft> {
+    split_paragraphs::cut(place, split_paragraphs::cut_removed(place, new, hunks))
+}
+
+/// Returns the changes as [`diff_in_order`] does, with every added or removed paragraph in one
+/// piece, however long it is.
 pub fn diff_whole(old: &str, new: &str, limits: &DiffLimits) -> Vec<HunkDraft> {
     if old == new {
         return Vec::new();

@@ -188,6 +188,7 @@ fn instead(hunk: &Hunk, told: &str) -> String {
     };
     let (base, proposed) = (hunk.base(), hunk.proposed());
     let what = match (base.is_empty(), proposed.is_empty()) {
+        _ if hunk.is_moved() => format!("would move {}", quoted(&base)),
         (true, _) => format!("would add {}", quoted(&proposed)),
         (false, true) => format!("would remove {}", quoted(&base)),
         (false, false) => format!("would write {} instead of {}", quoted(&proposed), quoted(&base)),

@@ -195,7 +195,7 @@ fn asked(request: &Arc<ApprovalRequest>) -> JsonRequest<'_> {
 
 fn change(hunk: &Hunk) -> JsonChange<'_> {
     let words = hunk.parts.iter().map(|part| {
-        let HunkPart { from, to, base, insert, conflict: _, stood: _ } = part;
+        let HunkPart { from, to, base, insert, conflict: _, stood: _, rank: _ } = part;
         JsonWords { from: *from, to: *to, base, insert }
     });
     JsonChange {

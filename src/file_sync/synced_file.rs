@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 use crate::document::Text;
-use crate::document::diff::{DiffLimits, HunkDraft, diff};
+use crate::document::diff::{DiffLimits, HunkDraft, diff_in_order};
 use crate::failpoint;
 use crate::ids::{DocumentId, Version};
 use crate::rooms::file_state::{FileMerge, FileState, FileStatus, MergedChanges};
@@ -372,7 +372,10 @@ async fn compared(
     theirs: &Text,
 ) -> SyncResult<(Vec<HunkDraft>, Vec<HunkDraft>)> {
     let (base, ours, theirs) = (base.to_string(), ours.to_string(), theirs.to_string());
-    blocking(move || (diff(&base, &ours, &limits()), diff(&base, &theirs, &limits()))).await
+    blocking(move || {
+        (diff_in_order(&base, &ours, &limits()), diff_in_order(&base, &theirs, &limits()))
+    })
+    .await
 }
 
 fn limits() -> DiffLimits {

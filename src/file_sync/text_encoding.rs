@@ -5,7 +5,7 @@
 //! neighbours.
 
 use crate::document::Text;
-use crate::document::diff::{DiffLimits, DraftPart, diff};
+use crate::document::diff::{DiffLimits, DraftPart, diff_in_order};
 
 const MARK: char = '\u{feff}';
 
@@ -58,8 +58,9 @@ pub(super) fn made(text: &str, form: TextEncoding) -> String {
 
 /// Returns the file `content` with its text changed to `text`: unchanged passages stay as they are.
 pub(super) fn written(content: &str, text: &str, limits: &DiffLimits) -> String {
-    let parts =
-        || diff(&read(content).to_string(), text, limits).into_iter().flat_map(|it| it.parts);
+    let parts = || {
+        diff_in_order(&read(content).to_string(), text, limits).into_iter().flat_map(|it| it.parts)
+    };
     rewritten(content, text, parts)
 }
 

@@ -134,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::document::diff::{DiffLimits, diff};
+    use crate::document::diff::{DiffLimits, diff_in_order as diff};
 
     fn changes(old: &str, new: &str) -> Vec<HunkDraft> {
         diff(old, new, &DiffLimits::default())

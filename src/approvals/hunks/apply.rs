@@ -1,5 +1,7 @@
 //! Conversion of accepted hunks into one change of the text, and its effect on the other hunks.
 
+use std::ops::Range;
+
 use crate::approvals::hunk::{Hunk, HunkPart, HunkStatus};
 use crate::approvals::policy::Vote;
 use crate::approvals::{
@@ -8,7 +10,7 @@ use crate::approvals::{
 };
 use crate::document::provenance::{FormerPlace, PlacementOrigin, WordPlacement};
 use crate::document::{ChangeError, ChangeSet, Text, TextEdit, utf16_len};
-use crate::ids::{HunkId, RuleId};
+use crate::ids::{HunkId, RuleId, Version};
 
 /// Person or rule that decides, and the time.
 pub(crate) struct DecidedBy {
@@ -51,6 +53,8 @@ pub(crate) struct AcceptKind<'a> {
 /// An edit and the hunk it comes from, by its index.
 pub(crate) struct HunkEdit {
     pub index: usize,
+    /// Rank of the part it comes from.
+    pub rank: u32,
     pub edit: TextEdit,
     /// Text in the range now.
     pub base: String,
@@ -77,14 +81,14 @@ pub(crate) fn hunk_edits(
 ) -> Option<Vec<HunkEdit>> {
     let hunk = &hunks[index];
     if let Some(seen) = taken.seen
-        && text.slice(hunk.range()).ok()? != seen
+        && hunk.standing(text).ok()? != seen
     {
         return None;
     }
     if hunk.status == HunkStatus::Conflict && !taken.force {
         return None;
     }
-    if let Some(insert) = taken.text {
+    if let Some(insert) = taken.text.filter(|_| !hunk.is_moved()) {
         let standing = text.slice(hunk.range()).ok()?;
         // The text replaces what is between the parts too, so the person must know it.
         if taken.seen.is_none() && standing != hunk.base() {
@@ -94,6 +98,7 @@ pub(crate) fn hunk_edits(
             TextEdit { from: hunk.range().start, to: hunk.range().end, insert: insert.to_owned() };
         return Some(vec![HunkEdit {
             index,
+            rank: hunk.parts.first().map_or(0, |part| part.rank),
             edit,
             base: standing,
             origin: Some(PlacementOrigin::Edited),
@@ -105,15 +110,20 @@ pub(crate) fn hunk_edits(
         // Parts in conflict reach outward and may overlap; nothing is replaced that was not seen.
         let (mut from, mut to) = (part.from.clamp(done, end), part.to.clamp(done, end));
         if part.is_insertion() {
-            from = beside_words(hunks, (index, number), part.from);
+            from = beside_words(hunks, (part.rank, index, number), part.from);
             to = from;
         }
         let base = text.slice(from..to).ok()?;
         if base != part.base && !taken.force {
             return None;
         }
-        let edit = TextEdit { from, to, insert: part.insert.clone() };
-        edits.push(HunkEdit { index, edit, base, origin: Some(PlacementOrigin::Proposed) });
+        // A person's own words for a moved hunk come where its words are put in, and nowhere else.
+        let own = taken.text.filter(|_| !part.insert.is_empty());
+        let insert = own.unwrap_or(&part.insert).to_owned();
+        let origin =
+            Some(if own.is_some() { PlacementOrigin::Edited } else { PlacementOrigin::Proposed });
+        let edit = TextEdit { from, to, insert };
+        edits.push(HunkEdit { index, rank: part.rank, edit, base, origin });
         done = done.max(to);
     }
     Some(edits)
@@ -123,10 +133,10 @@ pub(crate) fn hunk_edits(
 ///
 /// A place can get inside: words that are deleted and typed again come in before the words to be
 /// added in front of them.
-fn beside_words(hunks: &[Hunk], this: (usize, usize), at: usize) -> usize {
+fn beside_words(hunks: &[Hunk], this: (u32, usize, usize), at: usize) -> usize {
     let pending = hunks.iter().enumerate().filter(|(_, h)| h.status == HunkStatus::Pending);
     let parts = pending.flat_map(|(index, h)| {
-        h.parts.iter().enumerate().map(move |(number, part)| ((index, number), part))
+        h.parts.iter().enumerate().map(move |(number, part)| ((part.rank, index, number), part))
     });
     let mut inside = parts.filter(|(_, part)| part.from < at && at < part.to);
     match inside.next() {
@@ -141,7 +151,7 @@ fn beside_words(hunks: &[Hunk], this: (usize, usize), at: usize) -> usize {
 ///
 /// Overlaps happen only with force: a hunk in conflict reaches outward, perhaps over its neighbour.
 pub(crate) fn in_order(edits: &mut [HunkEdit]) -> Vec<usize> {
-    edits.sort_by_key(|e| (e.edit.from, e.edit.to, e.index));
+    edits.sort_by_key(|e| (e.edit.from, e.edit.to, e.rank, e.index));
     let overlaps = edits.windows(2).filter(|pair| pair[1].edit.from < pair[0].edit.to);
     let mut indices: Vec<usize> =
         overlaps.flat_map(|pair| [pair[0].index, pair[1].index]).collect();
@@ -163,18 +173,28 @@ impl ApprovalRequest {
         let mut placed = Vec::new();
         // Total inserted and deleted so far, for the place of each edit in the new text.
         let (mut grown, mut shrunk) = (0, 0);
-        for HunkEdit { index, edit, base, origin } in edits {
+        for HunkEdit { index, rank, edit, base, origin } in edits {
             let from = edit.from + grown - shrunk;
             let len = utf16_len(&edit.insert);
             let to = from + len;
             (grown, shrunk) = (grown + len, shrunk + edit.to - edit.from);
             if let Some(origin) = origin.clone().filter(|_| edit.insert != *base) {
-                let hunk = Some(self.hunks[*index].id.clone());
-                placed.push(WordPlacement { from, to, hunk, origin });
+                let hunk = &self.hunks[*index];
+                let moved = hunk.is_moved().then(|| former_place(edits, *index, edit, before));
+                let id = Some(hunk.id.clone());
+                placed.push(match moved.flatten() {
+                    Some((words, former)) => WordPlacement {
+                        from: from + words.start,
+                        to: from + words.end,
+                        hunk: id,
+                        origin: PlacementOrigin::Stood(former),
+                    },
+                    None => WordPlacement { from, to, hunk: id, origin },
+                });
             }
             let (base, insert) = (edit.insert.clone(), base.clone());
             let stood = Some(FormerPlace { version: before, at: edit.from });
-            let part = HunkPart { from, to, base, insert, conflict: false, stood };
+            let part = HunkPart { from, to, base, insert, conflict: false, stood, rank: *rank };
             self.hunks[*index].inverse.push(part);
         }
         Ok(AppliedHunks { changes, put, placed })
@@ -234,6 +254,25 @@ impl ApprovalRequest {
     }
 }
 
+/// Returns the words of `edit` that a moved hunk takes from another place without a change, as
+/// units of what is inserted, and where they stood: moving words does not make them the AI's.
+fn former_place(
+    edits: &[HunkEdit],
+    index: usize,
+    edit: &TextEdit,
+    version: Version,
+) -> Option<(Range<usize>, FormerPlace)> {
+    let removal = edits.iter().find(|it| it.index == index && it.edit.insert.is_empty())?;
+    let words = edit.insert.trim();
+    if words.is_empty() || removal.base.trim() != words {
+        return None;
+    }
+    let lead = |text: &str| utf16_len(&text[..text.len() - text.trim_start().len()]);
+    let start = lead(&edit.insert);
+    let at = removal.edit.from + lead(&removal.base);
+    Some((start..start + utf16_len(words), FormerPlace { version, at }))
+}
+
 /// Returns the place of an insertion beside `edits`; `None` if an edit removes the place.
 fn place_among(part: &HunkPart, index: usize, edits: &[HunkEdit]) -> Option<usize> {
     let at = part.from;
@@ -242,7 +281,7 @@ fn place_among(part: &HunkPart, index: usize, edits: &[HunkEdit]) -> Option<usiz
     }
     let comes_first = |e: &&HunkEdit| {
         let added_here = e.edit.from == at && e.edit.to == at;
-        if added_here { e.index < index } else { e.edit.to <= at }
+        if added_here { (e.rank, e.index) < (part.rank, index) } else { e.edit.to <= at }
     };
     let (mut grown, mut shrunk) = (0, 0);
     for HunkEdit { edit, .. } in edits.iter().filter(comes_first) {

@@ -28,7 +28,7 @@ impl Hunk {
                 });
         }
         self.status == HunkStatus::Conflict
-            && after.slice(self.range()).is_ok_and(|words| words == self.proposed())
+            && self.standing(after).is_ok_and(|words| words == self.proposed())
     }
 }
 

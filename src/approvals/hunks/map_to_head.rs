@@ -44,6 +44,7 @@ impl ArrivedHunks {
         for (index, draft) in drafts.into_iter().enumerate() {
             hunks.push(Hunk::new(request, index + 1, draft, base)?);
         }
+        rank(&mut hunks);
         let mut text = base.clone();
         for change in updates {
             change.apply(&mut text)?;
@@ -79,6 +80,19 @@ impl ArrivedHunks {
     }
 }
 
+/// Numbers the parts in the order of the text, if the hunks are not in that order.
+fn rank(hunks: &mut [Hunk]) {
+    if !hunks.iter().any(Hunk::is_moved) {
+        return;
+    }
+    let mut parts: Vec<_> = hunks.iter_mut().flat_map(|hunk| &mut hunk.parts).collect();
+    // Stable: what is put in at one place is in the order of the hunks.
+    parts.sort_by_key(|part| (part.from, part.to));
+    for (part, rank) in parts.into_iter().zip(1..) {
+        part.rank = rank;
+    }
+}
+
 /// Returns drafts, each with the paragraph it is in.
 fn grouped(mut drafts: Vec<HunkDraft>, base: &Text) -> Result<Vec<HunkDraft>, PositionError> {
     if drafts.iter().any(|draft| draft.group.is_some()) {
@@ -101,7 +115,7 @@ fn grouped(mut drafts: Vec<HunkDraft>, base: &Text) -> Result<Vec<HunkDraft>, Po
 
 impl ReturnedHunk {
     fn new(hunk: &Hunk, text: &Text) -> Self {
-        let now = text.slice(hunk.range()).unwrap_or_default();
+        let now = hunk.standing(text).unwrap_or_default();
         Self { base: hunk.base(), proposed: hunk.proposed(), now }
     }
 

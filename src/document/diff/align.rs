@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::{BlockKind, DiffUnit};
-use super::words::{TokenKind, WordToken};
+use super::words::{TokenKind, WordBag, WordToken, bag, weight};
 
 /// Consecutive old units that became consecutive new ones: either run may be empty. Indices into
 /// the two lists of units.
@@ -13,8 +13,15 @@ pub(super) struct UnitSwap {
     pub new: Range<usize>,
 }
 
+impl UnitSwap {
+    /// Returns the units before and after.
+    pub fn units<'a>(&self, sides: UnitLists<'a>) -> (&'a [WordedUnit], &'a [WordedUnit]) {
+        (&sides.old[self.old.clone()], &sides.new[self.new.clone()])
+    }
+}
+
 /// Likeness below which two sentences are not versions of each other.
-const ALIKE: f32 = 0.35;
+pub(super) const ALIKE: f32 = 0.35;
 
 /// Likeness from which on a list counts as the paragraph that it replaces.
 const SAME_WORDS: f32 = 0.5;
@@ -33,7 +40,7 @@ pub(super) struct WordedUnit {
     /// End of the text, before the white space that follows it, in bytes.
     pub body_end: usize,
     /// Numbers and sizes of the words, sorted.
-    pub bag: Vec<(u32, u32)>,
+    pub bag: WordBag,
     pub weight: u32,
 }
 
@@ -41,13 +48,8 @@ impl WordedUnit {
     pub fn new(tokens: Vec<WordToken>, unit: DiffUnit) -> Self {
         let solid = tokens.iter().rposition(|t| t.stuff != TokenKind::Space);
         let body_end = solid.map_or(unit.range.start, |at| tokens[at].range.end);
-        let mut bag: Vec<(u32, u32)> = tokens
-            .iter()
-            .filter(|t| t.stuff != TokenKind::Space)
-            .map(|t| (t.id, t.range.len() as u32))
-            .collect();
-        bag.sort_unstable();
-        let weight = bag.iter().map(|&(_, size)| size).sum();
+        let bag = bag(&tokens);
+        let weight = weight(&bag);
         Self { unit, tokens, body_end, bag, weight }
     }
 
@@ -70,6 +72,13 @@ impl WordedUnit {
     pub fn likeness(&self, other: &Self) -> f32 {
         likeness(&self.bag, &other.bag, self.weight + other.weight)
     }
+}
+
+/// Returns the words of units in no order.
+pub(super) fn bag_of(units: &[WordedUnit]) -> WordBag {
+    let mut bag: WordBag = units.iter().flat_map(|it| it.bag.iter().copied()).collect();
+    bag.sort_unstable();
+    bag
 }
 
 /// Returns the likeness, 0 to 1, of two sorted bags of words that weigh `all` together.
@@ -185,7 +194,7 @@ fn in_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// Groups units that make up a whole block; the others stay alone.
-fn whole_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn whole_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let mut at = range.start;
     while at < range.end {
@@ -219,15 +228,10 @@ pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
             && items_after >= 2
             && blocks(list) <= items_after + 1
     };
-    let bag = |list: &[WordedUnit]| {
-        let mut bag: Vec<_> = list.iter().flat_map(|s| s.bag.iter().copied()).collect();
-        bag.sort_unstable();
-        bag
-    };
     let weight = |list: &[WordedUnit]| list.iter().map(|s| s.weight).sum::<u32>();
     !old.iter().chain(new).any(is_code)
         && (becomes(old, new) || becomes(new, old))
-        && likeness(&bag(old), &bag(new), weight(old) + weight(new)) >= SAME_WORDS
+        && likeness(&bag_of(old), &bag_of(new), weight(old) + weight(new)) >= SAME_WORDS
 }
 
 /// Path by which the best sum up to a pair was reached.

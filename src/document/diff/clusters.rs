@@ -1,22 +1,32 @@
 //! Sentences that belong to one decision: those that split, merge or change places, or that took
 //! over the words of the sentence beside them.
 
-use super::align::{UnitLists, UnitSwap, WordedUnit, common, likeness};
+use std::collections::HashMap;
+
+use super::align::{UnitLists, UnitSwap, WordedUnit, bag_of, common, likeness};
 use super::blocks::BlockKind;
+use super::moves::{FEWEST_WORDS, SAME};
+use super::words::{WordBag, count_words, weight};
 
 /// Least weight, in bytes, of the words that a sentence takes over from its neighbour.
 const TAKEN: u32 = 5;
 
-/// Likeness from which on a sentence removed here and one added there are the same sentence.
-const SAME: f32 = 0.6;
-
 /// Most sentences that a swap may reach over.
 const REACH: usize = 4;
 
+/// Most changes between the halves of a move that changes words too.
+const NEAR: usize = 8;
+
 /// Returns the changes of the sentences of `sides` in order, those that belong together as one.
 pub(super) fn clusters(sides: UnitLists, swaps: Vec<UnitSwap>) -> Vec<UnitSwap> {
+    let moving = moving(sides, &swaps);
     let mut clusters: Vec<UnitSwap> = Vec::with_capacity(swaps.len());
-    for mut swap in swaps {
+    for (mut swap, moves) in swaps.into_iter().zip(moving) {
+        // What is only moved is found later, and nothing else depends on it.
+        if moves {
+            clusters.push(swap);
+            continue;
+        }
         let near = clusters.iter().rev();
         let near = near.take_while(|it| swap.old.start - it.old.end <= REACH).take(REACH);
         let near = near.take_while(|it| is_one_paragraph(sides, &covering(it, &swap)));
@@ -31,6 +41,36 @@ pub(super) fn clusters(sides: UnitLists, swaps: Vec<UnitSwap>) -> Vec<UnitSwap> 
         clusters.push(swap);
     }
     clusters
+}
+
+/// Returns for each change whether it is half of a move: units are removed that are added near by,
+/// or anywhere in the same words.
+fn moving(sides: UnitLists, swaps: &[UnitSwap]) -> Vec<bool> {
+    let half = |swap: &UnitSwap| {
+        let (units, text) = match (swap.old.is_empty(), swap.new.is_empty()) {
+            (false, true) => (&sides.old[swap.old.clone()], sides.old_text),
+            (true, false) => (&sides.new[swap.new.clone()], sides.new_text),
+            _ => return None,
+        };
+        let words: usize = units.iter().map(|it| count_words(&it.tokens)).sum();
+        let (first, last) = (units.first()?, units.last()?);
+        (words >= FEWEST_WORDS).then(|| &text[first.unit.range.start..last.body_end])
+    };
+    let halves: Vec<Option<&str>> = swaps.iter().map(half).collect();
+    let mut sides_of: HashMap<&str, [bool; 2]> = HashMap::new();
+    for (swap, text) in swaps.iter().zip(&halves) {
+        let Some(text) = text else { continue };
+        sides_of.entry(text).or_default()[usize::from(swap.old.is_empty())] = true;
+    }
+    let is_moved = |index: usize| {
+        let Some(text) = halves[index] else { return false };
+        let near = index.saturating_sub(NEAR)..(index + NEAR + 1).min(swaps.len());
+        sides_of[text] == [true; 2]
+            || near.into_iter().any(|other| {
+                halves[other].is_some() && changes_place(sides, &swaps[index], &swaps[other])
+            })
+    };
+    (0..swaps.len()).map(is_moved).collect()
 }
 
 /// Returns one change that covers all from `first` to `last`.
@@ -72,16 +112,13 @@ fn changes_place(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
         }
         _ => return false,
     };
-    let (gone, come) = (bag(gone), bag(come));
+    let (gone, come) = (bag_of(gone), bag_of(come));
     likeness(&gone, &come, weight(&gone) + weight(&come)) >= SAME
 }
 
-/// Numbers and weights of words, sorted.
-type WordBag = Vec<(u32, u32)>;
-
 /// Returns the words that a change takes away and those that it brings.
 fn exchanged(sides: UnitLists, swap: &UnitSwap) -> (WordBag, WordBag) {
-    let (old, new) = (bag(&sides.old[swap.old.clone()]), bag(&sides.new[swap.new.clone()]));
+    let (old, new) = (bag_of(&sides.old[swap.old.clone()]), bag_of(&sides.new[swap.new.clone()]));
     let mut stay = Vec::new();
     common(&old, &new, |word| stay.push(word));
     let without = |bag: WordBag| {
@@ -90,14 +127,4 @@ fn exchanged(sides: UnitLists, swap: &UnitSwap) -> (WordBag, WordBag) {
         bag.into_iter().filter(is_gone).collect::<WordBag>()
     };
     (without(old), without(new))
-}
-
-fn bag(units: &[WordedUnit]) -> WordBag {
-    let mut bag: WordBag = units.iter().flat_map(|it| it.bag.iter().copied()).collect();
-    bag.sort_unstable();
-    bag
-}
-
-fn weight(bag: &[(u32, u32)]) -> u32 {
-    bag.iter().map(|(_, weight)| weight).sum()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::{TokenKind, TokenSwap, WordToken};
+use super::words::{TokenKind, TokenSwap, WordToken, count_words};
 
 /// Most words on either side of a correction.
 const MOST_WORDS: usize = 2;
@@ -17,6 +17,18 @@ const SHORT: usize = 5;
 /// Small words that are longer than [`SMALL`].
 const SMALL_WORDS: &[&str] =
     &["been", "have", "more", "most", "some", "eine", "einen", "einem", "einer", "dans", "pour"];
+
+/// Words with which another verb forms a tense, so that it changes where they come or go.
+const AUXILIARIES: &[&str] = &[
+    "am", "are", "be", "been", "being", "did", "do", "does", "had", "has", "have", "is", "was",
+    "were", "will", "would", //
+    "hat", "hatte", "hatten", "haben", "ist", "sind", "war", "waren", "wird", "wurde", "wurden",
+    "würde", //
+    "a", "ai", "ont", "avait", "avaient", "est", "sont", "était", "étaient",
+];
+
+/// Most words between an auxiliary and its verb, such as `never`.
+const MOST_ADVERBS: usize = 2;
 
 /// Two sentences as words: texts and tokens.
 #[derive(Clone, Copy)]
@@ -41,7 +53,9 @@ impl Wording<'_> {
         };
         let changes: Vec<(Vec<String>, Vec<String>)> =
             swaps.iter().map(|it| (solid(self.old, &it.old), solid(self.new, &it.new))).collect();
-        let is_word = |it: &String| it.chars().any(char::is_alphanumeric);
+        if (1..swaps.len()).any(|right| self.belong_together(swaps, &changes, right)) {
+            return false;
+        }
         let (mut marks, mut words_added, mut words_removed) = (0, 0, 0);
         for (index, (old, new)) in changes.iter().enumerate() {
             // A word or mark that moves.
@@ -69,6 +83,38 @@ impl Wording<'_> {
         }
         // Two commas may enclose a phrase; an added word may stand for a removed one.
         marks < 2 && (words_added == 0 || words_removed == 0)
+    }
+
+    /// Returns `true` if a word that comes or goes belongs to the changed word that is next: it is
+    /// directly beside that, or it is an auxiliary before it, as in `had never seen` → `never saw`.
+    /// One without the other would read wrong.
+    fn belong_together(
+        &self,
+        swaps: &[TokenSwap],
+        changes: &[(Vec<String>, Vec<String>)],
+        right: usize,
+    ) -> bool {
+        let words = |(old, new): &(Vec<String>, Vec<String>)| {
+            [old, new].map(|side| side.iter().any(|it| is_word(it)))
+        };
+        let left = right - 1;
+        let comes_or_goes = |at: usize| {
+            let [old, new] = words(&changes[at]);
+            old != new && !(old && self.is_doubled(&swaps[at]))
+        };
+        let changes_word = |at: usize| words(&changes[at]) == [true; 2];
+        let is_auxiliary = |(old, new): &(Vec<String>, Vec<String>)| {
+            old.iter().chain(new).all(|it| AUXILIARIES.contains(&it.as_str()))
+        };
+        let between = &self.old.1[swaps[left].old.end..swaps[right].old.start];
+        let is_tense = comes_or_goes(left)
+            && is_auxiliary(&changes[left])
+            && count_words(between) <= MOST_ADVERBS;
+        let is_beside = between.iter().all(|it| it.stuff == TokenKind::Space);
+        is_tense && changes_word(right)
+            || is_beside
+                && (comes_or_goes(left) && changes_word(right)
+                    || changes_word(left) && comes_or_goes(right))
     }
 
     /// Returns `true` if a word or two became similar ones.
@@ -116,6 +162,10 @@ impl Wording<'_> {
         !gone.is_empty()
             && (behind.eq(gone.iter().cloned()) || before.eq(gone.iter().rev().cloned()))
     }
+}
+
+fn is_word(piece: &str) -> bool {
+    piece.chars().any(char::is_alphanumeric)
 }
 
 /// Returns `true` for marks that stand on both sides of a phrase, such as commas.

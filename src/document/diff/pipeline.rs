@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::align::{UnitLists, UnitSwap, WordedUnit, align, is_reshaped};
 use super::blocks::{BlockKind, TextBlock, blocks, units};
 use super::clusters::clusters;
+use super::crossings::{crossed, regions};
 use super::lcs::gaps;
 use super::sentence::{PairHunk, pair, several};
 use super::split_points::{at_sentence_marks, is_long_sentence};
@@ -63,7 +64,8 @@ pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteHunk
     let (old_blocks, new_blocks) = (blocks(old), blocks(new));
     let mut stage =
         DiffStage { old, new, limits, words: WordNumbers::default(), hunks: Vec::new() };
-    for (o, n) in block_gaps((old, &old_blocks), (new, &new_blocks), limits) {
+    let gaps = block_gaps((old, &old_blocks), (new, &new_blocks), limits);
+    for (o, n) in regions((old, &old_blocks), (new, &new_blocks), gaps) {
         let end = BytePlace {
             old: start_of(old, &old_blocks, o.end),
             new: start_of(new, &new_blocks, n.end),
@@ -138,7 +140,7 @@ impl<'a> DiffStage<'a> {
         let mut swaps = Vec::new();
         for (o, n) in gaps(&old_ids, &new_ids, self.limits) {
             if is_reshaped(&old[o.clone()], &new[n.clone()]) {
-                self.sentences_changed(sides, &clusters(sides, std::mem::take(&mut swaps)), end);
+                self.unit_swaps(sides, std::mem::take(&mut swaps), end);
                 let begun = self.hunks.len();
                 self.sentences_changed(sides, &align(sides, o.clone(), n), end);
                 let found = self.hunks.drain(begun..).flat_map(|it| it.parts);
@@ -151,7 +153,13 @@ impl<'a> DiffStage<'a> {
                 swaps.extend(align(sides, o, n));
             }
         }
-        self.sentences_changed(sides, &clusters(sides, swaps), end);
+        self.unit_swaps(sides, swaps, end);
+    }
+
+    /// Adds the hunks of sentences that changed, those that belong together as one.
+    fn unit_swaps(&mut self, sides: UnitLists, swaps: Vec<UnitSwap>, end: BytePlace) {
+        let swaps = clusters(sides, crossed(sides, swaps, self.limits));
+        self.sentences_changed(sides, &swaps, end);
     }
 
     /// Adds the hunks of sentences that changed; `end` is the end of the region.

@@ -15,7 +15,7 @@ use super::align::WordedUnit;
 use super::blocks::{BlockKind, TextBlock, blocks, units};
 use super::split_points::{self, LONGEST, at_sentence_marks};
 use super::words::WordNumbers;
-use super::{DraftPart, HunkDraft};
+use super::{DraftPart, HunkDraft, HunkKind};
 use crate::document::utf16_len;
 
 /// Side on which pieces carry the space between them.
@@ -74,12 +74,18 @@ fn turned_back(hunks: &[HunkDraft]) -> Vec<HunkDraft> {
         let (base, insert) = (part.insert.clone(), part.base.clone());
         DraftPart { from, to: from + inserted, base, insert }
     };
-    hunks.iter().map(|hunk| hunk.parts.iter().map(&mut back).collect::<Vec<_>>().into()).collect()
+    let turned = |hunk: &HunkDraft| HunkDraft {
+        parts: hunk.parts.iter().map(&mut back).collect(),
+        ..hunk.clone()
+    };
+    hunks.iter().map(turned).collect()
 }
 
-/// Returns `true` if a change only adds words, at one place.
+/// Returns `true` if a change only adds words, at one place. Words that move are one decision, so
+/// they do not count.
 fn is_added(hunk: &HunkDraft) -> bool {
-    matches!(hunk.parts.as_slice(), [part] if part.base.is_empty())
+    hunk.kind != Some(HunkKind::Moved)
+        && matches!(hunk.parts.as_slice(), [part] if part.base.is_empty())
 }
 
 fn is_long(hunk: &HunkDraft) -> bool {
@@ -119,7 +125,10 @@ impl SplitText {
         let first = &run.first()?.parts[0];
         let at = self.parts.iter().find(|(_, part)| part == first)?.0.start;
         let texts: Vec<&str> = run.iter().map(|hunk| hunk.parts[0].insert.as_str()).collect();
-        let lead = self.leading(at, &texts).map(|(back, texts)| {
+        // Words that move to this place too would change places with additions that lead.
+        let are_alone = self.parts.iter().filter(|(it, _)| *it == (at..at)).count() == run.len();
+        let lead = self.leading(at, &texts).filter(|(back, _)| *back == 0 || are_alone);
+        let lead = lead.map(|(back, texts)| {
             let may = |k: usize| {
                 self.goes_on_before(at - back) && texts[..k].iter().all(|it| is_prose(it))
             };
@@ -142,7 +151,11 @@ impl SplitText {
         if pieces.len() == run.len() {
             return None;
         }
-        let hunk = |insert| vec![DraftPart { from, to: from, base: String::new(), insert }].into();
+        let hunk = |(index, insert): (usize, String)| {
+            let part = DraftPart { from, to: from, base: String::new(), insert };
+            let HunkDraft { kind, group, .. } = run[index];
+            HunkDraft { kind, group, ..HunkDraft::from(vec![part]) }
+        };
         Some(pieces.into_iter().map(hunk).collect())
     }
 
@@ -231,8 +244,9 @@ impl SplitText {
     }
 }
 
-/// Returns each text, or its pieces if it is long and `may` permits to cut it.
-fn pieces(texts: &[String], style: SpaceSide, may: impl Fn(usize) -> bool) -> Vec<String> {
+/// Returns each text, or its pieces if it is long and `may` permits to cut it, with the index of
+/// the text.
+fn pieces(texts: &[String], style: SpaceSide, may: impl Fn(usize) -> bool) -> Vec<(usize, String)> {
     let mut pieces = Vec::with_capacity(texts.len());
     for (k, text) in texts.iter().enumerate() {
         let ends = if utf16_len(text) > LONGEST && is_prose(text) && may(k) {
@@ -242,7 +256,7 @@ fn pieces(texts: &[String], style: SpaceSide, may: impl Fn(usize) -> bool) -> Ve
         };
         let mut from = 0;
         for to in ends.into_iter().chain([text.len()]) {
-            pieces.push(text[from..to].to_owned());
+            pieces.push((k, text[from..to].to_owned()));
             from = to;
         }
     }

@@ -87,6 +87,27 @@ fn cut(text: &str, mut give: impl FnMut(usize, usize)) {
     }
 }
 
+/// Numbers and sizes of words, sorted, without white space.
+pub(super) type WordBag = Vec<(u32, u32)>;
+
+/// Returns the words of tokens in no order.
+pub(super) fn bag(tokens: &[WordToken]) -> WordBag {
+    let solid = tokens.iter().filter(|it| it.stuff != TokenKind::Space);
+    let mut bag: WordBag = solid.map(|it| (it.id, it.range.len() as u32)).collect();
+    bag.sort_unstable();
+    bag
+}
+
+/// Returns the size of words, in bytes.
+pub(super) fn weight(bag: &[(u32, u32)]) -> u32 {
+    bag.iter().map(|(_, weight)| weight).sum()
+}
+
+/// Counts the words among tokens.
+pub(super) fn count_words(tokens: &[WordToken]) -> usize {
+    tokens.iter().filter(|it| it.stuff == TokenKind::Word).count()
+}
+
 /// A run of tokens replaced by another run; either may be empty. Indices into the two token lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TokenSwap {

@@ -19,12 +19,13 @@ fn paragraph(name: &str, count: usize) -> String {
 fn taken(old: &str, hunks: &[HunkDraft], take: impl Fn(usize) -> bool) -> String {
     let old: Vec<u16> = old.encode_utf16().collect();
     let (mut new, mut at) = (Vec::new(), 0);
-    for (_, hunk) in hunks.iter().enumerate().filter(|(index, _)| take(*index)) {
-        for part in &hunk.parts {
-            new.extend_from_slice(&old[at..part.from]);
-            new.extend(part.insert.encode_utf16());
-            at = part.to;
-        }
+    let taken = hunks.iter().enumerate().filter(|(index, _)| take(*index));
+    let mut parts: Vec<_> = taken.flat_map(|(_, hunk)| &hunk.parts).collect();
+    parts.sort_by_key(|part| (part.from, part.to));
+    for part in parts {
+        new.extend_from_slice(&old[at..part.from]);
+        new.extend(part.insert.encode_utf16());
+        at = part.to;
     }
     new.extend_from_slice(&old[at..]);
     String::from_utf16(&new).unwrap()

@@ -4,11 +4,15 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::LONGEST;
-use crate::document::diff::{DiffLimits, HunkDraft, diff};
+use crate::document::diff::{DiffLimits, HunkDraft, HunkKind, diff};
 use crate::document::utf16_len;
 
 /// What a change takes away or brings, whichever is more.
 fn size(hunk: &HunkDraft) -> usize {
+    if hunk.kind == Some(HunkKind::Moved) {
+        // It is as long as what moves.
+        return 0;
+    }
     let span = hunk.parts[hunk.parts.len() - 1].to - hunk.parts[0].from;
     span.max(hunk.parts.iter().map(|part| utf16_len(&part.insert)).sum())
 }
@@ -21,7 +25,9 @@ fn readable(old: &str, new: &str) -> Vec<HunkDraft> {
     let (mut made, mut at) = (Vec::new(), 0);
     let words = starts(old, old.split_word_bound_indices().map(|(at, _)| at));
     let graphemes = starts(old, old.grapheme_indices(true).map(|(at, _)| at));
-    for part in hunks.iter().flat_map(|hunk| &hunk.parts) {
+    let mut parts: Vec<_> = hunks.iter().flat_map(|hunk| &hunk.parts).collect();
+    parts.sort_by_key(|part| (part.from, part.to));
+    for part in parts {
         for end in [part.from, part.to] {
             assert!(words.contains(&end) && graphemes.contains(&end), "{end} in {old:?}");
         }

@@ -194,7 +194,7 @@ fn votes(hunk: &approvals::Hunk) -> Option<Vec<server::HunkVote>> {
 }
 
 fn part(part: &approvals::HunkPart) -> server::Part {
-    let approvals::HunkPart { from, to, base, insert, conflict, stood: _ } = part;
+    let approvals::HunkPart { from, to, base, insert, conflict, stood: _, rank: _ } = part;
     let conflict = conflict.then_some(true);
     server::Part { from: *from, to: *to, base: base.clone(), insert: insert.clone(), conflict }
 }

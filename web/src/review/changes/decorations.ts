@@ -2,7 +2,7 @@
 import type { Range, Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import type { Hunk, Part } from '../../wire/generated.ts'
-import { editRange, hunkFrom, hunkTo } from './hunk.ts'
+import { editRange, hunkFrom, hunkTo, isMoved, spans } from './hunk.ts'
 
 /** Sent up the DOM from a widget to the editor's frame, which makes that change the active one. */
 export interface HunkAction {
@@ -41,12 +41,15 @@ export function buildDecorations(
     const look = [hunk.id === active && 'is-active', hunk.status === 'conflict' && 'is-conflict']
       .filter(Boolean)
       .join(' ')
-    if (hunk.id === editing) drawEdit(deco, doc, hunk)
+    if (hunk.id === editing) drawEdit(deco, doc, hunk, look)
     else for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)
-    const end = Math.min(hunkTo(hunk), doc.length)
-    const lines = hunk.parts.length === 1 && isBlock(hunk.parts[0]!, doc)
+    // A moved change has its buttons where its words are put in, and other changes between its places.
+    const end = Math.min(isMoved(hunk) ? editRange(hunk).to : hunkTo(hunk), doc.length)
+    const put = isMoved(hunk) ? hunk.parts.find((part) => part.insert !== '') : hunk.parts[0]
+    const lines = (isMoved(hunk) || hunk.parts.length === 1) && !!put && isBlock(put, doc)
     // New lines carry their own bar; their buttons stand at the line before.
-    if (!lines) bar(deco, doc, hunkFrom(hunk), end, look)
+    for (const { from, to } of spans(hunk))
+      if (!lines || to > from) bar(deco, doc, from, Math.min(to, doc.length), look)
     const at = lines && end > 0 && end === doc.lineAt(end).from ? end - 1 : end
     deco.push(
       Decoration.widget({ widget: new LineMark(hunk.id, index + 1, look), side: 2 }).range(at),
@@ -92,7 +95,10 @@ class Proposed extends WidgetType {
 /** Sent by the editor when the place for somebody's own words comes or goes. */
 export const EDIT_HOST = 'copydesk:edit-host'
 
-function drawEdit(deco: Range<Decoration>[], doc: Text, hunk: Hunk): void {
+function drawEdit(deco: Range<Decoration>[], doc: Text, hunk: Hunk, look: string): void {
+  // Words that move still go from where they are.
+  const gone = isMoved(hunk) ? hunk.parts.filter((part) => part.insert === '') : []
+  for (const part of gone) drawPart(deco, doc, part, hunk.id, look)
   const { from, to } = editRange(hunk)
   const end = Math.min(to, doc.length)
   const widget = new EditHost(hunk.id)
@@ -141,9 +147,12 @@ function drawResolved(
   hunk: Hunk,
   outcome: string | null,
 ): void {
-  const [from, to] = [Math.min(hunkFrom(hunk), doc.length), Math.min(hunkTo(hunk), doc.length)]
-  if (from < to) deco.push(Decoration.mark({ class: 'cm-resolved' }).range(from, to))
-  bar(deco, doc, from, to, 'is-resolved')
+  for (const span of spans(hunk)) {
+    const [from, to] = [Math.min(span.from, doc.length), Math.min(span.to, doc.length)]
+    if (from < to) deco.push(Decoration.mark({ class: 'cm-resolved' }).range(from, to))
+    bar(deco, doc, from, to, 'is-resolved')
+  }
+  const to = Math.min(hunkTo(hunk), doc.length)
   if (outcome !== null)
     deco.push(Decoration.widget({ widget: new Outcome(outcome), side: 1 }).range(to))
 }

@@ -102,8 +102,9 @@ export function fits(hunk: Hunk, doc: Text): boolean {
   return hunk.parts.length > 0
 }
 
-/** What stands now in the whole span of the hunk. */
+/** What stands now in the whole span of the hunk; in its two places, if it is moved. The server compares the same words. */
 export function currentText(hunk: Hunk, doc: Text): string {
+  if (isMoved(hunk)) return hunk.parts.map((part) => doc.sliceString(part.from, part.to)).join('')
   return doc.sliceString(hunkFrom(hunk), hunkTo(hunk))
 }
 
@@ -118,6 +119,8 @@ export function baseText(hunk: Hunk, doc: Text): string {
 }
 
 function spanText(hunk: Hunk, doc: Text, side: 'base' | 'insert'): string {
+  // What is between the two places of a moved hunk is not its own.
+  if (isMoved(hunk)) return hunk.parts.map((part) => part[side]).join('')
   let at = hunkFrom(hunk)
   let text = ''
   for (const part of hunk.parts) {
@@ -136,10 +139,13 @@ export function editRange(hunk: Hunk): { from: number; to: number } {
 /** The words that somebody who edits the hunk begins with. */
 export function editableText(hunk: Hunk, doc: Text): string {
   if (!isMoved(hunk)) return proposedText(hunk, doc)
-  return hunk.parts
-    .map((part) => part.insert)
-    .filter(Boolean)
-    .join('')
+  return hunk.parts.map((part) => part.insert).join('')
+}
+
+/** The ranges that the hunk is about: all of its span, or its two places if it is moved. */
+export function spans(hunk: Hunk): { from: number; to: number }[] {
+  if (isMoved(hunk)) return hunk.parts.map(({ from, to }) => ({ from, to }))
+  return [{ from: hunkFrom(hunk), to: hunkTo(hunk) }]
 }
 
 /** Whether the hunk can be made one hunk for each of its parts. Words that move are one change. */

@@ -10,7 +10,7 @@ import {
 import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
-import { hunkFrom, hunkTo, inOrder, isOpen, isPartOf, rebaseHunk } from './hunk.ts'
+import { hunkFrom, hunkTo, inOrder, isOpen, isPartOf, rebaseHunk, spans } from './hunk.ts'
 
 export interface ReviewState {
   /** What can be decided, in reading order. */
@@ -216,7 +216,7 @@ export function describe(hunk: Hunk, number: number, total: number): string {
 
 /** Whether some pending change replaces or splits what stands between two positions. */
 export function inHunk(state: EditorState, from: number, to: number): boolean {
-  const covers = (hunk: Hunk) => hunkFrom(hunk) < to && from < hunkTo(hunk)
+  const covers = (hunk: Hunk) => spans(hunk).some((span) => span.from < to && from < span.to)
   return hunksOf(state).some(covers) || streamingOf(state).some(covers)
 }
 

@@ -2,7 +2,7 @@
 import type { Text } from '@codemirror/state'
 import { countWords } from '../../editor/textStatistics.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { hunkFrom, hunkTo } from './hunk.ts'
+import { hunkFrom, hunkTo, isMoved } from './hunk.ts'
 
 export interface Piece {
   /** `far`: words around the change that are shown only where there is room. */
@@ -26,7 +26,9 @@ export function snippet(hunk: Hunk, doc: Text): Piece[] {
   ]
   let at = from
   for (const part of hunk.parts) {
-    pieces.push({ kind: 'same', text: shorten(doc.sliceString(at, part.from)) })
+    // Between the two places of a moved change is other text.
+    const between = isMoved(hunk) && at < part.from ? ' … ' : doc.sliceString(at, part.from)
+    pieces.push({ kind: 'same', text: shorten(between) })
     pieces.push({ kind: 'gone', text: shorten(part.base) })
     pieces.push({
       kind: 'new',

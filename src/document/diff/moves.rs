@@ -1,0 +1,250 @@
+//! Words that are removed in one place and put in at another: one decision over both places.
+//!
+//! The halves of a move are found first and stay two changes while long paragraphs are cut
+//! (`split_paragraphs`); then they become one hunk. It stands in the list where the words are put
+//! in, so that the changes that put words in at one place keep their order.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::align::likeness;
+use super::words::{WordBag, WordNumbers, WordToken, bag, compare, count_words, weight};
+use super::{DiffLimits, DraftPart, HunkDraft, HunkKind};
+
+/// Likeness from which on words that are put in are those that were removed.
+pub(super) const SAME: f32 = 0.6;
+
+/// Fewest words that count as moved; fewer can be alike by chance.
+pub(super) const FEWEST_WORDS: usize = 8;
+
+/// Most comparisons of two halves, so that the cost of a rewrite of a long text stays bounded.
+const MOST_COMPARED: usize = 200_000;
+
+/// Most additions that are compared word by word with one removal.
+const MOST_CANDIDATES: usize = 3;
+
+/// Changes in order, in which the two halves of each move are hunks of kind `moved`.
+pub(super) struct MoveHalves {
+    pub hunks: Vec<HunkDraft>,
+    /// Number of the move of each half, in the order of the hunks.
+    moves: Vec<usize>,
+}
+
+impl MoveHalves {
+    /// Finds the moves among `hunks`, which are in order and disjoint.
+    pub fn of(hunks: Vec<HunkDraft>, limits: &DiffLimits) -> Self {
+        let pairs = MoveSearch::of(&hunks, limits).pairs();
+        let mut halves: HashMap<usize, (usize, usize)> = HashMap::new();
+        for (number, pair) in pairs.iter().enumerate() {
+            halves.insert(pair.gone, (number, pair.count));
+            halves.insert(pair.come, (number, pair.count));
+        }
+        let (mut marked, mut moves) = (Vec::with_capacity(hunks.len()), Vec::new());
+        let mut hunks = hunks.into_iter().enumerate();
+        while let Some((index, hunk)) = hunks.next() {
+            let Some(&(number, count)) = halves.get(&index) else {
+                marked.push(hunk);
+                continue;
+            };
+            let group = hunk.group;
+            let rest = hunks.by_ref().take(count - 1).flat_map(|(_, it)| it.parts);
+            let part = hunk.parts.into_iter().chain(rest).reduce(|mut whole, part| {
+                whole.to = part.to;
+                whole.base.push_str(&part.base);
+                whole.insert.push_str(&part.insert);
+                whole
+            });
+            let parts = part.into_iter().collect();
+            let kind = Some(HunkKind::Moved);
+            marked.push(HunkDraft { parts, explanation: None, kind, group });
+            moves.push(number);
+        }
+        Self { hunks: marked, moves }
+    }
+
+    /// Returns the hunks with the halves of each move as one.
+    pub fn joined(self) -> Vec<HunkDraft> {
+        let mut numbers = self.moves.into_iter();
+        let mut removals: HashMap<usize, DraftPart> = HashMap::new();
+        let mut additions: HashMap<usize, usize> = HashMap::new();
+        let mut joined: Vec<HunkDraft> = Vec::with_capacity(self.hunks.len());
+        for mut hunk in self.hunks {
+            if hunk.kind != Some(HunkKind::Moved) {
+                joined.push(hunk);
+                continue;
+            }
+            let Some(number) = numbers.next() else { continue };
+            match hunk.parts.pop() {
+                Some(part) if part.insert.is_empty() => match additions.get(&number) {
+                    Some(&index) => joined[index].parts.push(part),
+                    None => drop(removals.insert(number, part)),
+                },
+                part => {
+                    hunk.parts = removals.remove(&number).into_iter().chain(part).collect();
+                    additions.insert(number, joined.len());
+                    joined.push(hunk);
+                }
+            }
+        }
+        joined
+    }
+}
+
+/// `count` neighbours from `gone` on are removed, and as many from `come` on put in.
+struct MovedRun {
+    gone: usize,
+    come: usize,
+    count: usize,
+}
+
+/// A change that only removes words, or only puts them in.
+struct MoveHalf<'a> {
+    text: &'a str,
+    tokens: Vec<WordToken>,
+    bag: WordBag,
+    weight: u32,
+    words: usize,
+}
+
+struct MoveSearch<'a> {
+    hunks: &'a [HunkDraft],
+    limits: &'a DiffLimits,
+    /// By the index of the hunk.
+    removed: HashMap<usize, MoveHalf<'a>>,
+    added: BTreeMap<usize, MoveHalf<'a>>,
+}
+
+impl<'a> MoveSearch<'a> {
+    fn of(hunks: &'a [HunkDraft], limits: &'a DiffLimits) -> Self {
+        let mut numbers = WordNumbers::default();
+        let (mut removed, mut added) = (HashMap::new(), BTreeMap::new());
+        for (index, hunk) in hunks.iter().enumerate() {
+            let [part] = hunk.parts.as_slice() else { continue };
+            if part.insert.is_empty() {
+                removed.insert(index, MoveHalf::of(&part.base, &mut numbers));
+            } else if part.base.is_empty() {
+                added.insert(index, MoveHalf::of(&part.insert, &mut numbers));
+            }
+        }
+        Self { hunks, limits, removed, added }
+    }
+
+    /// Returns the moves; no hunk is in two of them.
+    fn pairs(&mut self) -> Vec<MovedRun> {
+        if self.removed.is_empty() || self.added.is_empty() {
+            return Vec::new();
+        }
+        let mut pairs = Vec::new();
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, half) in &self.added {
+            places.entry(half.text.trim()).or_default().push(*index);
+        }
+        for gone in 0..self.hunks.len() {
+            let Some(half) = self.long(gone) else { continue };
+            let equal = places.get(half.text.trim()).into_iter().flatten();
+            let mut free = equal.filter(|come| self.added.contains_key(come));
+            if let Some(&come) = free.find(|come| self.is_apart(gone, **come)) {
+                pairs.push(self.run(gone, come));
+            }
+        }
+        let mut budget = MOST_COMPARED;
+        for gone in 0..self.hunks.len() {
+            if let Some(come) = self.destination(gone, &mut budget) {
+                pairs.push(self.run(gone, come));
+            }
+        }
+        pairs
+    }
+
+    /// Returns a removal that is long enough to be a move.
+    fn long(&self, gone: usize) -> Option<&MoveHalf<'a>> {
+        self.removed.get(&gone).filter(|it| it.words >= FEWEST_WORDS)
+    }
+
+    /// Returns the addition that is most like a removal, if it is long and alike enough.
+    fn destination(&self, gone: usize, budget: &mut usize) -> Option<usize> {
+        let half = self.long(gone)?;
+        *budget = budget.checked_sub(self.added.len())?;
+        let added = self
+            .added
+            .iter()
+            .filter(|(come, it)| it.words >= FEWEST_WORDS && self.is_apart(gone, **come));
+        let rated = added.map(|(come, it)| (half.likeness(it), *come, it));
+        let mut rated: Vec<_> = rated.filter(|(rate, ..)| *rate >= SAME).collect();
+        rated.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let is_same = |it: &&(f32, usize, &MoveHalf)| half.is_same(it.2, self.limits);
+        rated.iter().take(MOST_CANDIDATES).find(is_same).map(|(_, come, _)| *come)
+    }
+
+    /// Returns `true` if unchanged words are between two changes; otherwise words are replaced in
+    /// their place.
+    fn is_apart(&self, gone: usize, come: usize) -> bool {
+        let (gone, come) = (&self.hunks[gone].parts[0], &self.hunks[come].parts[0]);
+        come.from < gone.from || gone.to < come.from
+    }
+
+    /// Returns the move of a removal with the neighbours that move along, and takes them.
+    fn run(&mut self, mut gone: usize, mut come: usize) -> MovedRun {
+        let mut count = 1;
+        while let (Some(before_gone), Some(before_come)) =
+            (gone.checked_sub(1), come.checked_sub(1))
+            && self.goes_along((before_gone, gone), (before_come, come))
+        {
+            (gone, come, count) = (before_gone, before_come, count + 1);
+        }
+        while self.goes_along((gone + count, gone + count - 1), (come + count, come + count - 1)) {
+            count += 1;
+        }
+        for index in 0..count {
+            self.removed.remove(&(gone + index));
+            self.added.remove(&(come + index));
+        }
+        MovedRun { gone, come, count }
+    }
+
+    /// Returns `true` if neighbours of the halves of a move are halves of a move too, however short.
+    fn goes_along(&self, gone: (usize, usize), come: (usize, usize)) -> bool {
+        let (Some(removed), Some(added)) = (self.removed.get(&gone.0), self.added.get(&come.0))
+        else {
+            return false;
+        };
+        let touch = |(a, b): (usize, usize)| {
+            let (left, right) = (&self.hunks[a.min(b)].parts[0], &self.hunks[a.max(b)].parts[0]);
+            left.to == right.from
+        };
+        touch(gone)
+            && touch(come)
+            && self.is_apart(gone.0, come.0)
+            && removed.is_same(added, self.limits)
+    }
+}
+
+impl<'a> MoveHalf<'a> {
+    fn of(text: &'a str, numbers: &mut WordNumbers<'a>) -> Self {
+        let tokens = numbers.tokens(text, 0..text.len());
+        let bag = bag(&tokens);
+        let (weight, words) = (weight(&bag), count_words(&tokens));
+        Self { text, tokens, bag, weight, words }
+    }
+
+    fn is_equal(&self, other: &Self) -> bool {
+        self.weight == other.weight && self.text.trim() == other.text.trim()
+    }
+
+    /// Returns the likeness, 0 to 1, by the words in any order.
+    fn likeness(&self, other: &Self) -> f32 {
+        let (all, least) = (self.weight + other.weight, self.weight.min(other.weight));
+        // Fewer words cannot be so much alike.
+        if 2.0 * (least as f32) < SAME * all as f32 {
+            return 0.0;
+        }
+        likeness(&self.bag, &other.bag, all)
+    }
+
+    /// Returns `true` if the same words are in the same order.
+    fn is_same(&self, other: &Self, limits: &DiffLimits) -> bool {
+        self.is_equal(other)
+            || self.likeness(other) >= SAME
+                && compare(&self.tokens, &other.tokens, (self.text, other.text), limits).likeness
+                    >= f64::from(SAME)
+    }
+}
