@@ -132,6 +132,15 @@ impl RoomPresence {
     /// ([`Self::due_ms`]).
     pub fn announcements(&mut self, now_ms: u64) -> Vec<PeerAnnouncement> {
         let mut made = Vec::new();
+        // Nothing waits for clients that are not there: who comes is told everything at first.
+        if !self.takes(true) {
+            self.changes.news = PeerNews::Nothing;
+            self.changed.clear();
+            self.left.clear();
+        }
+        if !self.takes(false) {
+            self.list.news = PeerNews::Nothing;
+        }
         let except = |news| if let PeerNews::Entry(member) = news { Some(member) } else { None };
         if let Some(news) = self.changes.take(now_ms, CHANGES_MS) {
             let changed = std::mem::take(&mut self.changed);
@@ -142,14 +151,10 @@ impl RoomPresence {
                 total: self.peers.len(),
                 is_complete: false,
             };
-            if self.peers.iter().any(|peer| peer.takes_peer_changes) {
-                let event = RoomEvent::PeersChanged(change);
-                made.push(PeerAnnouncement { event, except: except(news) });
-            }
+            let event = RoomEvent::PeersChanged(change);
+            made.push(PeerAnnouncement { event, except: except(news) });
         }
-        if let Some(news) = self.list.take(now_ms, LIST_MS)
-            && self.peers.iter().any(|peer| !peer.takes_peer_changes)
-        {
+        if let Some(news) = self.list.take(now_ms, LIST_MS) {
             let event = RoomEvent::Peers(self.peers.clone());
             made.push(PeerAnnouncement { event, except: except(news) });
         }
@@ -163,14 +168,22 @@ impl RoomPresence {
     }
 
     /// Returns the events that tell everybody everything, after differences may have been lost.
-    pub fn whole(&self) -> [RoomEvent; 2] {
+    pub fn whole(&self) -> Vec<RoomEvent> {
         let change = PeersChange {
             put: self.listed(),
             left: Vec::new(),
             total: self.peers.len(),
             is_complete: true,
         };
-        [RoomEvent::Peers(self.peers.clone()), RoomEvent::PeersChanged(change)]
+        let list = self.takes(false).then(|| RoomEvent::Peers(self.peers.clone()));
+        list.into_iter()
+            .chain(self.takes(true).then_some(RoomEvent::PeersChanged(change)))
+            .collect()
+    }
+
+    /// Returns `true` if some connection takes differences, or whole lists.
+    fn takes(&self, changes: bool) -> bool {
+        self.peers.iter().any(|peer| peer.takes_peer_changes == changes)
     }
 
     /// Returns the connections that are listed.

@@ -99,6 +99,11 @@ impl RoomFixture {
         self.enters("ana").await;
     }
 
+    /// So much later, news of who is here is told at once again.
+    pub(super) fn a_second_later(&self) {
+        self.clock.advance_ms(1_000);
+    }
+
     pub(super) async fn enters(&self, name: &str) {
         self.room.open(member(name), None).await.unwrap();
     }

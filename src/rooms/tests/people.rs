@@ -22,8 +22,10 @@ async fn until(it_is_so: impl Fn() -> bool) {
 async fn everyone_is_told_who_comes_and_goes_and_only_if_it_is_news() {
     let fixture = RoomFixture::with("text").await;
     fixture.forget();
+    fixture.a_second_later();
     fixture.enters("bo").await;
     fixture.enters("bo").await;
+    fixture.a_second_later();
     fixture.room.leave("bo".into()).await;
     fixture.room.leave("bo".into()).await;
     fixture.now().await;
@@ -52,7 +54,9 @@ async fn whoever_has_left_is_told_nothing_more() {
 #[tokio::test]
 async fn another_name_is_news() {
     let fixture = RoomFixture::with("text").await;
+    fixture.a_second_later();
     fixture.enters("bo").await;
+    fixture.a_second_later();
     fixture.forget();
     let mut principal = who("bo");
     principal.name = "Bo the second".into();

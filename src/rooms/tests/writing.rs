@@ -14,10 +14,13 @@ use crate::store::{StoreOp, UpdateRecord};
 #[tokio::test]
 async fn a_late_update_is_rebased_and_everyone_is_told_the_same() {
     let fixture = RoomFixture::with("one two").await;
+    fixture.a_second_later();
     fixture.enters("bo").await;
     let base = Text::new("one two");
     fixture.forget();
+    fixture.a_second_later();
     fixture.pushes("ana", Version(0), &[edit(&base, 0, 0, "> ")]).await.unwrap();
+    fixture.a_second_later();
     let version = fixture.pushes("bo", Version(0), &[edit(&base, 7, 7, "!")]).await.unwrap();
     assert_eq!((version, fixture.text().await.as_str()), (Version(2), "> one two!"));
     assert_eq!(
@@ -56,8 +59,10 @@ async fn pushes_that_wait_together_are_one_message_that_comes_before_their_answe
 #[tokio::test]
 async fn whoever_comes_in_between_two_pushes_is_told_only_of_the_second() {
     let fixture = RoomFixture::with("text").await;
+    fixture.a_second_later();
     fixture.writes("ana", 0, 0, "-").await;
     fixture.forget();
+    fixture.a_second_later();
     let text = fixture.now().await.text;
     let (reply, opened) = ReplySender::channel();
     let typed = |at| push("ana", Version(at), &[edit(&text, 0, 0, "x")]);

@@ -63,7 +63,11 @@ protocol?: number,
 /**
  * Session to continue; it must belong to the same person.
  */
-sessionId?: string, };
+sessionId?: string, 
+/**
+ * Additions to the protocol that the client understands: [`PEER_CHANGES`]. Others are ignored.
+ */
+capabilities: Array<string>, };
 
 export type Nothing = Record<symbol, never>;
 
@@ -1054,6 +1058,11 @@ streaming: Array<Streaming>,
  */
 peers: Array<Peer>, 
 /**
+ * Number of connections in the document, for clients that name the capability
+ * `presence-changes`: in a crowd, `peers` leaves out who only reads.
+ */
+peerCount?: number, 
+/**
  * Identifier of this connection in `peers`.
  */
 member: string, 
@@ -1183,6 +1192,29 @@ anchor: number,
  * Position of the caret.
  */
 head: number, };
+
+export type PresenceChanges = { 
+/**
+ * Document that they are in.
+ */
+documentId: string, 
+/**
+ * Connections that came or changed, as they are now.
+ */
+put: Array<Peer>, 
+/**
+ * Identifiers of the connections that left.
+ */
+left: Array<string>, 
+/**
+ * Number of connections in the document. In a crowd it is larger than the number that is
+ * listed: who only reads is counted.
+ */
+count: number, 
+/**
+ * `true` if `put` is everybody who is listed, and all others are to be forgotten.
+ */
+complete?: boolean, };
 
 export type PresencePeers = { 
 /**

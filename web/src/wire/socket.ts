@@ -27,6 +27,7 @@ import type {
   IssueToken,
   ListRequests,
   Opened,
+  PresenceChanges,
   PresencePeers,
   PresenceUpdate,
   ProvenanceSpan,
