@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::RoomError;
-use crate::rooms::model_access::ModelAccess;
+use crate::rooms::settings::model_access::ModelAccess;
 use crate::store::StoreError;
 
 pub use crate::rooms::settings::PermissionMode;

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::llm::Model;
 use crate::rooms::RoomHandle;
-use crate::rooms::model_access::AskedModel;
+use crate::rooms::settings::model_access::AskedModel;
 
 use super::{AskError, PermissionMode, RunRequest};
 

@@ -16,7 +16,7 @@ use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::clock::WallClock;
 use crate::rooms::event::{AgentObject, StreamingPreviewScope};
-use crate::rooms::model_access::AskedModel;
+use crate::rooms::settings::model_access::AskedModel;
 use crate::rooms::{NewDocument, RoomError, RoomHandle, RoomRegistry};
 use crate::store::{QueryScope, RunEndKind, RunRecord, RunState, Store, WriteBatch};
 use crate::tools::ToolRegistry;

@@ -205,8 +205,8 @@ impl Hunk {
         self.kind == Some(HunkKind::Moved)
     }
 
-    /// Returns the words of `text` that the hunk is about: those in its range, or in its parts if it
-    /// is moved.
+    /// Returns the words of `text` that the hunk is about: those in its range, or in its parts if
+    /// it is moved.
     ///
     /// # Errors
     /// [`PositionError`] if a part is no range of `text`.

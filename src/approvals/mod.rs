@@ -3,8 +3,8 @@
 //!
 //! An [`ApprovalRequest`] is one gated tool call that waits for people. A request that changes text
 //! has [`Hunk`]s, and a hunk is a list of word-level [`HunkPart`]s. `rebase` keeps hunks valid
-//! while people type, `decide` applies a decision, `requirements` computes what a decision requires,
-//! `rule` holds the approvals people give in advance, and `report` writes what the model is told.
+//! while people type, `decide` applies a decision, `requirements` computes what it requires, `rule`
+//! holds the approvals people give in advance, and `report` writes what the model is told.
 
 mod authorship;
 mod decide;

@@ -7,8 +7,8 @@
 //! has only corrections gives a [`HunkDraft`] for each of them (`corrections`), any other one gives
 //! a single one, with a part for each changed place. Sentences that split, merge or change places
 //! are one hunk (`clusters`), and so are changes that read only together (`dependents`). Changes
-//! are never joined across the end of a paragraph, except that words removed in one place and put in
-//! at another are one hunk, of kind `moved` (`moves`). A new paragraph is one change, and so is one
+//! are never joined across the end of a paragraph, except that words removed in one place and put
+//! in at another are one hunk, of kind `moved` (`moves`). A new paragraph is one change, and so is one
 //! that is removed; a very long one is several, cut at the ends of sentences (`split_paragraphs`).
 //! A very long sentence is cut at the best places there are (`split_points`).
 //!
@@ -23,6 +23,7 @@ mod clusters;
 mod corrections;
 mod crossings;
 mod dependents;
+mod draft;
 mod lcs;
 mod moves;
 mod passages;
@@ -38,77 +39,10 @@ mod quality;
 #[cfg(test)]
 mod tests;
 
-use std::time::Instant;
-
-use serde::{Deserialize, Serialize};
-
-use super::TextEdit;
-
 use moves::MoveHalves;
 
+pub use draft::{DiffLimits, DraftPart, HunkDraft, HunkKind};
 pub use passages::{ChangedPassage, common_ends, passages};
-
-/// Limits on the cost of [`diff`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DiffLimits {
-    /// Time at which to stop looking for small changes; what is not compared by then becomes one
-    /// large change. `None`: compare to the end, with equal hunks every time.
-    pub deadline: Option<Instant>,
-}
-
-/// One replacement of words in a [`HunkDraft`], in UTF-16 units of the old text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DraftPart {
-    /// First unit to replace.
-    pub from: usize,
-    /// End of the range to replace, exclusive; equal to `from` where words are only added.
-    pub to: usize,
-    /// Words in the range.
-    pub base: String,
-    /// Words to put in the range.
-    pub insert: String,
-}
-
-impl From<DraftPart> for TextEdit {
-    fn from(DraftPart { from, to, base: _, insert }: DraftPart) -> Self {
-        Self { from, to, insert }
-    }
-}
-
-/// Kind of a change, by what it does to the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HunkKind {
-    /// One or two words, or punctuation, became similar ones; the rest of the sentence stays.
-    Correction,
-    /// Words, sentences or paragraphs were replaced, added or removed.
-    Rewrite,
-    /// Words were removed in one place and put in at another one.
-    Moved,
-}
-
-/// The smallest change a person accepts or rejects: parts in order, disjoint, at least one. Between
-/// the parts of a moved hunk, those of other hunks may lie.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HunkDraft {
-    /// Parts that change together.
-    pub parts: Vec<DraftPart>,
-    /// Reason for this hunk, if one was given for it alone.
-    pub explanation: Option<String>,
-    /// Kind of the change, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<HunkKind>,
-    /// Number of the paragraph among those that change, from 1: hunks of one paragraph have the
-    /// same one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<u32>,
-}
-
-impl From<Vec<DraftPart>> for HunkDraft {
-    fn from(parts: Vec<DraftPart>) -> Self {
-        Self { parts, explanation: None, kind: None, group: None }
-    }
-}
 
 /// Changes so far of a text that is still being written, given by [`diff_so_far`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

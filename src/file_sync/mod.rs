@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::ids::{DocumentId, Version};
 use crate::permissions::Principal;
-use crate::rooms::model_access::AskedModel;
+use crate::rooms::settings::model_access::AskedModel;
 use crate::rooms::{RoomError, RoomHandle, RoomRegistry};
 use crate::store::{FileRecord, Store, StoreError};
 use crate::workspace::{ABSENT, GlobResult, Workspace, WorkspaceError, plain_path};

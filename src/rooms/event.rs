@@ -34,7 +34,7 @@ pub enum RoomEvent {
     },
     /// New title or settings, or deletion of the document.
     Changed(DocumentChange),
-    /// All connections in the document, for those that take no [`PeersChanged`](Self::PeersChanged).
+    /// All connections, for those that take no [`PeersChanged`](Self::PeersChanged).
     Peers(Vec<PeerInfo>),
     /// Connections that came, changed and left.
     PeersChanged(PeersChange),

@@ -11,7 +11,6 @@ pub mod command;
 pub mod event;
 pub mod file;
 pub mod file_state;
-pub mod model_access;
 pub mod persistence;
 pub mod settings;
 

@@ -1,5 +1,7 @@
 //! Review settings of a document, and the server's for documents that set none themselves.
 
+pub mod model_access;
+
 use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use crate::approvals::{
 };
 use crate::document::{ChangeSet, InsertSide};
 
-use super::model_access::ModelAccess;
+use model_access::ModelAccess;
 
 /// Length of the longest name of a tool, in bytes.
 pub(crate) const LONGEST_TOOL: usize = 100;

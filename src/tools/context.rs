@@ -11,7 +11,7 @@ use crate::ids::{DocumentId, RequestId, RunId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
 use crate::rooms::command::{ApprovalMode, DocumentSnapshot};
-use crate::rooms::model_access::AskedModel;
+use crate::rooms::settings::model_access::AskedModel;
 use crate::rooms::{RoomHandle, RoomRegistry};
 use crate::workspace::Workspace;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::ids::{DocumentId, RunId, SessionId};
 use crate::permissions::Action;
 use crate::rooms::RoomHandle;
-use crate::rooms::model_access::AskedModel;
+use crate::rooms::settings::model_access::AskedModel;
 use crate::store::{
     EntrySize, MEASURED, MessageRecord, RunRecord, RunState, TranscriptCursor, TranscriptSince,
     fitting,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{DocumentId, RequestId, SessionId, Version};
 use crate::permissions::Principal;
-use crate::rooms::model_access::AskedModel;
+use crate::rooms::settings::model_access::AskedModel;
 use crate::tools::{ApprovalWait, ToolCall, ToolOutcome};
 
 use super::call_source::CallSource;

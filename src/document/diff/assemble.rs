@@ -2,9 +2,9 @@
 //! units.
 
 use super::dependents::with_dependents;
+use super::draft::{DraftPart, HunkDraft};
 use super::pipeline::{Adjacency, ByteChange, ByteHunk};
 use super::words::{TokenKind, WordNumbers};
-use super::{DraftPart, HunkDraft};
 
 /// Maximum number of lines of code in one change: more are hard to read at once.
 const MOST_LINES: usize = 24;

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::DiffLimits;
 use super::align::{ALIKE, UnitLists, UnitSwap, WordedUnit, align, bag_of, likeness, whole_blocks};
 use super::blocks::{BlockKind, TextBlock};
+use super::draft::DiffLimits;
 use super::lcs::{Gap, gaps};
 use super::moves::{FEWEST_WORDS, SAME};
 use super::words::{WordNumbers, bag, count_words, weight};

@@ -1,7 +1,7 @@
 //! Changes that read well only together: each half of a pair of marks, and neighbours that would
 //! leave a doubled word or a missing space if one were accepted without the other.
 
-use super::HunkKind;
+use super::draft::HunkKind;
 use super::pipeline::{Adjacency, ByteChange, ByteHunk};
 
 /// Most hunks between the two halves of a pair of marks.

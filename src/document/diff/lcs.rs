@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
-use super::DiffLimits;
+use super::draft::DiffLimits;
 
 /// Maximum length of lists that are compared item by item. Myers' algorithm takes quadratic time
 /// where little is alike: some 30 ms for two lists of this length.

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::align::likeness;
+use super::draft::{DiffLimits, DraftPart, HunkDraft, HunkKind};
 use super::words::{WordBag, WordNumbers, WordToken, bag, compare, count_words, weight};
-use super::{DiffLimits, DraftPart, HunkDraft, HunkKind};
 
 /// Likeness from which on words that are put in are those that were removed.
 pub(super) const SAME: f32 = 0.6;
@@ -201,7 +201,7 @@ impl<'a> MoveSearch<'a> {
         MovedRun { gone, come, count }
     }
 
-    /// Returns `true` if neighbours of the halves of a move are halves of a move too, however short.
+    /// Returns `true` if neighbours of the halves of a move are halves of one too, even if short.
     fn goes_along(&self, gone: (usize, usize), come: (usize, usize)) -> bool {
         let (Some(removed), Some(added)) = (self.removed.get(&gone.0), self.added.get(&come.0))
         else {

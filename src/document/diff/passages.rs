@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::document::utf16_len;
 
-use super::DiffLimits;
 use super::blocks::blocks;
+use super::draft::DiffLimits;
 use super::pipeline::{block_gaps, start_of};
 
 /// A passage that differs, in UTF-16 units: `old` became `new`. Either may be empty, not both.

@@ -7,11 +7,11 @@ use super::align::{UnitLists, UnitSwap, WordedUnit, align, is_reshaped};
 use super::blocks::{BlockKind, TextBlock, blocks, units};
 use super::clusters::clusters;
 use super::crossings::{crossed, regions};
+use super::draft::{DiffLimits, HunkKind};
 use super::lcs::gaps;
 use super::sentence::{PairHunk, pair, several};
 use super::split_points::{at_sentence_marks, is_long_sentence};
 use super::words::WordNumbers;
-use super::{DiffLimits, HunkKind};
 
 /// A replacement, in bytes of both texts.
 #[derive(Clone, Debug, PartialEq, Eq)]

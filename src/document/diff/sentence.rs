@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::align::{UnitLists, WordedUnit};
 use super::blocks::BlockKind;
 use super::corrections::Wording;
+use super::draft::{DiffLimits, HunkKind};
 use super::pipeline::{Adjacency, ByteChange};
 use super::split_points::{LONGEST, evenly, is_long_sentence, size};
 use super::words::{SentenceComparison, TokenKind, TokenSwap, WordToken, compare, is_spelling};
-use super::{DiffLimits, HunkKind};
 
 /// Likeness below which a sentence is replaced as a whole.
 const HALF: f64 = 0.5;

@@ -13,9 +13,9 @@ use std::ops::Range;
 
 use super::align::WordedUnit;
 use super::blocks::{BlockKind, TextBlock, blocks, units};
+use super::draft::{DraftPart, HunkDraft, HunkKind};
 use super::split_points::{self, LONGEST, at_sentence_marks};
 use super::words::WordNumbers;
-use super::{DraftPart, HunkDraft, HunkKind};
 use crate::document::utf16_len;
 
 /// Side on which pieces carry the space between them.

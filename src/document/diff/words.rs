@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::DiffLimits;
+use super::draft::DiffLimits;
 use super::lcs::gaps;
 
 /// Kind of a token.

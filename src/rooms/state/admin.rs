@@ -16,7 +16,7 @@ use super::{decisions, locked_ranges, requests, text_restore};
 use crate::rooms::actor::turn_effects::TurnEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
-use crate::rooms::model_access::ModelAccess;
+use crate::rooms::settings::model_access::ModelAccess;
 use crate::rooms::settings::{DocumentSettings, LONGEST_TOOL};
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::title::{LONGEST_TITLE, stored_title};

@@ -19,7 +19,7 @@ use crate::llm::DocumentView;
 use crate::llm::messages_api::{ContentBlock, MessageRole, ToolDefinition};
 use crate::permissions::{Action, Principal};
 use crate::rooms::RoomError;
-use crate::rooms::model_access::AskedModel;
+use crate::rooms::settings::model_access::AskedModel;
 use crate::tools::{ToolCall, ToolScope};
 use crate::transport::messages_api::failure::ApiFailure;
 use crate::transport::messages_api::request::CheckedRequest;

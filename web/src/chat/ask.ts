@@ -8,7 +8,7 @@ import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { AskSelection, Hunk } from '../wire/generated.ts'
-import { chosenModel } from './models.ts'
+import { chosenModel } from './composer/models.ts'
 import { chosenMode } from './modes.ts'
 import { asked, failed, type Run, useChat } from './store.ts'
 

@@ -11,7 +11,7 @@ use crate::approvals::{Decision, FinishRest, HunkVerdict, RequestStatus, Request
 use crate::ids::{DocumentId, HunkId, RequestId, RunId, SessionId, Version};
 use crate::rooms::NewDocument;
 use crate::rooms::command::{SettingsChange, UndoChange};
-use crate::rooms::model_access::ModelAccess;
+use crate::rooms::settings::model_access::ModelAccess;
 use crate::rooms::settings::{ApprovalSwitch, OwnSettings, ServerSettings};
 
 use super::super::client::{

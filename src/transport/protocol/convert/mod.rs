@@ -26,7 +26,7 @@ use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
 use crate::rooms::event::{
     CaretPosition, DocumentChange, PeerInfo, PeersChange, RoomEvent, ServerEvent,
 };
-use crate::rooms::model_access;
+use crate::rooms::settings::model_access;
 use crate::rooms::settings::{self, OUTSIDE_TIMEOUT_MS, ServerSettings};
 
 use super::client::{self, Range};

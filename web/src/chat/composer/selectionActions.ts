@@ -4,7 +4,7 @@ import { canWrite, useDocument } from '../../editor/store.ts'
 import { useSession } from '../../session/store.ts'
 import { ask } from '../ask.ts'
 import { focusComposer } from './focusComposer.ts'
-import { chosenModel } from '../models.ts'
+import { chosenModel } from './models.ts'
 import { questionsFor } from './questions.ts'
 
 export interface SelectionAction {

@@ -1,7 +1,7 @@
 /** Which model is asked. */
 import { create } from 'zustand'
-import { useSession } from '../session/store.ts'
-import type { ModelAccess } from '../wire/generated.ts'
+import { useSession } from '../../session/store.ts'
+import type { ModelAccess } from '../../wire/generated.ts'
 
 const KEY = 'copydesk:model'
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 vi.stubGlobal('sessionStorage', { getItem: () => null })
-vi.mock('../session/store.ts', () => ({ useSession: () => undefined }))
+vi.mock('../../session/store.ts', () => ({ useSession: () => undefined }))
 const { maySee } = await import('./models.ts')
 
 test('a document says to which models it may be shown', () => {
