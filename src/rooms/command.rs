@@ -115,8 +115,11 @@ impl RoomCommand {
     pub(super) fn by(&self) -> Option<&UserId> {
         use RequestCommand::{Decide, Reopen, Split, Undo, Withdraw};
         match self {
-            Self::About(_, Decide(_, by) | Split(_, by) | Undo(_, by) | Reopen(_, by), _)
-            | Self::About(_, Withdraw(Some(by)), _)
+            Self::About(
+                _,
+                Decide(_, by) | Split(_, by) | Undo(_, by) | Reopen(_, by) | Withdraw(Some(by)),
+                _,
+            )
             | Self::Delete(by, _)
             | Self::Replace(_, by, _)
             | Self::Restore(_, by, _) => Some(&by.user),

@@ -74,7 +74,10 @@ fn a_document_tells_its_settings_and_who_is_there() {
     let settings = &opened["document"]["settings"];
     assert_eq!(
         settings,
-        &json!({"policy": "any", "policies": [], "approvals": "on", "timeoutSeconds": 0, "frozen": []})
+        &json!({
+            "policy": "any", "policies": [], "approvals": "on", "timeoutSeconds": 0, "frozen": [],
+            "modelAccess": {"allow": "any"}
+        })
     );
     assert_eq!(opened["peers"][0]["name"], "Ana");
     assert!(opened["requests"].as_array().unwrap().is_empty());

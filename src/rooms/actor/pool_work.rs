@@ -73,8 +73,11 @@ impl RoomState {
             RoomCommand::Merge(..) | RoomCommand::Replace(..) | RoomCommand::Restore(..) => {
                 self.document.text().len() > SHORT_TEXT || self.hunk_count() > SHORT_HUNKS
             }
-            RoomCommand::About(_, Decide(..) | Split(..) | Withdraw(_) | Undo(..), _)
-            | RoomCommand::About(_, Reopen(..) | RefreshPreview(_), _)
+            RoomCommand::About(
+                _,
+                Decide(..) | Split(..) | Withdraw(_) | Undo(..) | Reopen(..) | RefreshPreview(_),
+                _,
+            )
             | RoomCommand::Delete(..) => hunks > SHORT_HUNKS || self.position_count() > SHORT_MOVES,
             _ => false,
         }

@@ -81,13 +81,13 @@ pub(crate) fn apply_decision(
     changed.extend(state.request(&id).map(|it| request.voted_otherwise(it)).unwrap_or_default());
     let hunks = HunkChanges { drop: outcome.decided.clone(), put: put(&request, &outcome.put) };
     match &outcome.changes {
-        Some(changes) => {
+        Some(text_changes) => {
             let rule = decision.rule.clone();
             let placements = Some(placements(&request, ServerAct::Accepted, outcome, rule));
             let author =
                 ChangeAuthor { client: writer(&id), user: &by.user, origin: Some(&id), placements };
-            state.apply_server_change(changes, &author, hunks, now, effects)?;
-            move_scope(&mut request, changes);
+            state.apply_server_change(text_changes, &author, hunks, now, effects)?;
+            move_scope(&mut request, text_changes);
         }
         None => notify_hunks(state, hunks, effects),
     }

@@ -94,12 +94,13 @@ impl Store {
         );
         let (document, before) = (scope.document(), before.map_or("~", RequestId::as_str));
         let is_any = statuses.is_empty();
-        let [a, b, c, d, e, f]: [_; 6] =
+        let wanted: [_; 6] =
             std::array::from_fn(|place| statuses.get(place).copied().unwrap_or_default());
-        let values: &[&dyn ColumnValue] =
-            &[&document, &before, &is_any, &a, &b, &c, &d, &e, &f, &limit];
+        let mut values: Vec<&dyn ColumnValue> = vec![&document, &before, &is_any];
+        values.extend(wanted.iter().map(|status| status as &dyn ColumnValue));
+        values.push(&limit);
         // Consists of constants alone.
-        self.all(AssertSqlSafe(sql), values).await
+        self.all(AssertSqlSafe(sql), &values).await
     }
 
     /// Returns all decisions about a request, in order.
