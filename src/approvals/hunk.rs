@@ -170,9 +170,8 @@ impl Hunk {
         let HunkDraft { parts, explanation, kind, group } = draft;
         let parts: Vec<HunkPart> = parts.into_iter().map(HunkPart::from).collect();
         let is_moved = kind == Some(HunkKind::Moved);
-        let gaps = parts.windows(2).map(|pair| match is_moved {
-            true => Ok(String::new()),
-            false => base.slice(pair[0].to..pair[1].from),
+        let gaps = parts.windows(2).map(|pair| {
+            if is_moved { Ok(String::new()) } else { base.slice(pair[0].to..pair[1].from) }
         });
         let gaps = gaps.collect::<Result<_, _>>()?;
         let removed = parts.iter().find(|part| is_moved && !part.is_insertion());

@@ -103,9 +103,12 @@ fn is_refused(hunk: &Hunk) -> bool {
 }
 
 fn overlap(a: &Hunk, b: &Hunk) -> bool {
-    let ranges = |hunk: &Hunk| match hunk.is_moved() {
-        true => hunk.parts.iter().map(|part| part.from..part.to).collect(),
-        false => vec![hunk.range()],
+    let ranges = |hunk: &Hunk| {
+        if hunk.is_moved() {
+            hunk.parts.iter().map(|part| part.from..part.to).collect()
+        } else {
+            vec![hunk.range()]
+        }
     };
     let others = ranges(b);
     ranges(a).iter().any(|a| others.iter().any(|b| a.start < b.end && b.start < a.end))

@@ -48,13 +48,9 @@ pub(super) fn regions(
 
 /// Returns the changes of units, in order, so that units which were rewritten change in their place
 /// and those that moved past them are removed and added.
-pub(super) fn crossed(
-    sides: UnitLists,
-    swaps: Vec<UnitSwap>,
-    limits: &DiffLimits,
-) -> Vec<UnitSwap> {
+pub(super) fn crossed(sides: UnitLists, swaps: &[UnitSwap], limits: &DiffLimits) -> Vec<UnitSwap> {
     let mut crossed: Vec<UnitSwap> = Vec::with_capacity(swaps.len());
-    let mut rest = swaps.as_slice();
+    let mut rest = swaps;
     while let Some(first) = run(rest) {
         let (run, behind) = rest.split_at(first.count);
         rest = behind;
@@ -141,8 +137,7 @@ impl Crossing {
         let is_shorter = size(from) < size(gone).min(size(come));
         !gone.iter().chain(come).chain(from).chain(to).any(is_code)
             && words(from).min(words(to)) >= FEWEST_WORDS
-            && rewritten >= ALIKE
-            && rewritten < 1.0
+            && (ALIKE..1.0).contains(&rewritten)
             && alike(from, to) >= SAME
             && if self.is_one_paragraph(sides) || self.is_whole_blocks(sides) {
                 rewritten < SAME || is_shorter

@@ -140,7 +140,7 @@ impl<'a> DiffStage<'a> {
         let mut swaps = Vec::new();
         for (o, n) in gaps(&old_ids, &new_ids, self.limits) {
             if is_reshaped(&old[o.clone()], &new[n.clone()]) {
-                self.unit_swaps(sides, std::mem::take(&mut swaps), end);
+                self.unit_swaps(sides, &std::mem::take(&mut swaps), end);
                 let begun = self.hunks.len();
                 self.sentences_changed(sides, &align(sides, o.clone(), n), end);
                 let found = self.hunks.drain(begun..).flat_map(|it| it.parts);
@@ -153,11 +153,11 @@ impl<'a> DiffStage<'a> {
                 swaps.extend(align(sides, o, n));
             }
         }
-        self.unit_swaps(sides, swaps, end);
+        self.unit_swaps(sides, &swaps, end);
     }
 
     /// Adds the hunks of sentences that changed, those that belong together as one.
-    fn unit_swaps(&mut self, sides: UnitLists, swaps: Vec<UnitSwap>, end: BytePlace) {
+    fn unit_swaps(&mut self, sides: UnitLists, swaps: &[UnitSwap], end: BytePlace) {
         let swaps = clusters(sides, crossed(sides, swaps, self.limits));
         self.sentences_changed(sides, &swaps, end);
     }
