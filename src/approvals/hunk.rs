@@ -173,10 +173,9 @@ impl Hunk {
         let HunkDraft { parts, explanation, kind, group } = draft;
         let parts: Vec<HunkPart> = parts.into_iter().map(HunkPart::from).collect();
         let is_moved = kind == Some(HunkKind::Moved);
-        let gap = |pair: &[HunkPart]| {
+        let gaps = parts.windows(2).map(|pair| {
             if is_moved { Ok(String::new()) } else { base.slice(pair[0].to..pair[1].from) }
-        };
-        let gaps = parts.windows(2).map(gap);
+        });
         let gaps = gaps.collect::<Result<_, _>>()?;
         let removed = parts.iter().find(|part| is_moved && !part.is_insertion());
         let (first, last) = (removed.or(parts.first()), removed.or(parts.last()));
