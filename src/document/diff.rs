@@ -8,9 +8,9 @@
 //! a single one, with a part for each changed place. Sentences that split, merge or change places
 //! are one hunk (`clusters`), and so are changes that read only together (`dependents`). Changes
 //! are never joined across the end of a paragraph, except that words removed in one place and put
-//! in at another are one hunk, of kind `moved` (`moves`). A new paragraph is one change, and so is one
-//! that is removed; a very long one is several, cut at the ends of sentences (`split_paragraphs`).
-//! A very long sentence is cut at the best places there are (`split_points`).
+//! in at another are one hunk, of kind `moved` (`moves`). A new paragraph is one change, and so is
+//! one that is removed; a very long one is several, cut at the ends of sentences
+//! (`split_paragraphs`). A very long sentence is cut at the best places there are (`split_points`).
 //!
 //! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on
 //! the clock, so compute it once and store it. Long texts take milliseconds: run it on a blocking
