@@ -86,10 +86,6 @@ export class LiveDocument {
         }),
       ),
       wire.on(
-        'presence:peers',
-        ours(({ peers }) => this.peers.see(peers, this.synced)),
-      ),
-      wire.on(
         'presence:changes',
         ours((changes) => this.peers.change(changes, this.synced)),
       ),
