@@ -10,6 +10,7 @@ use super::records::{
     DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord, RunRecord,
     SessionRecord, TokenRecord,
 };
+use super::updates::Append;
 use super::{
     StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live, provenance,
     settings, updates, webhooks,
@@ -66,17 +67,26 @@ async fn framed(
     let mut script = StatementBatch::new(db);
     let reached = known.head.seq;
     script.run(begin, &[]);
+    // Texts of a group grow by one pair of statements for all documents. What fails in a group is
+    // tried again batch by batch, and then has an error of its own.
+    let (is_group, mut appends) = (batches.len() > 1, Vec::new());
     for (index, batch) in batches.iter().enumerate() {
         if index > 0 {
             cut_at("store.grouped", &mut script).await?;
         }
         for op in batch.ops() {
-            one(&mut script, &mut known, op).await?;
+            match op {
+                StoreOp::AppendUpdates { document, from, updates } if is_group => {
+                    appends.push(Append { document, from: *from, updates });
+                }
+                op => one(&mut script, &mut known, op).await?,
+            }
             if script.is_large() {
                 script.send().await?;
             }
         }
     }
+    updates::append_all(&mut script, &appends).await?;
     if known.head.seq > reached {
         audit::note_head(&mut script, &known.head);
     }
@@ -117,7 +127,7 @@ async fn one<'a>(
         StoreOp::CreateDocument { record, text } => create_document(script, record, text),
         StoreOp::PutDocument(record) => put_document(script, record),
         StoreOp::AppendUpdates { document, from, updates } => {
-            updates::append(script, document, *from, updates).await?;
+            updates::append(script, Append { document, from: *from, updates }).await?;
         }
         StoreOp::PutSnapshot { document, version, text, replayed_bytes, permanent } => {
             snapshots::put(script, document, (*version, text), *replayed_bytes, *permanent);

@@ -20,6 +20,10 @@ static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 /// Number of reading connections. Reads are short and mostly come from the page cache.
 const READERS: u32 = 4;
 
+/// Size of the writer's page cache, at most: the ends of the logs of some thousand documents that
+/// are being written. Negative: in KiB.
+const WRITER_CACHE: &str = "-16384";
+
 /// Longest wait of a statement for another process that writes: a command line issuing a token,
 /// say.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -32,6 +36,7 @@ pub(super) async fn connect_writer(database: &Path) -> Result<SqlitePool, StoreE
         // Acknowledged is durable: wait for the disk at every commit, and on macOS for the
         // drive's own cache too.
         .synchronous(SqliteSynchronous::Full)
+        .pragma("cache_size", WRITER_CACHE)
         .pragma("fullfsync", "1")
         .pragma("checkpoint_fullfsync", "1");
     Ok(pool(1).connect_with(options).await?)

@@ -1,17 +1,51 @@
 //! Update log of a document, appended by compare-and-set.
+//!
+//! Rows are given as one JSON array, so that the text of a statement does not depend on their
+//! number: SQLite prepares it once, and not for every group that is committed.
 
-use std::fmt::Write as _;
+use serde::Serialize;
 
 use crate::ids::{DocumentId, Version};
 
 use super::records::UpdateRecord;
+use crate::store::sqlite::rows::ColumnValue;
 use crate::store::sqlite::statement_batch::{BatchError, RowExpectation, StatementBatch};
 
-/// Largest number of rows in one INSERT; SQLite takes 32,766 values in a statement and PostgreSQL
-/// 65,535.
+/// Largest number of rows in one INSERT.
 const ROWS: usize = 1_000;
-/// Number of values in a row.
-const COLUMNS: usize = 7;
+
+/// Adds the rows of `$1`, an array of [`UpdateRow`]s.
+const INSERT: &str = "INSERT INTO updates
+         (document, version, client, changes, author, at_ms, origin)
+     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+     FROM json_each($1)";
+
+/// Row of the table: document, version, client, changes, author, time in ms, origin.
+type UpdateRow<'a> = (&'a DocumentId, Version, &'a str, &'a str, &'a str, u64, Option<&'a str>);
+
+/// Updates of one document; see [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates).
+#[derive(Clone, Copy)]
+pub(super) struct Append<'a> {
+    pub(super) document: &'a DocumentId,
+    pub(super) from: Version,
+    pub(super) updates: &'a [UpdateRecord],
+}
+
+impl<'a> Append<'a> {
+    fn rows(self) -> impl Iterator<Item = UpdateRow<'a>> {
+        (1..).zip(self.updates).map(move |(number, record)| {
+            let UpdateRecord { client, changes, author, at_ms, origin } = record;
+            let (version, origin) = (self.from.plus(number), origin.as_deref());
+            (self.document, version, client.as_str(), &**changes, author.as_str(), *at_ms, origin)
+        })
+    }
+
+    /// Version and time of the last update.
+    fn end(self) -> Option<(Version, u64)> {
+        let last = self.updates.last()?;
+        Some((self.from.plus(self.updates.len()), last.at_ms))
+    }
+}
 
 /// Appends updates to the log.
 ///
@@ -19,25 +53,48 @@ const COLUMNS: usize = 7;
 /// [`StoreError::Conflict`](crate::store::StoreError::Conflict) unless the document is at `from`.
 pub(super) async fn append<'a>(
     script: &mut StatementBatch<'a>,
-    document: &'a DocumentId,
-    from: Version,
-    updates: &[UpdateRecord],
+    append: Append<'a>,
 ) -> Result<(), BatchError> {
-    let Some(last) = updates.last() else { return Ok(()) };
+    let Append { document, from, .. } = append;
+    let Some((to, at_ms)) = append.end() else { return Ok(()) };
     // The compare-and-set. The primary key of `updates` would refuse a version that is taken, but
     // not one that leaves a gap.
     let sql = "UPDATE documents SET version = $3, updated_ms = $4 WHERE id = $1 AND version = $2";
-    script.run(sql, &[document, &from, &from.plus(updates.len()), &last.at_ms]);
+    script.run(sql, &[document, &from, &to, &at_ms]);
     script.must(RowExpectation::BeAt { document, version: from });
-    let mut version = from;
-    for rows in updates.chunks(ROWS) {
-        let sql = "INSERT INTO updates
-                 (document, version, client, changes, author, at_ms, origin) VALUES";
-        script.run(&format!("{sql} {}", places(rows.len())), &[]);
-        for UpdateRecord { client, changes, author, at_ms, origin } in rows {
-            version = version.next();
-            script.bind(&[document, &version, client, changes, author, at_ms, origin]);
-        }
+    insert(script, append.rows().collect()).await
+}
+
+/// Appends updates of several documents. If one of them is not where it should be, none is
+/// appended, and the error is that of the first.
+pub(super) async fn append_all<'a>(
+    script: &mut StatementBatch<'a>,
+    appends: &[Append<'a>],
+) -> Result<(), BatchError> {
+    let Some(first) = appends.first() else { return Ok(()) };
+    let moved: Vec<_> = appends
+        .iter()
+        .filter_map(|append| {
+            let (to, at_ms) = append.end()?;
+            Some((append.document, append.from, to, at_ms))
+        })
+        .collect();
+    let sql = "UPDATE documents
+         SET version = appended.value ->> 2, updated_ms = appended.value ->> 3
+         FROM json_each($1) AS appended
+         WHERE id = appended.value ->> 0 AND version = appended.value ->> 1";
+    script.run(sql, &[&json(&moved)]);
+    let expected = RowExpectation::BeAt { document: first.document, version: first.from };
+    script.must_change(moved.len(), expected);
+    insert(script, appends.iter().flat_map(|append| append.rows()).collect()).await
+}
+
+async fn insert(
+    script: &mut StatementBatch<'_>,
+    rows: Vec<UpdateRow<'_>>,
+) -> Result<(), BatchError> {
+    for rows in rows.chunks(ROWS) {
+        script.run(INSERT, &[&json(&rows)]);
         if script.is_large() {
             script.send().await?;
         }
@@ -45,18 +102,7 @@ pub(super) async fn append<'a>(
     Ok(())
 }
 
-/// Returns the placeholders of `rows` rows.
-fn places(rows: usize) -> String {
-    let mut places = String::new();
-    for at in 0..rows * COLUMNS {
-        let before = match at % COLUMNS {
-            0 if at == 0 => "(",
-            0 => "), (",
-            _ => ", ",
-        };
-        // Writing to a String cannot fail.
-        write!(places, "{before}${}", at + 1).ok();
-    }
-    places.push(')');
-    places
+fn json<T: Serialize>(rows: &T) -> impl ColumnValue + use<T> {
+    // Names, numbers and texts: nothing that cannot be serialised.
+    serde_json::to_string(rows).unwrap_or_default()
 }

@@ -109,11 +109,16 @@ impl<'a> StatementBatch<'a> {
     /// Requires that the last statement touches a row; if it does not, the script ends there with
     /// an error, before its `COMMIT`.
     pub fn must(&mut self, must: RowExpectation<'a>) {
+        self.must_change(1, must);
+    }
+
+    /// Requires that the last statement touches at least so many rows, as [`Self::must`] does.
+    pub fn must_change(&mut self, rows: usize, must: RowExpectation<'a>) {
         self.expectations.push((self.statements, must));
         // No JSON: SQLite has no other way to fail on a condition outside of a trigger. The
         // statement gives no row, because a row would wake the task that waits for the script.
-        let holds = "SELECT 1 WHERE json(iif(changes() > 0, '0', 'it does not hold')) IS NULL";
-        self.run(holds, &[]);
+        let holds = "SELECT 1 WHERE json(iif(changes() >= $1, '0', 'it does not hold')) IS NULL";
+        self.run(holds, &[&(rows as u64)]);
     }
 
     /// Marks the last statement as a line of the audit log, whose key another process must not have

@@ -35,6 +35,29 @@ async fn one_bad_batch_does_not_fail_the_others() {
 }
 
 #[tokio::test]
+async fn updates_of_many_documents_share_a_transaction_and_not_their_failures() {
+    let store = memory().await;
+    let names: Vec<String> = (0..40).map(|n| format!("doc_{n}")).collect();
+    for name in &names {
+        store.commit(create(name)).await.unwrap();
+    }
+    let before = store.counts().transactions;
+    let first = join_all(names.iter().map(|name| store.commit(append(name, 0, 2)))).await;
+    assert!(first.iter().all(Result::is_ok));
+    assert_eq!(store.counts().transactions - before, 1);
+    let loaded = store.load(&"doc_39".into()).await.unwrap().unwrap();
+    let changes: Vec<_> = loaded.updates.iter().map(|update| &*update.changes).collect();
+    assert_eq!(changes, ["[1,[0,\"é\"]]", "[2,[0,\"é\"]]"]);
+    // One of them is not where it should be.
+    let from = |at| if at == 7 { 5 } else { 2 };
+    let second = (0..).zip(&names).map(|(at, name)| store.commit(append(name, from(at), 1)));
+    let second = join_all(second).await;
+    let refused: Vec<_> = (0..).zip(&second).filter(|(_, it)| it.is_err()).collect();
+    assert!(matches!(refused[..], [(7, Err(StoreError::Conflict { .. }))]), "{refused:?}");
+    assert_eq!((version(&store, "doc_7").await, version(&store, "doc_8").await), (2, 3));
+}
+
+#[tokio::test]
 async fn a_batch_that_breaks_the_transaction_does_not_fail_the_others() {
     let store = memory().await;
     // What a full disk looks like: each statement succeeds and COMMIT fails.
