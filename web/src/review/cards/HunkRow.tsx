@@ -10,7 +10,7 @@ import { Conflict } from './Conflict.tsx'
 import { useBusy } from '../state/busy.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
-import { canSplit } from '../changes/hunk.ts'
+import { canSplit, isMoved } from '../changes/hunk.ts'
 import { activate } from '../changes/inView.ts'
 import { acceptActive, editActive, rejectActive } from '../changes/keyBindings.ts'
 import { asItIs, describe } from '../changes/reviewField.ts'
@@ -59,6 +59,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
         <span className="words" aria-hidden="true">
           <Quotation pieces={snippet(asItIs(view.state, hunk), view.state.doc)} />
           {hunk.status === 'conflict' && !active && <span className="badge">Text changed</span>}
+          {isMoved(hunk) && !active && <span className="badge is-calm">Moved</span>}
           {approved.by !== '' && !active && <span className="badge is-calm">{approved.by}</span>}
         </span>
       </button>
@@ -242,6 +243,7 @@ function Together({ hunk }: { hunk: Hunk }) {
 /** How many words come and go. */
 function Size({ hunk }: { hunk: Hunk }) {
   const { plus, minus } = wordChange(hunk)
+  if (isMoved(hunk)) return <span className="count">Moved: {plus} words</span>
   return (
     <span className="count" aria-hidden="true">
       {plus > 0 && `+${plus}`} {minus > 0 && `−${minus}`}

@@ -152,7 +152,8 @@ function drawResolved(
     if (from < to) deco.push(Decoration.mark({ class: 'cm-resolved' }).range(from, to))
     bar(deco, doc, from, to, 'is-resolved')
   }
-  const to = Math.min(hunkTo(hunk), doc.length)
+  // Beside the words, where they were put in.
+  const to = Math.min(isMoved(hunk) ? editRange(hunk).to : hunkTo(hunk), doc.length)
   if (outcome !== null)
     deco.push(Decoration.widget({ widget: new Outcome(outcome), side: 1 }).range(to))
 }

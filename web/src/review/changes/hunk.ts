@@ -136,6 +136,10 @@ export function editRange(hunk: Hunk): { from: number; to: number } {
   return { from: put[0]?.from ?? hunkFrom(hunk), to: put.at(-1)?.to ?? hunkTo(hunk) }
 }
 
+/** Where the hunk is shown: at its beginning, or where its words are put in, if it is moved. */
+export const shownAt = (hunk: Hunk): number =>
+  isMoved(hunk) ? editRange(hunk).from : hunkFrom(hunk)
+
 /** The words that somebody who edits the hunk begins with. */
 export function editableText(hunk: Hunk, doc: Text): string {
   if (!isMoved(hunk)) return proposedText(hunk, doc)
@@ -164,4 +168,4 @@ export function isPartOf(hunk: Hunk, whole: Hunk): boolean {
 }
 
 /** Whether the hunk takes words from one place to another. */
-export const isMoved = (hunk: Hunk & { kind?: string }): boolean => hunk.kind === 'moved'
+export const isMoved = (hunk: Hunk): boolean => hunk.kind === 'moved'

@@ -1,7 +1,7 @@
 /** Whether the active change can be seen, and bringing it to where it can. */
 import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
-import { hunkFrom } from './hunk.ts'
+import { isMoved, shownAt } from './hunk.ts'
 import { describe, hunksOf, reviewField, setActive, setTextView } from './reviewField.ts'
 
 export const reviewBar = (): HTMLElement | null =>
@@ -63,15 +63,17 @@ function freePage(view: EditorView): Span {
 
 /** The lines of the screen that the marked words of a change are on; none where it is not drawn. */
 function linesOf(view: EditorView, hunk: Hunk): Span[] {
+  // Words that move are read where they are put in; where they go may be pages away.
+  const marked = isMoved(hunk) ? '.cm-new' : ''
   const marks = view.contentDOM.querySelectorAll<HTMLElement>(
-    `[data-hunk="${CSS.escape(hunk.id)}"]`,
+    `${marked}[data-hunk="${CSS.escape(hunk.id)}"]`,
   )
   const rects = [...marks].flatMap((mark) => [...mark.getClientRects()])
   const drawn = rects.filter(({ height }) => height > 0)
   if (drawn.length > 0) return drawn.toSorted((a, b) => a.top - b.top)
   // Only line breaks go: nothing marks them.
   const broken = hunk.parts.every(({ base, insert }) => insert === '' && /^\n*$/.test(base))
-  const at = broken ? view.coordsAtPos(Math.min(hunkFrom(hunk), view.state.doc.length)) : null
+  const at = broken ? view.coordsAtPos(Math.min(shownAt(hunk), view.state.doc.length)) : null
   return at ? [at] : []
 }
 
@@ -93,7 +95,7 @@ export function activate(
   const { doc } = view.state
   const hunks = hunksOf(view.state)
   const number = hunks.findIndex(({ id }) => id === hunk.id) + 1
-  const at = Math.min(hunkFrom(hunk), doc.length)
+  const at = Math.min(shownAt(hunk), doc.length)
   const seen = isInView(view, hunk)
   view.dispatch({
     ...(caret && { selection: { anchor: at } }),

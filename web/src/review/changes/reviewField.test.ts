@@ -1,6 +1,7 @@
 import { ChangeSet, EditorState, Transaction } from '@codemirror/state'
 import { expect, it } from 'vitest'
 import type { Hunk } from '../../wire/generated.ts'
+import { shownAt } from './hunk.ts'
 import {
   activeHunk,
   describe as say,
@@ -148,6 +149,28 @@ it('draws what is still being written, but does not offer it for a decision', ()
 
 it('is read out with number and scope', () => {
   expect(say(hunk('a', 0, 3, 'one', '1'), 2, 7)).toBe('Change 2 of 7. Remove: one. Insert: 1.')
+})
+
+it('is read out as words that move, with what becomes of them', () => {
+  const moved = (before: string, after: string): Hunk => ({
+    id: 'm',
+    request_id: 'r',
+    kind: 'moved',
+    status: 'pending',
+    parts: [
+      { from: 0, to: before.length, base: before, insert: '' },
+      { from: 90, to: 90, base: '', insert: after },
+    ],
+  })
+  expect(say(moved('It rained. ', ' It rained.'), 1, 2)).toBe('Change 1 of 2. Move: It rained.')
+  expect(say(moved('It rained. ', ' It poured.'), 1, 2)).toBe(
+    'Change 1 of 2. Move: It rained. As: It poured.',
+  )
+  // It is shown where the words are read, not where they go.
+  expect([
+    shownAt(moved('It rained. ', ' It rained.')),
+    shownAt(hunk('a', 4, 7, 'one', '1')),
+  ]).toEqual([90, 4])
 })
 
 it('goes on with the first part of a change that was split', () => {

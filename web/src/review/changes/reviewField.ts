@@ -10,7 +10,7 @@ import {
 import { type DecorationSet, Decoration, EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { buildDecorations } from './decorations.ts'
-import { hunkFrom, hunkTo, inOrder, isOpen, isPartOf, rebaseHunk, spans } from './hunk.ts'
+import { hunkFrom, hunkTo, inOrder, isOpen, isMoved, isPartOf, rebaseHunk, spans } from './hunk.ts'
 
 export interface ReviewState {
   /** What can be decided, in reading order. */
@@ -196,22 +196,30 @@ export function neighbour(
 
 /** "Change 2 of 7. Remove: … Insert: …" */
 export function describe(hunk: Hunk, number: number, total: number): string {
-  const removed = hunk.parts
-    .map((part) => part.base)
-    .filter(Boolean)
-    .join(' … ')
-  const inserted = hunk.parts
-    .map((part) => part.insert)
-    .filter(Boolean)
-    .join(' … ')
+  const words = (side: 'base' | 'insert') =>
+    hunk.parts
+      .map((part) => part[side])
+      .filter(Boolean)
+      .join(' … ')
+  const [removed, inserted] = [words('base'), words('insert')]
+  const moved = [`Move: ${sentence(removed)}`]
+  if (removed.trim() !== inserted.trim()) moved.push(`As: ${sentence(inserted)}`)
+  const what = isMoved(hunk)
+    ? moved
+    : [removed && `Remove: ${removed}.`, inserted && `Insert: ${inserted}.`]
   return [
     `Change ${number} of ${total}.`,
-    removed && `Remove: ${removed}.`,
-    inserted && `Insert: ${inserted}.`,
+    ...what,
     hunk.status === 'conflict' && 'The text here changed after the AI read it.',
   ]
     .filter(Boolean)
     .join(' ')
+}
+
+/** Words with a stop at their end. */
+function sentence(words: string): string {
+  const trimmed = words.trim()
+  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
 /** Whether some pending change replaces or splits what stands between two positions. */
