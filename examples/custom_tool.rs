@@ -21,7 +21,7 @@ use copydesk::document::Text;
 use copydesk::ids::{DocumentId, MemberId, RunId, SessionId};
 use copydesk::llm::scripted::{ModelScript, ScriptedModel};
 use copydesk::rooms::clock::WallClock;
-use copydesk::rooms::command::JoiningMember;
+use copydesk::rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk::rooms::event::{AgentEventSubtype, RoomEvent, RunEventKind};
 use copydesk::rooms::settings::{ApprovalSwitch, ServerSettings};
 use copydesk::rooms::{EncodedEvent, EventSink, NewDocument, RoomHandle, RoomRegistry};
@@ -113,7 +113,7 @@ pub async fn run(verdict: RequestVerdict) -> Result<String> {
     let owner = JoiningMember {
         id: MemberId::generate(),
         principal: Authenticator::owner(),
-        takes_peer_changes: false,
+        capabilities: ClientCapabilities::default(),
     };
     room.open(owner, None).await?;
     agents.ask(question(&room, "Remind us to check the figures.")).await?;

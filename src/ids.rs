@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,18 @@ id!(
     DocumentId,
     "doc_"
 );
+/// Number that stands for a document in short events, while its room is open in this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoomNumber(pub u32);
+
+impl RoomNumber {
+    /// Returns a number that no room of this process had before.
+    pub fn next() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 id!(
     /// Identifier of a session: a conversation of one person that survives reconnects and restarts.
     SessionId,

@@ -111,7 +111,10 @@ const WALLS: &[(&str, &str)] = &[
     ("rmcp", "llm/claude_cli transport/mcp"),
     ("ropey", "document"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the owner of a file.
-    ("rustix", "processes workspace/atomic_write.rs cpu_pool.rs server/serving.rs"),
+    (
+        "rustix",
+        "processes workspace/atomic_write.rs cpu_pool.rs server/serving.rs connections/direct_frames.rs",
+    ),
     ("rustls", "http_client.rs"),
     ("schemars", "transport tools llm/messages_api.rs"),
     ("similar", "document/diff approvals/preview.rs"),
@@ -142,7 +145,7 @@ const WALLS: &[(&str, &str)] = &[
     // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write that its caller left alone.
     (
         "tokio::spawn",
-        "server.rs server/workspace.rs agent/service.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs",
+        "server.rs server/workspace.rs agent/service.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs connections/direct_frames.rs",
     ),
 ];
 

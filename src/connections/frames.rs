@@ -67,6 +67,11 @@ struct CurrentFrame {
 }
 
 impl FrameObserver {
+    /// Returns `true` if the next byte begins a frame.
+    pub(super) fn is_between_frames(&self) -> bool {
+        self.known == 0 && self.current.is_none()
+    }
+
     /// Follows `bytes`, and calls `tell` for each event, in order, until so many frames have
     /// ended. Returns the number of bytes up to there.
     pub(super) fn observe(

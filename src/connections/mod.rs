@@ -9,10 +9,12 @@
 
 mod account;
 mod arrival;
+mod direct_frames;
 mod frames;
 mod head_end;
 mod kept_buffers;
 mod kept_bytes;
+mod outgoing_state;
 mod pace;
 mod places;
 mod registry;
@@ -25,6 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
+pub use direct_frames::{SharedSocket, TextFrame};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
 pub use session::{ClientSession, QueueOverflow, SwitchRefused};
 pub use stream::ObservedStream;

@@ -54,6 +54,10 @@ pub struct ClientSession {
     cut: CancellationToken,
     /// Bytes of the buffers of its connections.
     pub(super) kept: KeptBytes,
+    /// Whether a message was sent to it.
+    has_been_sent: AtomicBool,
+    /// Its WebSocket, once it has one.
+    websocket: OnceLock<Weak<ConnectionTransport>>,
     /// Connections that carry it now.
     transports: Mutex<Vec<Weak<ConnectionTransport>>>,
     /// Connection that is to take the place of long polling, while it is open.
@@ -117,6 +121,8 @@ impl ClientSession {
             ended: CancellationToken::new(),
             cut: CancellationToken::new(),
             kept: KeptBytes::default(),
+            has_been_sent: AtomicBool::new(false),
+            websocket: OnceLock::new(),
             transports: Mutex::default(),
             probe: Mutex::default(),
             place: Mutex::default(),
@@ -194,8 +200,27 @@ impl ClientSession {
     }
 
     /// Records that its transport is a WebSocket from now on.
-    pub(super) fn become_websocket(&self) {
+    pub(super) fn become_websocket(&self, transport: &ConnectionTransport) {
         self.is_polling.store(false, Ordering::Relaxed);
+        let is_it = |known: &Arc<ConnectionTransport>| std::ptr::eq(Arc::as_ptr(known), transport);
+        if let Some(transport) = self.transports().iter().find(|known| is_it(known)) {
+            self.websocket.get_or_init(|| Arc::downgrade(transport));
+        }
+    }
+
+    /// Returns its WebSocket, if it has one.
+    pub(super) fn websocket(&self) -> Option<Arc<ConnectionTransport>> {
+        self.websocket.get()?.upgrade()
+    }
+
+    /// Returns `true` if a message was sent to it.
+    pub(super) fn has_been_sent(&self) -> bool {
+        self.has_been_sent.load(Ordering::Acquire)
+    }
+
+    /// Returns `true` if a message waits to be sent to it.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !lock(&self.queue).lengths.is_empty()
     }
 
     /// Counts messages that the client has sent; returns the time to wait before more are read.
@@ -294,6 +319,7 @@ impl ClientSession {
         }
         let Some(bytes) = queue.lengths.pop_front() else { return };
         queue.bytes -= bytes;
+        self.has_been_sent.store(true, Ordering::Release);
         queue.moved = Some(Instant::now());
         if queue.bytes == 0 {
             queue.largest = 0;

@@ -9,7 +9,6 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-use super::EndReason;
 use super::account::{HeldBytes, HeldFor};
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::head_end::HeadEnd;
@@ -17,6 +16,7 @@ use super::kept_buffers::KeptBuffer;
 use super::registry::ConnectionRegistry;
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
+use super::{EndReason, lock};
 
 /// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection
 /// hold it.
@@ -38,6 +38,8 @@ pub struct ObservedStream<S> {
     connections: ConnectionRegistry,
     incoming: IncomingSide,
     outgoing: OutgoingSide,
+    /// `true` if a frame was written that closes the WebSocket: nothing may follow it.
+    has_closed: bool,
     /// Bytes that were read, but not handed over: they follow the end of a head, or many frames.
     kept: BytesMut,
     /// `true` if other tasks have a turn before the next read.
@@ -224,7 +226,17 @@ impl<S> ObservedStream<S> {
     ) -> Self {
         let incoming = IncomingSide::Http(HeadEnd::default());
         let (outgoing, kept) = (OutgoingSide::Http, BytesMut::new());
-        Self { inner, transport, connections, incoming, outgoing, kept, yields: false, pause: None }
+        Self {
+            inner,
+            transport,
+            connections,
+            incoming,
+            outgoing,
+            has_closed: false,
+            kept,
+            yields: false,
+            pause: None,
+        }
     }
 
     /// Returns how many of the bytes that were read may be handed over.
@@ -259,6 +271,14 @@ impl<S> ObservedStream<S> {
         }
     }
 
+    /// Returns `true` if whole frames may follow what was written.
+    fn is_between_frames(&self) -> bool {
+        match &self.outgoing {
+            OutgoingSide::Frames(observer, _) => observer.is_between_frames() && !self.has_closed,
+            OutgoingSide::Http | OutgoingSide::Switching(_) => false,
+        }
+    }
+
     /// Follows bytes that were written.
     fn written(&mut self, bytes: &[u8]) {
         self.transport.has_written();
@@ -277,7 +297,12 @@ impl<S> ObservedStream<S> {
         if let (OutgoingSide::Frames(observer, buffer), Some(session)) =
             (&mut self.outgoing, self.transport.session())
         {
-            observer.observe(bytes, u32::MAX, |it| sent(session, buffer, it));
+            let has_closed = &mut self.has_closed;
+            observer.observe(bytes, u32::MAX, |it| {
+                *has_closed |=
+                    matches!(it, FrameEvent::Begun(frame) if frame.kind == FrameKind::Close);
+                sent(session, buffer, it);
+            });
         }
     }
 }
@@ -381,6 +406,12 @@ impl<S: AsyncWrite + Unpin> ObservedStream<S> {
             return Poll::Ready(Err(ended()));
         }
         self.transport.wake_writer(context.waker());
+        let transport = Arc::clone(&self.transport);
+        let mut outgoing = lock(&transport.outgoing);
+        if outgoing.is_taken() {
+            // Woken once the rest of that frame is written.
+            return Poll::Pending;
+        }
         let polled = write(Pin::new(&mut self.inner), context);
         match &polled {
             Poll::Ready(Ok(count)) => {
@@ -390,6 +421,7 @@ impl<S: AsyncWrite + Unpin> ObservedStream<S> {
                     self.written(&piece[..now]);
                     left -= now;
                 }
+                outgoing.is_between_frames = self.is_between_frames();
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {

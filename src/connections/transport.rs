@@ -10,6 +10,7 @@ use futures_util::task::AtomicWaker;
 use crate::ids::TokenId;
 
 use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
+use super::outgoing_state::OutgoingState;
 use super::places::TransportPlace;
 use super::session::ClientSession;
 use super::{EndReason, lock};
@@ -53,6 +54,8 @@ pub struct ConnectionTransport {
     is_known: AtomicBool,
     /// `true` if the last read ended with the head of a request.
     has_head: AtomicBool,
+    /// State of what is written; held while something is written.
+    pub(super) outgoing: Mutex<OutgoingState>,
     /// Client it carries, once it is a WebSocket.
     session: OnceLock<Arc<ClientSession>>,
     /// `true` while the client it is to carry still has its other transport, long polling.
@@ -93,6 +96,7 @@ impl ConnectionTransport {
             is_upgraded: AtomicBool::new(false),
             is_known: AtomicBool::new(false),
             has_head: AtomicBool::new(false),
+            outgoing: Mutex::default(),
             session: OnceLock::new(),
             is_probe: AtomicBool::new(false),
             owner: Mutex::default(),
@@ -231,7 +235,7 @@ impl ConnectionTransport {
         }
         session.attach(self);
         if !self.is_probe() {
-            session.become_websocket();
+            session.become_websocket(self);
         }
         if session.person().is_some() {
             self.become_known();
@@ -251,7 +255,7 @@ impl ConnectionTransport {
         if self.is_probe.swap(false, Ordering::AcqRel)
             && let Some(session) = self.session.get()
         {
-            session.become_websocket();
+            session.become_websocket(self);
         }
     }
 
@@ -300,6 +304,11 @@ impl ConnectionTransport {
     /// Stores the waker to call when the connection ends while a write waits.
     pub(super) fn wake_writer(&self, waker: &Waker) {
         self.writer.register(waker);
+    }
+
+    /// Wakes a write that waits.
+    pub(super) fn wake_writer_now(&self) {
+        self.writer.wake();
     }
 
     /// Records a read.

@@ -10,7 +10,7 @@ use crate::auth::Authenticator;
 use crate::ids::{DocumentId, MemberId, Version};
 use crate::permissions::Principal;
 use crate::rooms::clock::WallClock;
-use crate::rooms::command::{JoiningMember, PushRequest};
+use crate::rooms::command::{ClientCapabilities, JoiningMember, PushRequest};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::{ApprovalSwitch, PermissionMode, ServerSettings};
 use crate::rooms::{EncodedEvent, EventSink, RoomHandle, RoomRegistry};
@@ -154,7 +154,11 @@ async fn a_file_is_live_while_it_has_not_got_what_people_wrote() {
     let room = app.opens().await;
     assert!(app.files.open_room("a.md").await.is_none(), "nobody is there, and all is written");
     room.open(
-        JoiningMember { id: "ana".into(), principal: owner(), takes_peer_changes: false },
+        JoiningMember {
+            id: "ana".into(),
+            principal: owner(),
+            capabilities: ClientCapabilities::default(),
+        },
         None,
     )
     .await

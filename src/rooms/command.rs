@@ -11,7 +11,9 @@ use crate::approvals::{
     UpdatedPreview,
 };
 use crate::document::{Text, TextEdit, Update};
-use crate::ids::{ClientId, HunkId, MemberId, RequestId, RuleId, SessionId, UserId, Version};
+use crate::ids::{
+    ClientId, HunkId, MemberId, RequestId, RoomNumber, RuleId, SessionId, UserId, Version,
+};
 use crate::permissions::Principal;
 
 use super::RoomError;
@@ -198,11 +200,20 @@ pub struct JoiningMember {
     pub id: MemberId,
     /// Person, under the name that this connection gave.
     pub principal: Principal,
-    /// Whether the connection is told who comes and goes ([`RoomEvent::PeersChanged`]), and not
-    /// the whole list each time.
+    /// Additions to the protocol that its client understands.
+    pub capabilities: ClientCapabilities,
+}
+
+/// Additions to the protocol that a client understands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientCapabilities {
+    /// The client is told who comes and goes ([`RoomEvent::PeersChanged`]), and not the whole list
+    /// each time.
     ///
     /// [`RoomEvent::PeersChanged`]: super::event::RoomEvent::PeersChanged
-    pub takes_peer_changes: bool,
+    pub peer_changes: bool,
+    /// The client is told plain updates of the text in a short form, by the number of the room.
+    pub short_updates: bool,
 }
 
 /// Updates from one connection; see [`RoomCommand::Push`].
@@ -416,6 +427,8 @@ pub struct OpenedDocument {
     /// Number of connections in the document, for a connection that takes differences: `peers` then
     /// holds those that are listed.
     pub peer_count: Option<usize>,
+    /// Number of the room, for a connection that takes short updates.
+    pub number: Option<RoomNumber>,
 }
 
 /// Content of a document, whole or since a version.

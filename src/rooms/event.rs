@@ -9,7 +9,8 @@ use crate::approvals::{
 };
 use crate::document::{Text, Update};
 use crate::ids::{
-    ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, ToolUseId, Version,
+    ClientId, DocumentId, HunkId, MemberId, RequestId, RoomNumber, RunId, SessionId, ToolUseId,
+    Version,
 };
 use crate::permissions::Principal;
 use crate::store::RunEndKind;
@@ -23,6 +24,8 @@ pub enum RoomEvent {
     /// Text and hunk changes that belong together; `updates` are consecutive and start after
     /// `from`.
     Updates {
+        /// Number of the room.
+        room: RoomNumber,
         /// Version before the first update.
         from: Version,
         /// Committed updates, in order.
@@ -110,7 +113,7 @@ pub struct PeerInfo {
     /// Whether others are told of it. In a crowd, those who only read are counted.
     pub is_listed: bool,
     /// Whether it takes [`RoomEvent::PeersChanged`].
-    pub takes_peer_changes: bool,
+    pub takes_changes: bool,
 }
 
 /// Change of the connections in a document; see [`RoomEvent::PeersChanged`].

@@ -9,6 +9,15 @@ use super::event::{RoomEvent, ServerEvent};
 /// Event as it is sent to connections.
 #[derive(Debug)]
 pub struct EncodedEvent {
+    /// Event as it is sent to every client that does not take the short form.
+    pub whole: EncodedPayload,
+    /// Short form, if the event has one.
+    pub short: Option<EncodedPayload>,
+}
+
+/// Name and payload of an event.
+#[derive(Debug)]
+pub struct EncodedPayload {
     /// Name of the event.
     pub name: &'static str,
     /// Payload, encoded once for everybody.

@@ -32,7 +32,7 @@ mod title;
 mod work_size;
 
 pub use create_from_request::NewDocumentFromRequest;
-pub use event_sink::{EncodedEvent, EventSink};
+pub use event_sink::{EncodedEvent, EncodedPayload, EventSink};
 pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};
 pub use persistence::provenance::{author_spans, placements};

@@ -35,13 +35,16 @@ use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements, Hunk
 use crate::document::provenance::UpdatePlacements;
 use crate::document::{Document, Update};
 use crate::ids::{
-    ClientId, DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, UserId, Version,
+    ClientId, DocumentId, HunkId, MemberId, RequestId, RoomNumber, RuleId, SessionId, UserId,
+    Version,
 };
 use crate::permissions::Principal;
 use crate::store::{AuditEntry, DocumentRecord, StoreOp};
 
 use super::RoomError;
-use super::command::{DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender};
+use super::command::{
+    ClientCapabilities, DocumentSnapshot, JoiningMember, OpenedContent, OpenedDocument, ReplySender,
+};
 use super::event::RoomEvent;
 use super::file_state::FileState;
 use super::inbox_policies::InboxPolicies;
@@ -86,6 +89,8 @@ pub(crate) struct HunkChanges {
 
 /// State of a room: a document, its requests and the people in it.
 pub(crate) struct RoomState {
+    /// Number of the room, which stays when the state is loaded again.
+    pub(super) number: RoomNumber,
     /// Record of the document. Its version is the one it was loaded at: the newest is that of
     /// `document`.
     pub(super) record: DocumentRecord,
@@ -138,6 +143,7 @@ impl RoomState {
         unsnapshotted: SinceSnapshot,
     ) -> Self {
         Self {
+            number: RoomNumber::next(),
             record,
             own,
             document,
@@ -182,7 +188,7 @@ impl RoomState {
         presence.forget_carets();
         let focuses = std::mem::take(&mut self.focuses);
         let file = self.file.take();
-        *self = Self { focuses, presence, file, ..fresh };
+        *self = Self { number: self.number, focuses, presence, file, ..fresh };
     }
 
     /// Lets a connection in, or brings it up to date. `older` holds the updates between `since` and
@@ -200,7 +206,7 @@ impl RoomState {
             return effects.answer(reply, Err(error));
         }
         let id = member.id.clone();
-        let takes_peer_changes = member.takes_peer_changes;
+        let ClientCapabilities { peer_changes, short_updates } = member.capabilities;
         self.presence.enter(member);
         effects.then(TurnEffect::Join(id.clone()));
         let requests: Vec<_> = self.open.values().cloned().collect();
@@ -213,12 +219,13 @@ impl RoomState {
             client: ClientId::generate(),
             requests,
             streaming_previews: self.streaming_previews.shown(),
-            peers: if takes_peer_changes {
+            peers: if peer_changes {
                 self.presence.listed()
             } else {
                 self.presence.peers().to_vec()
             },
-            peer_count: takes_peer_changes.then(|| self.presence.peers().len()),
+            peer_count: peer_changes.then(|| self.presence.peers().len()),
+            number: short_updates.then_some(self.number),
         };
         self.announce_peers(now.ms, effects);
         let hunks = opened.requests.iter().map(|request| request.hunks.len()).sum();

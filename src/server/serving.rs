@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::connections::{
-    ConnectionArrival, ConnectionRegistry, ConnectionTransport, ObservedStream,
+    ConnectionArrival, ConnectionRegistry, ConnectionTransport, ObservedStream, SharedSocket,
 };
 use crate::transport::rest::transfer::is_websocket_request;
 
@@ -90,7 +90,8 @@ async fn answer(
     rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES).ok();
     #[cfg(target_os = "linux")]
     rustix::net::sockopt::set_tcp_user_timeout(&stream, TCP_USER_TIMEOUT_MS).ok();
-    let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&transport), connections));
+    let socket = SharedSocket::new(stream, &transport);
+    let stream = TokioIo::new(ObservedStream::new(socket, Arc::clone(&transport), connections));
     let service = service_fn(move |request| respond(&transport, &router, request));
     let mut server = http1::Builder::new();
     // `ConnectionRegistry::supervise` ends connections that are overdue.

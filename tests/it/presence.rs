@@ -39,7 +39,7 @@ fn people_see_each_other_come_and_go() {
 #[test]
 fn a_client_that_takes_differences_is_told_who_came_and_who_went() {
     let copydesk = TestServer::quiet();
-    let ana = copydesk.editor_with_peer_changes("Ana");
+    let ana = copydesk.editor_with("Ana", &["presence-changes"]);
     let cy = copydesk.editor("Cy");
     let opened = ana.opens(&cy.creates("Hello."));
     assert_eq!(
@@ -64,11 +64,12 @@ fn a_client_that_takes_differences_is_told_who_came_and_who_went() {
 #[test]
 fn in_a_crowd_who_only_reads_is_counted() {
     let copydesk = TestServer::quiet();
-    let ana = copydesk.editor_with_peer_changes("Ana");
+    let ana = copydesk.editor_with("Ana", &["presence-changes"]);
     let document = ana.creates("Hello.");
     let token = copydesk.token("Reader", Role::Viewer, &["--document", &document]);
-    let readers: Vec<_> =
-        (0..102).map(|_| Person::arrive_with(copydesk.url(), &token, "presence-changes")).collect();
+    let readers: Vec<_> = (0..102)
+        .map(|_| Person::arrive_with(copydesk.url(), &token, &["presence-changes"]))
+        .collect();
     let opened = readers.iter().map(|reader| reader.opens(&document)).last().unwrap();
     assert_eq!(opened["peerCount"], 103);
     assert_eq!(opened["peers"].as_array().unwrap().len(), 100);
@@ -161,4 +162,21 @@ fn a_caret_in_a_document_that_is_not_open_is_nobodys_business() {
     let caret = json!({"documentId": ben.document(), "version": 0, "anchor": 1, "head": 1});
     ana.emit("presence:update", &caret).body();
     assert!(ben.saw("presence:update").is_empty());
+}
+
+#[test]
+fn a_client_that_takes_short_updates_is_told_plain_ones_in_short() {
+    let copydesk = TestServer::quiet();
+    let ana = copydesk.editor("Ana");
+    let document = ana.creates("Hello.");
+    let ben = copydesk.editor_with("Ben", &["short-updates"]);
+    let number = ben.opens(&document)["shortId"].clone();
+    assert!(number.is_u64(), "{number}");
+    assert_eq!(copydesk.editor("Cy").opens(&document).get("shortId"), None);
+    ana.types(6, "!");
+    ben.sees_where("updates", |it| *it == json!([number, 0, [[ana.client(), [6, [0, "!"]]]]]));
+    ana.types(0, "A");
+    ben.sees_where("updates", |it| it[1] == 1);
+    assert!(ben.saw("document:updates").is_empty(), "each update comes in one form");
+    assert!(ana.saw("updates").is_empty(), "the short form is for those who ask for it");
 }

@@ -101,10 +101,11 @@ const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors 
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
 
 /// A limit of fifty rounds, a log that no longer reaches back, a call that waits in another document.
-const RARE: [&str; 3] = [
+const RARE: [&str; 4] = [
     "server/agent_event.result.limit",
     "ack/document.resync",
     "server/agent_event.system.waiting.document",
+    "server/updates",
 ];
 
 #[test]
@@ -112,7 +113,7 @@ fn a_tour_meets_every_sample() {
     let copydesk =
         TestServer::plan().script(script_of_the_tour()).workspace(&[("a.txt", "a")]).start();
     let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
-    let cy = copydesk.editor_with_peer_changes("Cy");
+    let cy = copydesk.editor_with("Cy", &["presence-changes"]);
     cy.opens(&owner.creates(BEFORE));
     ben.opens(&owner.document());
     cy.sees("presence:changes");

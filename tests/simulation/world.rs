@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use copydesk::approvals::DecisionPolicy;
 use copydesk::ids::{HunkId, MemberId, RequestId, Version};
-use copydesk::rooms::command::{JoiningMember, NewApprovalRequest, PushRequest, RoomCommand};
+use copydesk::rooms::command::{
+    ClientCapabilities, JoiningMember, NewApprovalRequest, PushRequest, RoomCommand,
+};
 use fastrand::Rng;
 
 use crate::book::Book;
@@ -217,7 +219,7 @@ impl World {
         let joins = JoiningMember {
             id: member.clone(),
             principal: editor.who.clone(),
-            takes_peer_changes: false,
+            capabilities: ClientCapabilities::default(),
         };
         let reply = self.copydesk.reply(move |result| Answer::Opened(at, member, result));
         self.copydesk.take_with(RoomCommand::Open(joins, Some(since), reply), since);

@@ -24,7 +24,7 @@ use crate::llm::{
 };
 use crate::permissions::{Principal, Role};
 use crate::rooms::clock::WallClock;
-use crate::rooms::command::{JoiningMember, OpenedDocument, PushRequest};
+use crate::rooms::command::{ClientCapabilities, JoiningMember, OpenedDocument, PushRequest};
 use crate::rooms::event::StreamingPreview;
 use crate::rooms::event::{
     AgentEventType, RequestNews, RequestUpdate, RoomEvent, RunEvent, RunEventKind, RunResponse,
@@ -402,7 +402,7 @@ impl TestAgent {
         let member = JoiningMember {
             id: MemberId::generate(),
             principal: owner(),
-            takes_peer_changes: false,
+            capabilities: ClientCapabilities::default(),
         };
         room.open(member, None).await.unwrap()
     }

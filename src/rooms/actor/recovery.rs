@@ -88,7 +88,8 @@ impl RoomActor {
             // If the updates cannot be told, the next one shows people a gap, and they load the
             // document again.
             let updates = missed.unwrap_or_default();
-            let event = RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() };
+            let (room, drop, put) = (self.state.number, Vec::new(), Vec::new());
+            let event = RoomEvent::Updates { room, from, updates, drop, put };
             self.notify(&self.audience, &event);
             for request in self.state.open.values() {
                 self.notify(&self.audience, &RoomEvent::Requested(Arc::clone(request)));

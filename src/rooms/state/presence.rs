@@ -92,7 +92,7 @@ impl RoomPresence {
             let peer = &mut self.peers[at];
             let is_news = peer.principal != member.principal;
             peer.principal = member.principal;
-            peer.takes_peer_changes = member.takes_peer_changes;
+            peer.takes_changes = member.capabilities.peer_changes;
             if is_news {
                 self.note(at, None);
             }
@@ -100,7 +100,7 @@ impl RoomPresence {
         }
         let color = self.color_for(&member);
         let is_listed = self.peers.iter().filter(|peer| peer.is_listed).count() < LISTED;
-        let JoiningMember { id, principal, takes_peer_changes } = member;
+        let JoiningMember { id, principal, capabilities } = member;
         self.peers.push(PeerInfo {
             member: id.clone(),
             principal,
@@ -108,7 +108,7 @@ impl RoomPresence {
             clients: Vec::new(),
             caret: None,
             is_listed,
-            takes_peer_changes,
+            takes_changes: capabilities.peer_changes,
         });
         self.note(self.peers.len() - 1, Some(&id));
     }
@@ -183,7 +183,7 @@ impl RoomPresence {
 
     /// Returns `true` if some connection takes differences, or whole lists.
     fn takes(&self, changes: bool) -> bool {
-        self.peers.iter().any(|peer| peer.takes_peer_changes == changes)
+        self.peers.iter().any(|peer| peer.takes_changes == changes)
     }
 
     /// Returns the connections that are listed.
@@ -303,11 +303,13 @@ mod tests {
     use super::*;
     use crate::document::TextEdit;
     use crate::permissions::{Principal, Role};
+    use crate::rooms::command::ClientCapabilities;
 
     fn member(id: &str, user: &str) -> JoiningMember {
         let principal =
             Principal { user: user.into(), name: user.into(), role: Role::Editor, document: None };
-        JoiningMember { id: id.into(), principal, takes_peer_changes: true }
+        let capabilities = ClientCapabilities { peer_changes: true, ..Default::default() };
+        JoiningMember { id: id.into(), principal, capabilities }
     }
 
     fn caret(version: u64, head: usize) -> CaretPosition {
@@ -419,7 +421,8 @@ mod tests {
     #[test]
     fn clients_that_take_no_differences_get_the_list_once_a_second() {
         let mut presence = RoomPresence::default();
-        let plain = |id: &str| JoiningMember { takes_peer_changes: false, ..member(id, id) };
+        let capabilities = ClientCapabilities::default();
+        let plain = |id: &str| JoiningMember { capabilities, ..member(id, id) };
         presence.enter(plain("m1"));
         assert_eq!(told(&mut presence, 1_000), ["all 1"]);
         presence.enter(member("m2", "bo"));

@@ -107,8 +107,8 @@ pub(crate) fn notify_hunks(state: &RoomState, hunks: HunkChanges, effects: &mut 
     if drop.is_empty() && put.is_empty() {
         return;
     }
-    let from = state.version();
-    effects.notify(RoomEvent::Updates { from, updates: Vec::new(), drop, put });
+    let (room, from) = (state.number, state.version());
+    effects.notify(RoomEvent::Updates { room, from, updates: Vec::new(), drop, put });
 }
 
 /// Announces the new state of a request: it ended, or it changed.

@@ -56,6 +56,7 @@ pub(crate) fn show(
     let put: Vec<_> = put.map(|hunk| (id.clone(), hunk.clone())).collect();
     if !drop.is_empty() || !put.is_empty() {
         effects.notify(RoomEvent::Updates {
+            room: state.number,
             from: state.version(),
             updates: Vec::new(),
             drop,
@@ -130,5 +131,6 @@ pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, effects: &mu
 fn dropped(state: &RoomState, hunks: Vec<Hunk>) -> Option<RoomEvent> {
     let drop: Vec<_> = hunks.into_iter().map(|hunk| hunk.id).collect();
     let (from, updates, put) = (state.version(), Vec::new(), Vec::new());
-    (!drop.is_empty()).then_some(RoomEvent::Updates { from, updates, drop, put })
+    let room = state.number;
+    (!drop.is_empty()).then_some(RoomEvent::Updates { room, from, updates, drop, put })
 }

@@ -90,7 +90,8 @@ impl RoomState {
         }
         self.keep(from, &updates, &push.principal.user, now, effects);
         let touched = self.follow_all(before, from, &updates, now);
-        effects.notify(RoomEvent::Updates { from, updates, drop: Vec::new(), put: Vec::new() });
+        let (drop, put) = (Vec::new(), Vec::new());
+        effects.notify(RoomEvent::Updates { room: self.number, from, updates, drop, put });
         self.notify_touched(touched, now, effects);
         failpoint::pass("room.pushed");
         Ok(self.version())
@@ -188,7 +189,7 @@ impl RoomState {
             });
         }
         let HunkChanges { drop, put } = hunks;
-        effects.notify(RoomEvent::Updates { from, updates, drop, put });
+        effects.notify(RoomEvent::Updates { room: self.number, from, updates, drop, put });
         let mut touched = TouchedHunks::new();
         let after = self.document.text().clone();
         self.follow(change, &after, author.origin, now, &mut touched);

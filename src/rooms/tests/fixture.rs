@@ -368,7 +368,7 @@ pub(super) fn code<T: std::fmt::Debug>(result: Result<T, RoomError>) -> &'static
 /// Returns an event as one line; hunks are named by the number at the end of their identifier.
 fn word(event: &RoomEvent) -> String {
     match event {
-        RoomEvent::Updates { from, updates, drop, put } => {
+        RoomEvent::Updates { from, updates, drop, put, .. } => {
             let to = from.plus(updates.len());
             let number = |id: &HunkId| id.as_str().rsplit('.').next().unwrap().to_owned();
             let drop = drop.iter().map(|id| format!(" -{}", number(id)));

@@ -16,7 +16,7 @@ mod writing;
 use crate::ids::MemberId;
 use crate::permissions::{Principal, Role};
 
-use super::command::JoiningMember;
+use super::command::{ClientCapabilities, JoiningMember};
 
 /// Returns a person with a role.
 fn person(name: &str, role: Role) -> Principal {
@@ -37,5 +37,9 @@ fn who(name: &str) -> Principal {
 
 /// Returns the connection of a person, named like them.
 fn member(name: &str) -> JoiningMember {
-    JoiningMember { id: MemberId::from(name), principal: who(name), takes_peer_changes: false }
+    JoiningMember {
+        id: MemberId::from(name),
+        principal: who(name),
+        capabilities: ClientCapabilities::default(),
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::fixture::{RoomFixture, time_passes};
 use super::{member, who};
 use crate::approvals::RequestStatus;
-use crate::rooms::command::JoiningMember;
+use crate::rooms::command::{ClientCapabilities, JoiningMember};
 use crate::rooms::{NewDocument, RoomError};
 
 async fn until(it_is_so: impl Fn() -> bool) {
@@ -62,7 +62,14 @@ async fn another_name_is_news() {
     principal.name = "Bo the second".into();
     fixture
         .room
-        .open(JoiningMember { id: "bo".into(), principal, takes_peer_changes: false }, None)
+        .open(
+            JoiningMember {
+                id: "bo".into(),
+                principal,
+                capabilities: ClientCapabilities::default(),
+            },
+            None,
+        )
         .await
         .unwrap();
     assert_eq!(fixture.heard("ana"), ["peers ana bo"]);

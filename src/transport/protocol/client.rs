@@ -30,13 +30,17 @@ pub struct Handshake {
     pub protocol: Option<u32>,
     /// Session to continue; it must belong to the same person.
     pub session_id: Option<String>,
-    /// Additions to the protocol that the client understands: [`PEER_CHANGES`]. Others are ignored.
+    /// Additions to the protocol that the client understands: [`PEER_CHANGES`] and
+    /// [`SHORT_UPDATES`]. Others are ignored.
     #[serde(default)]
     pub capabilities: Vec<String>,
 }
 
 /// Capability of clients that take `presence:changes`.
 pub const PEER_CHANGES: &str = "presence-changes";
+
+/// Capability of clients that take `updates`, the short form of `document:updates`.
+pub const SHORT_UPDATES: &str = "short-updates";
 
 /// Payload without fields.
 #[derive(Debug, Deserialize)]

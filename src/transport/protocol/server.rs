@@ -227,6 +227,10 @@ pub struct Opened {
     /// `presence-changes`: in a crowd, `peers` leaves out who only reads.
     #[serde(rename = "peerCount", skip_serializing_if = "Option::is_none")]
     pub peer_count: Option<usize>,
+    /// Number that stands for the document in `updates`, for clients that name the capability
+    /// `short-updates`; it holds for this connection until the document is closed.
+    #[serde(rename = "shortId", skip_serializing_if = "Option::is_none")]
+    pub short_id: Option<u32>,
     /// Identifier of this connection in `peers`.
     pub member: String,
     /// Role of the person in the document.
@@ -276,6 +280,30 @@ pub struct DocumentUpdates {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hunks: Option<HunkChanges>,
 }
+
+/// `updates`: `document:updates` without hunks in a short form, for clients that name the
+/// capability `short-updates`: an array of the fields.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ShortUpdates(
+    /// `shortId` of the document, as the answer to `document:open` gave it.
+    pub u32,
+    /// Version before the first update.
+    pub u64,
+    /// Updates in order, without a gap.
+    pub Vec<ShortUpdate>,
+);
+
+/// [`Update`] as an array: `clientID` and `changes`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ShortUpdate(
+    /// Editor instance that made it.
+    pub String,
+    /// `ChangeSet.toJSON()`, as committed.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub Box<RawValue>,
+);
 
 /// Changes of hunks that mapping through updates does not give.
 #[derive(Clone, Debug, Default, Serialize)]

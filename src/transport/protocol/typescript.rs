@@ -32,7 +32,7 @@ fn generate() -> String {
         server::{
             WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresenceChanges, PresencePeers, PresenceUpdate, Hunk, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone, Warning,
+            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone, Warning,
             Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, NamedPerson, TokenLine, TokenList, SessionEnded,
         }

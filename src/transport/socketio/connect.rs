@@ -15,8 +15,9 @@ use crate::auth::AccessGuard;
 use crate::connections::ClientSession;
 use crate::ids::MemberId;
 use crate::permissions::Principal;
+use crate::rooms::command::ClientCapabilities;
 use crate::rooms::settings::PermissionMode;
-use crate::transport::protocol::client::{Handshake, PEER_CHANGES};
+use crate::transport::protocol::client::{Handshake, PEER_CHANGES, SHORT_UPDATES};
 use crate::transport::protocol::convert;
 use crate::transport::protocol::server::{Person, SessionRegistered, WireError};
 
@@ -82,13 +83,13 @@ async fn admit<E: std::fmt::Display>(
     let (intake, events) = EventQueue::new(link.clone());
     socket.extensions.insert(intake);
     socket.on_fallback(async |_: EnqueueEvent| {});
-    let takes_peer_changes = handshake.capabilities.iter().any(|name| name == PEER_CHANGES);
-    let connected_socket = ConnectedSocket::new(
-        link.clone(),
-        principal.clone(),
-        session.id.clone(),
-        takes_peer_changes,
-    );
+    let understands = |addition| handshake.capabilities.iter().any(|name| name == addition);
+    let capabilities = ClientCapabilities {
+        peer_changes: understands(PEER_CHANGES),
+        short_updates: understands(SHORT_UPDATES),
+    };
+    let connected_socket =
+        ConnectedSocket::new(link.clone(), principal.clone(), session.id.clone(), capabilities);
     app.sockets.insert(member.clone(), connected_socket);
     let left = CancellationToken::new();
     let gone = left.clone();
@@ -103,7 +104,7 @@ async fn admit<E: std::fmt::Display>(
         app: Arc::clone(app),
         member,
         client,
-        takes_peer_changes,
+        capabilities,
         reached_at: reached_at(&socket),
         caller: Caller {
             api: app.api.clone(),

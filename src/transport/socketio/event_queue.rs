@@ -19,7 +19,7 @@ use socketioxide::handler::{FromMessageParts, Value};
 use socketioxide::socket::Socket;
 use tokio::sync::mpsc;
 
-use super::link::ClientLink;
+use super::link::{ClientLink, EventAck};
 use super::socket_error::{SocketError, SocketResult};
 use crate::connections::{HeldBytes, HeldFor};
 
@@ -85,7 +85,7 @@ impl EventQueue {
     }
 
     /// Takes an event; `sender` is missing if the client waits for no answer.
-    fn take(&self, value: &Value, sender: Option<AckSender>) {
+    fn take(&self, value: &Value, sender: Option<EventAck>) {
         let waiting = self.unanswered.fetch_add(1, Ordering::Relaxed);
         let (link, unanswered) = (self.link.clone(), Arc::clone(&self.unanswered));
         let mut ack =
@@ -132,7 +132,7 @@ impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
     ) -> Result<Self, Infallible> {
         if let Some(intake) = socket.extensions.get::<EventQueue>() {
             let sender = AckSender::from_message_parts(socket, value, ack_id)?;
-            intake.take(value, ack_id.is_some().then_some(sender));
+            intake.take(value, ack_id.map(|number| EventAck { number, sender }));
         }
         Ok(Self)
     }
@@ -168,7 +168,7 @@ fn parse(value: &Value) -> SocketResult<(String, Box<RawValue>)> {
 /// ever.
 pub(crate) struct AckReply {
     /// Sender of the answer, missing if the client waits for none.
-    sender: Option<AckSender>,
+    sender: Option<EventAck>,
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     is_given: bool,
@@ -215,7 +215,7 @@ impl AckReply {
 
     /// Ends the wait of the event, and returns the sender of its answer, if the client waits for
     /// one.
-    fn settle(&mut self) -> Option<AckSender> {
+    fn settle(&mut self) -> Option<EventAck> {
         self.is_given = true;
         self.unanswered.fetch_sub(1, Ordering::Relaxed);
         self.held = None;

@@ -7,11 +7,30 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use socketioxide::extract::{AckSender, SocketRef};
 
-use crate::connections::{ClientSession, ConnectionRegistry, EndReason, QueueOverflow};
+use crate::connections::{ClientSession, ConnectionRegistry, EndReason, QueueOverflow, TextFrame};
 
 /// Bytes around a payload: the types of the packets, brackets, quotes, a comma, and the number of
 /// an acknowledgement.
 const AROUND_PAYLOAD: usize = 24;
+
+/// Sender of the answer to one event.
+pub(crate) struct EventAck {
+    /// Number that the client gave the event.
+    pub(crate) number: i64,
+    /// Sender by the usual way.
+    pub(crate) sender: AckSender,
+}
+
+/// Returns an event as it stands on the wire in the namespace `/`; `None` if it is not short.
+pub(crate) fn event_frame(event: &str, payload: &RawValue) -> Option<TextFrame> {
+    // A message of engine.io, an event of socket.io. The names of events need no escapes.
+    TextFrame::of(&["42[\"", event, "\",", payload.get(), "]"])
+}
+
+/// Returns an answer as it stands on the wire in the namespace `/`; `None` if it is not short.
+fn answer_frame(number: i64, body: &RawValue) -> Option<TextFrame> {
+    TextFrame::of(&["43", &number.to_string(), "[", body.get(), "]"])
+}
 
 /// Link to one client. Clones share it.
 #[derive(Clone)]
@@ -41,9 +60,12 @@ impl ClientLink {
     }
 
     /// Sends an event. A client that cannot take it is disconnected: it must never see an event
-    /// after a gap.
-    pub(crate) fn emit(&self, event: &str, payload: &RawValue) {
-        if self.socket.connected()
+    /// after a gap. `frame` is the event's [`event_frame`], if it may be written directly.
+    pub(crate) fn emit(&self, event: &str, payload: &RawValue, frame: Option<&TextFrame>) {
+        if !self.socket.connected() {
+            return;
+        }
+        if !frame.is_some_and(|frame| self.session.write_directly(frame))
             && self.queue(event.len() + payload.get().len())
             && self.socket.emit(event, payload).is_err()
             && self.socket.connected()
@@ -55,22 +77,25 @@ impl ClientLink {
     /// Encodes an event and sends it.
     pub(crate) fn emit_value<T: Serialize>(&self, event: &str, payload: &T) {
         if let Some(payload) = encoded(payload) {
-            self.emit(event, &payload);
+            self.emit(event, &payload, None);
         }
     }
 
     /// Answers an event.
-    pub(crate) fn answer<T: Serialize>(&self, sender: AckSender, body: &T) {
-        if let Some(body) = encoded(body)
-            && self.socket.connected()
-            && self.queue(body.get().len())
-        {
+    pub(crate) fn answer<T: Serialize>(&self, sender: EventAck, body: &T) {
+        let Some(body) = encoded(body) else { return };
+        if !self.socket.connected() {
+            return;
+        }
+        let frame = answer_frame(sender.number, &body);
+        let is_written = frame.is_some_and(|frame| self.session.write_directly(&frame));
+        if !is_written && self.queue(body.get().len()) {
             self.send(sender, &body);
         }
     }
 
     /// Answers an event if there is room for the answer, else with something shorter.
-    pub(crate) fn answer_or<T, S>(&self, sender: AckSender, body: &T, shorter: &S)
+    pub(crate) fn answer_or<T, S>(&self, sender: EventAck, body: &T, shorter: &S)
     where
         T: Serialize,
         S: Serialize,
@@ -90,8 +115,8 @@ impl ClientLink {
     }
 
     /// Sends an answer that was counted.
-    fn send(&self, sender: AckSender, body: &RawValue) {
-        if sender.send(body).is_err() && self.socket.connected() {
+    fn send(&self, sender: EventAck, body: &RawValue) {
+        if sender.sender.send(body).is_err() && self.socket.connected() {
             self.session.end(EndReason::TooSlow);
         }
     }

@@ -38,7 +38,7 @@ use crate::cpu_pool;
 use crate::ids::{DocumentId, MemberId, SessionId};
 use crate::permissions::Action;
 use crate::rooms::RoomHandle;
-use crate::rooms::command::JoiningMember;
+use crate::rooms::command::{ClientCapabilities, JoiningMember};
 
 use event_queue::{AckReply, IncomingEvent};
 use socket_error::{SocketError, SocketResult};
@@ -95,7 +95,7 @@ struct SocketConnection {
     /// Person, under the name that this connection gave, with the connection's session.
     caller: Caller,
     /// Whether the client takes `presence:changes` and not `presence:peers`.
-    takes_peer_changes: bool,
+    capabilities: ClientCapabilities,
     /// Address by which the client reaches the server.
     reached_at: String,
     session: SessionId,
@@ -269,7 +269,7 @@ impl SocketConnection {
         JoiningMember {
             id: self.member.clone(),
             principal: self.caller.principal.clone(),
-            takes_peer_changes: self.takes_peer_changes,
+            capabilities: self.capabilities,
         }
     }
 

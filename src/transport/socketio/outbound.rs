@@ -5,13 +5,18 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::api::HeardRuns;
+use crate::connections::TextFrame;
 use crate::ids::{DocumentId, MemberId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
+use crate::rooms::command::ClientCapabilities;
 use crate::rooms::event::{AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent};
-use crate::rooms::{EncodedEvent, EventSink};
+use crate::rooms::{EncodedEvent, EncodedPayload, EventSink};
 use crate::transport::protocol::convert;
 
-use super::link::ClientLink;
+use super::link::{ClientLink, event_frame};
+
+/// Largest number of receivers of one event to whom the room's own task writes.
+const DIRECT_RECEIVERS: usize = 256;
 
 /// Registry of the connected sockets.
 #[derive(Clone)]
@@ -27,8 +32,7 @@ pub(crate) struct ConnectedSocket {
     link: ClientLink,
     principal: Principal,
     session: SessionId,
-    /// Whether the client takes `presence:changes` and not `presence:peers`.
-    takes_peer_changes: bool,
+    capabilities: ClientCapabilities,
     /// Parts of the ends of its session's runs that the socket was sent, so that none comes twice.
     heard: Mutex<HashSet<(RunId, Discriminant<RunEventKind>)>>,
 }
@@ -38,22 +42,29 @@ impl ConnectedSocket {
         link: ClientLink,
         principal: Principal,
         session: SessionId,
-        takes_peer_changes: bool,
+        capabilities: ClientCapabilities,
     ) -> Self {
-        Self { link, principal, session, takes_peer_changes, heard: Mutex::default() }
+        Self { link, principal, session, capabilities, heard: Mutex::default() }
     }
 
     /// Returns `false` for the one of two kinds of presence events that the client does not take.
     fn takes(&self, event: &RoomEvent) -> bool {
         match event {
-            RoomEvent::Peers(_) => !self.takes_peer_changes,
-            RoomEvent::PeersChanged(_) => self.takes_peer_changes,
+            RoomEvent::Peers(_) => !self.capabilities.peer_changes,
+            RoomEvent::PeersChanged(_) => self.capabilities.peer_changes,
             _ => true,
         }
     }
 
     fn emit(&self, message: &EncodedEvent) {
-        self.link.emit(message.name, &message.payload);
+        let EncodedPayload { name, payload } = self.form(message);
+        self.link.emit(name, payload, None);
+    }
+
+    /// Returns the form of an event that the client takes.
+    fn form<'a>(&self, message: &'a EncodedEvent) -> &'a EncodedPayload {
+        let short = message.short.as_ref().filter(|_| self.capabilities.short_updates);
+        short.unwrap_or(&message.whole)
     }
 
     /// Sends an event about the end of one of the session's own runs, unless the socket has it
@@ -172,7 +183,13 @@ impl EventSink for SocketRegistry {
         let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
         let connected_sockets = self.connected_sockets();
         let seats = members.iter().filter_map(|member| connected_sockets.get(member));
-        seats.filter(|seat| seat.takes(event)).for_each(|seat| seat.emit(message));
+        let mut frames = EventFrames::default();
+        for (index, seat) in seats.filter(|seat| seat.takes(event)).enumerate() {
+            let form = seat.form(message);
+            // Behind so many, the tasks of the others are faster.
+            let frame = if index < DIRECT_RECEIVERS { frames.of(form) } else { None };
+            seat.link.emit(form.name, &form.payload, frame);
+        }
     }
 
     fn announce(&self, news: &ServerEvent) {
@@ -182,6 +199,21 @@ impl EventSink for SocketRegistry {
             ServerEvent::Settings(_) => true,
         };
         self.connected_sockets().values().filter(may_know).for_each(|seat| seat.emit(&message));
+    }
+}
+
+/// Frames of the forms of one event, each made when it is first needed.
+#[derive(Default)]
+struct EventFrames<'a>(Vec<(&'a EncodedPayload, Option<TextFrame>)>);
+
+impl<'a> EventFrames<'a> {
+    fn of(&mut self, form: &'a EncodedPayload) -> Option<&TextFrame> {
+        let at = self.0.iter().position(|(known, _)| std::ptr::eq(*known, form));
+        let at = at.unwrap_or_else(|| {
+            self.0.push((form, event_frame(form.name, &form.payload)));
+            self.0.len() - 1
+        });
+        self.0[at].1.as_ref()
     }
 }
 

@@ -82,8 +82,9 @@ impl Person {
     }
 
     /// As `arrive`, with a client that understands an addition to the protocol.
-    pub fn arrive_with(url: &str, token: &str, capability: &str) -> Self {
-        let auth = json!({"token": token, "protocol": 1, "capabilities": [capability, "unknown"]});
+    pub fn arrive_with(url: &str, token: &str, capabilities: &[&str]) -> Self {
+        let capabilities = [capabilities, &["unknown"]].concat();
+        let auth = json!({"token": token, "protocol": 1, "capabilities": capabilities});
         Self::connect(url, &json!({"auth": auth, "transports": ["websocket"]}))
     }
 

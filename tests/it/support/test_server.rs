@@ -227,10 +227,10 @@ impl TestServer {
         self.person(name, Role::Editor)
     }
 
-    /// As [`Self::editor`], with a client that is told of people by difference.
-    pub fn editor_with_peer_changes(&self, name: &str) -> Person {
+    /// As [`Self::editor`], with a client that understands additions to the protocol.
+    pub fn editor_with(&self, name: &str, capabilities: &[&str]) -> Person {
         let token = self.token(name, Role::Editor, &[]);
-        Person::arrive_with(self.url(), &token, "presence-changes")
+        Person::arrive_with(self.url(), &token, capabilities)
     }
 
     /// Somebody connected who may go to one document and nowhere else.

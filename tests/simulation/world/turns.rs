@@ -191,7 +191,7 @@ impl World {
             eprintln!("  told at {}: {event:?}", self.ledger.version());
         }
         match &event {
-            RoomEvent::Updates { from, updates, drop, put } => {
+            RoomEvent::Updates { from, updates, drop, put, .. } => {
                 let newest = from.0 as usize + updates.len();
                 must(TellingHasNoGap, from.0 as usize == self.ledger.version(), || {
                     format!("told from {from}, known is {}", self.ledger.version())

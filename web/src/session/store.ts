@@ -51,7 +51,7 @@ export const wire = new Wire(() => {
   const sessionId = keptSession(places.tab)
   return {
     protocol: 1,
-    capabilities: ['presence-changes'],
+    capabilities: ['presence-changes', 'short-updates'],
     ...(identity.token && { token: identity.token }),
     ...(identity.name && { name: identity.name }),
     ...(sessionId && { sessionId }),

@@ -65,7 +65,8 @@ protocol?: number,
  */
 sessionId?: string, 
 /**
- * Additions to the protocol that the client understands: [`PEER_CHANGES`]. Others are ignored.
+ * Additions to the protocol that the client understands: [`PEER_CHANGES`] and
+ * [`SHORT_UPDATES`]. Others are ignored.
  */
 capabilities: Array<string>, };
 
@@ -1063,6 +1064,11 @@ peers: Array<Peer>,
  */
 peerCount?: number, 
 /**
+ * Number that stands for the document in `updates`, for clients that name the capability
+ * `short-updates`; it holds for this connection until the document is closed.
+ */
+shortId?: number, 
+/**
  * Identifier of this connection in `peers`.
  */
 member: string, 
@@ -1247,6 +1253,10 @@ anchor: number,
  * Position of the caret.
  */
 head: number, };
+
+export type ShortUpdate = [string, unknown];
+
+export type ShortUpdates = [number, number, Array<ShortUpdate>];
 
 export type Hunk = { 
 /**

@@ -40,6 +40,7 @@ import type {
   SessionRegistered,
   SetSettings,
   SettingsChanged,
+  ShortUpdates,
   TokenLine,
   Told,
   WireError,
@@ -54,6 +55,8 @@ export interface ServerEvents {
   sessionRegistered: SessionRegistered
   sessionEnded: SessionEnded
   'document:updates': DocumentUpdates
+  /** The same in short, for the document with this number. */
+  updates: ShortUpdates
   'document:changed': DocumentChanged
   'document:created': DocumentCreated
   'settings:changed': SettingsChanged

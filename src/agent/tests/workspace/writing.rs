@@ -1,7 +1,7 @@
 //! Tests of `Write` with every decision of people.
 
 use crate::approvals::{DecisionPolicy, PreviewKind, RequestStatus};
-use crate::rooms::command::{JoiningMember, SettingsChange, ViewerChange};
+use crate::rooms::command::{ClientCapabilities, JoiningMember, SettingsChange, ViewerChange};
 use crate::rooms::event::RequestNews;
 use crate::rooms::settings::OwnSettings;
 
@@ -99,7 +99,10 @@ async fn more_time_and_a_look_keep_a_request_open() {
     let longer = fixture.extend(request.id().clone(), owner()).await.unwrap();
     assert!(longer.clock.expires_ms > request.clock.expires_ms);
     let (id, principal) = ("m".into(), owner());
-    fixture.open(JoiningMember { id, principal, takes_peer_changes: false }, None).await.unwrap();
+    fixture
+        .open(JoiningMember { id, principal, capabilities: ClientCapabilities::default() }, None)
+        .await
+        .unwrap();
     let looked = fixture.focus(request.id().clone(), "m".into(), ViewerChange::On).await.unwrap();
     assert!(looked.clock.paused_ms.is_some());
     stage.decides(&request, approve()).await.unwrap();

@@ -20,8 +20,9 @@ use serde_json::value::RawValue;
 
 use crate::api::DocumentRecord;
 use crate::document::Update;
-use crate::ids::{DocumentId, MemberId};
+use crate::ids::{DocumentId, MemberId, RoomNumber, Version};
 use crate::permissions::Principal;
+use crate::rooms::EncodedPayload;
 use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
 use crate::rooms::event::{
     CaretPosition, DocumentChange, PeerInfo, PeersChange, RoomEvent, ServerEvent,
@@ -47,6 +48,9 @@ pub use request::{decision, decision_result, reopened, request, request_state, r
 pub use rules::{ended, new_rule, remember, rule, rules, tool_policy};
 pub use said::{entry, response, said};
 
+/// Size of changes, in bytes of JSON, up to which updates have a short form.
+const LONGEST_SHORT: usize = 8 * 1024;
+
 /// Encodes a [`ServerEvent`] for all clients.
 pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
     match news {
@@ -65,14 +69,17 @@ pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
 pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> {
     let document_id = document.to_string();
     match event {
-        RoomEvent::Updates { from, updates, drop, put } => {
-            let hunks = (!drop.is_empty() || !put.is_empty()).then(|| server::HunkChanges {
+        RoomEvent::Updates { room, from, updates, drop, put } => {
+            let is_plain = drop.is_empty() && put.is_empty();
+            let short = if is_plain { short_updates(*room, *from, updates) } else { None };
+            let hunks = (!is_plain).then(|| server::HunkChanges {
                 drop: drop.iter().map(ToString::to_string).collect(),
                 put: put.iter().map(|(asked, hunk)| request::hunk(asked, hunk)).collect(),
             });
             let updates = updates.iter().filter_map(update).collect();
             let payload = server::DocumentUpdates { document_id, from: from.0, updates, hunks };
-            message("document:updates", &payload)
+            let whole = encoded("document:updates", &payload)?;
+            Some(OutgoingEvent { whole, short })
         }
         RoomEvent::Changed(change) => message("document:changed", &changed(document_id, change)),
         RoomEvent::Peers(peers) => {
@@ -113,9 +120,32 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> 
     }
 }
 
+/// Returns the short form of updates that change the text alone. Long ones have none: what is
+/// saved is nothing there, and both forms would be held.
+fn short_updates(
+    room: RoomNumber,
+    from: Version,
+    updates: &[Arc<Update>],
+) -> Option<EncodedPayload> {
+    let bytes: usize = updates.iter().map(|update| update.changes.len()).sum();
+    if bytes > LONGEST_SHORT || updates.iter().any(|update| update.origin.is_some()) {
+        return None;
+    }
+    let short = |update: &Arc<Update>| {
+        let changes = RawValue::from_string(update.changes.to_string()).ok()?;
+        Some(server::ShortUpdate(update.client.to_string(), changes))
+    };
+    let updates = updates.iter().map(short).collect::<Option<Vec<_>>>()?;
+    encoded("updates", &server::ShortUpdates(room.0, from.0, updates))
+}
+
 fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<OutgoingEvent> {
+    Some(OutgoingEvent { whole: encoded(name, payload)?, short: None })
+}
+
+fn encoded<T: Serialize>(name: &'static str, payload: &T) -> Option<EncodedPayload> {
     match serde_json::value::to_raw_value(payload) {
-        Ok(payload) => Some(OutgoingEvent { name, payload }),
+        Ok(payload) => Some(EncodedPayload { name, payload }),
         Err(error) => {
             tracing::error!(%error, event.name = name, "cannot encode an event");
             None
@@ -137,6 +167,7 @@ pub fn opened(
         streaming_previews,
         peers,
         peer_count,
+        number,
     } = opened;
     let (OpenedContent::Whole(now) | OpenedContent::Since { reading: now, .. }) = &content;
     let file = now.file.as_ref().map(files::state);
@@ -165,6 +196,7 @@ pub fn opened(
         streaming: streaming_previews.iter().map(|it| request::streaming(document, it)).collect(),
         peers: peers.iter().map(peer).collect(),
         peer_count,
+        short_id: number.map(|number| number.0),
         member: member.to_string(),
         role: principal.role.into(),
         file,

@@ -24,6 +24,7 @@ import type {
   DocumentSettings,
   DocumentUpdates,
   Opened,
+  ShortUpdates,
   WholeDocument,
 } from '../../wire/generated.ts'
 import { setCurrent } from './currentDocument.ts'
@@ -49,6 +50,8 @@ export class LiveDocument {
   private joined = false
   private joining = false
   private queue: QueuedEvent[] = []
+  /** What stands for this document in short updates. */
+  private shortId: number | undefined
   private pushing = false
   private readonly peers: DocumentPeers
   private readonly stops: (() => void)[]
@@ -71,6 +74,7 @@ export class LiveDocument {
         'document:updates',
         ours((updates) => this.take({ updates })),
       ),
+      wire.on('updates', (short) => this.take({ short })),
       wire.on(
         'tool_approval_request',
         ours((request) => this.take({ request })),
@@ -171,6 +175,7 @@ export class LiveDocument {
   }
 
   private opened(opened: Opened): void {
+    this.shortId = opened.shortId
     if (opened.document) this.load(opened.document, opened)
     else
       this.apply({
@@ -236,6 +241,7 @@ export class LiveDocument {
     if (!this.joined) return void this.queue.push(message)
     try {
       if ('updates' in message) this.apply(message.updates)
+      else if ('short' in message) this.applyShort(message.short)
       else if ('request' in message) this.announce(message.request)
       else if ('done' in message) this.resolve(message.done)
       else if ('settings' in message) this.reconfigure(message)
@@ -246,6 +252,16 @@ export class LiveDocument {
       console.warn('out of step, loading anew:', error.message)
       void this.reload()
     }
+  }
+
+  /** Short updates name their document by the number that the answer to `document:open` gave it. */
+  private applyShort([shortId, from, updates]: ShortUpdates): void {
+    if (shortId !== this.shortId) return
+    this.apply({
+      documentId: this.id,
+      from,
+      updates: updates.map(([clientID, changes]) => ({ clientID, changes })),
+    })
   }
 
   /** One `receiveUpdates` for each update, all shown at once: words and changes never disagree on screen. */

@@ -5,6 +5,7 @@ import type {
   ToolApprovalUpdate,
   DocumentSettings,
   DocumentUpdates,
+  ShortUpdates,
 } from '../../wire/generated.ts'
 
 export interface SettingsEvent {
@@ -15,6 +16,7 @@ export interface SettingsEvent {
 
 export type QueuedEvent =
   | { updates: DocumentUpdates }
+  | { short: ShortUpdates }
   | SettingsEvent
   | { request: ToolApprovalRequest }
   | { update: ToolApprovalUpdate }
