@@ -145,7 +145,7 @@ const WALLS: &[(&str, &str)] = &[
     // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write that its caller left alone.
     (
         "tokio::spawn",
-        "server.rs server/workspace.rs agent/service.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs connections/direct_frames.rs",
+        "server.rs server/workspace.rs agent/service.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs",
     ),
 ];
 

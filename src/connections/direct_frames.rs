@@ -12,6 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
 
 use super::session::ClientSession;
 use super::transport::ConnectionTransport;
@@ -56,9 +57,15 @@ pub struct SharedSocket(Arc<TcpStream>);
 
 impl SharedSocket {
     /// Shares a connection with its transport, which does not keep it open.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
     pub fn new(socket: TcpStream, transport: &ConnectionTransport) -> Self {
         let socket = Arc::new(socket);
-        lock(&transport.outgoing).socket = Arc::downgrade(&socket);
+        let mut outgoing = lock(&transport.outgoing);
+        outgoing.socket = Arc::downgrade(&socket);
+        outgoing.runtime = Some(Handle::current());
+        drop(outgoing);
         Self(socket)
     }
 }
@@ -121,8 +128,11 @@ impl AsyncWrite for SharedSocket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let shut = rustix::net::shutdown(&*self.0, rustix::net::Shutdown::Write);
-        Poll::Ready(shut.map_err(io::Error::from))
+        match rustix::net::shutdown(&*self.0, rustix::net::Shutdown::Write) {
+            // The peer was faster.
+            Ok(()) | Err(rustix::io::Errno::NOTCONN) => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(error.into())),
+        }
     }
 }
 
@@ -131,11 +141,13 @@ impl ClientSession {
     /// system has room. Otherwise returns `false`, and the message has to take the usual way.
     pub fn write_directly(&self, frame: &TextFrame) -> bool {
         // The first message comes behind the library's own packet, which is not counted.
-        if !self.has_been_sent() || self.is_ended() {
+        if !self.has_been_sent() || self.is_ended() || self.is_waited_for() {
             return false;
         }
         let Some(transport) = self.websocket() else { return false };
-        let mut outgoing = lock(&transport.outgoing);
+        // Somebody who writes now is not waited for.
+        let Ok(mut outgoing) = transport.outgoing.try_lock() else { return false };
+        // What was handed over meanwhile comes first.
         let is_idle = outgoing.is_between_frames && !outgoing.is_taken() && !self.is_waited_for();
         let Some(socket) = outgoing.socket.upgrade().filter(|_| is_idle) else { return false };
         // The usual way finds out what is wrong with a connection that cannot be written to.
@@ -145,37 +157,34 @@ impl ClientSession {
             return true;
         }
         outgoing.rest = frame.0[count..].to_vec();
+        self.queue_first(frame.0.len());
+        transport.has_stalled();
+        let (session, runtime) = (transport.session().cloned(), outgoing.runtime.clone());
         drop(outgoing);
-        self.wait_with_rest(frame.0.len(), transport, socket);
+        if let (Some(session), Some(runtime)) = (session, runtime) {
+            runtime.spawn(finish_frame(session, transport, socket));
+        }
         true
     }
+}
 
-    /// Counts a frame as waiting whose beginning was written, and writes its rest.
-    fn wait_with_rest(
-        &self,
-        length: usize,
-        transport: Arc<ConnectionTransport>,
-        socket: Arc<TcpStream>,
-    ) {
-        if self.queue(length).is_err() {
-            return self.end(EndReason::TooSlow);
-        }
-        transport.has_stalled();
-        let Some(session) = transport.session().cloned() else { return };
-        tokio::spawn(async move {
-            tokio::select! {
-                // Nothing else ends this task when the peer never reads.
-                () = session.ended() => {}
-                written = write_rest(&transport, &socket) => {
-                    if written.is_err() {
-                        transport.end(EndReason::Closed);
-                    }
-                }
+/// Writes the rest of a frame, unless its client ends before.
+async fn finish_frame(
+    session: Arc<ClientSession>,
+    transport: Arc<ConnectionTransport>,
+    socket: Arc<TcpStream>,
+) {
+    tokio::select! {
+        // Nothing else ends this task when the peer never reads.
+        () = session.ended() => {}
+        written = write_rest(&transport, &socket) => {
+            if written.is_err() {
+                transport.end(EndReason::Closed);
             }
-            session.message_sent();
-            transport.wake_writer_now();
-        });
+        }
     }
+    session.message_sent();
+    transport.wake_writer_now();
 }
 
 /// Writes what is left of a frame.
@@ -310,12 +319,15 @@ mod tests {
         socket.usually("42[1]").await;
         let text = format!("42[\"{}\"]", "x".repeat(6_001));
         let frame = TextFrame::of(&[text.as_str()]).unwrap();
-        // Until the system's buffers are full; the last frame may be cut anywhere.
-        let mut written = 0;
-        while socket.session.write_directly(&frame) {
-            written += 1;
-            assert!(written < 10_000, "the buffers never end");
-        }
+        // Until the system's buffers are full; the last frame may be cut anywhere. Long answers
+        // come from threads without a runtime.
+        let session = Arc::clone(&socket.session);
+        let writes = move || {
+            let written = (0..10_000).find(|_| !session.write_directly(&frame));
+            (written.expect("the buffers never end"), frame)
+        };
+        let (written, frame) = std::thread::spawn(writes).join().unwrap();
+        assert!(socket.session.waiting_bytes() > 0, "the last one was not cut");
         // What goes the usual way waits behind it.
         socket.session.queue(5).unwrap();
         let WebSocket { session, mut stream, mut client } = socket;

@@ -311,6 +311,24 @@ impl ClientSession {
         Ok(())
     }
 
+    /// Counts a message whose beginning was written: it comes before all that wait. It is kept
+    /// where there is no room for it too, for one short message of each client is all that can be.
+    pub(super) fn queue_first(&self, length: usize) {
+        let mut queue = lock(&self.queue);
+        if queue.given_up.is_some() {
+            return;
+        }
+        let bytes = length + MESSAGE_OVERHEAD;
+        let is_counted = self.person().is_some_and(|person| person.queue(bytes).is_ok());
+        let bytes = if is_counted { bytes } else { 0 };
+        if queue.bytes == 0 {
+            queue.moved = Some(Instant::now());
+        }
+        queue.lengths.push_front(bytes);
+        queue.bytes += bytes;
+        queue.largest = queue.largest.max(bytes);
+    }
+
     /// Removes the oldest waiting message, which was sent.
     pub fn message_sent(&self) {
         let mut queue = lock(&self.queue);

@@ -409,6 +409,10 @@ impl<S: AsyncWrite + Unpin> ObservedStream<S> {
         let transport = Arc::clone(&self.transport);
         let mut outgoing = lock(&transport.outgoing);
         if outgoing.is_taken() {
+            // Ended in between: nothing would wake the writer.
+            if self.transport.is_ended() {
+                return Poll::Ready(Err(ended()));
+            }
             // Woken once the rest of that frame is written.
             return Poll::Pending;
         }

@@ -21,7 +21,7 @@ const DIRECT_RECEIVERS: usize = 256;
 /// Registry of the connected sockets.
 #[derive(Clone)]
 pub struct SocketRegistry {
-    connected_sockets: Arc<RwLock<HashMap<MemberId, ConnectedSocket>>>,
+    connected_sockets: Arc<RwLock<HashMap<MemberId, Arc<ConnectedSocket>>>>,
     heard_runs: HeardRuns,
     /// Ends of runs that are being stored as heard.
     noting: Arc<Mutex<HashSet<(SessionId, RunId)>>>,
@@ -88,8 +88,11 @@ impl SocketRegistry {
     }
 
     /// Registers a socket until [`SocketRegistry::remove`].
-    pub(crate) fn insert(&self, member: MemberId, seat: ConnectedSocket) {
-        self.connected_sockets.write().unwrap_or_else(PoisonError::into_inner).insert(member, seat);
+    pub(crate) fn insert(&self, member: MemberId, socket: ConnectedSocket) {
+        self.connected_sockets
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(member, Arc::new(socket));
     }
 
     /// Removes a socket.
@@ -97,19 +100,27 @@ impl SocketRegistry {
         self.connected_sockets.write().unwrap_or_else(PoisonError::into_inner).remove(member);
     }
 
-    fn connected_sockets(&self) -> RwLockReadGuard<'_, HashMap<MemberId, ConnectedSocket>> {
+    fn connected_sockets(&self) -> RwLockReadGuard<'_, HashMap<MemberId, Arc<ConnectedSocket>>> {
         self.connected_sockets.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the sockets of members that take an event. Nothing is locked while they are written
+    /// to.
+    fn receivers(&self, members: &[MemberId], event: &RoomEvent) -> Vec<Arc<ConnectedSocket>> {
+        let connected_sockets = self.connected_sockets();
+        let sockets = members.iter().filter_map(|member| connected_sockets.get(member));
+        sockets.filter(|socket| socket.takes(event)).map(Arc::clone).collect()
     }
 
     /// Sends a socket the events that its session has missed: the ends of runs while no socket of
     /// the session was connected.
     pub(crate) fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
-        if let Some(seat) = self.connected_sockets().get(member) {
+        if let Some(socket) = self.connected_sockets().get(member) {
             for said in missed {
                 if let Some(message) = convert::said(said) {
-                    seat.emit_end(said, &message);
+                    socket.emit_end(said, &message);
                 }
-                self.note(said, std::iter::once(seat));
+                self.note(said, std::iter::once(socket));
             }
         }
     }
@@ -118,11 +129,11 @@ impl SocketRegistry {
     /// asked.
     fn notify_end(&self, members: &[MemberId], said: &RunEvent) {
         let (connected_sockets, message) = (self.connected_sockets(), convert::said(said));
-        let own = || connected_sockets.values().filter(|seat| seat.session == said.session);
+        let own = || connected_sockets.values().filter(|socket| socket.session == said.session);
         if let Some(message) = &message {
-            own().for_each(|seat| seat.emit_end(said, message));
+            own().for_each(|socket| socket.emit_end(said, message));
             let others = members.iter().filter_map(|member| connected_sockets.get(member));
-            others.filter(|seat| seat.session != said.session).for_each(|it| it.emit(message));
+            others.filter(|socket| socket.session != said.session).for_each(|it| it.emit(message));
         }
         self.note(said, own());
     }
@@ -133,7 +144,7 @@ impl SocketRegistry {
     fn note<'a>(
         &self,
         said: &RunEvent,
-        mut connected_sockets: impl Iterator<Item = &'a ConnectedSocket>,
+        mut connected_sockets: impl Iterator<Item = &'a Arc<ConnectedSocket>>,
     ) {
         if !matches!(said.saying, RunEventKind::Over)
             || !connected_sockets.any(|it| it.heard_anything_of(&said.run))
@@ -181,24 +192,22 @@ impl EventSink for SocketRegistry {
         }
         let encoded_now = if encoded.is_none() { convert::event(document, event) } else { None };
         let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
-        let connected_sockets = self.connected_sockets();
-        let seats = members.iter().filter_map(|member| connected_sockets.get(member));
         let mut frames = EventFrames::default();
-        for (index, seat) in seats.filter(|seat| seat.takes(event)).enumerate() {
-            let form = seat.form(message);
+        for (index, socket) in self.receivers(members, event).iter().enumerate() {
+            let form = socket.form(message);
             // Behind so many, the tasks of the others are faster.
             let frame = if index < DIRECT_RECEIVERS { frames.of(form) } else { None };
-            seat.link.emit(form.name, &form.payload, frame);
+            socket.link.emit(form.name, &form.payload, frame);
         }
     }
 
     fn announce(&self, news: &ServerEvent) {
         let Some(message) = convert::announcement(news) else { return };
-        let may_know = |seat: &&ConnectedSocket| match news {
-            ServerEvent::Created { id, .. } => seat.principal.may(Action::Read, Some(id)),
+        let may_know = |socket: &&Arc<ConnectedSocket>| match news {
+            ServerEvent::Created { id, .. } => socket.principal.may(Action::Read, Some(id)),
             ServerEvent::Settings(_) => true,
         };
-        self.connected_sockets().values().filter(may_know).for_each(|seat| seat.emit(&message));
+        self.connected_sockets().values().filter(may_know).for_each(|socket| socket.emit(&message));
     }
 }
 
