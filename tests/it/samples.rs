@@ -121,6 +121,9 @@ fn a_tour_meets_every_sample() {
 
     tour_of_documents(&owner);
     ben.comes_to_version(1);
+    // Whole lists of people come at most once a second.
+    let writes = |peer: &Value| peer["clientIDs"].as_array().is_some_and(|it| !it.is_empty());
+    ben.sees_where("presence:peers", |it| it["peers"].as_array().unwrap().iter().any(writes));
     tour_of_endings(&owner);
     tour_of_decisions(&owner, &ben);
     let gone = tour_of_tokens(&copydesk, &owner);
