@@ -65,8 +65,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an entry cannot be decoded,
     /// [`StoreError::Database`](crate::store::StoreError::Database) or
-    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the entries cannot be read. A
-    /// place without an entry is no error.
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the entries cannot be read.
     pub async fn messages_at(
         &self,
         session: &SessionId,
