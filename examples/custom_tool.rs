@@ -86,6 +86,9 @@ impl EventSink for EventChannel {
 }
 
 /// Lets the model call the tool, decides about the call, and returns the text of the document.
+///
+/// # Errors
+/// The refusal of the question or of the decision, or the end of a run that did not succeed.
 pub async fn run(verdict: RequestVerdict) -> Result<String> {
     let (store, clock) = (Store::in_memory().await?, WallClock::system());
     let auth = Authenticator::new(store.clone());

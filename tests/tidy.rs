@@ -7,6 +7,8 @@
     reason = "a test that cannot read its own sources fails"
 )]
 
+#[path = "tidy/errors.rs"]
+mod errors;
 #[path = "tidy/imports.rs"]
 mod imports;
 #[path = "tidy/readability.rs"]

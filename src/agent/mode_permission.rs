@@ -37,6 +37,10 @@ impl AgentService {
 
 impl AgentCore {
     /// Checks if a person's runs may have this permission mode.
+    ///
+    /// # Errors
+    /// [`AskError::BypassNotAllowed`] if approvals may not be skipped here or by this person,
+    /// [`AskError::NoCli`] for [`PermissionMode::McpProxy`] without a Claude CLI.
     pub fn check_mode(
         &self,
         mode: PermissionMode,

@@ -231,6 +231,10 @@ impl AgentService {
     }
 
     /// Returns the requests of a conversation that have ended, newest first, as many as fit.
+    ///
+    /// # Errors
+    /// [`AskError::Store`] if the document or its requests cannot be read. A damaged request is
+    /// left out.
     pub async fn decided(
         &self,
         session: &SessionId,
@@ -260,6 +264,9 @@ impl AgentService {
 
     /// Returns the room of the session's runs without a shared document. Its document is private to
     /// the session and never listed; it is created when it is first needed.
+    ///
+    /// # Errors
+    /// [`AskError::Room`] if the private document can be neither opened nor created.
     pub async fn private_room(
         &self,
         session: &SessionId,
@@ -387,6 +394,10 @@ impl AgentCore {
     }
 
     /// Returns the room of a run's document, shared or private.
+    ///
+    /// # Errors
+    /// Those of [`RoomRegistry::open`], or those of [`Self::private_room`] without a shared
+    /// document.
     pub async fn room(&self, run: &Run) -> Result<RoomHandle, RoomError> {
         match &run.ask.document {
             Some(document) => self.rooms.open(document).await,
@@ -395,6 +406,9 @@ impl AgentCore {
     }
 
     /// Returns the workspace inbox: the room of requests without a document.
+    ///
+    /// # Errors
+    /// Those of [`RoomRegistry::workspace_inbox`].
     pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
         self.rooms.workspace_inbox().await
     }
@@ -461,6 +475,10 @@ impl AgentCore {
     }
 
     /// Returns the room of the session's private document.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the document can be neither read nor created, [`RoomError::Closed`]
+    /// while the server stops.
     pub async fn private_room(
         &self,
         session: &SessionId,

@@ -36,6 +36,9 @@ impl StoredAnswers {
 
     /// Returns the answers to a person's programs under these keys that were used at `since_ms` or
     /// later.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the answers.
     pub async fn find(
         &self,
         user: &UserId,
@@ -46,6 +49,9 @@ impl StoredAnswers {
     }
 
     /// Stores an answer.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
     pub async fn put(&self, answer: AnswerRecord) -> ApiResult<()> {
         Ok(self.0.commit(StoreOp::PutAnswer(answer)).await?)
     }
@@ -53,6 +59,10 @@ impl StoredAnswers {
     /// Stores the answer that follows those under `earlier`, which are marked as used. Removes
     /// answers that were last used before `before_ms`, and the oldest ones of more than
     /// `most_bytes`.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer; the
+    /// earlier ones are not marked then.
     pub async fn put_next(
         &self,
         answer: AnswerRecord,
@@ -69,6 +79,10 @@ impl StoredAnswers {
     }
 
     /// Removes an answer.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store fails. An answer that does not
+    /// exist is no error.
     pub async fn remove(&self, user: UserId, key: String) -> ApiResult<()> {
         Ok(self.0.commit(StoreOp::DropAnswer { user, key }).await?)
     }

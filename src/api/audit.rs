@@ -20,6 +20,11 @@ pub struct AuditLines {
 impl Caller {
     /// Returns the newest lines of the audit log, or the newest before the line `before`: of a
     /// document for those who may write in it, or of the whole server for owners.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to read the log,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
     pub async fn audit_lines(
         &self,
         document: Option<&DocumentId>,

@@ -27,6 +27,9 @@ fn require(principal: &Principal, action: Action, document: Option<&DocumentId>)
 impl Application {
     /// Identifies the holder of a token's secret for one request; under `--no-auth` everybody is
     /// the owner. Returns `None` if a secret is needed.
+    ///
+    /// # Errors
+    /// Those of [`Authenticator::verify`]; none without a secret.
     pub async fn identify(&self, secret: Option<&str>) -> Result<Option<Caller>, AuthError> {
         let (principal, token) = match (&self.everyone, secret) {
             (Some(everyone), _) => {
@@ -44,6 +47,9 @@ impl Application {
 
     /// Admits the holder of a token's secret for as long as the token is valid. Returns `None` if a
     /// secret is needed.
+    ///
+    /// # Errors
+    /// Those of [`Authenticator::admit`]; none without a secret.
     pub async fn admit(&self, secret: Option<&str>) -> Result<Option<AccessGuard>, AuthError> {
         if let Some(everyone) = &self.everyone {
             return Ok(Some(Authenticator::everyone(everyone.clone())));
@@ -53,6 +59,10 @@ impl Application {
     }
 
     /// Returns `true` if a person who was admitted before may still do `action`, by any token.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the tokens of the
+    /// person.
     pub async fn may_still(
         &self,
         user: &UserId,
@@ -64,6 +74,11 @@ impl Application {
 
     /// Returns the room of a document that is in lists, to which a person may do `action`. Every
     /// private document counts as missing.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown, deleted or private document,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
     pub async fn listed_room(
         &self,
         person: &Principal,
@@ -104,6 +119,11 @@ impl Caller {
 
     /// Returns the room of a document to which the caller may do `action`. Another person's private
     /// document counts as missing.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document or another
+    /// person's private one, [`Unavailable`](super::ErrorCode::Unavailable) if it cannot be opened.
     pub async fn room(&self, document: &DocumentId, action: Action) -> ApiResult<RoomHandle> {
         self.require_in(action, Some(document))?;
         let room = self.api.rooms.open(document).await?;
@@ -118,6 +138,10 @@ impl Caller {
     }
 
     /// Returns the workspace inbox, if the caller may do `action` there.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission for `action`,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the inbox cannot be opened.
     pub async fn inbox(&self, action: Action) -> ApiResult<RoomHandle> {
         self.require(action)?;
         Ok(self.api.rooms.workspace_inbox().await?)

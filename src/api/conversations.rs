@@ -29,6 +29,9 @@ pub struct ForkStart {
 
 impl Caller {
     /// Checks that the caller may read a conversation.
+    ///
+    /// # Errors
+    /// Those of [`Self::own_session`], and those of [`Self::room`] for the document.
     pub async fn conversation(
         &self,
         session: SessionId,
@@ -43,6 +46,10 @@ impl Caller {
 
     /// Begins a conversation of the caller's own session anew; earlier entries stay stored. The
     /// input is the document that it is about.
+    ///
+    /// # Errors
+    /// [`Busy`](super::ErrorCode::Busy) while a run of it is at work or waits; those of
+    /// [`Self::own_session`], of the input, and of [`Self::room`] for the document.
     pub async fn clear_conversation(
         &self,
         session: SessionId,
@@ -55,6 +62,11 @@ impl Caller {
     }
 
     /// Continues a conversation of the caller's own session from the end of an earlier run.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
+    /// [`Busy`](super::ErrorCode::Busy) while a run is at work or waits; those of
+    /// [`Self::own_session`], of the input, and of [`Self::room`] for the document.
     pub async fn fork_conversation(
         &self,
         session: SessionId,

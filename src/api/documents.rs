@@ -26,6 +26,9 @@ impl DocumentContent {
 
 impl Application {
     /// Returns the documents that a person may open, last changed first.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
     pub async fn documents(&self, person: &Principal) -> ApiResult<Vec<DocumentRecord>> {
         Ok(self.rooms.documents(person).await?)
     }
@@ -43,6 +46,9 @@ impl Caller {
     /// Returns a page of the documents that the caller may open, last changed first, after the
     /// document with this time of its last change and this identifier. A document that changes
     /// between two pages may be on both.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the page.
     pub async fn document_page(
         &self,
         after: Option<&(u64, String)>,
@@ -55,6 +61,11 @@ impl Caller {
     }
 
     /// Creates a document.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to create,
+    /// [`Invalid`](super::ErrorCode::Invalid) for too long a text,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored; those of the input.
     pub async fn create_document(
         &self,
         new: impl Future<Output = ApiResult<NewDocument>>,
@@ -66,6 +77,9 @@ impl Caller {
     }
 
     /// Returns a document with its text, after it was brought to the same content as its file.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`]. A file that cannot be read is no error.
     pub async fn read_document(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
         self.room(document, Action::Read).await?;
         self.api.settle_file(document).await;
@@ -73,11 +87,19 @@ impl Caller {
     }
 
     /// Returns a document with its text as it is.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`].
     pub async fn content(&self, document: &DocumentId) -> ApiResult<DocumentContent> {
         DocumentContent::of(&self.room(document, Action::Read).await?).await
     }
 
     /// Changes the title of a document.
+    ///
+    /// # Errors
+    /// [`Invalid`](super::ErrorCode::Invalid) for a title without 1 to 200 characters,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if it is not stored; those of [`Self::room`]
+    /// and of the input.
     pub async fn rename_document(
         &self,
         document: &DocumentId,
@@ -89,6 +111,10 @@ impl Caller {
     }
 
     /// Deletes a document. Its file stays, with every acknowledged change.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the deletion is not stored; those of
+    /// [`Self::room`].
     pub async fn delete_document(&self, document: &DocumentId) -> ApiResult<()> {
         let room = self.room(document, Action::Manage).await?;
         self.api.settle_file(document).await;
@@ -96,6 +122,9 @@ impl Caller {
     }
 
     /// Returns the review settings in force in a document or in the workspace inbox.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`], or of [`Self::inbox`] if the inbox is named.
     pub async fn document_settings(&self, document: &DocumentId) -> ApiResult<DocumentSettings> {
         let room = self.room_or_inbox(document, Action::Read).await?;
         Ok(room.read().await?.settings)
@@ -103,6 +132,11 @@ impl Caller {
 
     /// Changes the review settings of a document or of the workspace inbox, and returns those in
     /// force.
+    ///
+    /// # Errors
+    /// [`Invalid`](super::ErrorCode::Invalid) for an unknown tool, model or range,
+    /// [`Resync`](super::ErrorCode::Resync) for ranges of an unusable version; those of
+    /// [`Self::room`] or [`Self::inbox`], and of the input.
     pub async fn configure_document(
         &self,
         document: &DocumentId,
@@ -116,6 +150,11 @@ impl Caller {
 
     /// Applies a person's own change, the differences between the text of a version and a new text,
     /// and returns the version after it.
+    ///
+    /// # Errors
+    /// [`Resync`](super::ErrorCode::Resync) if the version is too old or does not exist yet,
+    /// [`Invalid`](super::ErrorCode::Invalid) for too long a text; those of [`Self::room`] and of
+    /// the input.
     pub async fn edit_document(
         &self,
         document: &DocumentId,

@@ -21,6 +21,11 @@ pub struct ExportedFile {
 impl Caller {
     /// Exports a document. The layout of a long document takes longer than other people should have
     /// to wait, so it is made on the CPU pool.
+    ///
+    /// # Errors
+    /// [`Internal`](super::ErrorCode::Internal) if the file cannot be made,
+    /// [`Invalid`](super::ErrorCode::Invalid) if the document changes too fast to be read; those of
+    /// [`Self::room`].
     pub async fn export_document(
         &self,
         document: &DocumentId,
@@ -45,6 +50,9 @@ impl Caller {
 }
 
 /// Returns everything that the exported file of a document holds.
+///
+/// # Errors
+/// Those of [`author_spans`], for JSON; none for other formats.
 pub async fn export_input(
     store: &Store,
     document: &DocumentId,

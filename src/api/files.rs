@@ -30,6 +30,11 @@ impl Application {
 impl Caller {
     /// Returns the files whose paths contain all words of `pattern`, folder by folder, after the
     /// path `after`.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Invalid`] for too long a pattern, [`ErrorCode::NotAllowed`] without permission
+    /// to create documents, [`ErrorCode::Unsupported`] without a workspace,
+    /// [`ErrorCode::Unavailable`] if it cannot be read.
     pub async fn list_files(
         &self,
         pattern: String,
@@ -47,6 +52,11 @@ impl Caller {
     }
 
     /// Returns the document of a file, and creates it if there is none.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unprocessable`] for an unusable path, [`ErrorCode::NotFound`] for a missing
+    /// file, [`ErrorCode::Unsupported`] if it is no text file or there is no workspace,
+    /// [`ErrorCode::NotAllowed`] if it is guarded or the caller creates nothing.
     pub async fn open_file(
         &self,
         path: impl Future<Output = ApiResult<String>>,

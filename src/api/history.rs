@@ -37,6 +37,10 @@ pub struct VersionComparison {
 
 impl Application {
     /// Returns the text of a version of a document that the person may read.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown or deleted document,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read.
     pub async fn older_text(
         &self,
         document: &DocumentId,
@@ -49,6 +53,10 @@ impl Application {
 
 impl Caller {
     /// Returns the newest versions of a document, or the newest before `before`.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the history cannot be read; those of
+    /// [`Self::room`].
     pub async fn versions(
         &self,
         document: &DocumentId,
@@ -81,6 +89,11 @@ impl Caller {
     }
 
     /// Compares a version with another one, or with the newest.
+    ///
+    /// # Errors
+    /// [`ApiError::is_no_version`] if one of the versions does not exist yet,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read; those of
+    /// [`Self::room`].
     pub async fn compare_versions(
         &self,
         document: &DocumentId,
@@ -96,6 +109,11 @@ impl Caller {
 
     /// Restores the text of an earlier version, and returns the version after that. The input is
     /// the version, and the newest version if nothing may have changed since.
+    ///
+    /// # Errors
+    /// [`ApiError::is_no_version`] if the version does not exist yet,
+    /// [`Resync`](super::ErrorCode::Resync) if others wrote meanwhile; those of [`Self::room`] and
+    /// of the input.
     pub async fn restore_version(
         &self,
         document: &DocumentId,
@@ -109,6 +127,11 @@ impl Caller {
 
     /// Returns the newest version, and the author of every span of a range of it; without bounds,
     /// of the whole text.
+    ///
+    /// # Errors
+    /// [`Invalid`](super::ErrorCode::Invalid) if the range is not within the text,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the log cannot be read; those of
+    /// [`Self::room`].
     pub async fn provenance(
         &self,
         document: &DocumentId,

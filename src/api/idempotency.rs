@@ -10,6 +10,10 @@ const LIFE_MS: u64 = 24 * 60 * 60 * 1_000;
 impl Application {
     /// Stores that a write with a key begins. Returns the record of an earlier write with the key
     /// instead, if there is one that is not too old.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store can neither read nor write the
+    /// record; the write must not begin then.
     pub async fn begin_keyed_write(
         &self,
         begun: &IdempotencyRecord,
@@ -26,6 +30,9 @@ impl Application {
 
     /// Stores the answer to a write with a key. Without an answer the write came to nothing, and
     /// the key can be used again.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not take the answer.
     pub async fn end_keyed_write(&self, ended: IdempotencyRecord) -> ApiResult<()> {
         let op = match ended.answer {
             Some(_) => StoreOp::PutOnce(ended),

@@ -39,6 +39,10 @@ pub struct ResolvedRequests {
 
 impl Caller {
     /// Returns the requests that can still be decided.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`], or of [`Self::inbox`]. With [`RequestScope::Everything`],
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if a list cannot be read.
     pub async fn open_requests(
         &self,
         scope: &RequestScope,
@@ -70,6 +74,9 @@ impl Caller {
 
     /// Returns the number of changes that wait for a decision in each document that the caller may
     /// read; documents without any are left out. A request without changes of a text counts as one.
+    ///
+    /// # Errors
+    /// Those of [`Self::open_requests`] with [`RequestScope::Everything`].
     pub async fn waiting_changes(&self) -> ApiResult<HashMap<DocumentId, u64>> {
         let mut waiting: HashMap<DocumentId, u64> = HashMap::new();
         for request in self.open_requests(&RequestScope::Everything).await? {
@@ -89,6 +96,11 @@ impl Caller {
 
     /// Returns a page of the requests that have ended. [`RequestScope::Everything`] leaves out
     /// those of private documents.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) or [`NotFound`](super::ErrorCode::NotFound) if
+    /// the caller may not read the document or the inbox,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the page cannot be read.
     pub async fn resolved_requests(
         &self,
         scope: &RequestScope,
@@ -123,6 +135,11 @@ impl Caller {
 
     /// Returns a request, open or ended. If it is open, waits up to `wait` for its end; the wait
     /// ends with the caller's access.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request or one that does not concern
+    /// the caller, [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to read it,
+    /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
     pub async fn request(
         &self,
         access: &AccessGuard,
@@ -192,6 +209,11 @@ impl Caller {
     }
 
     /// Returns what the model would be told if this decision were taken now; nothing changes.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) unless the request is open; a refusal such as
+    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) or
+    /// [`StalePreview`](super::ErrorCode::StalePreview) if the decision would be refused.
     pub async fn report_of_decision(
         &self,
         id: &RequestId,
@@ -205,6 +227,11 @@ impl Caller {
     }
 
     /// Records whether a member of the room looks at a request.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request,
+    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for an ended one,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if the caller may not decide there.
     pub async fn focus_request(
         &self,
         id: RequestId,
@@ -216,6 +243,11 @@ impl Caller {
     }
 
     /// Gives people more time to decide a request.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request,
+    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for an ended one,
+    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) if its caller would not wait longer.
     pub async fn extend_request(
         &self,
         id: RequestId,
@@ -227,6 +259,11 @@ impl Caller {
     }
 
     /// Undoes an accepted change.
+    ///
+    /// # Errors
+    /// [`Conflicted`](super::ErrorCode::Conflicted) if the words or the file have changed since,
+    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) if nothing can be undone,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request.
     pub async fn undo_request(
         &self,
         id: &RequestId,
@@ -238,6 +275,11 @@ impl Caller {
 
     /// Proposes again, on the current text, what was rejected or has expired: these hunks, or all.
     /// Returns the outcome, and the hunks whose words are no longer in the text.
+    ///
+    /// # Errors
+    /// [`InvalidDecision`](super::ErrorCode::InvalidDecision) if nothing can be proposed again,
+    /// [`TooManyRequests`](super::ErrorCode::TooManyRequests) if too many are open,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown request.
     pub async fn reopen_request(
         &self,
         id: RequestId,
@@ -253,6 +295,11 @@ impl Caller {
     }
 
     /// Withdraws a request, for the person who asked.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than the asker and owners,
+    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for an ended request,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown one; those of the input.
     pub async fn withdraw_request(
         &self,
         id: RequestId,

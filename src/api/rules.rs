@@ -13,6 +13,10 @@ use super::{ApiError, ApiResult, Caller};
 impl Caller {
     /// Returns the rules in force, oldest first: of one document, or of every document that the
     /// caller may read, and those of the workspace inbox that the caller may revoke.
+    ///
+    /// # Errors
+    /// Those of [`Self::room`] for a named document; [`Unavailable`](super::ErrorCode::Unavailable)
+    /// if the rules cannot be read.
     pub async fn rules(&self, document: Option<&DocumentId>) -> ApiResult<Vec<Arc<ApprovalRule>>> {
         if let Some(document) = document {
             return Ok(self.room(document, Action::Read).await?.rules().await?);
@@ -37,6 +41,11 @@ impl Caller {
 
     /// Adds an owner's rule to a document or to the workspace inbox. Returns the rule, even if it
     /// existed already. The session that the rule names is stored if it is new.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to manage,
+    /// [`Invalid`](super::ErrorCode::Invalid) for a rule that could never apply,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document; those of the input.
     pub async fn add_rule(
         &self,
         rule: impl Future<Output = ApiResult<(DocumentId, NewRule)>>,
@@ -52,6 +61,11 @@ impl Caller {
     }
 
     /// Revokes a rule.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown rule,
+    /// [`AlreadyResolved`](super::ErrorCode::AlreadyResolved) for one that has ended,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if the caller neither made it nor is an owner.
     pub async fn revoke_rule(&self, id: RuleId) -> ApiResult<()> {
         let known = self.api.store.rule(&id).await?;
         let room = match known.ok_or_else(|| ApiError::not_found("rule"))?.document {

@@ -24,6 +24,11 @@ impl Caller {
     /// Checks that the caller may ask the agent about `document`, or without one. Takes the
     /// caller's own session `session`, or the one of the connection, or a new one; and the
     /// permission mode `mode`, or the default one.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown document or session,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if a new session is not stored.
     pub async fn admit_run(
         &self,
         session: Option<SessionId>,
@@ -44,6 +49,11 @@ impl Caller {
 
     /// Returns the status of a run of the caller's own session. Waits up to `wait` for its end; the
     /// wait ends with the caller's access.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown session or run,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for another person's,
+    /// [`Unauthorized`](super::ErrorCode::Unauthorized) if the caller's token ends meanwhile.
     pub async fn run_status(
         &self,
         access: &AccessGuard,
@@ -84,6 +94,11 @@ impl Caller {
     }
 
     /// Stops a run of the caller's own session. An ended run stays as it is.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown session or run,
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for another person's session; those of the
+    /// input.
     pub async fn stop_run(
         &self,
         session: SessionId,

@@ -13,6 +13,9 @@ use super::{ApiResult, Application, Caller};
 impl Application {
     /// Returns the tools that a person has enabled, under the names of the protocol: none until the
     /// person enables some, and none if the stored value cannot be read.
+    ///
+    /// # Errors
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the person's choice.
     pub async fn server_tools<T: DeserializeOwned>(&self, user: &UserId) -> ApiResult<Vec<T>> {
         let value = self.store.setting(&setting(user)).await?;
         Ok(value.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
@@ -21,12 +24,21 @@ impl Application {
 
 impl Caller {
     /// Returns the tools that the caller has enabled.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the choice cannot be read.
     pub async fn own_server_tools<T: DeserializeOwned>(&self) -> ApiResult<Vec<T>> {
         self.require_in(Action::Ask, self.principal.document.as_ref())?;
         self.api.server_tools(&self.principal.user).await
     }
 
     /// Sets the tools that the caller enables, and returns them.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) without permission to ask,
+    /// [`Unavailable`](super::ErrorCode::Unavailable) if the choice is not stored; those of the
+    /// input.
     pub async fn enable_server_tools<T: Serialize>(
         &self,
         tools: impl Future<Output = ApiResult<Vec<T>>>,

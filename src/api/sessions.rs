@@ -43,6 +43,9 @@ impl Application {
 
     /// Stores the time at which a session was last used, from which its time to live counts; begins
     /// the session if there is none of this name.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
     pub async fn use_session(&self, user: &UserId, id: &SessionId) -> ApiResult<()> {
         let now_ms = self.clock.now_ms();
         let session = match self.store.session(id).await? {
@@ -53,6 +56,9 @@ impl Application {
     }
 
     /// Returns the session of a person's program: a single one for all its connections.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the store can neither read nor write the session.
     pub async fn program_session(&self, user: &UserId, program: &str) -> ApiResult<SessionId> {
         let name = Sha256::digest(format!("mcp\n{user}\n{program}"));
         let name = uuid::Uuid::from_slice(&name[..16]).unwrap_or_default().simple();
@@ -78,6 +84,10 @@ impl Application {
 
 impl Caller {
     /// Returns a session if it is the caller's own.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotFound`] for an unknown session, [`ErrorCode::NotAllowed`] for another
+    /// person's, [`ErrorCode::Unavailable`] if it cannot be read.
     pub async fn own_session(&self, id: SessionId) -> ApiResult<SessionId> {
         if self.session.as_ref() == Some(&id) {
             return Ok(id);
@@ -90,6 +100,9 @@ impl Caller {
     }
 
     /// Returns the newest sessions of the caller, or the newest before `before`.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the store cannot read the page.
     pub async fn sessions(
         &self,
         before: Option<&SessionId>,

@@ -30,6 +30,11 @@ impl Application {
 
 impl Caller {
     /// Changes the settings of the server, for owners, and returns those in force.
+    ///
+    /// # Errors
+    /// [`NotAllowed`](super::ErrorCode::NotAllowed) for people other than owners, or for a mode
+    /// that skips approvals without `--allow-bypass`;
+    /// [`Unsupported`](super::ErrorCode::Unsupported) without a Claude CLI; those of the input.
     pub async fn set_settings(
         &self,
         wanted: impl Future<Output = ApiResult<NewSettings>>,

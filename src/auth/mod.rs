@@ -298,6 +298,10 @@ impl Authenticator {
 
     /// Ends the guards whose tokens expired, or were revoked by another process, and records which
     /// tokens have expired. To be called about every second.
+    ///
+    /// # Errors
+    /// [`AuthError::Store`] if tokens cannot be read or an expiry cannot be recorded; what is left
+    /// is ended by the next sweep.
     pub async fn sweep(&self, now_ms: u64) -> Result<(), AuthError> {
         for token in self.store.tokens_run_out(now_ms).await? {
             self.keep_ended(&token).await?;
@@ -352,6 +356,9 @@ impl Authenticator {
 
     /// Returns the names of these people, also of those who are not connected. A person with
     /// several tokens has the name on the newest; people without any are left out.
+    ///
+    /// # Errors
+    /// [`AuthError::Store`] if the tokens of these people cannot be read.
     pub async fn names<'a>(
         &self,
         people: impl IntoIterator<Item = &'a UserId>,
@@ -362,6 +369,9 @@ impl Authenticator {
     }
 
     /// Returns all tokens, oldest first: hashes, never secrets.
+    ///
+    /// # Errors
+    /// [`AuthError::Store`] if the tokens cannot be read.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, AuthError> {
         Ok(self.store.tokens().await?)
     }

@@ -8,6 +8,9 @@ use crate::permissions::{Action, Principal};
 use crate::store::{Store, StoreError, TokenRecord};
 
 /// Returns the holders of all tokens that are valid at `now_ms`; once for each token.
+///
+/// # Errors
+/// Those of [`Store::tokens_in_force`].
 pub async fn holders(store: &Store, now_ms: u64) -> Result<Vec<Principal>, StoreError> {
     Ok(good(store.tokens_in_force(now_ms).await?, now_ms).collect())
 }
@@ -25,6 +28,9 @@ fn good(tokens: Vec<TokenRecord>, now_ms: u64) -> impl Iterator<Item = Principal
 
 /// Returns the people who can decide about a change of `document` at `now_ms` and may do `action`
 /// there.
+///
+/// # Errors
+/// Those of [`Store::tokens_in_force`].
 pub async fn deciders(
     store: &Store,
     document: &DocumentId,
@@ -40,6 +46,9 @@ pub async fn deciders(
 
 /// Returns `true` if a person who was admitted before may do `action` at `now_ms`, by any of their
 /// tokens.
+///
+/// # Errors
+/// Those of [`Store::tokens_of`].
 pub async fn may_still(
     store: &Store,
     user: &UserId,

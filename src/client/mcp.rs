@@ -67,6 +67,9 @@ pub struct StdioBridge {
 
 impl StdioBridge {
     /// Returns a bridge to the server of this [`ServerClient`]; lines for the client go to `out`.
+    ///
+    /// # Errors
+    /// [`ClientError::Address`] if the server's address takes no path.
     pub fn new(
         client: ServerClient,
         timeout_ms: Option<u64>,

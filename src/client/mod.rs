@@ -132,16 +132,28 @@ impl ServerClient {
     }
 
     /// Issues a token.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] if the server issues no such token, [`ClientError::Unreachable`] if
+    /// it does not answer, [`ClientError::Strange`] if its answer is no token.
     pub async fn issue(&self, wish: &IssueToken) -> ClientResult<IssuedToken> {
         self.read(self.request(Method::POST, &["tokens"])?.json(wish)).await
     }
 
     /// Lists all tokens, without their secrets.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] for people other than owners, [`ClientError::Unreachable`] if the
+    /// server does not answer, [`ClientError::Strange`] if its answer is no list.
     pub async fn tokens(&self) -> ClientResult<TokenList> {
         self.read(self.request(Method::GET, &["tokens"])?).await
     }
 
     /// Revokes a token.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] for an unknown token or the owner's, [`ClientError::Unreachable`]
+    /// if the server does not answer, [`ClientError::Strange`] if another program does.
     pub async fn revoke(&self, id: &str) -> ClientResult<()> {
         self.send(self.request(Method::DELETE, &["tokens", id])?).await.map(drop)
     }
@@ -155,6 +167,10 @@ impl ServerClient {
     }
 
     /// Returns the file at an address below `/api/v1`.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] if the server gives no file, [`ClientError::Unreachable`] if it
+    /// does not answer, [`ClientError::Strange`] if the file breaks off.
     pub async fn file(&self, path: &[&str], query: &[(&str, &str)]) -> ClientResult<Vec<u8>> {
         let answer = self.send(self.query(path, query)?).await?;
         let status = answer.status();
@@ -162,6 +178,9 @@ impl ServerClient {
     }
 
     /// Returns all entries of a list, page by page; `field` of each page has its entries.
+    ///
+    /// # Errors
+    /// Those of [`Self::get`], for any of the pages.
     pub async fn all(
         &self,
         path: &[&str],

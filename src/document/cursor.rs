@@ -79,6 +79,9 @@ impl<'a> SectionCursor<'a> {
     }
 
     /// Moves over `len` units of the new text and returns the text this section inserts there.
+    ///
+    /// # Errors
+    /// [`ChangeError::Position`] if `len` ends within a surrogate pair of the inserted text.
     pub fn forward_new(&mut self, len: u32) -> Result<&'a str, ChangeError> {
         if self.ins == KEEP {
             self.forward(len);

@@ -28,6 +28,11 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a section and appends its inserted text to `inserted`.
+    ///
+    /// # Errors
+    /// [`ChangeError::Malformed`] with the place where something else stands,
+    /// [`ChangeError::NotCanonical`] for one empty line, [`ChangeError::TooLong`] beyond the
+    /// longest text; those of a line.
     pub fn section(&mut self, inserted: &mut String) -> Result<ChangeSection, ChangeError> {
         if !self.take(b'[') {
             return Ok(ChangeSection { len: self.number()?, ins: KEEP, bytes: 0 });
@@ -182,6 +187,10 @@ impl<'a> JsonReader<'a> {
         fits.then_some(value as u32)
     }
 
+    /// Checks that nothing but white space is left.
+    ///
+    /// # Errors
+    /// [`ChangeError::Malformed`] if something follows.
     pub fn end(&mut self) -> Result<(), ChangeError> {
         self.skip_space();
         if self.is_done() {
@@ -191,6 +200,11 @@ impl<'a> JsonReader<'a> {
         }
     }
 
+    /// Moves over `byte`, after white space.
+    ///
+    /// # Errors
+    /// [`ChangeError::Malformed`], saying that `expected` is missing, if something else stands
+    /// there.
     pub fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), ChangeError> {
         if self.take(byte) { Ok(()) } else { Err(ChangeError::Malformed { at: self.at, expected }) }
     }

@@ -89,6 +89,10 @@ impl RoomRegistry {
     }
 
     /// Returns the room of a document; loads it if it is not open.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] for an unknown or deleted document, [`RoomError::Store`] if it
+    /// cannot be read, [`RoomError::Closed`] while the server stops.
     pub async fn open(&self, document: &DocumentId) -> RoomResult<RoomHandle> {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
@@ -126,6 +130,9 @@ impl RoomRegistry {
     }
 
     /// Returns the document that a request is about; `None` if it is in the workspace inbox.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it cannot be read.
     pub async fn document_of(&self, request: &RequestId) -> RoomResult<Option<DocumentId>> {
         if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
@@ -138,6 +145,10 @@ impl RoomRegistry {
 
     /// Returns the workspace inbox, the room of requests without a document; creates it when it is
     /// first needed.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the inbox can be neither read nor created, [`RoomError::Closed`]
+    /// while the server stops.
     pub async fn workspace_inbox(&self) -> RoomResult<RoomHandle> {
         match self.open(&workspace_inbox::id()).await {
             Err(RoomError::NoDocument) => {}
@@ -152,6 +163,9 @@ impl RoomRegistry {
     }
 
     /// Returns identifiers and titles of the documents that a person may open, last changed first.
+    ///
+    /// # Errors
+    /// Those of [`Self::documents`].
     pub async fn listed(&self, of: &Principal) -> RoomResult<Vec<(DocumentId, String)>> {
         let records = self.documents(of).await?;
         Ok(records.into_iter().map(|record| (record.id, record.title)).collect())
@@ -159,6 +173,9 @@ impl RoomRegistry {
 
     /// Returns the records of the documents that a person may open, last changed first. Reads them
     /// in pieces and yields between them.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if a piece of the list cannot be read.
     pub async fn documents(&self, of: &Principal) -> RoomResult<Vec<DocumentRecord>> {
         let (only, mut records) = (of.document.as_ref(), Vec::new());
         loop {
@@ -179,6 +196,9 @@ impl RoomRegistry {
     }
 
     /// Returns everybody who may read a document.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the tokens in force cannot be read.
     pub async fn readers(&self, of: &DocumentId) -> RoomResult<DocumentReaders> {
         let now_ms = self.0.clock.now_ms();
         let mut people = auth::holders(&self.0.store, now_ms).await?;
@@ -192,11 +212,19 @@ impl RoomRegistry {
     }
 
     /// Creates a document and opens its room.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] if the text is too long, [`RoomError::Store`] if the document cannot
+    /// be stored, [`RoomError::Closed`] while the server stops.
     pub async fn create(&self, new: NewDocument, by: &Principal) -> RoomResult<RoomHandle> {
         self.make(new, DocumentId::generate(), None, by).await
     }
 
     /// Creates the document of a file, without text yet, and opens its room.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the document or its path cannot be stored, [`RoomError::Closed`]
+    /// while the server stops.
     pub async fn create_for(&self, file: FileRecord, by: &Principal) -> RoomResult<RoomHandle> {
         let new = NewDocument { title: file.path.clone(), ..NewDocument::default() };
         self.make(new, file.document.clone(), Some(file), by).await
@@ -256,6 +284,9 @@ impl RoomRegistry {
     /// the mode in force. It is returned then, and stays stored until settings are changed. With
     /// `must_ask`, the server was started with the option that people are asked, which no earlier
     /// choice switches off.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the settings cannot be read, or if they are damaged.
     pub async fn recall_settings(
         &self,
         offers: impl Fn(PermissionMode) -> bool,
@@ -281,6 +312,9 @@ impl RoomRegistry {
 
     /// Changes and stores the server's settings for requests made from now on. Everyone in a
     /// document is told the settings in force there.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the settings cannot be stored; those in force stay then.
     pub async fn set_settings(&self, settings: ServerSettings, by: &Principal) -> RoomResult<()> {
         let chosen =
             ChosenSettings { set: settings.clone(), started_with: self.0.started_with.clone() };

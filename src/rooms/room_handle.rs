@@ -89,6 +89,10 @@ impl RoomHandle {
 
     /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is
     /// new since version `since`.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if the room
+    /// cannot store its changes, [`RoomError::Closed`] if it has stopped.
     pub async fn open(
         &self,
         member: JoiningMember,
@@ -103,6 +107,11 @@ impl RoomHandle {
     }
 
     /// Commits updates and returns the version after them.
+    ///
+    /// # Errors
+    /// [`RoomError::BadUpdate`] for an invalid update, [`RoomError::Resync`], [`RoomError::Ahead`]
+    /// or [`RoomError::TooCostly`] for an unusable version, [`RoomError::ForeignClient`] for
+    /// another person's editor; [`RoomError::Store`] if it is not stored.
     pub async fn push(&self, push: PushRequest) -> RoomResult<Version> {
         self.ask(|reply| RoomCommand::Push(push, reply)).await
     }
@@ -113,12 +122,20 @@ impl RoomHandle {
     }
 
     /// Holds a proposed change for people to decide.
+    ///
+    /// # Errors
+    /// [`RoomError::TooManyRequests`] if too many are open, [`RoomError::Resync`] or
+    /// [`RoomError::Ahead`] for an unusable version, [`RoomError::Store`] if it is not stored.
     pub async fn propose(&self, request: NewApprovalRequest) -> RoomResult<ProposalOutcome> {
         self.ask(|reply| RoomCommand::Propose(Box::new(request), reply)).await
     }
 
     /// Shows what the model has written so far of a change it may propose. Returns once people have
     /// been told.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Resync`] or
+    /// [`RoomError::Ahead`] for an unusable version, [`RoomError::Closed`] if the room has stopped.
     pub async fn streaming_preview(&self, streaming_preview: StreamingPreview) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::ShowPreview(Box::new(streaming_preview), reply)).await
     }
@@ -131,11 +148,20 @@ impl RoomHandle {
 
     /// Waits until a request is resolved, and returns its [`ResolvedRequest`]; at once if it
     /// already is. Works across restarts.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it cannot be read,
+    /// [`RoomError::Closed`] if the room stops before the end.
     pub async fn resolution(&self, request: RequestId) -> RoomResult<ResolvedRequest> {
         self.ask(|reply| RoomCommand::Await(request, reply)).await
     }
 
     /// Decides a request.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] with the reason of a refusal, [`RoomError::NoRequest`] for an
+    /// unknown request, [`RoomError::Invalid`] for a change or rule that goes beyond a limit;
+    /// [`RoomError::Store`] if it is not stored.
     pub async fn decide(
         &self,
         request: RequestId,
@@ -146,11 +172,19 @@ impl RoomHandle {
     }
 
     /// Splits a hunk into one for each of its parts.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] for an unknown or
+    /// indivisible hunk, or if `by` may not decide; [`RoomError::Store`] if it is not stored.
     pub async fn split(&self, request: RequestId, hunk: HunkId, by: Principal) -> RequestResult {
         self.about(request, RequestCommand::Split(hunk, by)).await
     }
 
     /// Notes that a connection looks at a request, or no longer does.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
+    /// [`RoomError::NotAllowed`] if it is not shown to this person.
     pub async fn focus(
         &self,
         request: RequestId,
@@ -161,42 +195,76 @@ impl RoomHandle {
     }
 
     /// Gives people more time to decide a request.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended or
+    /// its caller would not wait longer, [`RoomError::NotAllowed`] if it is not shown to `by`.
     pub async fn extend(&self, request: RequestId, by: Principal) -> RequestResult {
         self.about(request, RequestCommand::Extend(by)).await
     }
 
     /// Withdraws a request; `by` is `None` if its run was cancelled.
+    ///
+    /// # Errors
+    /// [`RoomError::NotAllowed`] if `by` is neither its requester nor an owner,
+    /// [`RoomError::Decision`] if it has ended, [`RoomError::NoRequest`] for an unknown request.
     pub async fn withdraw(&self, request: RequestId, by: Option<Principal>) -> RequestResult {
         self.about(request, RequestCommand::Withdraw(by)).await
     }
 
     /// Undoes accepted hunks.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if nothing was accepted, words have changed since, or `by` may not
+    /// decide; [`RoomError::NoRequest`] for an unknown request; [`RoomError::Invalid`] if the text
+    /// just changed.
     pub async fn undo(&self, undo: UndoChange, by: Principal) -> RequestResult {
         self.about(undo.request.clone(), RequestCommand::Undo(undo, by)).await
     }
 
     /// Proposes again, on the newest text, hunks that were rejected or expired.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if nothing can be reopened or `by` may not decide,
+    /// [`RoomError::TooManyRequests`] if too many are open, [`RoomError::NoRequest`] for an unknown
+    /// request.
     pub async fn reopen(&self, reopen: ProposeAgain, by: Principal) -> RequestResult {
         self.about(reopen.request.clone(), RequestCommand::Reopen(reopen, by)).await
     }
 
     /// Returns the rules in force, oldest first.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if changes before
+    /// it could not be stored, [`RoomError::Closed`] if the room has stopped.
     pub async fn rules(&self) -> RoomResult<Vec<Arc<ApprovalRule>>> {
         self.ask(RoomCommand::Rules).await
     }
 
     /// Adds a rule that denies, asks or allows. Returns an equal rule if there is one already.
+    ///
+    /// # Errors
+    /// [`RoomError::NotAllowed`] unless `by` may manage the document, [`RoomError::Invalid`] for a
+    /// rule that makes no sense or is one too many, [`RoomError::Store`] if it is not stored.
     pub async fn add_rule(&self, new: NewRule, by: Principal) -> RoomResult<Arc<ApprovalRule>> {
         self.ask(|reply| RoomCommand::AddRule(Box::new(new), by, reply)).await
     }
 
     /// Ends a rule.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRule`] for an unknown rule, [`RoomError::RuleEnded`] for one that has ended,
+    /// [`RoomError::NotAllowed`] if `by` neither made it nor is an owner.
     pub async fn revoke(&self, rule: RuleId, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Revoke(rule, by, reply)).await
     }
 
     /// Updates the preview of an open request. People are told if it differs from what they were
     /// shown.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Decision`] if it has ended,
+    /// [`RoomError::Store`] if the preview is not stored.
     pub async fn refresh_preview(
         &self,
         request: RequestId,
@@ -206,27 +274,48 @@ impl RoomHandle {
     }
 
     /// Begins an approved call. Granted once; durable when this returns.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if the request is not approved or was begun before,
+    /// [`RoomError::NoRequest`] for an unknown one, [`RoomError::Store`] if the beginning is not
+    /// stored.
     pub async fn begin(&self, request: RequestId) -> RequestResult {
         self.about(request, RequestCommand::Begin).await
     }
 
     /// Records the result of an approved call.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if the result is not
+    /// stored. A result of an ended call is no error; it changes nothing.
     pub async fn done(&self, request: RequestId, report: ToolReport) -> RequestResult {
         self.about(request, RequestCommand::Done(report)).await
     }
 
     /// Begins to undo what a call did to a file. Granted once; durable when this returns.
+    ///
+    /// # Errors
+    /// [`RoomError::Decision`] if the call cannot be undone or `by` may not do that,
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if it is not stored.
     pub async fn begin_undo(&self, undoing: UndoFileChange, by: Principal) -> RequestResult {
         let request = undoing.request.clone();
         self.about(request, RequestCommand::BeginUndo(Box::new(undoing), by)).await
     }
 
     /// Records the outcome of an undo that [`begin_undo`](Self::begin_undo) began.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] for an unknown request, [`RoomError::Store`] if the outcome is not
+    /// stored. Without an undo under way nothing changes.
     pub async fn end_undo(&self, request: RequestId, reversed: FileUndoOutcome) -> RequestResult {
         self.about(request, RequestCommand::EndUndo(reversed)).await
     }
 
     /// Records that a person proposed `request` again as the request `again`.
+    ///
+    /// # Errors
+    /// [`RoomError::NoRequest`] if `request` is unknown, [`RoomError::Store`] if this is not
+    /// stored.
     pub async fn repeated(
         &self,
         request: RequestId,
@@ -237,11 +326,20 @@ impl RoomHandle {
     }
 
     /// Changes the title.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] for an empty or too long title, [`RoomError::NoDocument`] if the
+    /// document is deleted, [`RoomError::Store`] if the title is not stored.
     pub async fn rename(&self, title: String, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Rename(title, by, reply)).await
     }
 
     /// Changes the settings of the document.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] for policies, models or frozen ranges that are not accepted,
+    /// [`RoomError::Resync`] or [`RoomError::Ahead`] for ranges of an unusable version,
+    /// [`RoomError::Store`] if the settings are not stored.
     pub async fn configure(
         &self,
         configure: SettingsChange,
@@ -257,11 +355,19 @@ impl RoomHandle {
     }
 
     /// Deletes the document.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if it is deleted already, [`RoomError::Store`] if this is not
+    /// stored, [`RoomError::Closed`] if the room has stopped.
     pub async fn delete(&self, by: Principal) -> RoomResult<()> {
         self.ask(|reply| RoomCommand::Delete(by, reply)).await
     }
 
     /// Returns a [`DocumentSnapshot`] of the document as it is.
+    ///
+    /// # Errors
+    /// [`RoomError::NoDocument`] if the document is deleted, [`RoomError::Store`] if changes before
+    /// it could not be stored, [`RoomError::Closed`] if the room has stopped.
     pub async fn read(&self) -> RoomResult<DocumentSnapshot> {
         self.ask(RoomCommand::Read).await
     }
@@ -279,11 +385,19 @@ impl RoomHandle {
     }
 
     /// Returns the requests people can still decide.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if changes before it could not be stored, [`RoomError::Closed`] if the
+    /// room has stopped.
     pub async fn requests(&self) -> RoomResult<Vec<Arc<ApprovalRequest>>> {
         self.ask(RoomCommand::Requests).await
     }
 
     /// Replaces the text of a private document, by diff.
+    ///
+    /// # Errors
+    /// [`RoomError::Invalid`] for a shared document or too long a text, [`RoomError::NoDocument`]
+    /// if the document is deleted, [`RoomError::Store`] if the text is not stored.
     pub async fn replace(&self, text: String, by: Principal) -> RoomResult<DocumentSnapshot> {
         self.ask(|reply| RoomCommand::Replace(text, by, reply)).await
     }

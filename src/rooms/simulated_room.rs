@@ -54,6 +54,9 @@ pub enum SimulatedOutput {
 impl SimulatedRoom {
     /// Loads the room as a restart finds it: the document from the [`Self::floor`] on, its open
     /// requests, and its rules in force.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if a request, a rule or the settings are damaged.
     pub fn load(
         kept: LoadedDocument,
         open: &[RequestRecord],
@@ -69,6 +72,9 @@ impl SimulatedRoom {
     }
 
     /// Returns the oldest version that stored positions are of; `newest` if none is older.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if a request or the settings are damaged.
     pub fn floor(
         settings: &serde_json::Value,
         open: &[RequestRecord],
@@ -122,6 +128,9 @@ impl SimulatedRoom {
 
     /// Remembers an ended request, mapped from the version of `text` over the updates since. No
     /// effect of the turn may wait to be stored.
+    ///
+    /// # Errors
+    /// [`RoomError::Store`] if the request is damaged, or if an update does not fit the text.
     pub fn recall(
         &mut self,
         ended: &RequestRecord,

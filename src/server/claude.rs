@@ -42,12 +42,18 @@ pub fn tools(args: &ClaudeToolsArgs) -> Result<()> {
 }
 
 /// Fails: the Claude CLI runs on Unix only.
+///
+/// # Errors
+/// Always: there is no CLI to run.
 #[cfg(not(unix))]
 pub fn model(_: &ServerConfig, _: Option<&str>) -> Result<Arc<dyn Model>> {
     anyhow::bail!("the Claude CLI is run on Unix only")
 }
 
 /// Fails: the Claude CLI runs on Unix only.
+///
+/// # Errors
+/// Always: no server here has started the CLI.
 #[cfg(not(unix))]
 pub fn tools(_: &ClaudeToolsArgs) -> Result<()> {
     anyhow::bail!("the Claude CLI is run on Unix only")

@@ -42,6 +42,9 @@ pub fn supervise(args: &SuperviseArgs) -> Result<()> {
 }
 
 /// Fails: commands are supervised on Linux only.
+///
+/// # Errors
+/// Always: the command is not run.
 #[cfg(not(target_os = "linux"))]
 pub fn supervise(_: &SuperviseArgs) -> Result<()> {
     anyhow::bail!("commands are supervised on Linux only")

@@ -7,6 +7,9 @@ use crate::store::sqlite::statement_batch::StatementBatch;
 
 impl Store {
     /// Returns the requests whose undo was begun and not ended, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] or [`StoreError::Closed`] if the begun undos cannot be read.
     pub async fn undos(&self) -> Result<Vec<RequestId>, StoreError> {
         let query = sqlx::query_scalar("SELECT request FROM undos ORDER BY request");
         Ok(query.fetch_all(self.readers()).await?)

@@ -27,6 +27,10 @@ pub(super) fn put(script: &mut StatementBatch<'_>, record: &FileRecord) {
 impl Store {
     /// Returns the files whose documents still exist, by path, each with the newest version of its
     /// document.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the record of a file cannot be decoded, [`StoreError::Database`]
+    /// or [`StoreError::Closed`] if the records cannot be read.
     pub async fn files(&self) -> Result<Vec<(FileRecord, Version)>, StoreError> {
         let found = sqlx::query(
             "SELECT live_files.*, documents.version AS newest FROM live_files
@@ -39,6 +43,10 @@ impl Store {
     }
 
     /// Returns the file of a document, if it has one.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the record of the file cannot be decoded,
+    /// [`StoreError::Database`] or [`StoreError::Closed`] if it cannot be read.
     pub async fn file(&self, document: &DocumentId) -> Result<Option<FileRecord>, StoreError> {
         self.one("SELECT * FROM live_files WHERE document = $1", &[document]).await
     }

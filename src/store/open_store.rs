@@ -65,6 +65,10 @@ impl Store {
     }
 
     /// Opens a store in memory that is gone with the process; for tests.
+    ///
+    /// # Errors
+    /// [`StoreError::Migration`] if the tables cannot be made, [`StoreError::Database`] if it
+    /// cannot be opened.
     pub async fn in_memory() -> Result<Self, StoreError> {
         let only = sqlite::connect_memory().await?;
         sqlite::migrate(&only).await?;

@@ -5,6 +5,10 @@ use super::{Store, StoreError};
 
 impl Store {
     /// Returns one of the server's own values.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] or [`StoreError::Closed`] if the value cannot be read; a missing
+    /// value is no error.
     pub async fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
         let query = sqlx::query_scalar("SELECT value FROM settings WHERE key = $1").bind(key);
         Ok(query.fetch_optional(self.readers()).await?)

@@ -51,6 +51,9 @@ pub struct ConversationFork {
 impl AgentService {
     /// Returns at most `limit` entries of the conversation ([`Self::said_before`]) from a cursor
     /// on, each with its own cursor. The entry is `None` if it cannot be read any more.
+    ///
+    /// # Errors
+    /// [`AskError::Store`] if the entries cannot be read. A damaged entry is `None` instead.
     pub async fn said_from(
         &self,
         session: &SessionId,
@@ -131,6 +134,10 @@ impl AgentService {
 
     /// Returns the ends of the session's runs that it was not told of, as the events that it
     /// missed.
+    ///
+    /// # Errors
+    /// [`AskError::Store`] if the runs or their transcripts cannot be read. A damaged run is left
+    /// out.
     pub async fn unheard(&self, session: &SessionId) -> AskResult<Vec<RunEvent>> {
         let mut unheard = Vec::new();
         for record in self.shared.store.unheard_runs(session, MOST_UNHEARD).await? {

@@ -68,6 +68,9 @@ impl AgentService {
     /// Returns the newest entries of a conversation, or the newest before a cursor. With a
     /// document, these are the entries of everybody, which is the conversation that the people of
     /// the document see; without one, those of the session.
+    ///
+    /// # Errors
+    /// [`AskError::Store`] if the transcript cannot be read. A damaged entry is left out.
     pub async fn said_before(
         &self,
         session: &SessionId,

@@ -34,6 +34,9 @@ impl Run {
 
 /// Chooses the thread of a run whose model keeps threads, if it has none yet. `said` is the
 /// conversation so far.
+///
+/// # Errors
+/// [`AskError::Store`] if the previous run cannot be read; the run is unchanged then.
 pub async fn choose(
     shared: &AgentCore,
     run: &mut Run,

@@ -21,6 +21,9 @@ use crate::agent::AgentService;
 
 impl AgentService {
     /// Returns the workspace inbox: the room of requests without a document.
+    ///
+    /// # Errors
+    /// Those of [`RoomRegistry::workspace_inbox`](crate::rooms::RoomRegistry::workspace_inbox).
     pub async fn workspace_inbox(&self) -> Result<RoomHandle, RoomError> {
         self.shared.workspace_inbox().await
     }

@@ -88,11 +88,17 @@ impl Run {
     }
 
     /// Returns the write that stores the run.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if the run cannot be written as JSON, which is a bug of this program.
     pub fn put(&self, state: RunState) -> Result<StoreOp, serde_json::Error> {
         self.record(state, None)
     }
 
     /// Returns the write that stores the run as ended at this time, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if the run cannot be written as JSON, which is a bug of this program.
     pub fn put_ended(&self, kind: RunEndKind, at_ms: u64) -> Result<StoreOp, serde_json::Error> {
         self.record(RunState::Ended(kind), Some(at_ms))
     }
@@ -116,6 +122,9 @@ impl Run {
     }
 
     /// Reads a run back.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if the record does not hold a run, for example one of another version.
     pub fn read(record: RunRecord) -> Result<Self, serde_json::Error> {
         serde_json::from_value(record.body)
     }
@@ -130,6 +139,9 @@ struct EntryBody {
 }
 
 /// Returns the write that appends `entry` to a transcript.
+///
+/// # Errors
+/// [`serde_json::Error`] if the entry cannot be written as JSON, which is a bug of this program.
 pub fn append(
     document: Option<&DocumentId>,
     entry: &TranscriptEntry,
@@ -148,6 +160,9 @@ pub fn append(
 
 /// Returns the write that makes these entries the beginning of another conversation. Their runs get
 /// names that no run of its session has.
+///
+/// # Errors
+/// [`serde_json::Error`] if one of the entries cannot be written as JSON.
 pub fn past(
     session: &SessionId,
     document: Option<&DocumentId>,

@@ -25,6 +25,10 @@ pub struct RunStatus {
 
 impl AgentService {
     /// Returns the status of a run; the caller has checked that the session is the person's own.
+    ///
+    /// # Errors
+    /// [`AskError::Store`] if the run or its transcript cannot be read, [`AskError::Unwritable`] if
+    /// the record is damaged, [`AskError::Room`] if its document cannot be opened.
     pub async fn look(&self, session: &SessionId, name: &RunId) -> AskResult<Option<RunStatus>> {
         let shared = &self.shared;
         let Some(record) = shared.store.run(&RunRecord::key(session, name)).await? else {

@@ -71,6 +71,11 @@ impl WebhookAddress {
     }
 
     /// Returns the sockets of the address, all of them allowed.
+    ///
+    /// # Errors
+    /// [`AddressError::Unknown`] if the host name cannot be resolved, [`AddressError::Private`] if
+    /// one of its addresses is in a private network, [`AddressError::NoUrl`] without a host or
+    /// port.
     pub async fn find(
         &self,
         address_policy: AddressPolicy,

@@ -39,18 +39,30 @@ pub struct WebhookChange {
 
 impl Caller {
     /// Returns all webhooks.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotAllowed`] for people other than owners, [`ErrorCode::Unavailable`] if the
+    /// webhooks cannot be read.
     pub async fn webhooks(&self) -> ApiResult<Vec<WebhookState>> {
         self.require(Action::Administer)?;
         Ok(self.api.store.webhooks().await?)
     }
 
     /// Returns one webhook.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotFound`] for an unknown webhook; those of [`Self::webhooks`].
     pub async fn webhook(&self, id: &WebhookId) -> ApiResult<WebhookState> {
         let mut all = self.webhooks().await?.into_iter();
         all.find(|state| state.hook.id == *id).ok_or_else(|| ApiError::not_found("webhook"))
     }
 
     /// Creates a webhook, with a new secret.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotAllowed`] for people other than owners, [`ErrorCode::Unprocessable`] for an
+    /// address that is not accepted, [`ErrorCode::NotFound`] for an unknown document,
+    /// [`ErrorCode::TooManyWebhooks`] at the limit.
     pub async fn create_webhook(
         &self,
         new: impl Future<Output = ApiResult<NewWebhook>>,
@@ -79,6 +91,11 @@ impl Caller {
     }
 
     /// Changes the address of a webhook, pauses it, or resumes it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unprocessable`] for an address
+    /// that is not accepted, [`ErrorCode::NotAllowed`] for people other than owners; those of the
+    /// input.
     pub async fn change_webhook(
         &self,
         id: &WebhookId,
@@ -98,6 +115,10 @@ impl Caller {
     }
 
     /// Deletes a webhook. Waiting deliveries are not sent any more.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unavailable`] if this is not
+    /// stored; those of [`Self::webhooks`].
     pub async fn remove_webhook(&self, id: &WebhookId) -> ApiResult<()> {
         let hook = self.webhook(id).await?.hook;
         let remove = StoreOp::RemoveWebhook(hook.id.clone());
@@ -137,6 +158,9 @@ impl WebhookOutbox {
     }
 
     /// Returns the next delivery to each receiver; `None` if the store is closed.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the store cannot read the outbox.
     pub async fn deliveries(&self) -> ApiResult<Option<Vec<WebhookDelivery>>> {
         match self.0.deliveries().await {
             Err(StoreError::Closed) => Ok(None),
@@ -145,6 +169,10 @@ impl WebhookOutbox {
     }
 
     /// Stores the outcome of an attempt to deliver.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Unavailable`] if the outcome is not stored; the delivery is then attempted
+    /// again.
     pub async fn settle(
         &self,
         seq: i64,

@@ -53,6 +53,9 @@ impl SigningSecret {
 
     /// Returns the header `webhook-signature` of a delivery sent at `at_s`, in seconds since the
     /// epoch.
+    ///
+    /// # Errors
+    /// [`SecretError::Unreadable`] if HMAC does not take the secret as a key; it takes any length.
     pub fn sign(&self, id: &str, at_s: u64, body: &str) -> Result<String, SecretError> {
         let mac = Hmac::<Sha256>::new_from_slice(&self.0);
         let mut mac = mac.map_err(|_| SecretError::Unreadable)?;

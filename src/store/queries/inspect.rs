@@ -55,6 +55,10 @@ pub struct StoreInspection {
 
 impl Store {
     /// Starts an inspection, which sees this moment until it is dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if no read transaction can begin, [`StoreError::Closed`] if the
+    /// store is closed.
     pub async fn inspect(&self) -> StoreResult<StoreInspection> {
         Ok(StoreInspection { moment: self.readers().begin().await? })
     }
@@ -62,6 +66,10 @@ impl Store {
 
 impl StoreInspection {
     /// Returns what SQLite itself finds wrong with the file: pages, indexes, references.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the checks themselves cannot run; faults that they find are no
+    /// error.
     pub async fn integrity(&mut self) -> StoreResult<Vec<String>> {
         let lines: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *self.moment).await?;
@@ -77,6 +85,10 @@ impl StoreInspection {
     }
 
     /// Returns the missing ones of the triggers that keep the logs append-only.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the list of triggers cannot be read; a missing trigger is no
+    /// error.
     pub async fn missing_guards(&mut self) -> StoreResult<Vec<&'static str>> {
         let there: Vec<String> =
             sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'")
@@ -86,6 +98,10 @@ impl StoreInspection {
     }
 
     /// Reads and checks the whole audit log.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if a page of the log cannot be read, [`StoreError::Corrupt`] if the
+    /// number of a line cannot. Other flaws are part of the result.
     pub async fn audit(&mut self) -> StoreResult<AuditFacts> {
         let mut walk = audit::AuditWalk::default();
         let mut told = AuditFacts::default();
@@ -117,29 +133,48 @@ impl StoreInspection {
     }
 
     /// Returns the requests whose effect on a file is being taken back.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the begun undos cannot be read.
     pub async fn undos(&mut self) -> StoreResult<Vec<RequestId>> {
         let query = sqlx::query_scalar("SELECT request FROM undos");
         Ok(query.fetch_all(&mut *self.moment).await?)
     }
 
     /// Returns all documents, deleted and private ones too.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged row is an error in its own
+    /// place.
     pub async fn documents(&mut self) -> StoreResult<Vec<InspectedRow<DocumentRecord>>> {
         self.every("SELECT * FROM documents ORDER BY id").await
     }
 
     /// Returns the snapshots of a document, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the snapshots cannot be read, [`StoreError::Corrupt`] if one
+    /// cannot be decoded.
     pub async fn snapshots(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, content FROM snapshots WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
 
     /// Returns the passages that updates put into a document, by version, as the room writes them.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the passages cannot be read, [`StoreError::Corrupt`] if one
+    /// cannot be decoded.
     pub async fn placements(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, body FROM placements WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
     }
 
     /// Returns the stored provenance of a document, by version.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the provenance cannot be read, [`StoreError::Corrupt`] if a row
+    /// of it cannot be decoded.
     pub async fn provenance(&mut self, document: &DocumentId) -> StoreResult<Vec<VersionedText>> {
         let query = "SELECT version, body FROM provenance WHERE document = $1 ORDER BY version";
         self.bodies(query, document).await
@@ -147,6 +182,10 @@ impl StoreInspection {
 
     /// Returns up to `limit` updates of a document after a version, with the versions stored with
     /// them, gaps or not.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the log cannot be read, [`StoreError::Corrupt`] if an update
+    /// cannot be decoded. A gap is no error.
     pub async fn log(
         &mut self,
         document: &DocumentId,
@@ -162,6 +201,10 @@ impl StoreInspection {
     }
 
     /// Returns the owners of the editor instances of a document.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the owners cannot be read, [`StoreError::Corrupt`] if one cannot
+    /// be decoded.
     pub async fn clients(
         &mut self,
         document: &DocumentId,
@@ -173,31 +216,55 @@ impl StoreInspection {
     }
 
     /// Returns all requests, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged request is an error in its
+    /// own place.
     pub async fn requests(&mut self) -> StoreResult<Vec<InspectedRow<RequestRecord>>> {
         self.every("SELECT * FROM requests ORDER BY id").await
     }
 
     /// Returns all decisions, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged decision is an error in its
+    /// own place.
     pub async fn decisions(&mut self) -> StoreResult<Vec<InspectedRow<DecisionRecord>>> {
         self.every("SELECT request AS id, * FROM decisions ORDER BY seq").await
     }
 
     /// Returns all tokens.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged token is an error in its own
+    /// place.
     pub async fn tokens(&mut self) -> StoreResult<Vec<InspectedRow<TokenRecord>>> {
         self.every("SELECT * FROM tokens ORDER BY id").await
     }
 
     /// Returns all rules, oldest first, ended ones too.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged rule is an error in its own
+    /// place.
     pub async fn rules(&mut self) -> StoreResult<Vec<InspectedRow<RuleRecord>>> {
         self.every("SELECT * FROM rules ORDER BY id").await
     }
 
     /// Returns all workspace files that are or were documents.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged record is an error in its
+    /// own place.
     pub async fn files(&mut self) -> StoreResult<Vec<InspectedRow<FileRecord>>> {
         self.every("SELECT path AS id, * FROM live_files ORDER BY path").await
     }
 
     /// Returns all sessions.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the table cannot be read. A damaged session is an error in its
+    /// own place.
     pub async fn sessions(&mut self) -> StoreResult<Vec<InspectedRow<SessionRecord>>> {
         self.every("SELECT * FROM sessions ORDER BY id").await
     }

@@ -17,6 +17,11 @@ impl Store {
     /// Returns the documents people can open from the list, last changed first: no private ones, no
     /// deleted ones. Returns at most `limit`, after the entry `after`; with `only`, at most that
     /// one document.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a document of the page cannot
+    /// be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the list cannot be read.
     pub async fn documents(
         &self,
         only: Option<&DocumentId>,
@@ -40,6 +45,11 @@ impl Store {
     }
 
     /// Returns the documents with open requests, in order of their identifiers.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the open requests cannot be
+    /// read.
     pub async fn documents_with_open_requests(&self) -> StoreResult<Vec<DocumentId>> {
         let sql = "SELECT DISTINCT document FROM requests
              WHERE is_open AND document IS NOT NULL ORDER BY document";
@@ -47,6 +57,11 @@ impl Store {
     }
 
     /// Returns the open requests of a run, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the open requests cannot be
+    /// read.
     pub async fn open_requests_of(
         &self,
         session: &SessionId,
@@ -58,6 +73,10 @@ impl Store {
 
     /// Returns the owners of these editor instances; those with which nobody has pushed are left
     /// out.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the owners cannot be read.
     pub async fn client_owners(
         &self,
         document: &DocumentId,

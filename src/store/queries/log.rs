@@ -72,6 +72,10 @@ impl Store {
 
     /// Returns the oldest version, within the newest `most.updates`, from which the log up to `to`
     /// has at most `most.bytes` bytes.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] or [`StoreError::Closed`] if the lengths of the updates cannot be
+    /// read.
     pub async fn reachable(
         &self,
         document: &DocumentId,

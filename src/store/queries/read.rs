@@ -13,11 +13,21 @@ use crate::store::{QueryScope, Store, StoreResult};
 
 impl Store {
     /// Returns a document without its text, deleted ones too.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the record of the document
+    /// cannot be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
     pub async fn document(&self, id: &DocumentId) -> StoreResult<Option<DocumentRecord>> {
         self.one("SELECT * FROM documents WHERE id = $1", &[id]).await
     }
 
     /// Returns the private document of a session.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the record of the document
+    /// cannot be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
     pub async fn private_document(
         &self,
         session: &SessionId,
@@ -28,6 +38,11 @@ impl Store {
     }
 
     /// Returns the newest `limit` versions, or the newest before `before`, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a line of the history cannot
+    /// be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the log cannot be read.
     pub async fn history(
         &self,
         document: &DocumentId,
@@ -40,11 +55,21 @@ impl Store {
     }
 
     /// Returns one request.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the request cannot be decoded,
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
     pub async fn request(&self, id: &RequestId) -> StoreResult<Option<RequestRecord>> {
         self.one("SELECT * FROM requests WHERE id = $1", &[id]).await
     }
 
     /// Returns the requests that somebody may still decide, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an open request cannot be
+    /// decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the requests cannot be read.
     pub async fn open_requests(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RequestRecord>> {
         let condition = scope.condition();
         let sql = format!("SELECT * FROM requests WHERE is_open AND {condition} ORDER BY id");
@@ -54,6 +79,11 @@ impl Store {
 
     /// Returns the newest `limit` requests, open or not, or the newest before `before`, newest
     /// first. Identifiers sort by the time they were made.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a request of the page cannot
+    /// be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the page cannot be read.
     pub async fn requests(
         &self,
         scope: QueryScope<'_>,
@@ -73,6 +103,11 @@ impl Store {
     /// Returns the newest `limit` requests that have ended, or the newest before `before`, newest
     /// first; only those with one of `statuses`, if any are named (at most six).
     /// [`QueryScope::Everything`] leaves out the requests of private and deleted documents.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an ended request of the page
+    /// cannot be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the page cannot be read.
     pub async fn ended_requests(
         &self,
         scope: QueryScope<'_>,
@@ -104,16 +139,31 @@ impl Store {
     }
 
     /// Returns all decisions about a request, in order.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a decision cannot be decoded,
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the decisions cannot be read.
     pub async fn decisions(&self, request: &RequestId) -> StoreResult<Vec<DecisionRecord>> {
         self.all("SELECT * FROM decisions WHERE request = $1 ORDER BY seq", &[request]).await
     }
 
     /// Returns one rule, ended ones too.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the rule cannot be decoded,
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
     pub async fn rule(&self, id: &RuleId) -> StoreResult<Option<RuleRecord>> {
         self.one("SELECT * FROM rules WHERE id = $1", &[id]).await
     }
 
     /// Returns the rules in force, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a rule in force cannot be
+    /// decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the rules cannot be read.
     pub async fn rules(&self, scope: QueryScope<'_>) -> StoreResult<Vec<RuleRecord>> {
         let condition = scope.condition();
         let sql = format!("SELECT * FROM rules WHERE ended_ms IS NULL AND {condition} ORDER BY id");
@@ -122,11 +172,21 @@ impl Store {
     }
 
     /// Returns one session.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the session cannot be decoded,
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
     pub async fn session(&self, id: &SessionId) -> StoreResult<Option<SessionRecord>> {
         self.one("SELECT * FROM sessions WHERE id = $1", &[id]).await
     }
 
     /// Returns a person's newest `limit` sessions, or the newest before `before`, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a session of the page cannot
+    /// be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the page cannot be read.
     pub async fn sessions(
         &self,
         user: &UserId,
@@ -138,17 +198,32 @@ impl Store {
     }
 
     /// Returns one run.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the run cannot be decoded,
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if it cannot be read.
     pub async fn run(&self, id: &RunId) -> StoreResult<Option<RunRecord>> {
         self.one("SELECT * FROM runs WHERE id = $1", &[id]).await
     }
 
     /// Returns the runs that a crash or a stop left unfinished, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an unfinished run cannot be
+    /// decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the runs cannot be read.
     pub async fn unfinished_runs(&self) -> StoreResult<Vec<RunRecord>> {
         self.all("SELECT * FROM runs WHERE finished_ms IS NULL ORDER BY created_ms, id", &[]).await
     }
 
     /// Returns up to `limit` runs of a session whose end it has not been told, in the order in
     /// which they ended.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an ended run cannot be
+    /// decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the runs cannot be read.
     pub async fn unheard_runs(
         &self,
         session: &SessionId,
@@ -162,6 +237,11 @@ impl Store {
 
     /// Returns the newest `limit` audit lines, of one document or of all, or the newest before line
     /// `before`, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if a line of the page cannot be
+    /// decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the log cannot be read.
     pub async fn audit(
         &self,
         document: Option<&DocumentId>,

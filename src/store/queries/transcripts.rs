@@ -32,6 +32,11 @@ pub fn fitting<T>(sizes: &[T], bytes: u64, of: impl Fn(&T) -> u64) -> &[T] {
 impl Store {
     /// Returns the sizes of the entries of a session's transcript, newest first: at most `most`,
     /// the newest before the place `before`.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the size of an entry cannot be
+    /// decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the sizes cannot be read.
     pub async fn sizes(
         &self,
         session: &SessionId,
@@ -56,6 +61,11 @@ impl Store {
     }
 
     /// Returns the entries of a session's transcript at these places, in order.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an entry cannot be decoded,
+    /// [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the entries cannot be read.
     pub async fn messages_at(
         &self,
         session: &SessionId,
@@ -71,6 +81,11 @@ impl Store {
 
     /// Returns the newest entries of all sessions about a document, or the newest before a place,
     /// in order: as many as fit into `bytes`, and at least one.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an entry before the place
+    /// cannot be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the entries cannot be read.
     pub async fn conversations_before(
         &self,
         document: &DocumentId,
@@ -91,6 +106,11 @@ impl Store {
     }
 
     /// Returns a session's current conversation, in order: at most `limit` entries from a place on.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an entry of the conversation
+    /// cannot be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the entries cannot be read.
     pub async fn messages_from(
         &self,
         session: &SessionId,
@@ -109,6 +129,11 @@ impl Store {
 
     /// Returns the entries of all sessions about a document, in order of time, each once: at most
     /// `limit` entries from a place on.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if an entry from the place on
+    /// cannot be decoded, [`StoreError::Database`](crate::store::StoreError::Database) or
+    /// [`StoreError::Closed`](crate::store::StoreError::Closed) if the entries cannot be read.
     pub async fn conversations_from(
         &self,
         document: &DocumentId,

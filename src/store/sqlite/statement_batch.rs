@@ -133,6 +133,10 @@ impl<'a> StatementBatch<'a> {
     }
 
     /// Sends the statements added so far. After an error the transaction must be rolled back.
+    ///
+    /// # Errors
+    /// [`BatchError::Outdated`] if another process has written to the audit log meanwhile,
+    /// [`BatchError::Error`] if a statement fails or an expected row is missing or taken.
     pub async fn send(&mut self) -> Result<(), BatchError> {
         if self.sql.is_empty() {
             return Ok(());

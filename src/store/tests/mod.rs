@@ -87,11 +87,17 @@ async fn version(store: &Store, id: &str) -> u64 {
 /// Reading of whole documents, which the server does piece by piece.
 impl Store {
     /// A document with its text: the newest snapshot and the updates after it.
+    ///
+    /// # Errors
+    /// Those of [`Self::load_at`].
     pub async fn load(&self, id: &DocumentId) -> StoreResult<Option<LoadedDocument>> {
         self.load_at(id, Version(u64::MAX)).await
     }
 
     /// A document with its text, up to `version` at most.
+    ///
+    /// # Errors
+    /// Those of [`Store::starting_text`] and of [`Self::updates`].
     pub async fn load_at(
         &self,
         id: &DocumentId,
@@ -104,6 +110,9 @@ impl Store {
     }
 
     /// The updates that lead from version `from` to version `to`, one per version.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if one is missing, [`StoreError::Database`] if the log cannot be read.
     pub async fn updates(
         &self,
         document: &DocumentId,
@@ -115,6 +124,9 @@ impl Store {
     }
 
     /// The versions of a document of which there is a snapshot, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the snapshots cannot be read.
     pub async fn snapshots(&self, document: &DocumentId) -> StoreResult<Vec<Version>> {
         let query = sqlx::query_scalar(
             "SELECT version FROM snapshots WHERE document = $1 ORDER BY version",

@@ -42,6 +42,9 @@ impl DocumentProposal {
 
 /// Returns the changes that turn the document `base` into `text`. Runs on a blocking thread,
 /// because a comparison of long texts takes milliseconds.
+///
+/// # Errors
+/// [`ToolError::Internal`] if the comparison panicked.
 pub async fn propose(
     base: &DocumentSnapshot,
     text: Text,
@@ -140,6 +143,9 @@ fn shifted(mut hunks: Vec<HunkDraft>, offset: usize) -> Vec<HunkDraft> {
 
 /// Runs `work`, which takes linear time in a text of `units` UTF-16 units: here if the text is
 /// short, otherwise on a blocking thread.
+///
+/// # Errors
+/// [`ToolError::Internal`] if the work was moved to another thread and panicked there.
 pub async fn linear<T: Send + 'static>(
     units: usize,
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
@@ -148,6 +154,9 @@ pub async fn linear<T: Send + 'static>(
 }
 
 /// Runs `work` on a blocking thread.
+///
+/// # Errors
+/// [`ToolError::Internal`] if the work panicked.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&DiffLimits) -> T + Send + 'static,
 ) -> Result<T, ToolError> {

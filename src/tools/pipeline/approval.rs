@@ -105,6 +105,9 @@ pub async fn resume(
 }
 
 /// Waits until a request has ended; withdraws it if the run is stopped.
+///
+/// # Errors
+/// Those of [`RoomHandle::resolution`]; a withdrawal that is refused is no error.
 pub async fn wait(
     room: &RoomHandle,
     request: &RequestId,

@@ -65,6 +65,9 @@ impl ToolRegistry {
     /// Returns the maximum number of UTF-16 units that the workspace inbox's rules let the tool of
     /// a request change in the file of its document. `None` if no rule limits it, or if the
     /// document is no file.
+    ///
+    /// # Errors
+    /// Those of [`RoomHandle::rules`], for the inbox.
     pub async fn most_units(
         &self,
         request: &ApprovalRequest,

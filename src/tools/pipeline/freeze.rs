@@ -21,6 +21,10 @@ const QUOTE_CHARS: usize = 60;
 
 /// Denies changes of frozen passages. The passages that are frozen now are compared both in the
 /// text that the model read and in the present text.
+///
+/// # Errors
+/// [`HookDenial`] that quotes the frozen passages, or that says that the change could not be
+/// compared with them.
 pub fn frozen(call: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let now = &call.caught_up.now;
     if now.settings.frozen.is_empty() {
@@ -79,6 +83,9 @@ fn as_read(call: &CallOutlook<'_>, missed: &[ChangeSet]) -> ChangeResult<Vec<(us
 }
 
 /// Denies changes outside of the selection if the person selected words, for every tool.
+///
+/// # Errors
+/// [`HookDenial`] that names the changes outside, or that says that the selected words are gone.
 pub fn selection(call: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (from, to) = match call.allowed {
         EditableRange::Everything => return Ok(()),

@@ -78,12 +78,18 @@ pub async fn ask(
 }
 
 /// Returns `true` if an owner's rule applies to a call that is otherwise not asked about.
+///
+/// # Errors
+/// [`ToolError::Room`] if the rules of the inbox cannot be read.
 pub async fn is_ruled(context: &ToolContext, call: &ToolCall) -> Result<bool, ToolError> {
     Ok(has_rule(&context.environment.workspace_inbox, call).await?)
 }
 
 /// Returns `true` if a rule of the inbox applies to a call, before anything else is known of the
 /// call.
+///
+/// # Errors
+/// Those of [`RoomHandle::rules`], for the inbox.
 pub async fn has_rule(workspace_inbox: &RoomHandle, call: &ToolCall) -> Result<bool, RoomError> {
     let rules = workspace_inbox.rules().await?;
     let file = named_file(&call.input);
@@ -139,6 +145,9 @@ pub async fn approval_mode_for_path(
 
 /// Returns the files that a search by this tool leaves out: those with a rule at least as strict as
 /// `mildest` for this tool or for `Read`.
+///
+/// # Errors
+/// [`ToolError::Room`] if the rules of the inbox cannot be read.
 pub async fn hidden(
     context: &ToolContext,
     tool: &str,

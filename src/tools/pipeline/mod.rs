@@ -107,6 +107,9 @@ pub struct CallOutlook<'a> {
 }
 
 /// Runs one hook; a hook that panics denies the call.
+///
+/// # Errors
+/// [`ToolError::Denied`] with the reason of the hook, or with a general one if it panicked.
 pub fn run_hook(hook: impl FnOnce() -> Result<(), HookDenial>) -> Result<(), ToolError> {
     // A hook only reads, so a panic leaves nothing half done.
     let answer = catch_unwind(AssertUnwindSafe(hook));

@@ -15,6 +15,9 @@ const COMMANDS: &str = "Bash";
 
 impl ToolRegistry {
     /// Refuses a name under which no request can be made; the error is for people.
+    ///
+    /// # Errors
+    /// Message that names the tools there are, if people are never asked about this one.
     pub fn check_asked_about(&self, tool: &str) -> Result<(), String> {
         let names = self.asked_about();
         if names.contains(&tool) {
@@ -25,6 +28,9 @@ impl ToolRegistry {
 
     /// Refuses a rule about an unknown tool, or a rule with a path for a tool whose calls name no
     /// file. The error is for people.
+    ///
+    /// # Errors
+    /// Message that names the tools there are, or that says that the tool names no file.
     pub fn check_ruled(&self, tool: &str, has_path: bool) -> Result<(), String> {
         if tool == EVERY_TOOL {
             return Ok(());

@@ -7,6 +7,9 @@ use crate::tools::ReplacedText;
 use super::{CallOutlook, HookDenial};
 
 /// Denies removing unread words, unless the call quotes them.
+///
+/// # Errors
+/// [`HookDenial`] with the unread range and the tool that reads it.
 pub fn deny_removing_unread(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if rewrites(outlook) && parts.any(|part| outlook.unread.touches(part.from, part.to)) {
@@ -21,6 +24,9 @@ pub fn deny_removing_unread(outlook: &CallOutlook<'_>) -> Result<(), HookDenial>
 
 /// Denies a text for an empty document if another text was added meanwhile, for example by the
 /// previous call.
+///
+/// # Errors
+/// [`HookDenial`] if the document is no longer empty.
 pub fn deny_overwriting_filled(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let (base, now) = (&outlook.base.text, &outlook.caught_up.now.text);
     if rewrites(outlook) && base.is_empty() && !now.is_empty() {
@@ -43,6 +49,9 @@ fn rewrites(outlook: &CallOutlook<'_>) -> bool {
 /// where the second one also inserts, both together would be a text that nobody has proposed. Words
 /// of people, and of other sessions, at that place are no reason: touching an edge is no conflict,
 /// and what they wrote is to stay.
+///
+/// # Errors
+/// [`HookDenial`] with the range of the earlier text, or if an update since cannot be read.
 pub fn deny_second_rewrite(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     if outlook.replaces != ReplacedText::Document {
         return Ok(());

@@ -13,6 +13,9 @@ pub const CONTENT_LIMIT: usize = 100_000;
 /// two.
 ///
 /// The check reads the raw input, so that a missing or negative range is denied in these words too.
+///
+/// # Errors
+/// [`HookDenial`] in the words of the tool approval protocol: `Invalid selection range`.
 pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     if !subject.takes("selection_range") {
         return Ok(());
@@ -30,12 +33,18 @@ pub fn range(subject: &CallInput<'_>) -> Result<(), HookDenial> {
 }
 
 /// Denies a `new_content` or `new_text` that is too long.
+///
+/// # Errors
+/// [`HookDenial`] if one of them is too long.
 pub fn content_size(subject: &CallInput<'_>) -> Result<(), HookDenial> {
     let written = ["new_content", "new_text"].map(|field| subject.input.get(field));
     fits(written.into_iter().flatten().filter_map(Value::as_str))
 }
 
 /// Denies a proposal whose changes together put in too much text.
+///
+/// # Errors
+/// [`HookDenial`] if the inserted texts together are too long.
 pub fn written_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     fits(parts.map(|part| part.insert.as_str()))
@@ -43,6 +52,9 @@ pub fn written_size(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
 
 /// Denies words with NUL, which no text file has: the document could not be exported, and its file
 /// could not be written.
+///
+/// # Errors
+/// [`HookDenial`] if an inserted text contains NUL.
 pub fn no_nul(outlook: &CallOutlook<'_>) -> Result<(), HookDenial> {
     let mut parts = outlook.proposal.hunks.iter().flat_map(|hunk| &hunk.parts);
     if parts.any(|part| part.insert.contains('\0')) {
@@ -62,6 +74,9 @@ fn too_large() -> HookDenial {
 }
 
 /// Refuses a text of an input that has more than `limit` Unicode scalars or contains NUL.
+///
+/// # Errors
+/// [`ToolError::Denied`] if the text is too long, or if it contains NUL.
 pub fn check_text(what: &str, text: &str, limit: usize) -> Result<(), ToolError> {
     if text.chars().count() > limit {
         return Err(ToolError::Denied("Content too large".into()));

@@ -86,6 +86,10 @@ pub fn write(
 }
 
 /// Returns the text of a document after all edits, and the number of replaced occurrences.
+///
+/// # Errors
+/// [`ToolError::Failed`] if there is no edit, if one does not match as often as it says, or if
+/// together they change nothing.
 pub fn of_document(base: &DocumentSnapshot, edits: &[Replacement]) -> ToolResult<(String, usize)> {
     let (text, counts) = apply(&base.text.to_string(), edits).map_err(ToolError::Failed)?;
     Ok((text, counts.iter().sum()))

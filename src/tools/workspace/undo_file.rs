@@ -151,6 +151,9 @@ fn put_back(workspace: &Workspace, change: &FileChange, found: &str) -> Result<(
 
 /// Returns the present text of a file as a diff, for people who must know it before they overwrite
 /// it.
+///
+/// # Errors
+/// [`ToolError::Internal`] if the comparison panicked.
 pub async fn changed_since(change: FileChange, now: &CurrentFile) -> Result<FileNow, ToolError> {
     let (text, document) = (now.text.clone(), now.document().cloned());
     text_changes::blocking(move |limits| {

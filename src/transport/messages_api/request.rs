@@ -119,6 +119,10 @@ impl CheckedRequest {
 
     /// Refuses a choice of a tool that does not exist, neither in the request nor among `ours`, the
     /// tools that run on this server.
+    ///
+    /// # Errors
+    /// [`ApiFailure`] `invalid_request_error` about `tool_choice`, if no tool has the name or there
+    /// is none at all.
     pub fn check_choice(&self, ours: &[String]) -> Result<(), ApiFailure> {
         let none = self.tools.is_empty() && self.native.is_empty() && ours.is_empty();
         match &self.choice {
@@ -139,6 +143,9 @@ impl CheckedRequest {
     }
 
     /// Refuses tools that the model was not taught.
+    ///
+    /// # Errors
+    /// [`ApiFailure`] `invalid_request_error` about `tools`, with the type of the first such tool.
     pub fn check_taught(&self) -> Result<(), ApiFailure> {
         match self.native.first() {
             Some(tool) => Err(unknown_tool("tools", &tool.definition["type"])),

@@ -26,6 +26,9 @@ const SHORT_TEXT: usize = 128 * 1024;
 
 /// Lists the documents that the caller may read, last changed first. A document that changes
 /// between two pages may be on both.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`; those of [`Caller::document_page`].
 pub async fn list(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
@@ -44,6 +47,10 @@ pub async fn list(
 }
 
 /// Creates a document.
+///
+/// # Errors
+/// 403 `not_allowed` without permission to create, 400 `invalid_request` for too long a text; those
+/// of [`body::read`].
 pub async fn create(caller: Caller, request: Request) -> RestResult<Response> {
     let new = async { Ok(convert::new_document(body::read(request).await?)) };
     let created = caller.create_document(new).await?;
@@ -53,6 +60,10 @@ pub async fn create(caller: Caller, request: Request) -> RestResult<Response> {
 }
 
 /// Returns a document with its text.
+///
+/// # Errors
+/// 404 `not_found` for an unknown or hidden document, 403 `not_allowed` without permission to read;
+/// see [`Caller::read_document`].
 pub async fn read(caller: Caller, PathId(document): PathId<DocumentId>) -> RestResult<Response> {
     let found = caller.read_document(&document).await?;
     let units = found.snapshot.text.len();
@@ -72,6 +83,10 @@ async fn written<T: Serialize>(
 }
 
 /// Changes the title.
+///
+/// # Errors
+/// 404 `not_found` for an unknown document, 403 `not_allowed` for readers, 400 `invalid_request`
+/// for a title without 1 to 200 characters; those of [`body::read`].
 pub async fn rename(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -83,6 +98,10 @@ pub async fn rename(
 }
 
 /// Deletes a document.
+///
+/// # Errors
+/// 404 `not_found` for an unknown document, 403 `not_allowed` without permission to manage it; see
+/// [`Caller::delete_document`].
 pub async fn delete(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -92,6 +111,10 @@ pub async fn delete(
 }
 
 /// Returns the review settings in force.
+///
+/// # Errors
+/// 404 `not_found` for an unknown document, 403 `not_allowed` without permission to read; see
+/// [`Caller::document_settings`].
 pub async fn settings(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -100,6 +123,10 @@ pub async fn settings(
 }
 
 /// Changes review settings; missing fields stay as they are.
+///
+/// # Errors
+/// 400 or 422 `invalid_request` for settings that are not accepted, 409 `resync` for ranges of an
+/// old version, 403 `not_allowed`, 404 `not_found`; those of [`body::read_about`].
 pub async fn configure(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -115,6 +142,10 @@ pub async fn configure(
 }
 
 /// Applies a person's own change: the differences between the text of a version and the new text.
+///
+/// # Errors
+/// 409 `resync` if the version is too old or does not exist, 403 `not_allowed` for readers, 404
+/// `not_found` for an unknown document; those of [`body::read`].
 pub async fn edit(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -129,6 +160,10 @@ pub async fn edit(
 }
 
 /// Restores the text of an earlier version.
+///
+/// # Errors
+/// 400 `invalid_request` for a version that does not exist, 409 `resync` if others wrote meanwhile,
+/// 403 `not_allowed` for readers; those of [`body::read`].
 pub async fn restore(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -143,6 +178,10 @@ pub async fn restore(
 }
 
 /// Lists the versions with their authors, newest first.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`, 403 `not_allowed` or 404 `not_found` if
+/// the caller may not read the document; see [`Caller::versions`].
 pub async fn versions(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -157,6 +196,10 @@ pub async fn versions(
 }
 
 /// Returns the text of a version.
+///
+/// # Errors
+/// 404 `not_found` for an unknown document or version, 403 `not_allowed` without permission to
+/// read; see [`Caller::text_of_version`].
 pub async fn text(
     caller: Caller,
     PathId((document, version)): PathId<(DocumentId, u64)>,
@@ -179,6 +222,10 @@ pub(crate) struct TwoVersions {
 }
 
 /// Returns the differences between two versions.
+///
+/// # Errors
+/// 400 `invalid_request` for a version that does not exist, 403 `not_allowed` or 404 `not_found` if
+/// the caller may not read the document; see [`Caller::compare_versions`].
 pub async fn differences(
     caller: Caller,
     PathId(document): PathId<DocumentId>,

@@ -24,6 +24,10 @@ pub(crate) struct ExportQuery {
 }
 
 /// Returns the file, to anyone who may read the document.
+///
+/// # Errors
+/// 400 `invalid_request` for a missing or unknown format, 500 `internal` if the file cannot be
+/// made; those of [`Caller::export_document`].
 pub async fn download(
     caller: Caller,
     PathId(document): PathId<DocumentId>,

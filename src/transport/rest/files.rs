@@ -27,6 +27,11 @@ pub(crate) struct FileListQuery {
 }
 
 /// Lists the text files that can be opened, folder by folder, without ignored files.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit`, `cursor` or pattern, 422 `unsupported` without a
+/// workspace, 403 `not_allowed` for people who may not create documents; see
+/// [`Caller::list_files`].
 pub async fn list(
     caller: Caller,
     QueryParams(FileListQuery { pattern, limit, cursor }): QueryParams<FileListQuery>,
@@ -42,6 +47,10 @@ pub async fn list(
 }
 
 /// Returns the document of a file, and creates it if there is none.
+///
+/// # Errors
+/// 404 `not_found` for a missing file, 422 for a path or file that cannot be opened, 403
+/// `not_allowed` for a guarded one; those of [`Caller::open_file`] and of [`body::read`].
 pub async fn open(caller: Caller, request: Request) -> RestResult<Json<CreatedDocument>> {
     let path = async { Ok(body::read::<OpenFile>(request).await?.path) };
     let document = caller.open_file(path).await?;

@@ -28,6 +28,10 @@ pub(crate) struct TextRangeQuery {
 }
 
 /// Returns the author of every span, to anyone who may read the document.
+///
+/// # Errors
+/// 400 `invalid_request` for a range outside of the text, 403 `not_allowed` or 404 `not_found` if
+/// the caller may not read the document; see [`Caller::provenance`].
 pub async fn provenance(
     caller: Caller,
     PathId(document): PathId<DocumentId>,
@@ -49,6 +53,10 @@ pub(crate) struct AuditQuery {
 }
 
 /// Returns the audit log of a document, to those who may write in it.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`, 403 `not_allowed` for readers, 404
+/// `not_found` for an unknown document; see [`Caller::audit_lines`].
 pub async fn audit(
     caller: Caller,
     PathId(document): PathId<DocumentId>,

@@ -46,6 +46,10 @@ pub(crate) struct RequestListQuery {
 }
 
 /// Lists open requests, oldest first, or ended ones, newest first.
+///
+/// # Errors
+/// 400 `invalid_request` for an unknown `state` or `status` or a wrong `limit` or `cursor`; those
+/// of [`Caller::open_requests`] and [`Caller::resolved_requests`].
 pub async fn list(
     caller: Caller,
     QueryParams(asked): QueryParams<RequestListQuery>,
@@ -91,6 +95,10 @@ fn request_page<'a>(
 }
 
 /// Returns a request, open or ended.
+///
+/// # Errors
+/// 400 `invalid_request` for too long a `wait`, 404 `not_found` for an unknown request, 401
+/// `unauthorized` if the token ends meanwhile; see [`Caller::request`].
 pub async fn read(
     AuthSession { caller, pass }: AuthSession,
     PathId(id): PathId<RequestId>,
@@ -101,6 +109,10 @@ pub async fn read(
 }
 
 /// Decides a request.
+///
+/// # Errors
+/// 409 `already_resolved`, `stale_preview`, `conflicted` or `expired` if it is too late, 422
+/// `invalid_decision` if it does not fit, 403 `not_allowed`; those of [`body::read_about`].
 pub async fn decide(
     caller: Caller,
     PathId(id): PathId<String>,
@@ -111,6 +123,10 @@ pub async fn decide(
 }
 
 /// Decides several requests, each on its own.
+///
+/// # Errors
+/// 422 `invalid_request` for too many decisions; those of [`body::read`]. A refused decision is
+/// part of the answer, not an error.
 pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
     let Decisions { responses } = body::read(request).await?;
     if responses.len() > convert::MOST_DECISIONS {
@@ -141,6 +157,9 @@ fn decision(response: &ToolApprovalResponse) -> Result<Decision, ApiError> {
 }
 
 /// Returns the text that the model would get if this decision were taken now; nothing changes.
+///
+/// # Errors
+/// 404 `not_found` unless the request is open, otherwise the problem that [`decide`] would answer.
 pub async fn told(
     caller: Caller,
     PathId(id): PathId<String>,
@@ -152,6 +171,10 @@ pub async fn told(
 }
 
 /// Splits a change into one for each of its parts.
+///
+/// # Errors
+/// 404 `not_found` for an unknown change, 422 `invalid_decision` for an indivisible one, 409
+/// `stale_preview` if it was split before; those of [`Caller::split_request`].
 pub async fn split(
     caller: Caller,
     PathId(id): PathId<RequestId>,
@@ -162,6 +185,10 @@ pub async fn split(
 }
 
 /// Gives people more time.
+///
+/// # Errors
+/// 409 `already_resolved` for an ended request, 422 `invalid_decision` if its caller would not wait
+/// longer, 404 `not_found`, 403 `not_allowed`; see [`Caller::extend_request`].
 pub async fn extend(
     caller: Caller,
     PathId(id): PathId<RequestId>,
@@ -171,6 +198,10 @@ pub async fn extend(
 }
 
 /// Undoes an accepted change.
+///
+/// # Errors
+/// 409 `conflicted` if the words or the file have changed since, 422 `invalid_decision` if nothing
+/// can be undone, 404 `not_found`; see [`Caller::undo_request`].
 pub async fn undo(
     caller: Caller,
     PathId(id): PathId<RequestId>,
@@ -181,6 +212,10 @@ pub async fn undo(
 }
 
 /// Proposes again, on the current text, what was rejected or expired.
+///
+/// # Errors
+/// 422 `invalid_decision` if nothing can be proposed again, 429 `too_many_requests` if too many are
+/// open, 404 `not_found`; see [`Caller::reopen_request`].
 pub async fn reopen(
     caller: Caller,
     PathId(id): PathId<RequestId>,
@@ -191,6 +226,10 @@ pub async fn reopen(
 }
 
 /// Withdraws a request, for the person who asked.
+///
+/// # Errors
+/// 403 `not_allowed` for others than the asker and owners, 409 `already_resolved` for an ended
+/// request, 404 `not_found`; see [`Caller::withdraw_request`].
 pub async fn withdraw(
     caller: Caller,
     PathId(id): PathId<RequestId>,

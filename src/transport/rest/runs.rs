@@ -19,6 +19,10 @@ use crate::transport::rest::middleware::pagination::{
 
 /// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
 /// its progress.
+///
+/// # Errors
+/// 422 `invalid_request` for a prompt, model or selection that is not accepted, 403 `not_allowed`
+/// or `model_not_allowed`, 429 `too_many_requests` if too many runs wait; those of [`body::read`].
 pub async fn start(caller: Caller, request: Request) -> RestResult<Response> {
     let wish: StartRun = body::read(request).await?;
     let ask = convert::question(&caller, wish, RunId::generate()).await?;
@@ -30,6 +34,10 @@ pub async fn start(caller: Caller, request: Request) -> RestResult<Response> {
 }
 
 /// Returns a run, in progress or ended.
+///
+/// # Errors
+/// 400 `invalid_request` for too long a `wait`, 404 `not_found` for an unknown run or session, 401
+/// `unauthorized` if the token ends meanwhile; see [`Caller::run_status`].
 pub async fn read(
     AuthSession { caller, pass }: AuthSession,
     PathId((session, run)): PathId<(SessionId, RunId)>,
@@ -57,6 +65,10 @@ pub async fn read(
 }
 
 /// Stops a run. An ended run stays as it is.
+///
+/// # Errors
+/// 404 `not_found` for an unknown run or session, 403 `not_allowed` for another person's; those of
+/// [`body::read_empty`].
 pub async fn cancel(
     caller: Caller,
     PathId((session, run)): PathId<(SessionId, RunId)>,
@@ -67,6 +79,10 @@ pub async fn cancel(
 }
 
 /// Lists the caller's own sessions, newest first.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`, 503 `unavailable` if the store does not
+/// answer; see [`Caller::sessions`].
 pub async fn sessions(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,
@@ -84,6 +100,10 @@ pub async fn sessions(
 }
 
 /// Stops every run of a session.
+///
+/// # Errors
+/// 404 `not_found` for an unknown session, 403 `not_allowed` for another person's; see
+/// [`Caller::cancel_runs`].
 pub async fn cancel_all(
     caller: Caller,
     PathId(session): PathId<SessionId>,
@@ -94,6 +114,10 @@ pub async fn cancel_all(
 }
 
 /// Begins the conversation anew; earlier entries stay stored.
+///
+/// # Errors
+/// 409 `busy` while a run is at work or waits, 404 `not_found` for an unknown session or document,
+/// 403 `not_allowed`; those of [`body::read_about`].
 pub async fn clear(
     caller: Caller,
     PathId(session): PathId<SessionId>,
@@ -109,6 +133,10 @@ pub async fn clear(
 }
 
 /// Continues the conversation from the end of an earlier run.
+///
+/// # Errors
+/// 409 `busy` while a run is at work or waits, 404 `not_found` for an unknown run, session or
+/// document, 403 `not_allowed`; those of [`body::read_about`].
 pub async fn fork(
     caller: Caller,
     PathId(session): PathId<SessionId>,

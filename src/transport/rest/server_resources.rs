@@ -38,6 +38,10 @@ pub async fn settings(caller: Caller) -> Json<Settings> {
 }
 
 /// Changes the server's settings; missing fields stay as they are.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners or a mode not offered to them, 422
+/// `invalid_request` if approvals are switched on and skipped at once; those of [`body::read`].
 pub async fn configure(caller: Caller, request: Request) -> RestResult<Json<Settings>> {
     let wanted = async {
         let wish: SetSettings = body::read(request).await?;
@@ -57,6 +61,10 @@ pub(crate) struct RuleListQuery {
 }
 
 /// Lists the remembered rules in force, oldest first.
+///
+/// # Errors
+/// 403 `not_allowed` or 404 `not_found` if the caller may not read the document; see
+/// [`Caller::rules`].
 pub async fn rules(
     caller: Caller,
     QueryParams(RuleListQuery { document_id }): QueryParams<RuleListQuery>,
@@ -67,6 +75,10 @@ pub async fn rules(
 }
 
 /// Adds an owner's rule. The answer is the rule, even if it existed already.
+///
+/// # Errors
+/// 403 `not_allowed` without permission to manage, 400 or 422 `invalid_request` for a rule that
+/// could never apply; those of [`Caller::add_rule`] and [`body::read`].
 pub async fn add_rule(caller: Caller, request: Request) -> RestResult<Json<RuleAdded>> {
     let rule = async {
         let wish: AddRule = body::read(request).await?;
@@ -79,12 +91,20 @@ pub async fn add_rule(caller: Caller, request: Request) -> RestResult<Json<RuleA
 }
 
 /// Revokes a rule.
+///
+/// # Errors
+/// 404 `not_found` for an unknown rule, 409 `already_resolved` for an ended one, 403 `not_allowed`
+/// for others than its maker and owners; see [`Caller::revoke_rule`].
 pub async fn revoke(caller: Caller, PathId(id): PathId<RuleId>) -> RestResult<StatusCode> {
     caller.revoke_rule(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Returns the audit log of the whole server, for owners.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`, 403 `not_allowed` for people other than
+/// owners; see [`Caller::audit_lines`].
 pub async fn audit(
     caller: Caller,
     QueryParams(part): QueryParams<ListPart>,

@@ -17,6 +17,10 @@ use crate::transport::rest::middleware::pagination::PathId;
 pub(crate) const BODY_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Issues a token. The answer is the only place that ever shows its secret.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners, 422 `invalid_request` for a name or duration
+/// that is not accepted, 409 `too_many_tokens` at the limit; those of [`body::read`].
 pub async fn issue(caller: Caller, request: Request) -> RestResult<Response> {
     let reached_at = reached_at(request.headers());
     let grant = async {
@@ -32,12 +36,19 @@ pub async fn issue(caller: Caller, request: Request) -> RestResult<Response> {
 }
 
 /// Lists all tokens, without their secrets.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners; see [`Caller::tokens`].
 pub async fn list(caller: Caller) -> RestResult<Json<TokenList>> {
     let tokens = caller.tokens().await?;
     Ok(Json(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms())))
 }
 
 /// Revokes a token, and closes the connections made with it before this is answered.
+///
+/// # Errors
+/// 404 `not_found` for an unknown token, 403 `not_allowed` for the owner's token and for people
+/// other than owners; see [`Caller::revoke_token`].
 pub async fn revoke(caller: Caller, PathId(id): PathId<TokenId>) -> RestResult<StatusCode> {
     caller.revoke_token(&id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -32,6 +32,10 @@ pub(crate) struct TranscriptQuery {
 type EntryPlace = (TranscriptCursor, usize);
 
 /// Returns the questions, answers, calls and decisions of a conversation.
+///
+/// # Errors
+/// 400 `invalid_request` for a wrong `limit` or `cursor`, 404 `not_found` for an unknown session or
+/// document, 403 `not_allowed` for another person's; see [`Caller::conversation`].
 pub async fn transcript(
     caller: Caller,
     PathId(session): PathId<SessionId>,

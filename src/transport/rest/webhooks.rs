@@ -18,12 +18,19 @@ use crate::transport::rest::middleware::body;
 use crate::transport::rest::middleware::pagination::PathId;
 
 /// Lists all webhooks.
+///
+/// # Errors
+/// 403 `not_allowed` for people other than owners; see [`Caller::webhooks`].
 pub async fn list(caller: Caller) -> RestResult<Json<Webhooks>> {
     let webhooks = caller.webhooks().await?.into_iter().map(shown).collect();
     Ok(Json(Webhooks { webhooks }))
 }
 
 /// Creates a webhook. The answer is the only place that ever shows its secret.
+///
+/// # Errors
+/// 422 `invalid_request` for an address that is not accepted, 409 `too_many_webhooks` at the limit,
+/// 403 `not_allowed` for people other than owners; those of [`body::read`].
 pub async fn create(caller: Caller, request: Request) -> RestResult<Response> {
     let new = async {
         let CreateWebhook { url, document_id } = body::read(request).await?;
@@ -40,11 +47,19 @@ pub async fn create(caller: Caller, request: Request) -> RestResult<Response> {
 }
 
 /// Returns one webhook.
+///
+/// # Errors
+/// 404 `not_found` for an unknown webhook, 403 `not_allowed` for people other than owners; see
+/// [`Caller::webhook`].
 pub async fn read(caller: Caller, PathId(id): PathId<WebhookId>) -> RestResult<Json<Webhook>> {
     Ok(Json(shown(caller.webhook(&id).await?)))
 }
 
 /// Changes the address of a webhook, pauses it, or resumes it.
+///
+/// # Errors
+/// 404 `not_found` for an unknown webhook, 422 `invalid_request` for an address that is not
+/// accepted, 403 `not_allowed` for people other than owners; those of [`body::read`].
 pub async fn change(
     caller: Caller,
     PathId(id): PathId<WebhookId>,
@@ -58,6 +73,10 @@ pub async fn change(
 }
 
 /// Deletes a webhook. Waiting deliveries are not sent any more.
+///
+/// # Errors
+/// 404 `not_found` for an unknown webhook, 403 `not_allowed` for people other than owners; see
+/// [`Caller::remove_webhook`].
 pub async fn remove(caller: Caller, PathId(id): PathId<WebhookId>) -> RestResult<StatusCode> {
     caller.remove_webhook(&id).await?;
     Ok(StatusCode::NO_CONTENT)

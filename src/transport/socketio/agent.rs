@@ -26,6 +26,12 @@ pub(crate) struct AskAck {
     request_id: String,
 }
 
+/// Answers `askClaudeCode`: asks the agent. The run ends with a `result` and a `claudeResponse`.
+///
+/// # Errors
+/// `invalid_payload` for a name, prompt, model or selection that is not accepted, `not_allowed` or
+/// `model_not_allowed`, `already_exists`, `too_many_requests`; see
+/// [`AgentService::ask`](crate::agent::AgentService::ask).
 pub async fn ask(
     connection: &mut SocketConnection,
     payload: AskClaudeCode,
@@ -42,6 +48,10 @@ pub async fn ask(
     start(connection, wish, payload.request_id).await
 }
 
+/// Answers `run`: asks the agent. The run ends with a `result`.
+///
+/// # Errors
+/// Those of [`ask`].
 pub async fn run(connection: &mut SocketConnection, payload: Run) -> SocketResult<AskAck> {
     let wish = StartRun {
         prompt: payload.prompt,
@@ -70,6 +80,10 @@ async fn start(
 
 /// Joins the person's connection to the session's private document, to which a run without a shared
 /// document sends its events.
+///
+/// # Errors
+/// `unavailable` if the private document can be neither opened nor stored, `internal` if its room
+/// stops.
 pub async fn listen_in_private(
     connection: &mut SocketConnection,
     session: &SessionId,
@@ -95,6 +109,11 @@ fn run_name(name: Option<String>) -> SocketResult<RunId> {
     }
 }
 
+/// Answers `cancel`: stops a run of the person, or all of a session.
+///
+/// # Errors
+/// `invalid_payload` if neither a run nor a session is named, `not_found` for an unknown one,
+/// `not_allowed` for another person's session; see [`Caller::cancel_runs`].
 pub async fn cancel(connection: &mut SocketConnection, payload: Cancel) -> SocketResult<()> {
     let Cancel { session_id, request_id } = payload;
     if request_id.is_none() && session_id.is_none() {
@@ -114,6 +133,11 @@ pub(crate) struct TranscriptAck {
     before: Option<String>,
 }
 
+/// Answers `transcript:get`: returns a page of a conversation.
+///
+/// # Errors
+/// `invalid_payload` for a wrong `before`, `not_found` for an unknown session or document,
+/// `not_allowed` for another person's; see [`Caller::conversation`].
 pub async fn transcript(caller: &Caller, payload: ReadTranscript) -> SocketResult<TranscriptAck> {
     let before = payload.before.as_deref().map(serde_json::from_str).transpose();
     let before: Option<TranscriptCursor> =
@@ -135,12 +159,22 @@ pub async fn transcript(caller: &Caller, payload: ReadTranscript) -> SocketResul
     })
 }
 
+/// Answers `transcript:clear`: begins a conversation anew.
+///
+/// # Errors
+/// `busy` while a run of it is at work or waits, `not_found`, `not_allowed`; see
+/// [`Caller::clear_conversation`].
 pub async fn clear(caller: &Caller, payload: ClearTranscript) -> SocketResult<()> {
     let ClearTranscript { session_id, document_id } = payload;
     let document = given(document_id.map(DocumentId::from));
     Ok(caller.clear_conversation(session_id.into(), document).await?)
 }
 
+/// Answers `transcript:fork`: continues from the end of an earlier run.
+///
+/// # Errors
+/// `not_found` for an unknown run, session or document, `busy` while a run is at work or waits,
+/// `not_allowed`; see [`Caller::fork_conversation`].
 pub async fn fork(caller: &Caller, payload: ForkTranscript) -> SocketResult<()> {
     let session = payload.session_id.clone().into();
     Ok(caller.fork_conversation(session, given(convert::fork_start(payload))).await?)

@@ -35,6 +35,10 @@ const SHORT_PUSH: usize = 256 * 1024;
 /// Number of lines up to which a list is serialized on the worker's own task, some 5 µs each.
 const SHORT_LIST: usize = 100;
 
+/// Answers `document:list`: returns the documents that the person may open.
+///
+/// # Errors
+/// `unavailable` if the list cannot be read, `internal` if it cannot be encoded.
 pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<DocumentListAck> {
     let Caller { api, principal, .. } = caller.clone();
     let records = api.documents(&principal).await?;
@@ -56,6 +60,11 @@ pub(crate) struct CreateAck {
     document: CreatedDocument,
 }
 
+/// Answers `document:create`: creates a document.
+///
+/// # Errors
+/// `not_allowed` without permission to create, `invalid_payload` for too long a text; see
+/// [`Caller::create_document`].
 pub async fn create(caller: &Caller, payload: CreateDocument) -> SocketResult<CreateAck> {
     let created = caller.create_document(given(convert::new_document(payload))).await?;
     Ok(CreateAck { document: convert::created(created) })
@@ -169,6 +178,10 @@ fn is_client_name(name: &str) -> bool {
         && name.chars().all(|c| !c.is_control())
 }
 
+/// Answers `document:close`: leaves the document.
+///
+/// # Errors
+/// None; a document that is not open here stays as it is.
 pub async fn close(connection: &mut SocketConnection, payload: NameDocument) -> SocketResult<()> {
     if let Some(room) = connection.rooms.remove(&DocumentId::from(payload.document_id)) {
         room.leave(connection.member.clone()).await;
@@ -176,11 +189,21 @@ pub async fn close(connection: &mut SocketConnection, payload: NameDocument) -> 
     Ok(())
 }
 
+/// Answers `document:rename`: changes the title.
+///
+/// # Errors
+/// `invalid_payload` for a title without 1 to 200 characters, `not_found`, `not_allowed` for
+/// readers; see [`Caller::rename_document`].
 pub async fn rename(caller: &Caller, payload: RenameDocument) -> SocketResult<()> {
     let RenameDocument { document_id, title } = payload;
     Ok(caller.rename_document(&document_id.into(), given(title)).await?)
 }
 
+/// Answers `document:delete`: deletes the document.
+///
+/// # Errors
+/// `not_found` for an unknown document, `not_allowed` without permission to manage it; see
+/// [`Caller::delete_document`].
 pub async fn delete(connection: &mut SocketConnection, payload: NameDocument) -> SocketResult<()> {
     let document = DocumentId::from(payload.document_id);
     connection.caller.delete_document(&document).await?;
@@ -193,6 +216,11 @@ pub(crate) struct SettingsAck {
     settings: DocumentSettings,
 }
 
+/// Answers `document:settings`: changes the review settings.
+///
+/// # Errors
+/// `invalid_payload` for settings that are not accepted, `resync` for ranges of an old version,
+/// `not_found`, `not_allowed`; see [`Caller::configure_document`].
 pub async fn settings(caller: &Caller, payload: ChangeSettings) -> SocketResult<SettingsAck> {
     let document = payload.document_id.as_str().into();
     let change = std::future::ready(convert::configure(payload).map_err(ApiError::invalid));
@@ -200,6 +228,10 @@ pub async fn settings(caller: &Caller, payload: ChangeSettings) -> SocketResult<
     Ok(SettingsAck { settings: convert::document_settings(&settings) })
 }
 
+/// Takes `presence:update`: shows others where the person's caret is.
+///
+/// # Errors
+/// None; a document that is not open here has no carets.
 pub async fn caret(connection: &mut SocketConnection, payload: MoveCaret) -> SocketResult<()> {
     let document = DocumentId::from(payload.document_id);
     // Only if the connection has opened the document: carets concern nobody else, and nobody waits

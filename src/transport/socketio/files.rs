@@ -11,6 +11,11 @@ use super::socket_error::SocketResult;
 /// Maximum number of files in one answer.
 const MOST_FILES: usize = 500;
 
+/// Answers `workspace:files`: returns the files that can be opened.
+///
+/// # Errors
+/// `unsupported` without a workspace, `not_allowed` for people who may not create documents,
+/// `invalid_payload` for too long a pattern; see [`Caller::list_files`].
 pub async fn list(caller: &Caller, payload: ListFiles) -> SocketResult<FileList> {
     let pattern = payload.pattern.unwrap_or_default();
     let listed = caller.list_files(pattern, None, MOST_FILES).await?;
@@ -20,6 +25,9 @@ pub async fn list(caller: &Caller, payload: ListFiles) -> SocketResult<FileList>
 }
 
 /// Returns the document of a file, and creates it if there is none.
+///
+/// # Errors
+/// Those of [`Caller::open_file`], under their names in the protocol.
 pub async fn document(caller: &Caller, path: String) -> SocketResult<DocumentId> {
     Ok(caller.open_file(given(path)).await?)
 }

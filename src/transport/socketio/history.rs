@@ -21,6 +21,11 @@ const MOST_HISTORY: u32 = 500;
 /// Default number of lines of a history.
 const DEFAULT_HISTORY: u32 = 100;
 
+/// Answers `document:history`: returns a page of the versions.
+///
+/// # Errors
+/// `invalid_payload` for a wrong `limit`, `not_found` or `not_allowed` if the person may not read
+/// the document; see [`Caller::versions`].
 pub async fn history(caller: &Caller, payload: ReadHistory) -> SocketResult<VersionPage> {
     let limit = payload.limit.unwrap_or(DEFAULT_HISTORY);
     if !(1..=MOST_HISTORY).contains(&limit) {
@@ -40,6 +45,11 @@ pub(crate) struct VersionTextAck {
 /// Length of a text, in UTF-16 units, up to which it is serialized on the worker's own task.
 const SHORT_TEXT: usize = 128 * 1024;
 
+/// Answers `document:at`: returns the text of a version.
+///
+/// # Errors
+/// `invalid_payload` for a version that does not exist, `not_found` or `not_allowed` if the person
+/// may not read the document; see [`Caller::text_of_version`].
 pub async fn at(caller: &Caller, payload: ReadVersion) -> SocketResult<VersionTextAck> {
     let (document, version) = (payload.document_id.into(), Version(payload.version));
     let text = caller.text_of_version(&document, version).await?;
@@ -47,17 +57,32 @@ pub async fn at(caller: &Caller, payload: ReadVersion) -> SocketResult<VersionTe
     Ok(VersionTextAck { text: encode(caller, is_long, move || text.to_string()).await? })
 }
 
+/// Answers `document:provenance`: returns the author of every span.
+///
+/// # Errors
+/// `invalid_payload` for a range outside of the text, `not_found` or `not_allowed` if the person
+/// may not read the document; see [`Caller::provenance`].
 pub async fn provenance(caller: &Caller, payload: ReadProvenance) -> SocketResult<Provenance> {
     let ReadProvenance { document_id, from, to } = payload;
     Ok(convert::provenance(caller.provenance(&document_id.into(), from, to).await?))
 }
 
+/// Answers `document:compare`: compares two versions.
+///
+/// # Errors
+/// `invalid_payload` for a version that does not exist, `not_found` or `not_allowed` if the person
+/// may not read the document; see [`Caller::compare_versions`].
 pub async fn differences(caller: &Caller, payload: CompareVersions) -> SocketResult<Comparison> {
     let CompareVersions { document_id, from, to } = payload;
     let (document, from, to) = (document_id.into(), Version(from), to.map(Version));
     Ok(convert::comparison(caller.compare_versions(&document, from, to).await?))
 }
 
+/// Answers `document:restore`: restores the text of an earlier version.
+///
+/// # Errors
+/// `invalid_payload` for a version that does not exist, `resync` if others wrote meanwhile,
+/// `not_found`, `not_allowed` for readers; see [`Caller::restore_version`].
 pub async fn restore(caller: &Caller, payload: RestoreVersion) -> SocketResult<NewVersion> {
     let RestoreVersion { document_id, version, only_at } = payload;
     let wanted = given((Version(version), only_at.map(Version)));

@@ -26,6 +26,11 @@ pub(crate) struct ResolvedRequestsAck {
     more: bool,
 }
 
+/// Answers `approval:list`: returns a page of the requests that have ended.
+///
+/// # Errors
+/// `invalid_payload` for a wrong `limit`, `before` or status, `not_found` or `not_allowed` if the
+/// person may not read the document; see [`Caller::resolved_requests`].
 pub async fn list(caller: &Caller, payload: ListRequests) -> SocketResult<ResolvedRequestsAck> {
     let ListRequests { document_id, status, before, limit } = payload;
     let limit = limit.unwrap_or(DEFAULT);

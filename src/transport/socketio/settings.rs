@@ -16,10 +16,20 @@ pub(crate) struct ServerSettingsAck {
     settings: Settings,
 }
 
+/// Answers `settings:get`: returns the server's settings.
+///
+/// # Errors
+/// None; the settings are at hand.
 pub async fn get(caller: &Caller, _: Nothing) -> SocketResult<ServerSettingsAck> {
     Ok(ServerSettingsAck { settings: convert::settings(&caller.api.rooms.settings()) })
 }
 
+/// Answers `settings:set`: changes the server's settings.
+///
+/// # Errors
+/// `not_allowed` for people other than owners or a mode not offered to them, `unsupported` without
+/// a Claude CLI, `invalid_payload` if approvals are asked for and skipped; see
+/// [`Caller::set_settings`].
 pub async fn set(caller: &Caller, payload: SetSettings) -> SocketResult<ServerSettingsAck> {
     let wanted = convert::server_settings(&payload, caller.api.rooms.settings());
     let settings = caller.set_settings(ready(wanted.map_err(ApiError::invalid))).await?;

@@ -10,6 +10,11 @@ use crate::transport::protocol::server::{IssuedToken, NamedPerson, Person, Token
 use super::SocketConnection;
 use super::socket_error::SocketResult;
 
+/// Answers `token:issue`: issues a token.
+///
+/// # Errors
+/// `not_allowed` for people other than owners, `invalid_payload` for a name or duration that is not
+/// accepted, `not_found`, `too_many_tokens`; see [`Caller::issue_token`].
 pub async fn issue(
     connection: &mut SocketConnection,
     payload: IssueToken,
@@ -20,6 +25,10 @@ pub async fn issue(
     Ok(convert::issued(&issued, &connection.reached_at))
 }
 
+/// Answers `token:list`: returns all tokens, without their secrets.
+///
+/// # Errors
+/// `not_allowed` for people other than owners; see [`Caller::tokens`].
 pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<TokenList> {
     let tokens = caller.tokens().await?;
     Ok(convert::token_list(tokens, &caller.token, caller.api.clock.now_ms()))
@@ -27,6 +36,10 @@ pub async fn list(caller: &Caller, _: Nothing) -> SocketResult<TokenList> {
 
 /// Names the asking person. What this connection does from now on is under that name; where it has
 /// come in already, others see it once the person connects again.
+///
+/// # Errors
+/// `not_allowed` for people other than owners, `invalid_payload` for an empty or too long name; see
+/// [`Caller::name_token`].
 pub async fn name(
     connection: &mut SocketConnection,
     payload: NameToken,
@@ -37,6 +50,11 @@ pub async fn name(
     Ok(NamedPerson { user: Person { id, name } })
 }
 
+/// Answers `token:revoke`: revokes a token.
+///
+/// # Errors
+/// `not_found` for an unknown token, `not_allowed` for the owner's token and for people other than
+/// owners; see [`Caller::revoke_token`].
 pub async fn revoke(caller: &Caller, payload: RevokeToken) -> SocketResult<()> {
     Ok(caller.revoke_token(&payload.id.into()).await?)
 }

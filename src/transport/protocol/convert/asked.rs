@@ -28,6 +28,10 @@ pub const MOST_DECISIONS: usize = 100;
 const LONGEST_REMARK: usize = 20_000;
 
 /// Returns the decision of a response.
+///
+/// # Errors
+/// Message for people, if fields contradict each other, one is missing or too long, or a text
+/// contains NUL.
 pub fn decide(response: &ToolApprovalResponse) -> Result<Decision, String> {
     let ToolApprovalResponse {
         request_id: _,
@@ -140,6 +144,9 @@ fn hunk_verdict(response: HunkResponse) -> Result<HunkVerdict, String> {
 }
 
 /// Returns the [`RequestStatus`] with this name, if it ends a request.
+///
+/// # Errors
+/// Message that lists the names, for an unknown one or that of an open request.
 pub fn ended_status(name: &str) -> Result<RequestStatus, String> {
     RequestStatus::from_name(name).filter(|status| !status.is_open()).ok_or_else(|| {
         "`status` holds approved, rejected, partly, expired, cancelled or failed".to_owned()
@@ -158,6 +165,9 @@ fn model_access(wish: client::ModelAccess) -> Result<ModelAccess, String> {
 }
 
 /// Returns the settings of a document that change.
+///
+/// # Errors
+/// Message for people, if `model_access` makes no sense.
 pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
     let ChangeSettings {
         document_id: _,
@@ -185,6 +195,9 @@ pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
 }
 
 /// Returns the server's settings with the changes of `wish`.
+///
+/// # Errors
+/// Message for people, if `wish` switches approvals on and skips them at once.
 pub fn server_settings(
     wish: &SetSettings,
     mut settings: ServerSettings,

@@ -33,6 +33,9 @@ pub fn issued(issued: &NewToken, reached_at: &str) -> server::IssuedToken {
 }
 
 /// Returns the properties of a token to be issued.
+///
+/// # Errors
+/// Those of [`TokenGrant::read`].
 pub fn grant(wish: IssueToken, now_ms: u64) -> Result<TokenGrant, AuthError> {
     let IssueToken { role, name, document_id, expires_in } = wish;
     TokenGrant::read(role.into(), &name, document_id, expires_in.as_deref(), now_ms)

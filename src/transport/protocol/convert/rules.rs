@@ -78,6 +78,9 @@ pub fn ended(how: &approvals::RuleEnd) -> Value {
 }
 
 /// Returns the rule to remember; the error is for people.
+///
+/// # Errors
+/// Message for people, if the scope is `workspace` or [`PathPattern::parse`] refuses the path.
 pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String> {
     let rules::Remember { scope, path, max_units } = wish;
     let scope = match scope {
@@ -92,6 +95,9 @@ pub fn remember(wish: rules::Remember) -> Result<approvals::RememberWish, String
 }
 
 /// Returns an owner's new rule and its document; the error is for people.
+///
+/// # Errors
+/// Message for people, if [`PathPattern::written`] refuses the path.
 pub fn new_rule(
     new: rules::AddRule,
     session: SessionId,
