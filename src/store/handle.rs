@@ -46,6 +46,8 @@ pub struct CommitCounts {
     pub failed: u64,
     /// Transactions, each of which waited for the disk once.
     pub transactions: u64,
+    /// Groups of batches that failed together and were written batch by batch.
+    pub split_groups: u64,
 }
 
 /// Counters behind [`CommitCounts`].
@@ -54,6 +56,7 @@ pub(super) struct CommitCounters {
     batches: AtomicU64,
     failed: AtomicU64,
     transactions: AtomicU64,
+    split_groups: AtomicU64,
 }
 
 impl CommitCounters {
@@ -62,12 +65,18 @@ impl CommitCounters {
             batches: self.batches.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             transactions: self.transactions.load(Ordering::Relaxed),
+            split_groups: self.split_groups.load(Ordering::Relaxed),
         }
     }
 
     /// Counts a transaction that is on the disk.
     pub(super) fn count_transaction(&self) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a group of batches that failed together.
+    pub(super) fn count_split_group(&self) {
+        self.split_groups.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts batches by their outcomes.

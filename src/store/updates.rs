@@ -3,6 +3,8 @@
 //! Rows are given as one JSON array, so that the text of a statement does not depend on their
 //! number: SQLite prepares it once, and not for every group that is committed.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::ids::{DocumentId, Version};
@@ -65,28 +67,46 @@ pub(super) async fn append<'a>(
     insert(script, append.rows().collect()).await
 }
 
-/// Appends updates of several documents. If one of them is not where it should be, none is
-/// appended, and the error is that of the first.
+/// Appends updates of several documents, in order. If one of the documents is not where it should
+/// be, none is appended, and the error is that of the first.
 pub(super) async fn append_all<'a>(
     script: &mut StatementBatch<'a>,
     appends: &[Append<'a>],
 ) -> Result<(), BatchError> {
     let Some(first) = appends.first() else { return Ok(()) };
-    let moved: Vec<_> = appends
-        .iter()
-        .filter_map(|append| {
-            let (to, at_ms) = append.end()?;
-            Some((append.document, append.from, to, at_ms))
-        })
-        .collect();
+    let growths = growths(appends);
     let sql = "UPDATE documents
          SET version = appended.value ->> 2, updated_ms = appended.value ->> 3
          FROM json_each($1) AS appended
-         WHERE id = appended.value ->> 0 AND version = appended.value ->> 1";
-    script.run(sql, &[&json(&moved)]);
+         WHERE documents.id = appended.value ->> 0
+             AND documents.version = appended.value ->> 1";
+    script.run(sql, &[&json(&growths)]);
     let expected = RowExpectation::BeAt { document: first.document, version: first.from };
-    script.must_change(moved.len(), expected);
+    script.must_change(growths.len(), expected);
     insert(script, appends.iter().flat_map(|append| append.rows()).collect()).await
+}
+
+/// Growth of the log of one document: the document, its version before and after, and the time of
+/// the last update in ms.
+type LogGrowth<'a> = (&'a DocumentId, Version, Version, u64);
+
+/// Returns what the logs grow by: one entry for a document that several batches follow each other
+/// in. Batches that do not follow each other have an entry each, of which only one can hold.
+fn growths<'a>(appends: &[Append<'a>]) -> Vec<LogGrowth<'a>> {
+    let mut growths: Vec<LogGrowth<'a>> = Vec::with_capacity(appends.len());
+    let mut places = HashMap::with_capacity(appends.len());
+    for append in appends {
+        let Some((to, at_ms)) = append.end() else { continue };
+        let place = places.insert(append.document, growths.len());
+        match place.and_then(|at: usize| growths.get_mut(at)) {
+            Some(known) if known.2 == append.from => {
+                (known.2, known.3) = (to, at_ms);
+                places.extend(place.map(|at| (append.document, at)));
+            }
+            _ => growths.push((append.document, append.from, to, at_ms)),
+        }
+    }
+    growths
 }
 
 async fn insert(

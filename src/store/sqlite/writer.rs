@@ -114,6 +114,8 @@ impl StoreWriter {
         }
         // One of them is refused, or is what broke the transaction: the others must not fail with
         // it.
+        self.counters.count_split_group();
+        tracing::debug!(%error, batches = batches.len(), "a group failed; each batch is tried alone");
         match self.one_by_one(batches).await {
             Ok(outcomes) => outcomes,
             Err(error) => {

@@ -41,10 +41,11 @@ async fn updates_of_many_documents_share_a_transaction_and_not_their_failures() 
     for name in &names {
         store.commit(create(name)).await.unwrap();
     }
-    let before = store.counts().transactions;
+    let before = store.counts();
     let first = join_all(names.iter().map(|name| store.commit(append(name, 0, 2)))).await;
     assert!(first.iter().all(Result::is_ok));
-    assert_eq!(store.counts().transactions - before, 1);
+    assert_eq!(store.counts().transactions - before.transactions, 1);
+    assert_eq!(store.counts().split_groups, before.split_groups);
     let loaded = store.load(&"doc_39".into()).await.unwrap().unwrap();
     let changes: Vec<_> = loaded.updates.iter().map(|update| &*update.changes).collect();
     assert_eq!(changes, ["[1,[0,\"é\"]]", "[2,[0,\"é\"]]"]);
@@ -55,6 +56,26 @@ async fn updates_of_many_documents_share_a_transaction_and_not_their_failures() 
     let refused: Vec<_> = (0..).zip(&second).filter(|(_, it)| it.is_err()).collect();
     assert!(matches!(refused[..], [(7, Err(StoreError::Conflict { .. }))]), "{refused:?}");
     assert_eq!((version(&store, "doc_7").await, version(&store, "doc_8").await), (2, 3));
+}
+
+#[tokio::test]
+async fn batches_of_one_document_share_a_transaction() {
+    let store = memory().await;
+    store.commit(create("doc_a")).await.unwrap();
+    store.commit(create("doc_b")).await.unwrap();
+    let before = store.counts();
+    let batches = [("doc_a", 0), ("doc_b", 0), ("doc_a", 1), ("doc_a", 2), ("doc_b", 1)];
+    let commits = batches.map(|(name, from)| store.commit(append(name, from, 1)));
+    assert!(join_all(commits).await.iter().all(Result::is_ok));
+    assert_eq!(store.counts().transactions - before.transactions, 1);
+    assert_eq!(store.counts().split_groups, before.split_groups, "each was tried on its own");
+    assert_eq!((version(&store, "doc_a").await, version(&store, "doc_b").await), (3, 2));
+    // The second one leaves a gap.
+    let commits =
+        [("doc_a", 3), ("doc_a", 5)].map(|(name, from)| store.commit(append(name, from, 1)));
+    let outcomes = join_all(commits).await;
+    assert!(matches!(outcomes[..], [Ok(()), Err(StoreError::Conflict { .. })]), "{outcomes:?}");
+    assert_eq!(version(&store, "doc_a").await, 4);
 }
 
 #[tokio::test]
