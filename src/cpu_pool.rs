@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
-use tokio::sync::{Mutex as Turn, oneshot};
+use tokio::sync::{Mutex as PersonLock, oneshot};
 
 /// Scheduling priority of the pool's threads on Linux, from -20 (first) to 19 (last); connections
 /// are served at 0.
@@ -27,11 +27,11 @@ pub struct JobLost;
 
 type PoolJob = Box<dyn FnOnce() + Send>;
 
-/// Threads of this process's pool, and the turns of people who have jobs there.
+/// Threads of this process's pool, and the locks of people who have jobs there.
 struct CpuPool {
     jobs: mpsc::Sender<PoolJob>,
     /// Locks by person; held by the person's job while it waits for a thread and runs.
-    turns: Mutex<HashMap<String, Arc<Turn<()>>>>,
+    person_locks: Mutex<HashMap<String, Arc<PersonLock<()>>>>,
 }
 
 /// Runs `work` on a thread of the pool, after the earlier jobs of the same `person`. `person` is a
@@ -44,12 +44,12 @@ pub async fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JobLost> {
     let pool = pool();
-    let turn = pool.turn(person).lock_owned().await;
+    let person_lock = pool.person_lock(person).lock_owned().await;
     let (sender, done) = oneshot::channel();
     let job = move || {
         let made = catch_unwind(AssertUnwindSafe(work));
         // Released by the job, not by its caller: a caller that stops waiting ends no job.
-        drop(turn);
+        drop(person_lock);
         if let Ok(made) = made {
             sender.send(made).ok();
         }
@@ -86,17 +86,17 @@ impl CpuPool {
                 tracing::error!(%error, "cannot start a thread for long work");
             }
         }
-        Self { jobs, turns: Mutex::default() }
+        Self { jobs, person_locks: Mutex::default() }
     }
 
-    fn turn(&self, person: &str) -> Arc<Turn<()>> {
-        let mut turns = lock(&self.turns);
-        if let Some(turn) = turns.get(person) {
-            return Arc::clone(turn);
+    fn person_lock(&self, person: &str) -> Arc<PersonLock<()>> {
+        let mut person_locks = lock(&self.person_locks);
+        if let Some(person_lock) = person_locks.get(person) {
+            return Arc::clone(person_lock);
         }
         // Locks that nobody holds or waits for any more are removed.
-        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-        Arc::clone(turns.entry(person.to_owned()).or_default())
+        person_locks.retain(|_, person_lock| Arc::strong_count(person_lock) > 1);
+        Arc::clone(person_locks.entry(person.to_owned()).or_default())
     }
 }
 
@@ -168,16 +168,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wait_that_is_given_up_keeps_the_turn_until_its_job_ends() {
+    async fn a_wait_that_is_given_up_keeps_the_lock_until_its_job_ends() {
         let (release, held) = std::sync::mpsc::channel::<()>();
         let job = tokio::spawn(run("ben", move || held.recv().unwrap()));
         tokio::task::yield_now().await;
-        while lock(&pool().turns).get("ben").is_none_or(|turn| turn.try_lock().is_ok()) {
+        while lock(&pool().person_locks)
+            .get("ben")
+            .is_none_or(|person_lock| person_lock.try_lock().is_ok())
+        {
             tokio::task::yield_now().await;
         }
         job.abort();
         job.await.unwrap_err();
-        assert!(lock(&pool().turns).get("ben").unwrap().try_lock().is_err(), "the job still runs");
+        assert!(
+            lock(&pool().person_locks).get("ben").unwrap().try_lock().is_err(),
+            "the job still runs"
+        );
         release.send(()).unwrap();
         assert_eq!(run("ben", || 2).await, Ok(2));
     }

@@ -33,7 +33,7 @@ mod armed {
         "room.decided",
         "room.undone",
         "room.snapshot",
-        // The changes of a turn are about to be handed to the store.
+        // The changes of a batch are about to be handed to the store.
         "room.keeping",
         // A group commit has written the operations of one room and not yet those of the next.
         "store.grouped",

@@ -87,9 +87,9 @@ id!(
 );
 /// Number that stands for a document in short events, while its room is open in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoomNumber(pub u32);
+pub struct ShortDocumentId(pub u32);
 
-impl RoomNumber {
+impl ShortDocumentId {
     /// Returns a number that no room of this process had before.
     pub fn next() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(1);

@@ -89,13 +89,13 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let supervision = tokio::spawn(app.connections.clone().supervise());
     let watch = tokio::spawn(watch_tokens(app.auth.clone(), app.rooms.clone(), app.clock.clone()));
     let outbox = WebhookOutbox::new(app.store.clone());
-    let courier = DeliveryWorker::new(outbox, app.clock.clone(), address_policy(&config));
-    let courier = tokio::spawn(courier.run(stop.clone()));
+    let worker = DeliveryWorker::new(outbox, app.clock.clone(), address_policy(&config));
+    let worker = tokio::spawn(worker.run(stop.clone()));
     stop_signal().await?;
     tracing::info!("stopping");
     stop.cancel();
     // Interrupted deliveries are sent again at the next start.
-    courier.await.ok();
+    worker.await.ok();
     watch.abort();
     if tokio::time::timeout(SHUTDOWN_LIMIT, app.close(&io)).await.is_err() {
         tracing::warn!("shutdown timed out; what was acknowledged is durable");

@@ -58,7 +58,7 @@ pub struct RunRequest {
     pub content: Option<String>,
     /// Selection of the person.
     pub selection: Option<SelectedRange>,
-    /// Earlier turns that the server does not have: role and text, oldest first.
+    /// Earlier messages that the server does not have: role and text, oldest first.
     pub history: Vec<(String, String)>,
     /// Extra instructions for the model.
     pub instructions: Option<String>,

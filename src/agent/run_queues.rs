@@ -44,7 +44,7 @@ impl QueueKey {
     }
 }
 
-/// Run that waits for its turn.
+/// Run that waits in its queue.
 #[derive(Debug)]
 pub struct QueuedRun {
     /// Run to execute.
@@ -127,11 +127,11 @@ impl RunQueues {
         if self.live.values().any(|live| live.key == *key) {
             return Err(AskError::Busy);
         }
-        let lane = self.queues.entry(key.clone()).or_default();
-        if !lane.is_idle() {
+        let queue = self.queues.entry(key.clone()).or_default();
+        if !queue.is_idle() {
             return Ok(ConversationLock::NotYet);
         }
-        lane.working = true;
+        queue.working = true;
         Ok(ConversationLock::Now)
     }
 
@@ -158,11 +158,11 @@ impl RunQueues {
         if ask.outside().is_none() && theirs.count() >= RUNS_LIMIT {
             return Err(AskError::TooManyRuns { limit: RUNS_LIMIT });
         }
-        let lane = self.queues.entry(QueueKey::of(run)).or_default();
-        if lane.waiting.len() + lane.reserved >= QUEUE_LIMIT {
+        let queue = self.queues.entry(QueueKey::of(run)).or_default();
+        if queue.waiting.len() + queue.reserved >= QUEUE_LIMIT {
             return Err(AskError::QueueFull { limit: QUEUE_LIMIT });
         }
-        lane.reserved += 1;
+        queue.reserved += 1;
         self.register(run, cancel.clone());
         Ok(QueueSlot::Reserved(cancel))
     }
@@ -170,8 +170,8 @@ impl RunQueues {
     /// Releases the reserved place of a run that could not be stored.
     pub fn give_up(&mut self, run: &Run) {
         let key = QueueKey::of(run);
-        if let Some(lane) = self.queues.get_mut(&key) {
-            lane.reserved -= 1;
+        if let Some(queue) = self.queues.get_mut(&key) {
+            queue.reserved -= 1;
         }
         self.done(&run.ask.session, &run.ask.run);
         self.tidy(&key);
@@ -179,9 +179,9 @@ impl RunQueues {
 
     /// Enters a run into its reserved place.
     pub fn enter(&mut self, job: QueuedRun) -> WorkerNeed {
-        let lane = self.queues.entry(job.key()).or_default();
-        lane.reserved -= 1;
-        lane.enter(job)
+        let queue = self.queues.entry(job.key()).or_default();
+        queue.reserved -= 1;
+        queue.enter(job)
     }
 
     /// Enters a run of an earlier process; limits do not apply.
@@ -194,9 +194,9 @@ impl RunQueues {
 
     /// Returns the next run of a queue; `None` ends its worker.
     pub fn next(&mut self, key: &QueueKey) -> Option<QueuedRun> {
-        let lane = self.queues.get_mut(key)?;
-        let job = lane.waiting.pop_front();
-        lane.working = job.is_some();
+        let queue = self.queues.get_mut(key)?;
+        let job = queue.waiting.pop_front();
+        queue.working = job.is_some();
         self.tidy(key);
         job
     }
@@ -229,10 +229,10 @@ impl RunQueues {
             live.cancel.cancel();
         }
         let mut unbegun = Vec::new();
-        for lane in self.queues.values_mut() {
+        for queue in self.queues.values_mut() {
             let (stopped, waiting) =
-                lane.waiting.drain(..).partition(|job| job.cancel.is_cancelled());
-            lane.waiting = waiting;
+                queue.waiting.drain(..).partition(|job| job.cancel.is_cancelled());
+            queue.waiting = waiting;
             unbegun.extend::<VecDeque<QueuedRun>>(stopped);
         }
         Ok(unbegun)

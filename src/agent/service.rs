@@ -38,7 +38,7 @@ use crate::agent::run::selection::locate;
 use crate::agent::run::state_machine::{RunEnd, RunLimits};
 use crate::agent::run::{executor, run_record};
 
-/// Maximum size in bytes of a prompt, of the instructions, and of all earlier turns together.
+/// Maximum size in bytes of a prompt, of the instructions, and of all earlier messages together.
 const WORDS_LIMIT: usize = 256 * 1024;
 /// Maximum number of a conversation's requests that are returned at once, and their total size in
 /// bytes.

@@ -3,7 +3,7 @@
 use crate::auth::{AccessGuard, AuthError, Authenticator, may_still};
 use crate::ids::{DocumentId, RequestId, SessionId, TokenId, UserId};
 use crate::permissions::{Action, Principal};
-use crate::rooms::{DESK, RoomHandle};
+use crate::rooms::{RoomHandle, WORKSPACE_INBOX};
 
 use super::{ApiError, ApiResult, Application};
 
@@ -154,7 +154,7 @@ impl Caller {
         document: &DocumentId,
         action: Action,
     ) -> ApiResult<RoomHandle> {
-        if document.as_str() == DESK {
+        if document.as_str() == WORKSPACE_INBOX {
             return self.inbox(action).await;
         }
         self.room(document, action).await

@@ -11,7 +11,7 @@ use crate::ids::{DocumentId, HunkId, MemberId, RequestId};
 use crate::permissions::Action;
 use crate::rooms::command::{ProposeAgain, UndoChange, ViewerChange};
 use crate::rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
-use crate::rooms::{DESK, RoomError, RoomHandle, RoomResult};
+use crate::rooms::{RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
 use crate::store::QueryScope;
 
 use super::{ApiError, ApiResult, Caller, ErrorDetails};
@@ -120,7 +120,7 @@ impl Caller {
             }
             (None, RequestScope::Inbox) => {
                 self.require(Action::Read)?;
-                QueryScope::Desk
+                QueryScope::WorkspaceInbox
             }
             (None, _) => QueryScope::Everything,
         };
@@ -172,7 +172,7 @@ impl Caller {
                 ApiError::internal()
             })?
         };
-        if room.document().as_str() == DESK && !request.concerns(&self.principal) {
+        if room.document().as_str() == WORKSPACE_INBOX && !request.concerns(&self.principal) {
             return Err(ApiError::not_found("request"));
         }
         Ok(request)

@@ -133,8 +133,8 @@ impl HeardRuns {
 
     /// Stores that a session was told just now how one of its runs ended.
     pub async fn add(&self, session: SessionId, run: RunId) {
-        let heard = StoreOp::RunHeard { session, run, at_ms: self.clock.now_ms() };
-        if let Err(error) = self.store.commit(heard).await {
+        let op = StoreOp::RunHeard { session, run, at_ms: self.clock.now_ms() };
+        if let Err(error) = self.store.commit(op).await {
             tracing::warn!(%error, "cannot store that the end of a run was delivered");
         }
     }

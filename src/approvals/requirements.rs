@@ -29,7 +29,7 @@ pub struct DecisionRequirements<'a> {
     /// Rules in force.
     pub rules: Vec<&'a ApprovalRule>,
     /// Further requirements of the inbox, of a document that is a workspace file.
-    pub inbox: Option<FileRequirements<'a>>,
+    pub inbox_policies: Option<FileRequirements<'a>>,
 }
 
 /// Requirements of the inbox before a workspace file is changed.
@@ -53,12 +53,12 @@ impl DecisionRequirements<'_> {
     /// Returns the requirement for applying `matter`.
     pub fn requirement_of(&self, matter: &RuleSubject) -> ApprovalRequirement {
         let own = self.policy.of(matter, self.policies);
-        self.inbox.map_or(own, |inbox| own.with(inbox.requirement_of(matter)))
+        self.inbox_policies.map_or(own, |inbox| own.with(inbox.requirement_of(matter)))
     }
 
     fn denies(&self, matter: &RuleSubject) -> bool {
         denies(self.rules.iter().copied(), matter)
-            || self.inbox.is_some_and(|inbox| inbox.denies(matter))
+            || self.inbox_policies.is_some_and(|inbox| inbox.denies(matter))
     }
 }
 

@@ -97,13 +97,13 @@ pub async fn report(store: &Store) -> StoreResult<CheckReport> {
     let mut at = store.inspect().await?;
     let mut report = CheckReport::default();
     database(&mut at, &mut report).await?;
-    let (told, about_rules) = match audit(&mut at, &mut report).await {
+    let (audit_facts, about_rules) = match audit(&mut at, &mut report).await {
         Some(AuditFacts { flaws: _, accounted, about_rules, about_requests }) => {
             (Some((accounted, AuditLines::new(about_requests))), Some(about_rules))
         }
         None => (None, None),
     };
-    let requests = CheckedRequests::read(&mut at, told, &mut report).await;
+    let requests = CheckedRequests::read(&mut at, audit_facts, &mut report).await;
     let documents = at.documents().await;
     let (mut known, mut versions) = (Vec::new(), HashMap::new());
     for document in report.read("document.row", "the documents", documents).into_iter().flatten() {
@@ -136,9 +136,9 @@ async fn database(at: &mut StoreInspection, report: &mut CheckReport) -> StoreRe
 /// Checks the chain of the audit log; returns the contents of the log, if it could be read.
 async fn audit(at: &mut StoreInspection, report: &mut CheckReport) -> Option<AuditFacts> {
     let walked = at.audit().await;
-    let told = report.read("audit.read", "the audit log", walked)?;
-    for AuditFlaw { line, reason } in &told.flaws {
+    let audit_facts = report.read("audit.read", "the audit log", walked)?;
+    for AuditFlaw { line, reason } in &audit_facts.flaws {
         report.find("audit.chain", &format!("audit line {line}"), reason);
     }
-    Some(told)
+    Some(audit_facts)
 }

@@ -25,7 +25,7 @@ pub(super) struct CheckedRequests {
 impl CheckedRequests {
     pub(super) async fn read(
         at: &mut StoreInspection,
-        told: Option<(AuditCounts, AuditLines)>,
+        audit_facts: Option<(AuditCounts, AuditLines)>,
         report: &mut CheckReport,
     ) -> Self {
         let mut requests = Self {
@@ -46,7 +46,7 @@ impl CheckedRequests {
             let none = Vec::new();
             let taken = decisions.get(&record.id).unwrap_or(&none);
             let Some(request) = one(&record, taken, report) else { continue };
-            if let Some((_, lines)) = &told {
+            if let Some((_, lines)) = &audit_facts {
                 lines.check(&request, report);
             }
             after.extend(AfterEnd::of(&request));
@@ -55,7 +55,7 @@ impl CheckedRequests {
             }
         }
         requests.check_aftermaths(&after, &undos, report);
-        let Some((accounted, lines)) = told else { return requests };
+        let Some((accounted, lines)) = audit_facts else { return requests };
         (requests.accounted, requests.lines) = (accounted, lines);
         for AfterEnd { id, is_undone, .. } in after.iter().filter(|it| it.is_desks) {
             match (is_undone, requests.times(id.as_str(), "request.undo")) {

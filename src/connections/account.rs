@@ -14,8 +14,8 @@ use crate::permissions::{Action, Principal};
 
 use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
-use super::session::ClientSession;
-use super::transport::{ConnectionTransport, TooManyConnections};
+use super::session::SocketClient;
+use super::transport::{TcpConnection, TooManyConnections};
 use super::{EndReason, MESSAGE_BYTES, lock};
 
 /// Bytes that may wait to be sent to one person, over all connections, beyond the largest message
@@ -79,11 +79,11 @@ pub struct PersonAccount {
     pub(super) excess: LastingState,
     /// Pace of the messages of all clients.
     pace: Mutex<MessagePace>,
-    sessions: Mutex<Vec<Weak<ClientSession>>>,
+    sessions: Mutex<Vec<Weak<SocketClient>>>,
     /// Connections over which this person made the last HTTP request, the first first.
-    connections: Mutex<Vec<Weak<ConnectionTransport>>>,
+    connections: Mutex<Vec<Weak<TcpConnection>>>,
     /// Permits for answers over HTTP that may be long.
-    turns: Arc<Semaphore>,
+    reading: Arc<Semaphore>,
 }
 
 /// Purpose for which bytes are held.
@@ -167,7 +167,7 @@ impl MemoryAccounts {
     }
 
     /// Returns the connected client with the most unsent bytes.
-    pub fn largest_session(&self) -> Option<Arc<ClientSession>> {
+    pub fn largest_session(&self) -> Option<Arc<SocketClient>> {
         let people = self.0.people();
         let largest = people.iter().filter_map(|person| person.largest_session());
         largest.max_by_key(|session| session.waiting_bytes())
@@ -222,7 +222,7 @@ impl PersonAccount {
             pace: Mutex::new(MessagePace::of_person()),
             sessions: Mutex::default(),
             connections: Mutex::default(),
-            turns: Arc::new(Semaphore::new(LONG_ANSWERS)),
+            reading: Arc::new(Semaphore::new(LONG_ANSWERS)),
         }
     }
 
@@ -243,9 +243,9 @@ impl PersonAccount {
     }
 
     /// Waits until one more long answer may be prepared for this person.
-    pub async fn turn_to_read(&self) -> Option<OwnedSemaphorePermit> {
+    pub async fn reading_permit(&self) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed.
-        Arc::clone(&self.turns).acquire_owned().await.ok()
+        Arc::clone(&self.reading).acquire_owned().await.ok()
     }
 
     /// Returns `true` if the person may only read.
@@ -310,7 +310,7 @@ impl PersonAccount {
         if self.surge.lasts(self.is_surging(), now).is_none_or(|time| time < SURGE) {
             return;
         }
-        let stalled = |it: Arc<ClientSession>| Some((it.stalled_for(now)?, it));
+        let stalled = |it: Arc<SocketClient>| Some((it.stalled_for(now)?, it));
         let mut waiting: Vec<_> = self.live_sessions().into_iter().filter_map(stalled).collect();
         waiting.sort_by_key(|(time, session)| (*time, session.waiting_bytes()));
         while let Some((_, slowest)) = waiting.pop().filter(|_| self.is_surging()) {
@@ -348,7 +348,7 @@ impl PersonAccount {
     }
 
     /// Adds a client of this person; returns the number of clients.
-    pub(super) fn join(&self, session: &Arc<ClientSession>) -> usize {
+    pub(super) fn join(&self, session: &Arc<SocketClient>) -> usize {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|known| known.upgrade().is_some_and(|it| !it.is_ended()));
         sessions.push(Arc::downgrade(session));
@@ -363,7 +363,7 @@ impl PersonAccount {
     /// [`TooManyConnections`] if all of them are in use.
     pub(super) fn add_connection(
         &self,
-        added: &Arc<ConnectionTransport>,
+        added: &Arc<TcpConnection>,
         most: usize,
         most_of_all: usize,
     ) -> Result<(), TooManyConnections> {
@@ -413,14 +413,14 @@ impl PersonAccount {
     }
 
     /// Returns the connections over which this person made the last HTTP request, the first first.
-    fn http_connections(&self) -> Vec<Arc<ConnectionTransport>> {
+    fn http_connections(&self) -> Vec<Arc<TcpConnection>> {
         self.http_connections_among(&lock(&self.connections))
     }
 
     fn http_connections_among(
         &self,
-        connections: &[Weak<ConnectionTransport>],
-    ) -> Vec<Arc<ConnectionTransport>> {
+        connections: &[Weak<TcpConnection>],
+    ) -> Vec<Arc<TcpConnection>> {
         let live = connections.iter().filter_map(Weak::upgrade);
         live.filter(|it| it.is_http_of(self)).collect()
     }
@@ -433,12 +433,12 @@ impl PersonAccount {
     }
 
     /// Returns the client of this person with the most unsent bytes.
-    pub(super) fn largest_session(&self) -> Option<Arc<ClientSession>> {
+    pub(super) fn largest_session(&self) -> Option<Arc<SocketClient>> {
         self.live_sessions().into_iter().max_by_key(|session| session.waiting_bytes())
     }
 
-    pub(super) fn live_sessions(&self) -> Vec<Arc<ClientSession>> {
-        let live = |it: &Weak<ClientSession>| it.upgrade().filter(|it| !it.is_ended());
+    pub(super) fn live_sessions(&self) -> Vec<Arc<SocketClient>> {
+        let live = |it: &Weak<SocketClient>| it.upgrade().filter(|it| !it.is_ended());
         lock(&self.sessions).iter().filter_map(live).collect()
     }
 }

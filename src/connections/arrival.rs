@@ -5,37 +5,37 @@ use std::sync::{Arc, OnceLock};
 use crate::permissions::Principal;
 
 use super::account::{MemoryAccounts, PersonAccount};
-use super::session::ClientSession;
-use super::transport::{ConnectionTransport, RequestTurn, TooManyConnections};
+use super::session::SocketClient;
+use super::transport::{AnsweringGuard, TcpConnection, TooManyConnections};
 
 /// Connection of a request, which counts as being answered until this is dropped; kept in the
 /// request's extensions.
 #[derive(Debug)]
 pub struct ConnectionArrival {
     /// Connection that the request came over.
-    pub transport: Arc<ConnectionTransport>,
-    _turn: RequestTurn,
+    pub transport: Arc<TcpConnection>,
+    _answering: AnsweringGuard,
 }
 
 impl ConnectionArrival {
     /// Begins a request; called before anything after its head is read.
-    pub fn begin(transport: &Arc<ConnectionTransport>) -> Self {
-        Self { transport: Arc::clone(transport), _turn: transport.begin_request() }
+    pub fn begin(transport: &Arc<TcpConnection>) -> Self {
+        Self { transport: Arc::clone(transport), _answering: transport.begin_request() }
     }
 }
 
-/// Long-polling [`ClientSession`] whose answer is on its way: when the client ends, so does the
+/// Long-polling [`SocketClient`] whose answer is on its way: when the client ends, so does the
 /// connection.
 #[derive(Debug)]
 pub struct CarriedConnection {
     /// Client that is answered.
-    pub session: Arc<ClientSession>,
+    pub session: Arc<SocketClient>,
     arrival: Arc<ConnectionArrival>,
 }
 
 impl CarriedConnection {
     /// Marks the answer to this request as one for this client.
-    pub fn new(session: Arc<ClientSession>, arrival: Arc<ConnectionArrival>) -> Self {
+    pub fn new(session: Arc<SocketClient>, arrival: Arc<ConnectionArrival>) -> Self {
         session.attach(&arrival.transport);
         Self { session, arrival }
     }
@@ -52,13 +52,13 @@ impl Drop for CarriedConnection {
 pub struct RequestOwner {
     accounts: MemoryAccounts,
     /// Connection that the request came over.
-    pub transport: Arc<ConnectionTransport>,
+    pub transport: Arc<TcpConnection>,
     account: Arc<OnceLock<Arc<PersonAccount>>>,
 }
 
 impl RequestOwner {
     /// Returns the owner of a request over this connection, who is not known yet.
-    pub fn unknown(accounts: MemoryAccounts, transport: Arc<ConnectionTransport>) -> Self {
+    pub fn unknown(accounts: MemoryAccounts, transport: Arc<TcpConnection>) -> Self {
         Self { accounts, transport, account: Arc::default() }
     }
 

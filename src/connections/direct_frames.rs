@@ -3,7 +3,7 @@
 //! The usual way of a message is a queue, a task that empties it, and the buffer of a library.
 //! Where all of these are empty, its frame can as well be handed to the system by whoever has it:
 //! that saves most of what a delivery costs. Order is kept, because messages that took the usual
-//! way count as waiting ([`ClientSession::queue`]) until their last byte was written.
+//! way count as waiting ([`SocketClient::queue`]) until their last byte was written.
 
 use std::io;
 use std::pin::Pin;
@@ -14,8 +14,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
-use super::session::ClientSession;
-use super::transport::ConnectionTransport;
+use super::session::SocketClient;
+use super::transport::TcpConnection;
 use super::{EndReason, lock};
 
 /// Longest frame, in bytes, that is written directly.
@@ -51,7 +51,7 @@ impl TextFrame {
     }
 }
 
-/// TCP connection that its stream and its [`ConnectionTransport`] write to.
+/// TCP connection that its stream and its [`TcpConnection`] write to.
 #[derive(Debug)]
 pub struct SharedSocket(Arc<TcpStream>);
 
@@ -60,7 +60,7 @@ impl SharedSocket {
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub fn new(socket: TcpStream, transport: &ConnectionTransport) -> Self {
+    pub fn new(socket: TcpStream, transport: &TcpConnection) -> Self {
         let socket = Arc::new(socket);
         let mut outgoing = lock(&transport.outgoing);
         outgoing.socket = Arc::downgrade(&socket);
@@ -136,7 +136,7 @@ impl AsyncWrite for SharedSocket {
     }
 }
 
-impl ClientSession {
+impl SocketClient {
     /// Writes a message to the client's WebSocket at once, if nothing waits for the client and the
     /// system has room. Otherwise returns `false`, and the message has to take the usual way.
     pub fn write_directly(&self, frame: &TextFrame) -> bool {
@@ -170,8 +170,8 @@ impl ClientSession {
 
 /// Writes the rest of a frame, unless its client ends before.
 async fn finish_frame(
-    session: Arc<ClientSession>,
-    transport: Arc<ConnectionTransport>,
+    session: Arc<SocketClient>,
+    transport: Arc<TcpConnection>,
     socket: Arc<TcpStream>,
 ) {
     tokio::select! {
@@ -188,7 +188,7 @@ async fn finish_frame(
 }
 
 /// Writes what is left of a frame.
-async fn write_rest(transport: &ConnectionTransport, socket: &TcpStream) -> io::Result<()> {
+async fn write_rest(transport: &TcpConnection, socket: &TcpStream) -> io::Result<()> {
     loop {
         socket.writable().await?;
         let mut outgoing = lock(&transport.outgoing);
@@ -223,7 +223,7 @@ mod tests {
 
     /// A WebSocket over the loopback, from its switch on.
     struct WebSocket {
-        session: Arc<ClientSession>,
+        session: Arc<SocketClient>,
         stream: ObservedStream<SharedSocket>,
         client: TcpStream,
     }

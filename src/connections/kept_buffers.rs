@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::EndReason;
 use super::account::{AccountsShared, PersonAccount};
-use super::session::ClientSession;
+use super::session::SocketClient;
 
 /// Longest buffer, in bytes, that is not counted.
 const SHORT_BUFFER_BYTES: usize = 8 * 1024;
@@ -37,7 +37,7 @@ pub(super) struct KeptBuffer {
 
 impl KeptBuffer {
     /// Grows the buffer for a frame of this length that is received.
-    pub(super) fn grow(&mut self, session: &ClientSession, length: u64) {
+    pub(super) fn grow(&mut self, session: &SocketClient, length: u64) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > self.bytes.max(SHORT_BUFFER_BYTES) {
             // A buffer grows by doubling, but at once for a long frame.
@@ -49,14 +49,14 @@ impl KeptBuffer {
     }
 
     /// Grows the buffer for a frame of this length that is sent, and what is collected with it.
-    pub(super) fn grow_to_send(&mut self, session: &ClientSession, length: u64) {
+    pub(super) fn grow_to_send(&mut self, session: &SocketClient, length: u64) {
         // A buffer that is already so long is not worth a look at the queue.
         let collected = if self.bytes < COLLECTED_BYTES { session.waiting_bytes() } else { 0 };
         self.grow(session, length.max(collected.min(COLLECTED_BYTES) as u64));
     }
 }
 
-impl ClientSession {
+impl SocketClient {
     /// Counts bytes that a buffer of its connection keeps in addition, and ends other clients if
     /// its person's connections, or all connections, then keep too much.
     pub(super) fn keep(&self, more: usize) {
@@ -89,16 +89,17 @@ impl PersonAccount {
     /// Ends clients until the connections keep no more than they may, those that keep most first,
     /// and only such as are not reading. Others are ended too if that `is_late`, or if the
     /// connections keep more than they may for a moment.
-    fn reduce_kept(&self, except: Option<&ClientSession>, is_late: bool) {
+    fn reduce_kept(&self, except: Option<&SocketClient>, is_late: bool) {
         loop {
             let excess = self.kept_in_excess();
-            let (true, Some((is_quiet, keeper))) = (excess > 0, self.largest_keeper(except)) else {
+            let (true, Some((is_quiet, largest))) = (excess > 0, self.largest_keeper(except))
+            else {
                 return;
             };
             if !is_quiet && !is_late && excess <= MOMENT_BYTES {
                 return;
             }
-            keeper.end(EndReason::KeepsTooMuch);
+            largest.end(EndReason::KeepsTooMuch);
         }
     }
 
@@ -115,9 +116,9 @@ impl PersonAccount {
 
     /// Returns the client whose connection keeps the most, those that are not reading first, and
     /// `true` if it is one of these.
-    fn largest_keeper(&self, except: Option<&ClientSession>) -> Option<(bool, Arc<ClientSession>)> {
+    fn largest_keeper(&self, except: Option<&SocketClient>) -> Option<(bool, Arc<SocketClient>)> {
         let now = Instant::now();
-        let is_other = |it: &ClientSession| except.is_none_or(|except| !std::ptr::eq(it, except));
+        let is_other = |it: &SocketClient| except.is_none_or(|except| !std::ptr::eq(it, except));
         self.live_sessions()
             .into_iter()
             .filter(|it| it.kept.get() > 0 && is_other(it))
@@ -129,13 +130,13 @@ impl PersonAccount {
 impl AccountsShared {
     /// Ends other clients until all connections together keep no more than they may, of the people
     /// whose connections keep the most.
-    fn reduce_kept(&self, except: &ClientSession) {
+    fn reduce_kept(&self, except: &SocketClient) {
         while self.kept.get() > self.ceiling / 4 {
             let mut people = self.people();
             people.sort_by_key(|person| Reverse(person.kept.get()));
-            let keeper = people.iter().find_map(|person| person.largest_keeper(Some(except)));
-            let Some((_, keeper)) = keeper else { return };
-            keeper.end(EndReason::KeepsTooMuch);
+            let largest = people.iter().find_map(|person| person.largest_keeper(Some(except)));
+            let Some((_, largest)) = largest else { return };
+            largest.end(EndReason::KeepsTooMuch);
         }
     }
 }
@@ -173,7 +174,7 @@ mod tests {
     }
 
     /// Returns connections of which one person has `count`.
-    fn readers(count: usize) -> (ConnectionRegistry, Vec<Arc<ClientSession>>) {
+    fn readers(count: usize) -> (ConnectionRegistry, Vec<Arc<SocketClient>>) {
         let connections =
             ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
         let admitted = |number: usize| {

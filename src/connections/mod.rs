@@ -1,8 +1,8 @@
 //! Connections, and the memory held for them.
 //!
-//! Every accepted TCP connection is a [`ConnectionTransport`], wrapped in an [`ObservedStream`]
+//! Every accepted TCP connection is a [`TcpConnection`], wrapped in an [`ObservedStream`]
 //! that can be ended from outside and reads the length of WebSocket frames before they are
-//! buffered. Every socket.io client is a [`ClientSession`], which counts the bytes that wait to be
+//! buffered. Every socket.io client is a [`SocketClient`], which counts the bytes that wait to be
 //! sent. Bytes are counted in [`MemoryAccounts`]: for each person, for everybody who has not shown
 //! a token yet, and for the whole server. [`ConnectionRegistry`] has all connections and clients,
 //! and ends those that are overdue.
@@ -29,9 +29,9 @@ pub use account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
 pub use direct_frames::{SharedSocket, TextFrame};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
-pub use session::{ClientSession, QueueOverflow, SwitchRefused};
+pub use session::{QueueOverflow, SocketClient, SwitchRefused};
 pub use stream::ObservedStream;
-pub use transport::{ConnectionAccess, ConnectionTransport, TooManyConnections};
+pub use transport::{ConnectionAccess, TcpConnection, TooManyConnections};
 
 /// Largest message of a client, in bytes: the longest document as JSON, and some more.
 pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;
@@ -41,7 +41,7 @@ const READER_MESSAGE_BYTES: usize = 256 * 1024;
 /// a senseless name is told so.
 pub const UNKNOWN_MESSAGE_BYTES: usize = 128 * 1024;
 
-/// Reason why the server ended a [`ConnectionTransport`] or a [`ClientSession`].
+/// Reason why the server ended a [`TcpConnection`] or a [`SocketClient`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
     /// The client has left, or the server has closed it in order.

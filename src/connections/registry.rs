@@ -13,8 +13,8 @@ use crate::permissions::Principal;
 use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 use super::pace::MessagePace;
 use super::places::{SessionPlace, SessionTable, TransportPlace, TransportTable, UnknownPlace};
-use super::session::ClientSession;
-use super::transport::ConnectionTransport;
+use super::session::SocketClient;
+use super::transport::TcpConnection;
 use super::unknown::UnknownTable;
 use super::{EndReason, lock};
 
@@ -53,25 +53,25 @@ struct RegistryState {
     /// Largest number of connections that have not shown a token.
     most_unknown: usize,
     numbers: AtomicU64,
-    transports: Arc<TransportTable<ConnectionTransport>>,
+    transports: Arc<TransportTable<TcpConnection>>,
     /// Clients by the name of their engine.io session: all that poll, others once they have shown a
     /// token.
-    sessions: Arc<SessionTable<ClientSession>>,
+    sessions: Arc<SessionTable<SocketClient>>,
     /// Polling clients that have not shown a token.
-    unknown_sessions: Arc<Mutex<UnknownTable<ClientSession>>>,
+    unknown_sessions: Arc<Mutex<UnknownTable<SocketClient>>>,
     /// Pace of new polling clients; locked by whoever is next.
     handshakes: tokio::sync::Mutex<MessagePace>,
 }
 
-/// Refusal of a [`ClientSession`]: its person has too many.
+/// Refusal of a [`SocketClient`]: its person has too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are too many connections")]
 pub struct TooManySessions;
 
 /// Connection or client that holds bytes without having shown a token.
 enum UnknownHolder {
-    Connection(Arc<ConnectionTransport>),
-    Client(Arc<ClientSession>),
+    Connection(Arc<TcpConnection>),
+    Client(Arc<SocketClient>),
 }
 
 impl ConnectionRegistry {
@@ -99,11 +99,11 @@ impl ConnectionRegistry {
 
     /// Registers an accepted connection. If there are too many, the oldest without a token makes
     /// room for it, of the address that has most, or else the person with the most connections.
-    pub fn accept(&self, peer: IpAddr) -> Arc<ConnectionTransport> {
+    pub fn accept(&self, peer: IpAddr) -> Arc<TcpConnection> {
         let number = self.0.next_number();
         let peer = network(peer);
         let place = TransportPlace { table: Arc::clone(&self.0.transports), number, peer };
-        let transport = Arc::new(ConnectionTransport::new(place, self.0.accounts.clone()));
+        let transport = Arc::new(TcpConnection::new(place, self.0.accounts.clone()));
         let mut transports = self.0.transports.entries();
         let crowded = transports.all.len() >= self.0.transports.most();
         let unknown = transports.unknown.len() >= self.0.most_unknown;
@@ -127,7 +127,7 @@ impl ConnectionRegistry {
     }
 
     /// Waits until one more polling client may begin, in the order of arrival.
-    pub async fn turn_to_poll(&self) {
+    pub async fn wait_to_poll(&self) {
         let mut handshakes = self.0.handshakes.lock().await;
         let wait = handshakes.take(1, tokio::time::Instant::now());
         if !wait.is_zero() {
@@ -138,13 +138,10 @@ impl ConnectionRegistry {
     /// Returns a new polling client, to be named by [`ConnectionRegistry::name`], and the name of
     /// the one that made room for it, if there were too many without a token: the oldest of the
     /// address that has most.
-    pub fn polling_client(
-        &self,
-        transport: &ConnectionTransport,
-    ) -> (Arc<ClientSession>, Option<String>) {
+    pub fn polling_client(&self, transport: &TcpConnection) -> (Arc<SocketClient>, Option<String>) {
         let number = self.0.next_number();
         let place = UnknownPlace { table: Arc::clone(&self.0.unknown_sessions), number };
-        let client = ClientSession::new(Some(place));
+        let client = SocketClient::new(Some(place));
         let mut unknown = lock(&self.0.unknown_sessions);
         let is_full = unknown.len() >= UNKNOWN_SESSIONS;
         let leaving = if is_full { unknown.take_oldest_of_most() } else { None };
@@ -158,8 +155,8 @@ impl ConnectionRegistry {
     }
 
     /// Returns a new client whose connection becomes a WebSocket.
-    pub fn websocket_client(&self) -> Arc<ClientSession> {
-        ClientSession::new(None)
+    pub fn websocket_client(&self) -> Arc<SocketClient> {
+        SocketClient::new(None)
     }
 
     /// Admits a client that has shown a token.
@@ -169,7 +166,7 @@ impl ConnectionRegistry {
     /// are too many connections and this person has the most.
     pub fn admit(
         &self,
-        session: &Arc<ClientSession>,
+        session: &Arc<SocketClient>,
         name: String,
         principal: &Principal,
     ) -> Result<(), TooManySessions> {
@@ -185,13 +182,13 @@ impl ConnectionRegistry {
     }
 
     /// Registers a client under the name of its engine.io session.
-    pub fn name(&self, session: &Arc<ClientSession>, name: String) {
+    pub fn name(&self, session: &Arc<SocketClient>, name: String) {
         lock(&self.0.sessions).insert(name.clone(), Arc::downgrade(session));
         session.be_named(SessionPlace { table: Arc::clone(&self.0.sessions), name });
     }
 
     /// Returns the client of this name.
-    pub fn session(&self, name: &str) -> Option<Arc<ClientSession>> {
+    pub fn session(&self, name: &str) -> Option<Arc<SocketClient>> {
         lock(&self.0.sessions).get(name).and_then(Weak::upgrade)
     }
 
@@ -331,7 +328,7 @@ mod tests {
     fn request(
         connections: &ConnectionRegistry,
         name: &str,
-    ) -> (Arc<ConnectionTransport>, ConnectionArrival, bool) {
+    ) -> (Arc<TcpConnection>, ConnectionArrival, bool) {
         let transport = connections.accept(address(1));
         let arrival = ConnectionArrival::begin(&transport);
         let owner = RequestOwner::unknown(connections.accounts().clone(), Arc::clone(&transport));
@@ -412,11 +409,11 @@ mod tests {
     async fn polling_clients_begin_one_after_the_other_once_there_are_many() {
         let (connections, began) = (connections(65_536), tokio::time::Instant::now());
         for _ in 0..1_024 {
-            connections.turn_to_poll().await;
+            connections.wait_to_poll().await;
         }
         assert_eq!(began.elapsed(), Duration::ZERO);
         for _ in 0..256 {
-            connections.turn_to_poll().await;
+            connections.wait_to_poll().await;
         }
         let took = began.elapsed();
         assert!((Duration::from_millis(900)..Duration::from_secs(2)).contains(&took), "{took:?}");

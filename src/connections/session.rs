@@ -14,7 +14,7 @@ use super::account::{HeldBytes, NoRoom, PersonAccount};
 use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
 use super::places::{SessionPlace, UnknownPlace};
-use super::transport::ConnectionTransport;
+use super::transport::TcpConnection;
 use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES, lock};
 
 /// Bytes that may wait to be sent to one client, beyond the largest message among them.
@@ -36,7 +36,7 @@ const MESSAGES_BEFORE_TOKEN: u32 = 16;
 
 /// Connected socket.io client.
 #[derive(Debug)]
-pub struct ClientSession {
+pub struct SocketClient {
     queue: Mutex<OutgoingQueue>,
     /// Notified when all waiting messages were sent, and at the end.
     sent: Notify,
@@ -57,11 +57,11 @@ pub struct ClientSession {
     /// Whether a message was sent to it.
     has_been_sent: AtomicBool,
     /// Its WebSocket, once it has one.
-    websocket: OnceLock<Weak<ConnectionTransport>>,
+    websocket: OnceLock<Weak<TcpConnection>>,
     /// Connections that carry it now.
-    transports: Mutex<Vec<Weak<ConnectionTransport>>>,
+    transports: Mutex<Vec<Weak<TcpConnection>>>,
     /// Connection that is to take the place of long polling, while it is open.
-    probe: Mutex<Weak<ConnectionTransport>>,
+    probe: Mutex<Weak<TcpConnection>>,
     /// Entry under its name in the registry.
     place: Mutex<Option<SessionPlace<Self>>>,
     /// Place among the clients that have not shown a token.
@@ -95,7 +95,7 @@ struct EarlyWrites {
 #[error("this client has a WebSocket, is switching to one, or may have none now")]
 pub struct SwitchRefused;
 
-/// Reason why [`ClientSession::queue`] refuses a message.
+/// Reason why [`SocketClient::queue`] refuses a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueOverflow {
     /// The client has ended.
@@ -108,7 +108,7 @@ pub enum QueueOverflow {
     Server,
 }
 
-impl ClientSession {
+impl SocketClient {
     /// Returns a client that has not shown a token.
     pub(super) fn new(unknown: Option<UnknownPlace<Self>>) -> Arc<Self> {
         Arc::new(Self {
@@ -172,7 +172,7 @@ impl ClientSession {
     /// [`SwitchRefused`] if the client has a WebSocket, if another one is on its way, if its person
     /// has as many connections as one person may have, or if so much waits that long polling may
     /// have taken a part of it.
-    pub fn begin_switch(&self, transport: &Arc<ConnectionTransport>) -> Result<(), SwitchRefused> {
+    pub fn begin_switch(&self, transport: &Arc<TcpConnection>) -> Result<(), SwitchRefused> {
         let most = transport.place.connections_of_person();
         let is_full = self.person().is_some_and(|person| person.connection_count() >= most);
         if is_full || self.waiting_bytes() > MESSAGE_BYTES / 2 {
@@ -200,16 +200,16 @@ impl ClientSession {
     }
 
     /// Records that its transport is a WebSocket from now on.
-    pub(super) fn become_websocket(&self, transport: &ConnectionTransport) {
+    pub(super) fn become_websocket(&self, transport: &TcpConnection) {
         self.is_polling.store(false, Ordering::Relaxed);
-        let is_it = |known: &Arc<ConnectionTransport>| std::ptr::eq(Arc::as_ptr(known), transport);
+        let is_it = |known: &Arc<TcpConnection>| std::ptr::eq(Arc::as_ptr(known), transport);
         if let Some(transport) = self.transports().iter().find(|known| is_it(known)) {
             self.websocket.get_or_init(|| Arc::downgrade(transport));
         }
     }
 
     /// Returns its WebSocket, if it has one.
-    pub(super) fn websocket(&self) -> Option<Arc<ConnectionTransport>> {
+    pub(super) fn websocket(&self) -> Option<Arc<TcpConnection>> {
         self.websocket.get()?.upgrade()
     }
 
@@ -465,7 +465,7 @@ impl ClientSession {
     }
 
     /// Adds a connection that carries the client.
-    pub(super) fn attach(&self, transport: &Arc<ConnectionTransport>) {
+    pub(super) fn attach(&self, transport: &Arc<TcpConnection>) {
         lock(&self.transports).push(Arc::downgrade(transport));
         if self.is_ended() {
             transport.end(EndReason::Closed);
@@ -473,19 +473,19 @@ impl ClientSession {
     }
 
     /// Removes a connection that no longer carries the client.
-    pub(super) fn detach(&self, transport: &ConnectionTransport) {
+    pub(super) fn detach(&self, transport: &TcpConnection) {
         lock(&self.transports).retain(|known| {
             let known = known.upgrade();
             known.is_some_and(|it| !std::ptr::eq(Arc::as_ptr(&it), transport))
         });
     }
 
-    fn transports(&self) -> Vec<Arc<ConnectionTransport>> {
+    fn transports(&self) -> Vec<Arc<TcpConnection>> {
         lock(&self.transports).iter().filter_map(Weak::upgrade).collect()
     }
 }
 
-impl Drop for ClientSession {
+impl Drop for SocketClient {
     fn drop(&mut self) {
         self.stop_keeping();
         let queue = self.queue.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -503,7 +503,7 @@ mod tests {
     use crate::connections::{ConnectionLimits, ConnectionRegistry};
     use crate::permissions::{Principal, Role};
 
-    fn client(connections: &ConnectionRegistry, name: &str) -> Arc<ClientSession> {
+    fn client(connections: &ConnectionRegistry, name: &str) -> Arc<SocketClient> {
         let (user, role) = ("ana".into(), Role::Viewer);
         let person = Principal { user, name: "Ana".to_owned(), role, document: None };
         let session = connections.websocket_client();

@@ -14,8 +14,8 @@ use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::head_end::HeadEnd;
 use super::kept_buffers::KeptBuffer;
 use super::registry::ConnectionRegistry;
-use super::session::ClientSession;
-use super::transport::ConnectionTransport;
+use super::session::SocketClient;
+use super::transport::TcpConnection;
 use super::{EndReason, lock};
 
 /// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection
@@ -26,14 +26,14 @@ const CONTROL_BYTES: u64 = 125;
 /// Frames that are handed over before other tasks have a turn.
 const FRAMES_AT_ONCE: u32 = 64;
 
-/// Stream that can be ended by its [`ConnectionTransport`], and reports to it the bytes that pass.
+/// Stream that can be ended by its [`TcpConnection`], and reports to it the bytes that pass.
 ///
 /// During HTTP, a read never goes beyond the end of a request's head. So when the protocol is
 /// switched, nothing that follows has been read, and the frames are followed from the first byte.
 #[derive(Debug)]
 pub struct ObservedStream<S> {
     inner: S,
-    transport: Arc<ConnectionTransport>,
+    transport: Arc<TcpConnection>,
     /// Registry that makes room for bytes that come without a token.
     connections: ConnectionRegistry,
     incoming: IncomingSide,
@@ -89,7 +89,7 @@ impl IncomingFrames {
     /// number of bytes and of frames.
     fn pass(
         &mut self,
-        transport: &ConnectionTransport,
+        transport: &TcpConnection,
         connections: &ConnectionRegistry,
         bytes: &[u8],
     ) -> Result<(usize, u32), EndReason> {
@@ -116,11 +116,7 @@ impl IncomingFrames {
 }
 
 impl IncomingMessage {
-    fn follow(
-        &mut self,
-        transport: &ConnectionTransport,
-        observed: FrameEvent,
-    ) -> Result<(), EndReason> {
+    fn follow(&mut self, transport: &TcpConnection, observed: FrameEvent) -> Result<(), EndReason> {
         match observed {
             FrameEvent::Begun(frame) => self.grow(transport, frame),
             FrameEvent::Recognised(frame) => self.recognise(transport, frame),
@@ -139,11 +135,7 @@ impl IncomingMessage {
     }
 
     /// Counts the declared length of a further frame.
-    fn grow(
-        &mut self,
-        transport: &ConnectionTransport,
-        frame: FrameHeader,
-    ) -> Result<(), EndReason> {
+    fn grow(&mut self, transport: &TcpConnection, frame: FrameHeader) -> Result<(), EndReason> {
         match frame.kind {
             FrameKind::Text | FrameKind::Binary => self.kind = frame.kind,
             FrameKind::Continuation => {}
@@ -171,7 +163,7 @@ impl IncomingMessage {
     /// Checks the first bytes of a message, which tell its kind.
     fn recognise(
         &mut self,
-        transport: &ConnectionTransport,
+        transport: &TcpConnection,
         frame: FrameHeader,
     ) -> Result<(), EndReason> {
         if !is_data(frame.kind) || self.is_recognised {
@@ -190,7 +182,7 @@ impl IncomingMessage {
 }
 
 /// Checks a frame that is no part of a message. It is buffered whole, and so is never long.
-fn control(transport: &ConnectionTransport, frame: FrameHeader) -> Result<(), EndReason> {
+fn control(transport: &TcpConnection, frame: FrameHeader) -> Result<(), EndReason> {
     if frame.length > CONTROL_BYTES || !frame.is_final {
         return Err(EndReason::Protocol);
     }
@@ -211,7 +203,7 @@ fn is_data(kind: FrameKind) -> bool {
     matches!(kind, FrameKind::Text | FrameKind::Binary | FrameKind::Continuation)
 }
 
-/// Returns `true` if a frame holds an event or an acknowledgement, which [`ClientSession::queue`]
+/// Returns `true` if a frame holds an event or an acknowledgement, which [`SocketClient::queue`]
 /// has counted.
 fn is_counted(frame: FrameHeader) -> bool {
     frame.kind == FrameKind::Text && matches!(&frame.beginning, b"42" | b"43")
@@ -219,11 +211,7 @@ fn is_counted(frame: FrameHeader) -> bool {
 
 impl<S> ObservedStream<S> {
     /// Wraps a stream of this connection, which the registry has accepted.
-    pub fn new(
-        inner: S,
-        transport: Arc<ConnectionTransport>,
-        connections: ConnectionRegistry,
-    ) -> Self {
+    pub fn new(inner: S, transport: Arc<TcpConnection>, connections: ConnectionRegistry) -> Self {
         let incoming = IncomingSide::Http(HeadEnd::default());
         let (outgoing, kept) = (OutgoingSide::Http, BytesMut::new());
         Self {
@@ -307,7 +295,7 @@ impl<S> ObservedStream<S> {
     }
 }
 
-fn sent(session: &ClientSession, buffer: &mut KeptBuffer, observed: FrameEvent) {
+fn sent(session: &SocketClient, buffer: &mut KeptBuffer, observed: FrameEvent) {
     match observed {
         FrameEvent::Begun(frame) => buffer.grow_to_send(session, frame.length),
         FrameEvent::Ended(frame) if is_counted(frame) => session.message_sent(),
@@ -490,8 +478,7 @@ mod tests {
 
     /// A connection, and the client's end of it.
     fn connection()
-    -> (ConnectionRegistry, Arc<ConnectionTransport>, ObservedStream<DuplexStream>, DuplexStream)
-    {
+    -> (ConnectionRegistry, Arc<TcpConnection>, ObservedStream<DuplexStream>, DuplexStream) {
         let connections =
             ConnectionRegistry::new(ConnectionLimits { memory: 1 << 30, open_files: None });
         let transport = connections.accept([127, 0, 0, 1].into());
@@ -591,7 +578,7 @@ mod tests {
     /// A WebSocket whose client has shown a token of this role, or none.
     async fn websocket(
         role: Option<Role>,
-    ) -> (Arc<ConnectionTransport>, ObservedStream<DuplexStream>, DuplexStream) {
+    ) -> (Arc<TcpConnection>, ObservedStream<DuplexStream>, DuplexStream) {
         let (connections, transport, mut stream, mut client) = connection();
         client.write_all(HEAD).await.unwrap();
         assert_eq!(stream.read(&mut [0; 1024]).await.unwrap(), HEAD.len());

@@ -12,7 +12,7 @@ use crate::ids::TokenId;
 use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 use super::outgoing_state::OutgoingState;
 use super::places::TransportPlace;
-use super::session::ClientSession;
+use super::session::SocketClient;
 use super::{EndReason, lock};
 
 /// Longest wait for a request, or for the handshake after the upgrade, without a token.
@@ -42,7 +42,7 @@ pub struct TooManyConnections;
 
 /// Accepted TCP connection.
 #[derive(Debug)]
-pub struct ConnectionTransport {
+pub struct TcpConnection {
     pub(super) place: TransportPlace<Self>,
     /// Accounts of all people: one of them gives way if too many connections are open.
     accounts: MemoryAccounts,
@@ -57,7 +57,7 @@ pub struct ConnectionTransport {
     /// State of what is written; held while something is written.
     pub(super) outgoing: Mutex<OutgoingState>,
     /// Client it carries, once it is a WebSocket.
-    session: OnceLock<Arc<ClientSession>>,
+    session: OnceLock<Arc<SocketClient>>,
     /// `true` while the client it is to carry still has its other transport, long polling.
     is_probe: AtomicBool,
     /// Person who made the last HTTP request.
@@ -75,16 +75,16 @@ pub struct ConnectionTransport {
     /// Time of the last write, in ms.
     written_ms: AtomicU64,
     /// Time at which a request last began or its answer was complete, or of the upgrade, in ms.
-    turn_ms: AtomicU64,
+    request_ms: AtomicU64,
     /// Time in ms since which the peer accepts nothing; 0 if it does.
     stalled_ms: AtomicU64,
 }
 
 /// Request that is being answered, until the answer was handed over or given up.
 #[derive(Debug)]
-pub struct RequestTurn(Arc<ConnectionTransport>);
+pub struct AnsweringGuard(Arc<TcpConnection>);
 
-impl ConnectionTransport {
+impl TcpConnection {
     pub(super) fn new(place: TransportPlace<Self>, accounts: MemoryAccounts) -> Self {
         let now_ms = place.now_ms();
         Self {
@@ -106,7 +106,7 @@ impl ConnectionTransport {
             head: Mutex::default(),
             read_ms: AtomicU64::new(now_ms),
             written_ms: AtomicU64::new(now_ms),
-            turn_ms: AtomicU64::new(now_ms),
+            request_ms: AtomicU64::new(now_ms),
             stalled_ms: AtomicU64::new(0),
         }
     }
@@ -187,11 +187,11 @@ impl ConnectionTransport {
     }
 
     /// Begins a request; called before anything after its head is read.
-    pub fn begin_request(self: &Arc<Self>) -> RequestTurn {
+    pub fn begin_request(self: &Arc<Self>) -> AnsweringGuard {
         self.take_head();
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.turn_ms.store(self.place.now_ms(), Ordering::Relaxed);
-        RequestTurn(Arc::clone(self))
+        self.request_ms.store(self.place.now_ms(), Ordering::Relaxed);
+        AnsweringGuard(Arc::clone(self))
     }
 
     /// Returns `true` if a request is being answered.
@@ -215,7 +215,7 @@ impl ConnectionTransport {
         if self.is_known.swap(false, Ordering::Relaxed) {
             self.place.become_unknown();
         }
-        self.turn_ms.store(self.place.now_ms(), Ordering::Relaxed);
+        self.request_ms.store(self.place.now_ms(), Ordering::Relaxed);
         self.is_upgraded.store(true, Ordering::Release);
     }
 
@@ -228,7 +228,7 @@ impl ConnectionTransport {
     ///
     /// A client that began with long polling keeps that until it asks for the other transport: if
     /// this one ends before, the client does not.
-    pub fn carry(self: &Arc<Self>, session: &Arc<ClientSession>) {
+    pub fn carry(self: &Arc<Self>, session: &Arc<SocketClient>) {
         self.is_probe.store(session.is_polling(), Ordering::Release);
         if self.session.set(Arc::clone(session)).is_err() {
             return;
@@ -260,7 +260,7 @@ impl ConnectionTransport {
     }
 
     /// Returns the client it carries as a WebSocket.
-    pub(super) fn session(&self) -> Option<&Arc<ClientSession>> {
+    pub(super) fn session(&self) -> Option<&Arc<SocketClient>> {
         self.session.get()
     }
 
@@ -344,18 +344,18 @@ impl ConnectionTransport {
         if self.stalled_ms.load(Ordering::Relaxed) > 0 && since(&self.stalled_ms) > STALL {
             return Some(EndReason::Stalled);
         }
-        let turn = since(&self.turn_ms);
+        let request = since(&self.request_ms);
         if self.is_upgraded() {
             return if self.is_known() {
                 (since(&self.read_ms) > SILENCE).then_some(EndReason::Silent)
             } else {
-                (turn > UNKNOWN_PATIENCE).then_some(EndReason::HandshakeTimeout)
+                (request > UNKNOWN_PATIENCE).then_some(EndReason::HandshakeTimeout)
             };
         }
         if self.is_after_access(now_ms) {
             return Some(EndReason::AccessEnded);
         }
-        let quiet = turn.min(since(&self.written_ms));
+        let quiet = request.min(since(&self.written_ms));
         let patience = match (self.requests.load(Ordering::Relaxed), self.is_known()) {
             (0, false) => UNKNOWN_PATIENCE,
             (0, true) => IDLE,
@@ -384,9 +384,9 @@ impl ConnectionTransport {
     }
 }
 
-impl Drop for RequestTurn {
+impl Drop for AnsweringGuard {
     fn drop(&mut self) {
-        self.0.turn_ms.store(self.0.place.now_ms(), Ordering::Relaxed);
+        self.0.request_ms.store(self.0.place.now_ms(), Ordering::Relaxed);
         self.0.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -82,7 +82,8 @@ impl AnnotatedText {
                 if !matches!(hunk.status, HunkStatus::Pending | HunkStatus::Conflict) {
                     continue;
                 }
-                let told = hunk.explanation.as_deref().or_else(|| unsaid.take()).unwrap_or("");
+                let explanation =
+                    hunk.explanation.as_deref().or_else(|| unsaid.take()).unwrap_or("");
                 let fits = hunk.status == HunkStatus::Pending && fits(hunk, text, &changes);
                 if fits {
                     for part in hunk.parts.iter().filter(|part| part.base != part.insert) {
@@ -90,7 +91,8 @@ impl AnnotatedText {
                         changes.insert((part.from, part.to, changes.len() + remarks.len()), change);
                     }
                 }
-                let said = if fits { escape::line(told) } else { instead(hunk, told) };
+                let said =
+                    if fits { escape::line(explanation) } else { instead(hunk, explanation) };
                 let at = place(text, if fits { hunk.range().end } else { hunk.range().start });
                 let remark = AnnotationRemark { signature: Arc::clone(&signature), text: said };
                 remarks.insert(
@@ -176,7 +178,7 @@ fn fits(hunk: &Hunk, text: &Text, taken: &SortedAnnotations) -> bool {
 }
 
 /// Describes a change that cannot be shown in the text.
-fn instead(hunk: &Hunk, told: &str) -> String {
+fn instead(hunk: &Hunk, explanation: &str) -> String {
     let quoted = |text: &str| {
         let line = escape::line(text);
         let short: String = line.chars().take(LONGEST_QUOTE).collect();
@@ -193,8 +195,8 @@ fn instead(hunk: &Hunk, told: &str) -> String {
         (false, true) => format!("would remove {}", quoted(&base)),
         (false, false) => format!("would write {} instead of {}", quoted(&proposed), quoted(&base)),
     };
-    let told = escape::line(told);
-    if told.is_empty() { what } else { format!("{what}: {told}") }
+    let explanation = escape::line(explanation);
+    if explanation.is_empty() { what } else { format!("{what}: {explanation}") }
 }
 
 /// Returns the nearest place in the text at or before `at`.

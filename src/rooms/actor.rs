@@ -1,14 +1,14 @@
 //! Task of a room: takes commands, stores what they change, and only then tells and answers.
 //!
 //! Commands that wait together are applied together and stored by one commit. Nobody is told of
-//! anything before it is durable. If a turn cannot be stored, every command of the turn gets the
+//! anything before it is durable. If a batch cannot be stored, every command of the batch gets the
 //! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
 pub(crate) mod commit;
 pub(crate) mod pool_work;
 pub(crate) mod queries;
 pub(crate) mod recovery;
-pub(crate) mod turn_effects;
+pub(crate) mod room_effects;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ use super::room_deps::RoomDeps;
 use super::room_handle::RoomStatus;
 use super::state::{ApplyContext, RoomState};
 use super::{RoomError, RoomHandle, RoomResult};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::persistence::loading;
 use crate::rooms::state::{deadlines, requests, text};
 
-/// Number of commands that may wait; a sender waits when the inbox is full.
-const INBOX: usize = 1_024;
+/// Number of commands that may wait; a sender waits when the queue is full.
+const QUEUE_LENGTH: usize = 1_024;
 /// Largest number of commands that are applied and stored together.
-const TURN: usize = 256;
+const BATCH_LENGTH: usize = 256;
 /// Time after which a room that nobody uses is closed.
 const IDLE: Duration = Duration::from_mins(1);
 /// Time after which a room that could not be loaded again tries once more; it also tries at each
@@ -42,7 +42,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Sole owner of a document's state.
 pub(super) struct RoomActor {
     pub(super) shared: Arc<RoomDeps>,
-    inbox: mpsc::Receiver<RoomCommand>,
+    commands: mpsc::Receiver<RoomCommand>,
     pub(super) state: RoomState,
     /// Version up to which people were told everything.
     pub(super) announced_version: Version,
@@ -97,19 +97,23 @@ impl RoomActor {
     ) -> RoomResult<(Self, RoomHandle)> {
         let state = loading::load(&shared.store, document).await?;
         if state.is_workspace_inbox() {
-            shared.put_inbox(&state);
+            shared.put_inbox_policies(&state);
         } else if state.file_path.is_some() {
-            shared.know_inbox().await?;
+            shared.load_inbox_policies().await?;
         }
-        let (sender, inbox) = mpsc::channel(INBOX);
+        let (sender, commands) = mpsc::channel(QUEUE_LENGTH);
         let unlisted_owner = state.unlisted_owner().cloned();
         let (shown, room_status) =
             watch::channel(RoomStatus { version: state.version(), people: 0 });
-        let handle =
-            RoomHandle { document: document.clone(), unlisted_owner, inbox: sender, room_status };
-        let driver = Self {
+        let handle = RoomHandle {
+            document: document.clone(),
+            unlisted_owner,
+            commands: sender,
+            room_status,
+        };
+        let actor = Self {
             shared: Arc::clone(shared),
-            inbox,
+            commands,
             announced_version: state.version(),
             state,
             broken: None,
@@ -118,15 +122,15 @@ impl RoomActor {
             witnesses: HashMap::new(),
             room_status: shown,
         };
-        Ok((driver, handle))
+        Ok((actor, handle))
     }
 
     /// Serves until nobody uses the room or the server stops.
     pub(super) async fn run(mut self) {
         loop {
             match self.wake().await {
-                WakeReason::Command(command) => self.turn(Some(command)).await,
-                WakeReason::Deadline => self.turn(None).await,
+                WakeReason::Command(command) => self.apply_batch(Some(command)).await,
+                WakeReason::Deadline => self.apply_batch(None).await,
                 WakeReason::Close => {
                     if self.close().await {
                         return;
@@ -143,7 +147,7 @@ impl RoomActor {
         tokio::select! {
             biased;
             () = self.shared.stopping.cancelled() => WakeReason::Close,
-            command = self.inbox.recv() => command.map_or(WakeReason::Close, WakeReason::Command),
+            command = self.commands.recv() => command.map_or(WakeReason::Close, WakeReason::Command),
             () = tokio::time::sleep(deadline.unwrap_or(Duration::MAX)), if deadline.is_some() => {
                 WakeReason::Deadline
             }
@@ -160,8 +164,8 @@ impl RoomActor {
     }
 
     /// Applies what is waiting, stores it, then tells and answers.
-    async fn turn(&mut self, first: Option<RoomCommand>) {
-        let mut effects = TurnEffects::default();
+    async fn apply_batch(&mut self, first: Option<RoomCommand>) {
+        let mut effects = RoomEffects::default();
         if self.broken.is_some() {
             self.reload().await;
         }
@@ -173,16 +177,16 @@ impl RoomActor {
         while let Some(command) = next.take() {
             self.take(command, &mut effects).await;
             taken += 1;
-            if taken < TURN {
-                next = self.inbox.try_recv().ok();
+            if taken < BATCH_LENGTH {
+                next = self.commands.try_recv().ok();
             }
         }
-        // The next turn tries again what could not be stored.
+        // The next batch tries again what could not be stored.
         self.commit(effects).await.ok();
     }
 
     /// Applies a command, or refuses it.
-    async fn take(&mut self, command: RoomCommand, effects: &mut TurnEffects) {
+    async fn take(&mut self, command: RoomCommand, effects: &mut RoomEffects) {
         if let Some(error) = self.broken.clone() {
             return self.refuse(command, error);
         }
@@ -239,7 +243,7 @@ impl RoomActor {
     }
 
     /// Fetches what a command needs from the store.
-    async fn fetch(&mut self, need: StoreQuery, effects: &mut TurnEffects) -> RoomResult<()> {
+    async fn fetch(&mut self, need: StoreQuery, effects: &mut RoomEffects) -> RoomResult<()> {
         match need {
             StoreQuery::Nothing => Ok(()),
             StoreQuery::Owners(clients) => self.recognise(clients).await,
@@ -257,7 +261,7 @@ impl RoomActor {
     }
 
     /// Lets the state apply a command.
-    async fn apply(&mut self, command: RoomCommand, effects: &mut TurnEffects) {
+    async fn apply(&mut self, command: RoomCommand, effects: &mut RoomEffects) {
         match command {
             RoomCommand::Await(request, reply) => self.register(request, reply, effects).await,
             RoomCommand::Witness(request, members) => self.witness(request, members, effects),
@@ -310,15 +314,15 @@ impl RoomActor {
         }
         {
             let mut open = self.shared.open();
-            let in_use = self.inbox.sender_strong_count() > 1 || !self.inbox.is_empty();
+            let in_use = self.commands.sender_strong_count() > 1 || !self.commands.is_empty();
             if in_use && !stops {
                 return false;
             }
             open.remove(self.state.id());
-            self.inbox.close();
+            self.commands.close();
         }
-        while let Ok(command) = self.inbox.try_recv() {
-            self.turn(Some(command)).await;
+        while let Ok(command) = self.commands.try_recv() {
+            self.apply_batch(Some(command)).await;
         }
         if stops {
             self.save().await;
@@ -331,7 +335,7 @@ impl RoomActor {
         if self.broken.is_some() {
             return;
         }
-        let (mut effects, now) = (TurnEffects::default(), self.now());
+        let (mut effects, now) = (RoomEffects::default(), self.now());
         deadlines::stop_looking(&mut self.state, &now, &mut effects);
         self.snapshot(true, &mut effects).await;
         if let Err(error) = self.shared.store.commit(effects.into_parts().0).await {
@@ -341,6 +345,6 @@ impl RoomActor {
 
     pub(super) fn now(&self) -> ApplyContext {
         let (ms, server) = (self.shared.clock.now_ms(), self.shared.settings());
-        ApplyContext { ms, server, inbox: self.shared.inbox() }
+        ApplyContext { ms, server, inbox_policies: self.shared.inbox_policies() }
     }
 }

@@ -12,7 +12,7 @@ use crate::approvals::{
 };
 use crate::document::{Text, TextEdit, Update};
 use crate::ids::{
-    ClientId, HunkId, MemberId, RequestId, RoomNumber, RuleId, SessionId, UserId, Version,
+    ClientId, HunkId, MemberId, RequestId, RuleId, SessionId, ShortDocumentId, UserId, Version,
 };
 use crate::permissions::Principal;
 
@@ -428,7 +428,7 @@ pub struct OpenedDocument {
     /// holds those that are listed.
     pub peer_count: Option<usize>,
     /// Number of the room, for a connection that takes short updates.
-    pub number: Option<RoomNumber>,
+    pub number: Option<ShortDocumentId>,
 }
 
 /// Content of a document, whole or since a version.

@@ -9,8 +9,8 @@ use crate::approvals::{
 };
 use crate::document::{Text, Update};
 use crate::ids::{
-    ClientId, DocumentId, HunkId, MemberId, RequestId, RoomNumber, RunId, SessionId, ToolUseId,
-    Version,
+    ClientId, DocumentId, HunkId, MemberId, RequestId, RunId, SessionId, ShortDocumentId,
+    ToolUseId, Version,
 };
 use crate::permissions::Principal;
 use crate::store::RunEndKind;
@@ -25,7 +25,7 @@ pub enum RoomEvent {
     /// `from`.
     Updates {
         /// Number of the room.
-        room: RoomNumber,
+        room: ShortDocumentId,
         /// Version before the first update.
         from: Version,
         /// Committed updates, in order.

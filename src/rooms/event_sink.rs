@@ -10,14 +10,14 @@ use super::event::{RoomEvent, ServerEvent};
 #[derive(Debug)]
 pub struct EncodedEvent {
     /// Event as it is sent to every client that does not take the short form.
-    pub whole: EncodedPayload,
+    pub whole: EncodedForm,
     /// Short form, if the event has one.
-    pub short: Option<EncodedPayload>,
+    pub short: Option<EncodedForm>,
 }
 
 /// Name and payload of an event.
 #[derive(Debug)]
-pub struct EncodedPayload {
+pub struct EncodedForm {
     /// Name of the event.
     pub name: &'static str,
     /// Payload, encoded once for everybody.

@@ -16,7 +16,7 @@ use super::RoomError;
 use super::event::RoomEvent;
 use super::file_state::{FileMerge, FileState, MergeOutcome};
 use super::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::state::text::check_length;
 
 /// Author of changes that were found in a file: nobody knows who made them.
@@ -29,7 +29,7 @@ pub(super) fn merge(
     state: &mut RoomState,
     merge: FileMerge,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Result<MergeOutcome, RoomError> {
     state.exists()?;
     let FileMerge { read, base, ours, theirs, disk, mut record } = merge;
@@ -62,7 +62,7 @@ pub(super) fn merge(
 
 /// Tells everyone the state of the document's file, if it changed; people who join later are told
 /// when they join.
-pub(super) fn notify(state: &mut RoomState, news: FileState, effects: &mut TurnEffects) {
+pub(super) fn notify(state: &mut RoomState, news: FileState, effects: &mut RoomEffects) {
     let standing = Some(FileState { merged: None, ..news.clone() });
     if news.merged.is_some() || state.file != standing {
         state.file = standing;

@@ -2,7 +2,7 @@
 //!
 //! [`actor`] waits: it takes commands, lets [`state`] apply them, has the store keep what changed,
 //! and only then sends events and answers. All decisions are pure functions below [`state`], which
-//! collect their effects as [`TurnEffects`](actor::turn_effects::TurnEffects). [`persistence`]
+//! collect their effects as [`RoomEffects`](actor::room_effects::RoomEffects). [`persistence`]
 //! loads and restores. Nothing here knows that a browser exists: events leave through an
 //! [`EventSink`].
 
@@ -32,12 +32,12 @@ mod title;
 mod work_size;
 
 pub use create_from_request::NewDocumentFromRequest;
-pub use event_sink::{EncodedEvent, EncodedPayload, EventSink};
+pub use event_sink::{EncodedEvent, EncodedForm, EventSink};
 pub use persistence::export_snapshot::ExportSnapshot;
 pub use persistence::history::{compare, text_at};
 pub use persistence::provenance::{author_spans, placements};
 pub use registry::{DocumentReaders, NewDocument, RoomRegistry};
 pub use room_error::{RequestResult, RoomError, RoomResult};
 pub use room_handle::{RoomHandle, RoomStatus, WeakRoomHandle};
-pub use state::workspace_inbox::DESK;
+pub use state::workspace_inbox::WORKSPACE_INBOX;
 pub use title::LONGEST_TITLE;

@@ -84,7 +84,7 @@ impl RoomRegistry {
             watcher: OnceLock::new(),
             loading_locks: Mutex::default(),
             request_index: Mutex::default(),
-            inbox: RwLock::default(),
+            inbox_policies: RwLock::default(),
         }))
     }
 
@@ -102,13 +102,13 @@ impl RoomRegistry {
         if let Some(room) = self.0.room(document) {
             return Ok(room);
         }
-        let (driver, room) = RoomActor::load(&self.0, document).await?;
+        let (actor, room) = RoomActor::load(&self.0, document).await?;
         let mut open = self.0.open();
         if self.0.stopping.is_cancelled() {
             return Err(RoomError::Closed);
         }
         open.insert(document.clone(), room.clone());
-        self.0.tasks.spawn(driver.run());
+        self.0.tasks.spawn(actor.run());
         if let Some(watcher) = self.0.watcher.get() {
             // Nobody watches any more once the server stops.
             watcher.send(room.downgrade()).ok();

@@ -36,7 +36,7 @@ pub(super) struct RoomDeps {
     pub(super) loading_locks: Mutex<HashMap<DocumentId, Arc<LoadingLock>>>,
     pub(super) request_index: Mutex<RequestIndex>,
     /// Requirements of the inbox before a file is changed; `None`: nobody has needed it yet.
-    pub(super) inbox: RwLock<Option<Arc<InboxPolicies>>>,
+    pub(super) inbox_policies: RwLock<Option<Arc<InboxPolicies>>>,
 }
 
 /// Lock that is held while a document is loaded.
@@ -48,21 +48,25 @@ impl RoomDeps {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Requirements of the inbox before a file is changed. Rooms of files [know](Self::know_inbox)
-    /// it.
-    pub(super) fn inbox(&self) -> Arc<InboxPolicies> {
-        self.inbox.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    /// Requirements of the inbox before a file is changed. Rooms of files
+    /// [know](Self::load_inbox_policies) it.
+    pub(super) fn inbox_policies(&self) -> Arc<InboxPolicies> {
+        self.inbox_policies
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+            .unwrap_or_default()
     }
 
     /// Takes over what the inbox asks for from now on.
-    pub(super) fn put_inbox(&self, inbox: &RoomState) {
+    pub(super) fn put_inbox_policies(&self, inbox: &RoomState) {
         let policies = Arc::new(inbox.inbox_policies());
-        *self.inbox.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
+        *self.inbox_policies.write().unwrap_or_else(PoisonError::into_inner) = Some(policies);
     }
 
     /// Looks up what the inbox asks for, unless that is known.
-    pub(super) async fn know_inbox(&self) -> RoomResult<()> {
-        let is_known = self.inbox.read().unwrap_or_else(PoisonError::into_inner).is_some();
+    pub(super) async fn load_inbox_policies(&self) -> RoomResult<()> {
+        let is_known = self.inbox_policies.read().unwrap_or_else(PoisonError::into_inner).is_some();
         if is_known {
             return Ok(());
         }
@@ -71,7 +75,7 @@ impl RoomDeps {
             Err(RoomError::NoDocument) => InboxPolicies::default(),
             Err(error) => return Err(error),
         };
-        let mut known = self.inbox.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.inbox_policies.write().unwrap_or_else(PoisonError::into_inner);
         known.get_or_insert_with(|| Arc::new(found));
         Ok(())
     }

@@ -94,7 +94,7 @@ impl From<StoreError> for RoomError {
 }
 
 impl RoomError {
-    /// Maps the error of a turn that was not stored to the error of its commands.
+    /// Maps the error of a batch that was not stored to the error of its commands.
     pub(super) fn not_kept(error: Arc<StoreError>) -> Self {
         match *error {
             // Somebody else wrote to the document; once the client has that update, it can try

@@ -26,7 +26,7 @@ use super::{RequestResult, RoomError, RoomResult};
 pub struct RoomHandle {
     pub(super) document: DocumentId,
     pub(super) unlisted_owner: Option<SessionId>,
-    pub(super) inbox: mpsc::Sender<RoomCommand>,
+    pub(super) commands: mpsc::Sender<RoomCommand>,
     pub(super) room_status: watch::Receiver<RoomStatus>,
 }
 
@@ -35,7 +35,7 @@ pub struct RoomHandle {
 pub struct WeakRoomHandle {
     document: DocumentId,
     unlisted_owner: Option<SessionId>,
-    inbox: mpsc::WeakSender<RoomCommand>,
+    commands: mpsc::WeakSender<RoomCommand>,
     room_status: watch::Receiver<RoomStatus>,
 }
 
@@ -62,7 +62,7 @@ impl RoomHandle {
     /// Returns `true` if the room still serves. A room whose task has failed does not; opening the
     /// document again starts another.
     pub fn is_open(&self) -> bool {
-        !self.inbox.is_closed()
+        !self.commands.is_closed()
     }
 
     /// Returns a handle that does not keep the room open.
@@ -70,7 +70,7 @@ impl RoomHandle {
         WeakRoomHandle {
             document: self.document.clone(),
             unlisted_owner: self.unlisted_owner.clone(),
-            inbox: self.inbox.downgrade(),
+            commands: self.commands.downgrade(),
             room_status: self.room_status.clone(),
         }
     }
@@ -84,7 +84,7 @@ impl RoomHandle {
     /// [`ReplySender`]. Waits while the inbox is full.
     pub async fn send(&self, command: RoomCommand) {
         // A closed inbox drops the command, and with it the reply, which answers `Closed`.
-        drop(self.inbox.send(command).await);
+        drop(self.commands.send(command).await);
     }
 
     /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is
@@ -447,7 +447,7 @@ impl WeakRoomHandle {
         Some(RoomHandle {
             document: self.document.clone(),
             unlisted_owner: self.unlisted_owner.clone(),
-            inbox: self.inbox.upgrade()?,
+            commands: self.commands.upgrade()?,
             room_status: self.room_status.clone(),
         })
     }

@@ -233,7 +233,7 @@ impl DocumentSettings {
             policy: self.policy,
             policies: &self.policies,
             rules: rules.collect(),
-            inbox: None,
+            inbox_policies: None,
         }
     }
 }
@@ -263,16 +263,16 @@ pub fn frozen_by(ranges: &[(usize, usize)], (from, to): (usize, usize)) -> Optio
 /// Returns the message for the model if its change would touch frozen words: each range with its
 /// words.
 pub fn frozen_words(touched: impl IntoIterator<Item = ((usize, usize), String)>) -> String {
-    let mut told = "Nothing was proposed: these words are frozen, no tool may change them. \
+    let mut message = "Nothing was proposed: these words are frozen, no tool may change them. \
                     Leave them exactly as they are."
         .to_owned();
     for ((from, to), words) in touched {
         let quoted: String = words.chars().take(QUOTE_CHARS).collect();
         let more = if quoted.len() < words.len() { "…" } else { "" };
         // Writing to a string cannot fail.
-        let _ = write!(told, "\n- units {from} to {to}: {quoted:?}{more}");
+        let _ = write!(message, "\n- units {from} to {to}: {quoted:?}{more}");
     }
-    told
+    message
 }
 
 #[cfg(test)]

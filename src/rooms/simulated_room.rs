@@ -17,21 +17,21 @@ use super::command::{ResolvedRequest, RoomCommand};
 use super::event::RoomEvent;
 use super::settings::ServerSettings;
 use super::state::{ApplyContext, RoomState};
-use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::persistence::restore;
 use crate::rooms::state::{deadlines, proposals};
 
-/// State of a room, and the effects of the current turn so far.
+/// State of a room, and the effects of the current batch so far.
 pub struct SimulatedRoom {
     state: RoomState,
-    effects: TurnEffects,
+    effects: RoomEffects,
 }
 
-/// Effects of a turn; none of them is stored or told yet.
-pub struct SimulatedTurn {
+/// Effects of a batch; none of them is stored or told yet.
+pub struct SimulatedBatch {
     /// Operations that the store is to commit, all or nothing.
     pub batch: WriteBatch,
-    outputs: Vec<TurnEffect>,
+    outputs: Vec<RoomEffect>,
 }
 
 /// Output of a room to connections and waiters.
@@ -68,7 +68,7 @@ impl SimulatedRoom {
             let rule = rule?;
             state.rules.insert(rule.id().clone(), Arc::new(rule));
         }
-        Ok(Self { state, effects: TurnEffects::default() })
+        Ok(Self { state, effects: RoomEffects::default() })
     }
 
     /// Returns the oldest version that stored positions are of; `newest` if none is older.
@@ -84,11 +84,11 @@ impl SimulatedRoom {
         restore::floor(settings, &open, newest)
     }
 
-    /// Replaces the state by one that was loaded again, because a turn could not be stored. The
+    /// Replaces the state by one that was loaded again, because a batch could not be stored. The
     /// people stay.
     pub fn reload(&mut self, fresh: Self, now_ms: u64, server: &ServerSettings) {
         self.state.replace_with(fresh.state);
-        self.effects = TurnEffects::default();
+        self.effects = RoomEffects::default();
         deadlines::agree_with_focus(&mut self.state, &now(now_ms, server));
     }
 
@@ -121,13 +121,13 @@ impl SimulatedRoom {
         deadlines::expire(&mut self.state, &now(now_ms, server), &mut self.effects);
     }
 
-    /// Adds a snapshot to the turn.
+    /// Adds a snapshot to the batch.
     pub fn snapshot(&mut self) {
         self.state.snapshot(&mut self.effects);
     }
 
     /// Remembers an ended request, mapped from the version of `text` over the updates since. No
-    /// effect of the turn may wait to be stored.
+    /// effect of the batch may wait to be stored.
     ///
     /// # Errors
     /// [`RoomError::Store`] if the request is damaged, or if an update does not fit the text.
@@ -154,10 +154,10 @@ impl SimulatedRoom {
         crate::rooms::state::requests::settled(&self.state, request, &now(now_ms, server))
     }
 
-    /// Returns the effects of the turn, and begins the next one.
-    pub fn turn(&mut self) -> SimulatedTurn {
+    /// Returns the effects of the batch, and begins the next one.
+    pub fn take_batch(&mut self) -> SimulatedBatch {
         let (batch, outputs) = std::mem::take(&mut self.effects).into_parts();
-        SimulatedTurn { batch, outputs }
+        SimulatedBatch { batch, outputs }
     }
 
     /// Returns the text, which may run ahead of the store.
@@ -226,31 +226,31 @@ impl SimulatedRoom {
     }
 }
 
-impl SimulatedTurn {
-    /// Completes a turn whose batch was stored: people are told and commands answered, in order.
+impl SimulatedBatch {
+    /// Completes a batch that was stored: people are told and commands answered, in order.
     pub fn kept(self, mut notify: impl FnMut(SimulatedOutput)) {
         for output in self.outputs {
             match output {
-                TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answer(Ok(())),
-                TurnEffect::Tell(event, _) => notify(SimulatedOutput::All(event)),
-                TurnEffect::Say(said) => {
+                RoomEffect::Answer(answer) | RoomEffect::LongAnswer(answer) => answer(Ok(())),
+                RoomEffect::Tell(event, _) => notify(SimulatedOutput::All(event)),
+                RoomEffect::Say(said) => {
                     notify(SimulatedOutput::All(RoomEvent::Said(Arc::new(said))));
                 }
-                TurnEffect::TellOthers(one, event) => notify(SimulatedOutput::Others(one, event)),
-                TurnEffect::TellOne(one, event) => notify(SimulatedOutput::One(one, event)),
-                TurnEffect::Join(member) => notify(SimulatedOutput::Joined(member)),
-                TurnEffect::Leave(member) => notify(SimulatedOutput::Left(member)),
-                TurnEffect::Resolved(settled) => notify(SimulatedOutput::Ended(settled)),
+                RoomEffect::TellOthers(one, event) => notify(SimulatedOutput::Others(one, event)),
+                RoomEffect::TellOne(one, event) => notify(SimulatedOutput::One(one, event)),
+                RoomEffect::Join(member) => notify(SimulatedOutput::Joined(member)),
+                RoomEffect::Leave(member) => notify(SimulatedOutput::Left(member)),
+                RoomEffect::Resolved(settled) => notify(SimulatedOutput::Ended(settled)),
             }
         }
     }
 
-    /// Completes a turn whose batch was not stored: commands are answered with the error, and
+    /// Completes a batch that was not stored: commands are answered with the error, and
     /// people are told nothing.
     pub fn lost(self, error: StoreError) {
         let error = Arc::new(error);
         for output in self.outputs {
-            if let TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) = output {
+            if let RoomEffect::Answer(answer) | RoomEffect::LongAnswer(answer) = output {
                 answer(Err(Arc::clone(&error)));
             }
         }
@@ -258,5 +258,5 @@ impl SimulatedTurn {
 }
 
 fn now(ms: u64, server: &ServerSettings) -> ApplyContext {
-    ApplyContext { ms, server: server.clone(), inbox: Arc::default() }
+    ApplyContext { ms, server: server.clone(), inbox_policies: Arc::default() }
 }

@@ -2,8 +2,8 @@
 //! places where tests end the process (`failpoint`).
 //!
 //! Every method either changes nothing and refuses, or changes the state and adds to the
-//! [`TurnEffects`] what to store, whom to tell and what to answer. The state may run ahead of the
-//! store only within one turn of the actor. If the turn cannot be stored, the actor loads what is
+//! [`RoomEffects`] what to store, whom to tell and what to answer. The state may run ahead of the
+//! store only within one batch of the actor. If the batch cannot be stored, the actor loads what is
 //! durable and puts the people back in ([`RoomState::replace_with`]).
 
 pub(crate) mod admin;
@@ -35,7 +35,7 @@ use crate::approvals::{ApprovalRequest, ApprovalRule, DecisionRequirements, Hunk
 use crate::document::provenance::UpdatePlacements;
 use crate::document::{Document, Update};
 use crate::ids::{
-    ClientId, DocumentId, HunkId, MemberId, RequestId, RoomNumber, RuleId, SessionId, UserId,
+    ClientId, DocumentId, HunkId, MemberId, RequestId, RuleId, SessionId, ShortDocumentId, UserId,
     Version,
 };
 use crate::permissions::Principal;
@@ -49,7 +49,7 @@ use super::event::RoomEvent;
 use super::file_state::FileState;
 use super::inbox_policies::InboxPolicies;
 use super::settings::{DocumentSettings, OwnSettings, ServerSettings};
-use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::state::presence::RoomPresence;
 use crate::rooms::state::preview_pages::StreamingPreviews;
 use crate::rooms::state::request_viewers::RequestViewers;
@@ -65,7 +65,7 @@ pub(crate) struct ApplyContext {
     /// Settings of the server.
     pub(super) server: ServerSettings,
     /// Requirements of the inbox before a file is changed.
-    pub(super) inbox: Arc<InboxPolicies>,
+    pub(super) inbox_policies: Arc<InboxPolicies>,
 }
 
 /// Author of a change of the text, and its cause.
@@ -90,7 +90,7 @@ pub(crate) struct HunkChanges {
 /// State of a room: a document, its requests and the people in it.
 pub(crate) struct RoomState {
     /// Number of the room, which stays when the state is loaded again.
-    pub(super) number: RoomNumber,
+    pub(super) number: ShortDocumentId,
     /// Record of the document. Its version is the one it was loaded at: the newest is that of
     /// `document`.
     pub(super) record: DocumentRecord,
@@ -143,7 +143,7 @@ impl RoomState {
         unsnapshotted: SinceSnapshot,
     ) -> Self {
         Self {
-            number: RoomNumber::next(),
+            number: ShortDocumentId::next(),
             record,
             own,
             document,
@@ -200,7 +200,7 @@ impl RoomState {
         older: Option<Vec<Arc<Update>>>,
         reply: ReplySender<OpenedDocument>,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         if let Err(error) = self.exists() {
             return effects.answer(reply, Err(error));
@@ -208,11 +208,11 @@ impl RoomState {
         let id = member.id.clone();
         let ClientCapabilities { peer_changes, short_updates } = member.capabilities;
         self.presence.enter(member);
-        effects.then(TurnEffect::Join(id.clone()));
+        effects.then(RoomEffect::Join(id.clone()));
         let requests: Vec<_> = self.open.values().cloned().collect();
         for request in &requests {
             effects
-                .then(TurnEffect::TellOne(id.clone(), RoomEvent::Requested(Arc::clone(request))));
+                .then(RoomEffect::TellOne(id.clone(), RoomEvent::Requested(Arc::clone(request))));
         }
         let opened = OpenedDocument {
             content: self.content(since, older, now),
@@ -284,9 +284,9 @@ impl RoomState {
         settings: &'a DocumentSettings,
         now: &'a ApplyContext,
     ) -> DecisionRequirements<'a> {
-        let inbox = self.file_path.as_deref().map(|path| now.inbox.of(path));
+        let inbox_policies = self.file_path.as_deref().map(|path| now.inbox_policies.of(path));
         DecisionRequirements {
-            inbox,
+            inbox_policies,
             ..settings.requirements(self.rules.values().map(AsRef::as_ref))
         }
     }

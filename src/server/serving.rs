@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::connections::{
-    ConnectionArrival, ConnectionRegistry, ConnectionTransport, ObservedStream, SharedSocket,
+    ConnectionArrival, ConnectionRegistry, ObservedStream, SharedSocket, TcpConnection,
 };
 use crate::transport::rest::transfer::is_websocket_request;
 
@@ -80,7 +80,7 @@ fn is_of_connection(error: &io::Error) -> bool {
 /// Answers the requests of one connection, one after the other.
 async fn answer(
     stream: TcpStream,
-    transport: Arc<ConnectionTransport>,
+    transport: Arc<TcpConnection>,
     connections: ConnectionRegistry,
     router: Router,
     stop: CancellationToken,
@@ -108,7 +108,7 @@ async fn answer(
 /// Answers one request. Nothing after its head has been read when this is called, nor is it before
 /// this returns.
 fn respond(
-    transport: &Arc<ConnectionTransport>,
+    transport: &Arc<TcpConnection>,
     router: &Router,
     mut request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<Body>, Infallible>> + use<> {

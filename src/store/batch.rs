@@ -284,7 +284,7 @@ pub enum QueryScope<'a> {
     /// Requests or rules of one document.
     Document(&'a DocumentId),
     /// Requests or rules without a document.
-    Desk,
+    WorkspaceInbox,
     /// All requests or rules.
     Everything,
 }
@@ -294,7 +294,7 @@ impl<'a> QueryScope<'a> {
     pub(super) fn document(self) -> Option<&'a DocumentId> {
         match self {
             Self::Document(document) => Some(document),
-            Self::Desk | Self::Everything => None,
+            Self::WorkspaceInbox | Self::Everything => None,
         }
     }
 
@@ -302,7 +302,7 @@ impl<'a> QueryScope<'a> {
     pub(super) fn condition(self) -> &'static str {
         match self {
             Self::Document(_) => "document = $1",
-            Self::Desk => "$1 IS NULL AND document IS NULL",
+            Self::WorkspaceInbox => "$1 IS NULL AND document IS NULL",
             Self::Everything => "$1 IS NULL",
         }
     }

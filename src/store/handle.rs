@@ -21,7 +21,7 @@ pub struct Store {
 
 #[derive(Debug)]
 struct StoreShared {
-    inbox: mpsc::Sender<WriterMessage>,
+    messages: mpsc::Sender<WriterMessage>,
     readers: SqlitePool,
     counts: Arc<CommitCounters>,
     /// Counter that grows when there may be something new in the outbox of the webhooks.
@@ -93,14 +93,14 @@ pub(super) type CommitOutcome = Result<(), StoreError>;
 impl Store {
     /// Returns a handle to a writer that is running.
     pub(super) fn new(
-        inbox: mpsc::Sender<WriterMessage>,
+        messages: mpsc::Sender<WriterMessage>,
         readers: SqlitePool,
         counts: Arc<CommitCounters>,
         news: watch::Sender<u64>,
         lock: Option<File>,
     ) -> Self {
         let lock = Mutex::new(lock);
-        Self { shared: Arc::new(StoreShared { inbox, readers, counts, news, lock }) }
+        Self { shared: Arc::new(StoreShared { messages, readers, counts, news, lock }) }
     }
 
     /// Writes `batch`. When this returns `Ok` the batch survives a crash of the process and a loss
@@ -118,7 +118,7 @@ impl Store {
             return Ok(());
         }
         let (answer, outcome) = oneshot::channel();
-        let sent = self.shared.inbox.send(WriterMessage::Commit { batch, answer }).await;
+        let sent = self.shared.messages.send(WriterMessage::Commit { batch, answer }).await;
         sent.map_err(|_| StoreError::Closed)?;
         outcome.await.map_err(|_| StoreError::Closed)?.map_err(StoreError::while_writing)
     }
@@ -152,7 +152,7 @@ impl Store {
     /// directory. Later commits and reads fail as [`StoreError::Closed`]; closing twice is fine.
     pub async fn close(&self) {
         let (answer, done) = oneshot::channel();
-        if self.shared.inbox.send(WriterMessage::Close { answer }).await.is_ok() {
+        if self.shared.messages.send(WriterMessage::Close { answer }).await.is_ok() {
             // An error means that the writer has ended, which is what we wait for.
             done.await.ok();
         }

@@ -83,7 +83,7 @@ impl Store {
     ) -> Self {
         let counts = Arc::default();
         let news = watch::Sender::new(0);
-        let inbox = writer::start(writers, writer_connection, Arc::clone(&counts), news.clone());
-        Self::new(inbox, readers, counts, news, lock)
+        let messages = writer::start(writers, writer_connection, Arc::clone(&counts), news.clone());
+        Self::new(messages, readers, counts, news, lock)
     }
 }

@@ -251,7 +251,7 @@ pub struct RunRecord {
 /// State of a run. A run that has not ended is resumed after a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// The run waits for its turn.
+    /// The run waits in its queue.
     Queued,
     /// The run has begun.
     Running,

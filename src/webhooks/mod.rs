@@ -42,15 +42,15 @@ impl DeliveryWorker {
 
     /// Sends until `stop` fires; a delivery interrupted by that is sent again at the next start.
     pub async fn run(self, stop: CancellationToken) {
-        let courier = Arc::new(self);
-        let mut changes = courier.outbox.changes();
+        let worker = Arc::new(self);
+        let mut changes = worker.outbox.changes();
         let mut on_the_way: HashSet<WebhookId> = HashSet::new();
         let mut in_flight: JoinSet<WebhookId> = JoinSet::new();
         loop {
             changes.mark_unchanged();
-            let pause = match courier.outbox.deliveries().await {
+            let pause = match worker.outbox.deliveries().await {
                 Ok(Some(deliveries)) => {
-                    courier.dispatch(deliveries, &mut on_the_way, &mut in_flight)
+                    worker.dispatch(deliveries, &mut on_the_way, &mut in_flight)
                 }
                 Ok(None) => return,
                 Err(error) => {
@@ -60,7 +60,7 @@ impl DeliveryWorker {
             };
             tokio::select! {
                 () = stop.cancelled() => return,
-                heard = changes.changed() => if heard.is_err() { return },
+                change = changes.changed() => if change.is_err() { return },
                 Some(done) = in_flight.join_next() => match done {
                     Ok(hook) => { on_the_way.remove(&hook); }
                     // The failed delivery is unknown; all deliveries on the way are sent again.
@@ -98,9 +98,9 @@ impl DeliveryWorker {
                 continue;
             }
             on_the_way.insert(hook.clone());
-            let courier = Arc::clone(self);
+            let worker = Arc::clone(self);
             in_flight.spawn(async move {
-                courier.deliver(delivery).await;
+                worker.deliver(delivery).await;
                 hook
             });
         }

@@ -1,7 +1,9 @@
-//! Stories: what people and scripts do at a desk, through real socket.io clients and the real server.
+//! Stories: what people and scripts do at a desk, through real socket.io clients and the real
+//! server.
 //!
-//! One module for each behaviour. A story reads like one: people arrive, type, ask, see a request, decide. Every message
-//! of every story is compared with the samples in `fixtures/wire`, and every update with the version it must follow.
+//! One module for each behaviour. A story reads like one: people arrive, type, ask, see a request,
+//! decide. Every message of every story is compared with the samples in `fixtures/wire`, and every
+//! update with the version it must follow.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,8 +28,6 @@ mod connections;
 mod converge;
 mod crash;
 mod custom_tool;
-mod desk_rules;
-mod desk_undo;
 mod document_agent;
 mod documentation;
 mod documents;
@@ -61,3 +61,5 @@ mod transports;
 mod votes;
 mod webhooks;
 mod workspace;
+mod workspace_inbox_rules;
+mod workspace_inbox_undo;

@@ -1,4 +1,5 @@
-//! Who comes in: tokens, sessions, hosts and origins, on every door.
+//! Connections that are admitted or refused: tokens, sessions, hosts and origins, over every
+//! transport.
 
 use std::time::Duration;
 
@@ -286,7 +287,8 @@ fn health_and_readiness_are_told() {
 async fn a_server_that_cannot_store_anything_is_not_ready() {
     let copydesk = TestServer::quiet();
     assert_eq!(get(copydesk.address(), "/readyz").status, 200);
-    // Another program keeps the database to itself: nothing can be written, as on a full disk, and everything be read.
+    // Another program keeps the database to itself: nothing can be written, as on a full disk, and
+    // everything be read.
     let options =
         sqlx_sqlite::SqliteConnectOptions::new().filename(copydesk.data().join("copydesk.sqlite"));
     let pool = sqlx_sqlite::SqlitePool::connect_with(options).await.unwrap();

@@ -35,12 +35,12 @@ pub struct Line {
     pub size: Option<usize>,
 }
 
-/// What is kept, and what the turn under way adds to it.
+/// What is kept, and what the batch under way adds to it.
 #[derive(Default)]
 pub struct Book {
     kept: BTreeMap<HunkId, Line>,
-    turn: BTreeMap<HunkId, Line>,
-    /// How many decisions were taken, and in this turn.
+    batch: BTreeMap<HunkId, Line>,
+    /// How many decisions were taken, and in this batch.
     taken: BTreeMap<RequestId, usize>,
     taken_now: Vec<RequestId>,
 }
@@ -72,11 +72,11 @@ enum Applied {
 
 impl Book {
     pub fn line(&self, hunk: &HunkId) -> Line {
-        self.turn.get(hunk).or_else(|| self.kept.get(hunk)).cloned().unwrap_or_default()
+        self.batch.get(hunk).or_else(|| self.kept.get(hunk)).cloned().unwrap_or_default()
     }
 
     pub fn write(&mut self, hunk: &HunkId, line: Line) {
-        self.turn.insert(hunk.clone(), line);
+        self.batch.insert(hunk.clone(), line);
     }
 
     /// It is open again.
@@ -98,14 +98,14 @@ impl Book {
     }
 
     pub fn keep(&mut self) {
-        self.kept.append(&mut self.turn);
+        self.kept.append(&mut self.batch);
         for id in self.taken_now.drain(..) {
             *self.taken.entry(id).or_default() += 1;
         }
     }
 
     pub fn lose(&mut self) {
-        self.turn.clear();
+        self.batch.clear();
         self.taken_now.clear();
     }
 
@@ -193,8 +193,8 @@ impl Book {
         sizes.sum::<Option<usize>>().map_or(Applied::Unknown, Applied::Units)
     }
 
-    /// What the decision takes: what was proposed, and what is applied. `None`: how much that is is hard to tell, but it takes what
-    /// was proposed at least.
+    /// What the decision takes: what was proposed, and what is applied. `None`: how much that is is
+    /// hard to tell, but it takes what was proposed at least.
     fn takes(&self, case: &Case) -> Option<ApprovalRequirement> {
         let policy = case.before.proposal.policy;
         let size = match self.applied(case) {

@@ -1,4 +1,5 @@
-//! The server: a real room, the store it would have, connections; killed and restarted like the real one.
+//! The server: a real room, the store it would have, connections; killed and restarted like the
+//! real one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -214,21 +215,21 @@ impl Desk {
         self.room.settled(id, self.now_ms, &self.settings).is_some()
     }
 
-    /// The turn is kept; what leaves the server.
-    pub fn turn(&mut self) -> Vec<Out> {
-        let turn = self.room.turn();
+    /// The batch is kept; what leaves the server.
+    pub fn end_batch(&mut self) -> Vec<Out> {
+        let taken = self.room.take_batch();
         if self.wrong == Some(Mutation::ToldBeforeKept) {
-            let late = std::mem::replace(&mut self.late, turn.batch.ops().to_vec());
+            let late = std::mem::replace(&mut self.late, taken.batch.ops().to_vec());
             self.disk.keep(late.iter());
         } else {
             let wrong = self.wrong;
             let kept = |op: &&StoreOp| wrong.is_none_or(|wrong| wrong.keeps(op));
-            self.disk.keep(turn.batch.ops().iter().filter(kept));
+            self.disk.keep(taken.batch.ops().iter().filter(kept));
         }
         self.durable.clone_from(self.room.open());
         let answers = &self.answers.1;
         let mut out = Vec::new();
-        turn.kept(|told| {
+        taken.kept(|told| {
             out.extend(answers.try_iter().map(Out::Answer));
             out.push(Out::Told(told));
         });
@@ -236,25 +237,25 @@ impl Desk {
         out
     }
 
-    /// The store fails: nothing of the turn has happened.
+    /// The store fails: nothing of the batch has happened.
     pub fn loses(&mut self) -> Result<Vec<Out>, crate::rules::Broken> {
-        self.room.turn().lost(StoreError::Closed);
+        self.room.take_batch().lost(StoreError::Closed);
         let fresh = self.restarted()?;
         self.room.reload(fresh, self.now_ms, &self.settings);
         self.is_as_before()?;
         Ok(self.answers.1.try_iter().map(Out::Answer).collect())
     }
 
-    /// The power is cut before the turn is kept, or after that and before anybody is told.
+    /// The power is cut before the batch is kept, or after that and before anybody is told.
     pub fn is_cut(&mut self, kept: bool) -> Held {
-        let turn = self.room.turn();
+        let taken = self.room.take_batch();
         if kept {
-            self.disk.keep(turn.batch.ops().iter());
+            self.disk.keep(taken.batch.ops().iter());
             self.durable.clone_from(self.room.open());
         } else if let Some(wrong) = self.wrong {
-            self.disk.keep(turn.batch.ops().iter().filter(|op| wrong.half_kept(op)));
+            self.disk.keep(taken.batch.ops().iter().filter(|op| wrong.half_kept(op)));
         }
-        turn.lost(StoreError::Closed);
+        taken.lost(StoreError::Closed);
         self.answers.1.try_iter().for_each(drop);
         let fresh = self.restarted()?;
         self.room = fresh;

@@ -34,7 +34,7 @@ impl Statute {
     }
 }
 
-/// What is kept, and what it is with the turn under way.
+/// What is kept, and what it is with the batch under way.
 #[derive(Default)]
 pub struct Statutes {
     kept: BTreeMap<RuleId, Statute>,
@@ -70,7 +70,8 @@ impl Statutes {
         speaking.map(|it| it.effect).max()
     }
 
-    /// Whether a rule may deny a call; some of its changes may go back to the agent before anybody looks.
+    /// Whether a rule may deny a call; some of its changes may go back to the agent before anybody
+    /// looks.
     pub fn may_deny(&self, tool: &str, drafts: &[HunkDraft]) -> bool {
         let parts = drafts.iter().flat_map(|hunk| &hunk.parts);
         let most = parts.map(|part| length(&part.base) + length(&part.insert)).sum();
@@ -93,7 +94,8 @@ impl Statutes {
         self.strictest(&request.proposal.origin.tool, units(request)) == Some(RuleEffect::Ask)
     }
 
-    /// Holds a request that has just been made to the rules: `request` is what became of it at once.
+    /// Holds a request that has just been made to the rules: `request` is what became of it at
+    /// once.
     pub fn judge(&self, request: &ApprovalRequest, gate: ApprovalMode) -> Held {
         let (tool, units) = (request.proposal.origin.tool.as_str(), units(request));
         let strictest = self.strictest(tool, units);

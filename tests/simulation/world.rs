@@ -1,4 +1,4 @@
-//! People, agents and reviewers around one room, and what must hold after each turn of it.
+//! People, agents and reviewers around one room, and what must hold after each batch of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +20,10 @@ use crate::shadow::Shadow;
 use crate::statutes::Statutes;
 
 mod agents;
+mod batches;
 mod checks;
 mod owners;
 mod reviewers;
-mod turns;
 
 const OPENING: &str = "It was a bright cold day. She recieve 😀 letters.\n\n- one itme\n- two item\n\nThan it ended.\n";
 const POLICIES: [DecisionPolicy; 6] = [
@@ -34,7 +34,8 @@ const POLICIES: [DecisionPolicy; 6] = [
     DecisionPolicy::NotRequester,
     DecisionPolicy::Owner,
 ];
-/// What people put in place of what was proposed; few texts, so that two may want the same, and one that is long.
+/// What people put in place of what was proposed; few texts, so that two may want the same, and one
+/// that is long.
 const TEXTS: [&str; 3] = ["the cat", "東京 😀 and a cat that sat on the mat", ""];
 /// A look counts for so long.
 const LOOK_MS: u64 = 15_000;
@@ -75,7 +76,7 @@ pub struct World {
     statutes: Statutes,
     /// How many rules were asked for.
     ruled: usize,
-    /// Requests whose hunks were accepted in this turn.
+    /// Requests whose hunks were accepted in this batch.
     accepted: BTreeSet<RequestId>,
     /// Since when which connections look at a request.
     looks: BTreeMap<RequestId, BTreeMap<MemberId, u64>>,
@@ -159,9 +160,9 @@ impl World {
             925..931 => self.is_cut()?,
             931..937 => self.loses()?,
             937..945 => self.rules()?,
-            _ => self.turn()?,
+            _ => self.take_batch()?,
         }
-        if self.busy && self.random.u8(..3) == 0 { self.turn() } else { Ok(()) }
+        if self.busy && self.random.u8(..3) == 0 { self.take_batch() } else { Ok(()) }
     }
 
     // People.

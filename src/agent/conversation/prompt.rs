@@ -31,7 +31,7 @@ const PLAN_MODE: &str = include_str!("../prompts/plan.md");
 /// the selection (or its beginning) is shown.
 pub const DOCUMENT_LIMIT: usize = 200_000;
 
-/// Maximum size in bytes of the earlier turns that a client may add; the newest are kept.
+/// Maximum size in bytes of the earlier messages that a client may add; the newest are kept.
 const HISTORY_LIMIT: usize = 20_000;
 
 /// Context of a request.
@@ -48,7 +48,7 @@ pub struct PromptContext<'a> {
     pub seen: Option<&'a ShownDocument>,
     /// Selection of the person, in UTF-16 units of `document`; valid there.
     pub selection: Option<(usize, usize)>,
-    /// Earlier turns that the server does not have: role and text, oldest first.
+    /// Earlier messages that the server does not have: role and text, oldest first.
     pub history: &'a [(String, String)],
     /// Decisions of people since the model was last told.
     pub news: &'a DecisionUpdates,
@@ -167,7 +167,7 @@ fn since(seen: &ShownDocument, now: &DocumentSnapshot, tag: &str) -> String {
     let head = format!("Current Document:\n(data, {len} UTF-16 units, version {version}.)");
     let shown =
         format!("as shown at the beginning of this conversation (version {})", before.version);
-    let told = |units: &str, ChangedPassage { old, new }: &ChangedPassage| {
+    let passage = |units: &str, ChangedPassage { old, new }: &ChangedPassage| {
         let words = after.text.slice(new.clone()).unwrap_or_default();
         let block = fenced("document", tag, version, &words);
         format!(
@@ -177,10 +177,10 @@ fn since(seen: &ShownDocument, now: &DocumentSnapshot, tag: &str) -> String {
     };
     match &*document_updates::since(before, after) {
         [] => format!("{head} It reads {shown}."),
-        [only] => format!("{head} It reads {shown}, except that {}", told("units", only)),
+        [only] => format!("{head} It reads {shown}, except that {}", passage("units", only)),
         several => {
-            let told: Vec<_> = several.iter().map(|it| told("Units", it)).collect();
-            format!("{head} It reads {shown}, except for these passages:\n{}", told.join("\n"))
+            let passages: Vec<_> = several.iter().map(|it| passage("Units", it)).collect();
+            format!("{head} It reads {shown}, except for these passages:\n{}", passages.join("\n"))
         }
     }
 }
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_earlier_turns_are_kept() {
+    fn the_newest_earlier_messages_are_kept() {
         let turn = |text: &str| ("user".to_owned(), text.to_owned());
         let history = [turn("old"), turn(&"x".repeat(HISTORY_LIMIT - 2)), turn("ab")];
         let text = texts(&briefing(None, &history)).remove(1);

@@ -51,7 +51,7 @@ pub fn end(
     entries: &[TranscriptEntry],
     state: RunState,
 ) -> (RunEndKind, &str, Option<RunEndReason>) {
-    let told = entries.iter().find_map(|entry| match &entry.kind {
+    let response = entries.iter().find_map(|entry| match &entry.kind {
         EntryKind::End { subtype, message, code, .. } => {
             Some((*subtype, message.as_str(), code.clone()))
         }
@@ -60,7 +60,7 @@ pub fn end(
         | EntryKind::Cleared { .. }
         | EntryKind::Results { .. } => None,
     });
-    told.unwrap_or_else(|| {
+    response.unwrap_or_else(|| {
         let kind = match state {
             RunState::Ended(kind) => kind,
             RunState::Queued | RunState::Running => RunEndKind::Error,

@@ -13,7 +13,8 @@ pub enum CallSource {
     /// REST.
     Rest,
     /// A person who proposes a request again.
-    Desk,
+    #[serde(rename = "desk")]
+    WorkspaceInbox,
 }
 
 impl CallSource {
@@ -23,7 +24,7 @@ impl CallSource {
             Self::Mcp => "mcp",
             Self::Messages => "messages_api",
             Self::Rest => "rest",
-            Self::Desk => "desk",
+            Self::WorkspaceInbox => "desk",
         }
     }
 }

@@ -55,9 +55,9 @@ impl AgentService {
         let request = open.into_iter().find(|request| *request.id() == id);
         let sent_back = decision.sent_back.as_ref().zip(request.as_ref());
         if sent_back.is_some_and(|(input, request)| *input != request.proposal.origin.input) {
-            let told =
+            let message =
                 "`updated_input` differs from the proposed input; use `decision: edit` to run it";
-            return Err(RoomError::Invalid(told.to_owned()));
+            return Err(RoomError::Invalid(message.to_owned()));
         }
         // The room checks changes of a text, but does not know the rules for files.
         if let Some(request) = request.as_ref().filter(|request| !request.hunks.is_empty()) {

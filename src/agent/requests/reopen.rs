@@ -13,7 +13,7 @@ use crate::approvals::{ApprovalRequest, DecisionError, InvalidDecisionReason};
 use crate::ids::{HunkId, RequestId, SessionId};
 use crate::permissions::Principal;
 use crate::rooms::command::ProposeAgain;
-use crate::rooms::{DESK, RoomError, RoomHandle};
+use crate::rooms::{RoomError, RoomHandle, WORKSPACE_INBOX};
 use crate::store::{SessionRecord, StoreOp};
 use crate::tools::{ApprovalWait, ToolCall};
 
@@ -63,7 +63,7 @@ impl AgentService {
         by: Principal,
         session: Option<SessionId>,
     ) -> Result<ReopenOutcome, AskError> {
-        if room.document().as_str() != DESK {
+        if room.document().as_str() != WORKSPACE_INBOX {
             return Ok(ReopenOutcome::Same(room.reopen(wish, by).await?));
         }
         if wish.hunks.is_some() {
@@ -122,7 +122,7 @@ fn repeat(old: &ApprovalRequest, by: Principal, session: SessionId) -> CallReque
         prompt,
         outside: ExternalCall {
             call,
-            source: CallSource::Desk,
+            source: CallSource::WorkspaceInbox,
             base: None,
             deadline_ms: None,
             again_of: Some(proposal.origin.id.clone()),

@@ -10,7 +10,7 @@ use crate::failpoint;
 use crate::ids::RequestId;
 use crate::permissions::{Action, Principal};
 use crate::rooms::command::{UndoChange, UndoFileChange};
-use crate::rooms::{DESK, RequestResult, RoomError, RoomHandle, RoomResult};
+use crate::rooms::{RequestResult, RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
 use crate::tools::workspace::undo_file::{CurrentFile, FileChange, FileSinceCall, changed_since};
 use crate::tools::{ToolError, ToolResult};
 
@@ -30,7 +30,7 @@ impl AgentService {
         wish: UndoChange,
         by: Principal,
     ) -> RequestResult {
-        if room.document().as_str() != DESK {
+        if room.document().as_str() != WORKSPACE_INBOX {
             return room.undo(wish, by).await;
         }
         if self.shared.stop.is_cancelled() {

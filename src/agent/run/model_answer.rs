@@ -42,9 +42,9 @@ pub async fn listen(
     sketching: &mut CallPreviews<'_>,
 ) -> (RunInput, Vec<FailedTryUsage>) {
     run_events.stream_start().await;
-    let mut heard = ModelProgress::default();
-    let event = until_end(run_events, stream, cancel, &mut heard, sketching).await;
-    heard.notify(run_events).await;
+    let mut progress = ModelProgress::default();
+    let event = until_end(run_events, stream, cancel, &mut progress, sketching).await;
+    progress.notify(run_events).await;
     run_events.stream_end().await;
     sketching
         .end(match &event {
@@ -52,29 +52,29 @@ pub async fn listen(
             _ => None,
         })
         .await;
-    (event, heard.lost)
+    (event, progress.lost)
 }
 
 async fn until_end(
     run_events: &RunEvents,
     stream: AnswerStream,
     cancel: &CancellationToken,
-    heard: &mut ModelProgress,
+    progress: &mut ModelProgress,
     sketching: &mut CallPreviews<'_>,
 ) -> RunInput {
     let mut stream = pin!(stream);
     loop {
-        let due = heard.due;
+        let due = progress.due;
         let delta = tokio::select! {
             biased;
             () = cancel.cancelled() => {
                 if let Some(Some(Ok(AnswerDelta::Lost(lost)))) = stream.next().now_or_never() {
-                    heard.lost.push(lost);
+                    progress.lost.push(lost);
                 }
-                return RunInput::Cancelled { partial: heard.text.clone() };
+                return RunInput::Cancelled { partial: progress.text.clone() };
             }
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
-                heard.notify(run_events).await;
+                progress.notify(run_events).await;
                 continue;
             }
             delta = stream.next() => delta,
@@ -84,36 +84,36 @@ async fn until_end(
         };
         match delta {
             Some(Ok(AnswerDelta::Text(text) | AnswerDelta::NextText(text))) => {
-                heard.text(run_events, &text).await;
+                progress.text(run_events, &text).await;
             }
             Some(Ok(AnswerDelta::ToolUse { index, id, name })) => {
-                heard.notify(run_events).await;
+                progress.notify(run_events).await;
                 sketching.begin(index, id, name);
             }
             Some(Ok(AnswerDelta::ToolInput { index, partial_json })) => {
-                heard.size += partial_json.len();
+                progress.size += partial_json.len();
                 sketching.grow(index, &partial_json);
             }
             // Reasoning is for the model alone.
             Some(Ok(AnswerDelta::Block(_))) => {}
             Some(Ok(AnswerDelta::Reset)) => {
                 sketching.start_again().await;
-                *heard = ModelProgress {
-                    lost: std::mem::take(&mut heard.lost),
+                *progress = ModelProgress {
+                    lost: std::mem::take(&mut progress.lost),
                     ..ModelProgress::default()
                 };
                 run_events.stream_start().await;
             }
-            Some(Ok(AnswerDelta::Lost(lost))) => heard.lost.push(lost),
+            Some(Ok(AnswerDelta::Lost(lost))) => progress.lost.push(lost),
             Some(Ok(AnswerDelta::Done(answer))) => return RunInput::Answered(answer),
             Some(Err(ModelError::Cancelled)) => {
-                return RunInput::Cancelled { partial: heard.text.clone() };
+                return RunInput::Cancelled { partial: progress.text.clone() };
             }
-            Some(Err(error)) => return heard.failed(failed(&error)),
-            None => return heard.failed(failed(&ModelError::CutOff)),
+            Some(Err(error)) => return progress.failed(failed(&error)),
+            None => return progress.failed(failed(&ModelError::CutOff)),
         }
-        if heard.size > ANSWER_LIMIT {
-            return heard.failed(RunEnd::limit("The model's answer was too long"));
+        if progress.size > ANSWER_LIMIT {
+            return progress.failed(RunEnd::limit("The model's answer was too long"));
         }
     }
 }

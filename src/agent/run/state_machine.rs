@@ -148,7 +148,7 @@ pub struct RunMachine {
     /// `true` for an external call: no model continues after it.
     is_call: bool,
     /// `true` if people have got anything from this run: words, a change or a request.
-    heard: bool,
+    has_output: bool,
     /// Number of calls in an answer during which the provider paused. They are lost unless the rest
     /// of the answer makes them again.
     left_out: usize,
@@ -171,18 +171,18 @@ impl RunMachine {
     pub fn resume_from(limits: RunLimits, said: &[TranscriptEntry]) -> (Self, Vec<RunAction>) {
         let rounds =
             said.iter().filter(|entry| matches!(entry.kind, EntryKind::Answer { .. })).count();
-        let heard = said.iter().any(|entry| is_something(&entry.kind));
+        let has_output = said.iter().any(|entry| is_something(&entry.kind));
         let (is_call, left_out, state) = (false, 0, MachineState::Calling);
-        let mut turn = Self { limits, rounds, is_call, heard, left_out, state };
+        let mut machine = Self { limits, rounds, is_call, has_output, left_out, state };
         let effects = match said.last().map(|entry| &entry.kind) {
-            Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
-            Some(EntryKind::End { .. }) => turn.over(Vec::new(), RunEnd::success()),
+            Some(EntryKind::Answer { content, stop }) => machine.after_answer(content, stop),
+            Some(EntryKind::End { .. }) => machine.over(Vec::new(), RunEnd::success()),
             Some(
                 EntryKind::Cleared { .. } | EntryKind::Prompt { .. } | EntryKind::Results { .. },
             )
-            | None => turn.call_model_or_end(Vec::new()),
+            | None => machine.call_model_or_end(Vec::new()),
         };
-        (turn, effects)
+        (machine, effects)
     }
 
     /// Resumes an external call. The call is the run's only answer, as if a model had given it.
@@ -192,24 +192,25 @@ impl RunMachine {
         call: &ToolCall,
     ) -> (Self, Vec<RunAction>) {
         let state = MachineState::Calling;
-        let mut turn = Self { limits, rounds: 0, is_call: true, heard: true, left_out: 0, state };
+        let mut machine =
+            Self { limits, rounds: 0, is_call: true, has_output: true, left_out: 0, state };
         let ToolCall { id, name, input } = call.clone();
         let content = vec![ContentBlock::ToolUse { id, name, input }];
         let effects = match said.last().map(|entry| &entry.kind) {
-            Some(EntryKind::Answer { content, stop }) => turn.after_answer(content, stop),
+            Some(EntryKind::Answer { content, stop }) => machine.after_answer(content, stop),
             Some(EntryKind::Results { .. } | EntryKind::End { .. }) => {
-                turn.over(Vec::new(), RunEnd::called())
+                machine.over(Vec::new(), RunEnd::called())
             }
             Some(EntryKind::Cleared { .. } | EntryKind::Prompt { .. }) | None => {
                 let mut effects = vec![RunAction::Append(EntryKind::Answer {
                     content: content.clone(),
                     stop: StopReason::ToolUse,
                 })];
-                effects.extend(turn.after_answer(&content, &StopReason::ToolUse));
+                effects.extend(machine.after_answer(&content, &StopReason::ToolUse));
                 effects
             }
         };
-        (turn, effects)
+        (machine, effects)
     }
 
     /// Handles an event and returns the next actions. An event that does not fit the state (a late
@@ -225,7 +226,7 @@ impl RunMachine {
             }
             (MachineState::Running { index, mut left, mut answers }, RunInput::Ran(answer)) => {
                 left.pop_front();
-                self.heard |= is_outcome(&answer);
+                self.has_output |= is_outcome(&answer);
                 answers.push(answer);
                 self.next_call(index + 1, left, answers)
             }
@@ -253,16 +254,17 @@ impl RunMachine {
         let stop = answer.stop_reason;
         let details = answer.stop_details.as_ref().map(why).unwrap_or_default();
         let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse { .. });
-        let told = answer.calls_left_out + answer.content.iter().filter(|it| is_call(it)).count();
+        let announced =
+            answer.calls_left_out + answer.content.iter().filter(|it| is_call(it)).count();
         let content: Vec<_> =
             answer.content.into_iter().filter(|block| worth_keeping(block, &stop)).collect();
         let made = content.iter().filter(|block| is_call(block)).count();
         let paused = std::mem::take(&mut self.left_out);
-        let left_out = told - made + if made > 0 { 0 } else { paused };
+        let left_out = announced - made + if made > 0 { 0 } else { paused };
         if stop == StopReason::PauseTurn {
             self.left_out = left_out;
         }
-        self.heard |= content.iter().any(is_words);
+        self.has_output |= content.iter().any(is_words);
         let mut effects = Vec::new();
         if !content.is_empty() {
             effects.push(RunAction::Append(EntryKind::Answer {
@@ -283,7 +285,7 @@ impl RunMachine {
     /// Returns the end of a run whose model says that it is done. It is an error if people got no
     /// word, or if a call was begun but not made.
     fn end_after_success(&self, left_out: usize) -> RunEnd {
-        match (left_out, self.heard) {
+        match (left_out, self.has_output) {
             (0, true) => RunEnd::success(),
             (0, false) => RunEnd::error(
                 RunEndReason::ModelSilent,
@@ -456,9 +458,9 @@ mod tests {
     }
 
     fn began() -> RunMachine {
-        let (turn, effects) = RunMachine::resume_from(LIMITS, &asked());
+        let (machine, effects) = RunMachine::resume_from(LIMITS, &asked());
         assert_eq!(effects, [RunAction::CallModel]);
-        turn
+        machine
     }
 
     fn answer(calls: usize, stop_reason: StopReason) -> RunInput {
@@ -503,25 +505,25 @@ mod tests {
 
     #[test]
     fn calls_run_in_block_order_and_are_answered_in_one_message() {
-        let mut turn = began();
-        let effects = turn.on(answer(2, StopReason::ToolUse));
+        let mut machine = began();
+        let effects = machine.on(answer(2, StopReason::ToolUse));
         assert!(
             matches!(&effects[0], RunAction::Append(EntryKind::Answer { content, .. }) if content.len() == 3)
         );
         assert!(matches!(&effects[1], RunAction::RunTool(0, call) if call.id == "0"));
-        let effects = turn.on(ran("0"));
+        let effects = machine.on(ran("0"));
         assert!(matches!(&effects[..], [RunAction::RunTool(1, call)] if call.id == "1"));
-        let effects = turn.on(ran("1"));
+        let effects = machine.on(ran("1"));
         assert_eq!(results(&effects[0]), [("0", false), ("1", false)]);
         assert_eq!(effects[1..], [RunAction::CallModel]);
     }
 
     #[test]
     fn calls_beyond_the_limit_are_answered_but_not_run() {
-        let mut turn = began();
-        turn.on(answer(4, StopReason::ToolUse));
-        turn.on(ran("0"));
-        let effects = turn.on(ran("1"));
+        let mut machine = began();
+        machine.on(answer(4, StopReason::ToolUse));
+        machine.on(ran("0"));
+        let effects = machine.on(ran("1"));
         let expected = [("0", false), ("1", false), ("2", true), ("3", true)];
         assert_eq!(results(&effects[0]), expected);
     }
@@ -547,7 +549,7 @@ mod tests {
 
     #[test]
     fn a_call_that_was_not_made_and_an_answer_without_words_are_no_success() {
-        let told = |event: RunInput, turn: &mut RunMachine| match turn.on(event).pop() {
+        let told = |event: RunInput, machine: &mut RunMachine| match machine.on(event).pop() {
             Some(RunAction::Finish(end)) => end.reason,
             other => panic!("no end: {other:?}"),
         };
@@ -567,12 +569,12 @@ mod tests {
         assert_eq!(told(of(Vec::new(), 0), &mut began()), Some(RunEndReason::ModelSilent));
 
         let silent_call = |outcome: ToolOutcome| {
-            let mut turn = began();
+            let mut machine = began();
             let content = vec![ContentBlock::tool_use("0", "tool", json!({}))];
             let RunInput::Answered(calls) = answer(0, StopReason::ToolUse) else { panic!() };
-            turn.on(RunInput::Answered(AssistantMessage { content, ..calls }));
-            turn.on(RunInput::Ran(outcome));
-            told(of(Vec::new(), 0), &mut turn)
+            machine.on(RunInput::Answered(AssistantMessage { content, ..calls }));
+            machine.on(RunInput::Ran(outcome));
+            told(of(Vec::new(), 0), &mut machine)
         };
         assert_eq!(
             silent_call(ToolOutcome::default()),
@@ -585,27 +587,30 @@ mod tests {
 
     #[test]
     fn a_pause_is_followed_by_another_call_within_the_rounds() {
-        let mut turn = began();
+        let mut machine = began();
         for _ in 0..2 {
-            let effects = turn.on(answer(0, StopReason::PauseTurn));
+            let effects = machine.on(answer(0, StopReason::PauseTurn));
             assert_eq!(effects.last(), Some(&RunAction::CallModel));
         }
-        assert_eq!(ends(&turn.on(answer(0, StopReason::PauseTurn))), Some(RunEndKind::Limit));
+        assert_eq!(ends(&machine.on(answer(0, StopReason::PauseTurn))), Some(RunEndKind::Limit));
     }
 
     #[test]
     fn a_call_that_is_lost_in_a_pause_is_owned_up_to() {
-        let mut turn = began();
-        assert_eq!(turn.on(answer(1, StopReason::PauseTurn)).last(), Some(&RunAction::CallModel));
-        let effects = turn.on(answer(0, StopReason::EndTurn));
+        let mut machine = began();
+        assert_eq!(
+            machine.on(answer(1, StopReason::PauseTurn)).last(),
+            Some(&RunAction::CallModel)
+        );
+        let effects = machine.on(answer(0, StopReason::EndTurn));
         let Some(RunAction::Finish(end)) = effects.last() else { panic!("{effects:?}") };
         assert_eq!(end.reason, Some(RunEndReason::ModelIncomplete));
         // The call is made again.
-        let mut turn = began();
-        turn.on(answer(1, StopReason::PauseTurn));
-        turn.on(answer(1, StopReason::ToolUse));
-        turn.on(ran("0"));
-        assert_eq!(ends(&turn.on(answer(0, StopReason::EndTurn))), Some(RunEndKind::Success));
+        let mut machine = began();
+        machine.on(answer(1, StopReason::PauseTurn));
+        machine.on(answer(1, StopReason::ToolUse));
+        machine.on(ran("0"));
+        assert_eq!(ends(&machine.on(answer(0, StopReason::EndTurn))), Some(RunEndKind::Success));
     }
 
     #[test]
@@ -643,26 +648,26 @@ mod tests {
 
     #[test]
     fn a_run_ends_after_its_rounds_with_every_call_answered() {
-        let mut turn = began();
+        let mut machine = began();
         for _ in 0..2 {
-            turn.on(answer(1, StopReason::ToolUse));
-            assert_eq!(turn.on(ran("0")).last(), Some(&RunAction::CallModel));
+            machine.on(answer(1, StopReason::ToolUse));
+            assert_eq!(machine.on(ran("0")).last(), Some(&RunAction::CallModel));
         }
-        turn.on(answer(1, StopReason::ToolUse));
-        let effects = turn.on(ran("0"));
+        machine.on(answer(1, StopReason::ToolUse));
+        let effects = machine.on(ran("0"));
         assert_eq!(results(&effects[0]), [("0", false)]);
         assert_eq!(ends(&effects), Some(RunEndKind::Limit));
     }
 
     #[test]
     fn cancelling_answers_what_is_left_and_nothing_happens_afterwards() {
-        let mut turn = began();
-        turn.on(answer(2, StopReason::ToolUse));
-        turn.on(ran("0"));
-        let effects = turn.on(RunInput::Cancelled { partial: String::new() });
+        let mut machine = began();
+        machine.on(answer(2, StopReason::ToolUse));
+        machine.on(ran("0"));
+        let effects = machine.on(RunInput::Cancelled { partial: String::new() });
         assert_eq!(results(&effects[0]), [("0", false), ("1", true)]);
         assert_eq!(ends(&effects), Some(RunEndKind::Cancelled));
-        assert_eq!(turn.on(ran("1")), []);
+        assert_eq!(machine.on(ran("1")), []);
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl AgentService {
         // A request may wait in the room of another document, in the workspace inbox, or in the
         // room of a file.
         let waiting = shared.store.open_requests_of(session, name).await?;
-        let mut told = None;
+        let mut response = None;
         if record.finished_ms.is_some() {
             let document = run.ask.document.as_ref();
             let said = shared.said_in(session, document, name, ResultTexts::LeftOut).await?;
@@ -51,9 +51,9 @@ impl AgentService {
                 Some(room) => room.read().await.ok(),
                 None => None,
             };
-            told = Some(how_it_ended(&said, record.state, now.as_ref()));
+            response = Some(how_it_ended(&said, record.state, now.as_ref()));
         }
-        Ok(Some(RunStatus { record, prompt: run.ask.prompt, waiting, response: told }))
+        Ok(Some(RunStatus { record, prompt: run.ask.prompt, waiting, response }))
     }
 
     /// Waits until a run has ended; returns at once if there is no such run.

@@ -81,7 +81,7 @@ async fn a_rejection_reaches_the_model_and_nothing_is_updated() {
     let update = &response.updates[0];
     assert_eq!((update.status, update.extent), (RequestStatus::Rejected, UpdateExtent::Full));
     assert_eq!(response.message, "Understood.");
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(told.starts_with("User rejected: Keep my voice\n"), "{told}");
     assert!(is_error && told.contains("reads as you last saw it"), "{told}");
     assert_eq!(stage.text().await, "Old words.");
@@ -108,7 +108,7 @@ async fn words_that_nobody_sees_are_pointed_out_whatever_the_tool_and_nul_is_den
         stage.room.decide(request.id().clone(), no, owner()).await.unwrap();
     }
     stage.response().await;
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(is_error && told.starts_with("The text contains NUL"), "{told}");
 }
 
@@ -121,7 +121,7 @@ async fn a_selection_is_replaced_and_nothing_else() {
     let response = stage.response().await;
     assert_eq!(partial(&response), ("fox", 4, 15));
     assert_eq!(stage.text().await, "The fox jumps.");
-    let told = &stage.model.told()[0].0;
+    let told = &stage.model.tool_results()[0].0;
     assert!(told.ends_with("at version 1 and reads as you proposed."), "{told}");
 }
 
@@ -256,7 +256,7 @@ async fn a_manuscript_of_500_000_characters_can_be_edited() {
     stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     let told = "Applied: 1 accepted.\nThe document is now at version 1 and reads as you proposed.";
-    assert_eq!(stage.model.told()[0].0, told);
+    assert_eq!(stage.model.tool_results()[0].0, told);
 }
 
 #[tokio::test]
@@ -283,7 +283,7 @@ async fn an_unknown_tool_is_told_what_there_is() {
         .plays([calls([("fly", json!({})), ("update_full_document", bad)]), says("I cannot.")]);
     stage.ask("Fly").await;
     stage.response().await;
-    let told = stage.model.told();
+    let told = stage.model.tool_results();
     let said = &told[0].0;
     assert!(
         said.starts_with("Unknown tool: fly. Available tools: update_full_document, "),
@@ -304,7 +304,7 @@ async fn who_calls_a_tool_that_is_not_there_is_told_of_those_that_are() {
     stage.model.plays([calls([read, plan]), says("I cannot.")]);
     stage.ask("Read").await;
     stage.response().await;
-    for (said, _) in stage.model.told() {
+    for (said, _) in stage.model.tool_results() {
         let listed = said.split_once("Available tools: ").unwrap().1;
         assert!(listed.starts_with("update_full_document, update_selection"), "{said}");
         assert!(!listed.contains("Write") && !listed.contains("ExitPlanMode"), "{said}");
@@ -353,7 +353,7 @@ async fn some_changes_accepted_is_told_as_partly() {
     stage.room.decide(request.id().clone(), decision, owner()).await.unwrap();
     let response = stage.response().await;
     assert_eq!(full(&response), "The cat sat. The dog barkd. A bird sang.");
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(told.starts_with("Partly applied: 1 accepted, 1 rejected."), "{told}");
     assert!(!is_error && told.contains("are now units"), "{told}");
 }
@@ -368,7 +368,7 @@ async fn an_expired_request_is_told_in_the_agreed_words() {
     stage.room.requests().await.unwrap();
     let response = stage.response().await;
     assert!(nothing(&response));
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     let words = "Approval timed out after 300s; the tool was not executed. Do not retry unless the user asks.";
     assert!(is_error && told.starts_with(words), "{told}");
 }
@@ -385,7 +385,7 @@ async fn people_who_type_meanwhile_are_told_to_the_model() {
     let response = stage.response().await;
     assert_eq!(partial(&response), ("Drei.", 10, 16));
     assert_eq!(stage.text().await, "Zero. One. Two. Drei.");
-    let told = &stage.model.told()[0].0;
+    let told = &stage.model.tool_results()[0].0;
     assert!(told.contains("at version 2, 21 UTF-16 units long"), "{told}");
     let view = stage.model.asked()[1].document.clone().unwrap();
     assert_eq!(view.text, "Zero. One. Two. Drei.");
@@ -407,7 +407,7 @@ async fn two_changes_of_one_turn_are_asked_one_after_the_other() {
     let response = stage.response().await;
     assert_eq!(full(&response), "Uno. Two. Tres, tres.");
     assert_eq!(response.updates.len(), 2);
-    assert_eq!(stage.model.told().len(), 2);
+    assert_eq!(stage.model.tool_results().len(), 2);
 }
 
 #[tokio::test]

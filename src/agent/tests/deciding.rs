@@ -149,7 +149,7 @@ impl DecidingFixture {
     /// Waits for the end of the run; returns the model's result of its call.
     async fn told(&mut self) -> (String, bool) {
         self.stage.response().await;
-        self.stage.model.told().remove(0)
+        self.stage.model.tool_results().remove(0)
     }
 
     async fn text(&self) -> String {

@@ -17,7 +17,7 @@ async fn told_after(stage: &mut TestAgent, tool: &str, input: Value) -> (String,
     stage.model.plays([calls([(tool, input)]), says("Done.")]);
     stage.ask("Please").await;
     stage.response().await;
-    stage.model.told().remove(0)
+    stage.model.tool_results().remove(0)
 }
 
 async fn another(stage: &TestAgent, title: &str, text: &str) -> RoomHandle {
@@ -88,7 +88,7 @@ async fn every_occurrence_is_decided_on_its_own() {
     stage.room.decide(request.id().clone(), decision, owner()).await.unwrap();
     stage.response().await;
     assert_eq!(stage.text().await, "Eva met Ana. Anatole saw Eva.");
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(!is_error && told.starts_with("Partly applied: 2 accepted, 1 rejected"), "{told}");
 }
 
@@ -152,7 +152,7 @@ async fn reading_shows_the_newest_text_and_only_the_model_its_words() {
     ]);
     stage.ask("What is in the middle?").await;
     stage.response().await;
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(
         !is_error && told.contains("Units 4 to 7 of 14 (data):") && told.contains("\ntwo\n"),
         "{told}"
@@ -192,7 +192,7 @@ async fn another_document_is_read_before_it_is_changed_and_its_people_decide() {
     assert!(matches!(response.update, ResponseUpdate::None), "{response:?}");
     assert_eq!(other.read().await.unwrap().text.to_string(), "Lamp: a light that burns.");
     assert_eq!(stage.text().await, "Mine.");
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(!is_error && told.contains("reads as you proposed"), "{told}");
     let shown = shown(&stage);
     assert!(shown.contains("Glossary") && shown.contains("approved"), "{shown}");
@@ -226,7 +226,7 @@ async fn what_the_person_may_not_open_the_model_may_not_either() {
         let ask = RunRequest { principal: guest.clone(), ..stage.question("Please") };
         stage.agents.ask(ask).await.unwrap();
         stage.response().await;
-        let (told, is_error) = stage.model.told().remove(0);
+        let (told, is_error) = stage.model.tool_results().remove(0);
         assert!(!told.contains("Secret") && !told.contains("words nobody"), "{told}");
         assert_eq!(is_error, tool != "list_documents", "{tool}: {told}");
     }

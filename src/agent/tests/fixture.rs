@@ -135,7 +135,7 @@ impl MockModel {
     }
 
     /// Returns the tool results and notes of the latest request, in order.
-    pub fn told(&self) -> Vec<(String, bool)> {
+    pub fn tool_results(&self) -> Vec<(String, bool)> {
         let asked = self.asked();
         let last = asked.last().and_then(|request| request.messages.last()).expect("a call");
         let result = |block: &ContentBlock| match block {

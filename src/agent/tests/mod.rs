@@ -2,11 +2,11 @@
 
 pub(crate) mod budgets;
 pub(crate) mod calling;
+pub(crate) mod changed_decisions;
 pub(crate) mod conversation_stories;
 pub(crate) mod deciding;
 pub(crate) mod editing;
 pub(crate) mod fixture;
-pub(crate) mod hearing;
 pub(crate) mod modes;
 pub(crate) mod plans;
 pub(crate) mod restarts;

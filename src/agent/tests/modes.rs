@@ -233,7 +233,7 @@ async fn a_hook_that_panics_denies_the_call() {
     stage.ask("Rewrite").await;
     stage.response().await;
     let told = "This call could not be checked; it was not executed".to_owned();
-    assert_eq!(stage.model.told(), [(told, true)]);
+    assert_eq!(stage.model.tool_results(), [(told, true)]);
 }
 
 #[tokio::test]
@@ -243,6 +243,6 @@ async fn a_hook_that_fails_denies_the_call() {
     stage.model.plays([rewrites("New."), says("Sorry.")]);
     stage.ask("Rewrite").await;
     stage.response().await;
-    assert_eq!(stage.model.told(), [("Not today".to_owned(), true)]);
+    assert_eq!(stage.model.tool_results(), [("Not today".to_owned(), true)]);
     assert_eq!(stage.text().await, "Old.");
 }

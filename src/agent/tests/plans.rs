@@ -60,7 +60,7 @@ async fn plan(stage: &mut TestAgent) -> Arc<ApprovalRequest> {
 }
 
 fn told(stage: &TestAgent) -> (String, bool) {
-    stage.model.told().remove(0)
+    stage.model.tool_results().remove(0)
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn before_that_every_change_is_denied_and_reading_is_not() {
     ];
     let mut stage = planning(part).await;
     stage.response().await;
-    let told = stage.model.told();
+    let told = stage.model.tool_results();
     assert!(told[0].1 && told[0].0.contains("call ExitPlanMode"), "{told:?}");
     assert!(!told[1].1, "{told:?}");
     assert!(told[2].1 && told[2].0.contains("create_new_document was not executed"), "{told:?}");
@@ -116,7 +116,7 @@ async fn changes_called_together_with_the_plan_are_denied_also_if_it_is_approved
     let request = plan(&mut stage).await;
     decide(&stage, &request, RequestVerdict::Approve).await;
     stage.response().await;
-    let told = stage.model.told();
+    let told = stage.model.tool_results();
     assert_eq!((told[0].1, told[1].1), (false, true), "{told:?}");
     assert_eq!(stage.text().await, "Old.");
 }

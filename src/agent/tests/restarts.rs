@@ -57,7 +57,7 @@ async fn a_decision_that_was_taken_while_nobody_waited_is_not_lost() {
     let ResponseUpdate::Partial { text, start, end, .. } = response.update else { panic!() };
     assert_eq!((text.as_str(), start, end), ("fox", 4, 15));
     assert_eq!(stage.text().await, "The fox.");
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(told.starts_with("Applied: 1 accepted.") && !is_error, "{told}");
 }
 
@@ -80,7 +80,7 @@ async fn a_second_call_of_the_turn_is_run_after_the_restart_and_the_first_is_not
     stage.room.decide(open[0].id().clone(), approve, owner()).await.unwrap();
     stage.response().await;
     assert_eq!(stage.text().await, "Uno. Two. Tres.");
-    assert_eq!(stage.model.told().len(), 2);
+    assert_eq!(stage.model.tool_results().len(), 2);
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn words_that_were_written_meanwhile_are_told_whatever_else_has_changed() 
     stage.ask("Spelling, please").await;
     approved_late(&mut stage, "ANA WROTE THIS. ").await;
     stage.response().await;
-    let (told, _) = stage.model.told().remove(0);
+    let (told, _) = stage.model.tool_results().remove(0);
     // The note tells two places, and not the text between them.
     assert!(
         told.contains("ANA WROTE THIS") && told.contains("are now units 12027 to 12029"),
@@ -76,7 +76,7 @@ async fn of_two_texts_for_an_empty_document_the_second_is_told_of_the_first() {
     stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, "One.");
-    let told = stage.model.told();
+    let told = stage.model.tool_results();
     assert!(told[1].1 && told[1].0.contains("no longer is"), "{told:?}");
 }
 
@@ -96,7 +96,7 @@ async fn of_two_rewrites_in_one_answer_the_second_is_not_put_beside_the_first() 
     stage.decide(RequestVerdict::Approve).await;
     stage.response().await;
     assert_eq!(stage.text().await, texts[0]);
-    let told = stage.model.told();
+    let told = stage.model.tool_results();
     assert!(told[1].1 && told[1].0.contains("now at units 4 to 14;"), "{told:?}");
     // A model that knows the present text replaces it.
     stage.model.plays([rewrites(texts[1]), says("Done.")]);

@@ -89,7 +89,7 @@ async fn a_denial_leaves_nothing() {
     stage.streaming_preview().await;
     go_on.notify_one();
     is_left_alone(&mut stage).await;
-    let (told, is_error) = stage.model.told().remove(0);
+    let (told, is_error) = stage.model.tool_results().remove(0);
     assert!(is_error && told.contains("only the selected text may be changed"), "{told}");
 }
 

@@ -75,7 +75,7 @@ fn code<T: std::fmt::Debug>(decided: Result<T, RoomError>) -> &'static str {
 
 /// Returns the result of the model's only call.
 fn told(stage: &TestAgent) -> (String, bool) {
-    let mut told = stage.model.told();
+    let mut told = stage.model.tool_results();
     assert_eq!(told.len(), 1, "{told:?}");
     told.remove(0)
 }

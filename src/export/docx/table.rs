@@ -43,8 +43,8 @@ fn has_cells(steps: &[TrackedStep]) -> bool {
 fn is_whole(steps: &[TrackedStep]) -> bool {
     units(steps, |step| Some(*step)).is_some_and(|units| {
         units.iter().all(|unit| {
-            let fate = unit.last().map(mark);
-            let is_kept = fate.is_none_or(|fate| fate == RevisionMark::Stays);
+            let last_mark = unit.last().map(mark);
+            let is_kept = last_mark.is_none_or(|last_mark| last_mark == RevisionMark::Stays);
             let ends = |step: &TrackedStep| matches!(step, TrackedStep::Glyph(FlowItem::End(_), _));
             unit.iter().all(|step| match step {
                 TrackedStep::Restyled { from, to, .. } => {
@@ -53,7 +53,7 @@ fn is_whole(steps: &[TrackedStep]) -> bool {
                 step if is_kept => !ends(step) || mark(step) == RevisionMark::Stays,
                 step => {
                     matches!(step, TrackedStep::Remark(_))
-                        || fate.is_some_and(|fate| is_alike(fate, mark(step)))
+                        || last_mark.is_some_and(|last_mark| is_alike(last_mark, mark(step)))
                 }
             })
         })

@@ -122,7 +122,7 @@ struct CliConversation {
     process: CliProcess,
     lines: LineBuffer,
     /// Lines that arrived after the end of an answer.
-    ahead: VecDeque<Result<CliLine, ModelError>>,
+    unread_lines: VecDeque<Result<CliLine, ModelError>>,
     parser: AnswerParser,
     server: ToolServer,
     /// Time since when the CLI waits for the results of tools.
@@ -193,7 +193,7 @@ impl ClaudeCliShared {
             && talk.server.is_waited_for()
         {
             talk.server.answer(&request);
-            return match talk.hear(sink).await {
+            return match talk.read_answer(sink).await {
                 Ok(answer) => Ok(self.keep(request.run, talk, answer).await),
                 Err(NoAnswerReason::Failed(error)) => Err(error),
                 Err(NoAnswerReason::Thread) => Err(failed("The Claude CLI lost the conversation")),
@@ -202,7 +202,7 @@ impl ClaudeCliShared {
         for way in ways(request.thread.as_ref()) {
             let place = self.place().await?;
             let mut talk = CliConversation::begin(&self.settings, &request, *way, place)?;
-            match talk.hear(sink).await {
+            match talk.read_answer(sink).await {
                 Ok(answer) => return Ok(self.keep(request.run, talk, answer).await),
                 Err(NoAnswerReason::Failed(error)) => return Err(error),
                 Err(NoAnswerReason::Thread) => {}
@@ -307,15 +307,24 @@ impl CliConversation {
         tasks.spawn(tool_server::open(listener, secret, request.tools.clone(), server.clone()));
         let process = CliProcess::start(settings, request, way, folder, &mut tasks)?;
         let (lines, parser) = (LineBuffer::default(), AnswerParser::default());
-        let (ahead, since) = (VecDeque::new(), Instant::now());
-        Ok(Self { process, lines, ahead, parser, server, since, _tasks: tasks, _place: place })
+        let (unread_lines, since) = (VecDeque::new(), Instant::now());
+        Ok(Self {
+            process,
+            lines,
+            unread_lines,
+            parser,
+            server,
+            since,
+            _tasks: tasks,
+            _place: place,
+        })
     }
 
     /// Reads the output of the CLI until its answer is complete.
-    async fn hear(&mut self, sink: &DeltaSink) -> Result<AssistantMessage, NoAnswerReason> {
+    async fn read_answer(&mut self, sink: &DeltaSink) -> Result<AssistantMessage, NoAnswerReason> {
         let mut piece = vec![0; 64 * 1024];
         loop {
-            while let Some(line) = self.ahead.pop_front() {
+            while let Some(line) = self.unread_lines.pop_front() {
                 let outcome = self.parser.read_line(line?);
                 let (model, usage) = self.parser.used();
                 sink.uses(model, usage);
@@ -336,7 +345,7 @@ impl CliConversation {
                 let code = self.process.ended().await;
                 return Err(stdout_parser::ended_without_result(code, &self.process.complaints()));
             }
-            self.ahead.extend(self.lines.feed(&piece[..count]));
+            self.unread_lines.extend(self.lines.feed(&piece[..count]));
         }
     }
 }

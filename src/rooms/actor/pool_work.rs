@@ -11,7 +11,7 @@ use crate::document::{Document, Text};
 use crate::ids::{DocumentId, MemberId, Version};
 use crate::store::StoreError;
 
-use super::turn_effects::{TurnEffect, TurnEffects};
+use super::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::actor::RoomActor;
 use crate::rooms::command::{PushRequest, RequestCommand, RoomCommand};
 use crate::rooms::event::RoomEvent;
@@ -103,7 +103,7 @@ impl RoomActor {
     pub(crate) async fn push(
         &mut self,
         push: PushRequest,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<Version, RoomError> {
         let now = self.now();
         if !self.state.is_long_push(&push) {
@@ -114,7 +114,7 @@ impl RoomActor {
             }
         }
         let person = push.principal.user.to_string();
-        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+        let work = move |state: &mut RoomState, effects: &mut RoomEffects| {
             state.push_and_tell(&push, REBASING, &now, effects)
         };
         self.run_on_pool(&person, effects, work).await?
@@ -122,13 +122,13 @@ impl RoomActor {
 
     /// Lets the state carry out a command that needs nothing more from the store, on the pool if
     /// that takes long.
-    pub(crate) async fn apply_to_state(&mut self, command: RoomCommand, effects: &mut TurnEffects) {
+    pub(crate) async fn apply_to_state(&mut self, command: RoomCommand, effects: &mut RoomEffects) {
         let now = self.now();
         if !self.state.is_long(&command) {
             return self.state.apply(command, &now, effects);
         }
         let person = command.by().map_or_else(|| self.state.id().to_string(), ToString::to_string);
-        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+        let work = move |state: &mut RoomState, effects: &mut RoomEffects| {
             state.apply(command, &now, effects);
         };
         // If the work is lost, so is the command, which then answers with an error by itself.
@@ -139,8 +139,8 @@ impl RoomActor {
     pub(crate) async fn run_on_pool<T: Send + 'static>(
         &mut self,
         person: &str,
-        effects: &mut TurnEffects,
-        work: impl FnOnce(&mut RoomState, &mut TurnEffects) -> T + Send + 'static,
+        effects: &mut RoomEffects,
+        work: impl FnOnce(&mut RoomState, &mut RoomEffects) -> T + Send + 'static,
     ) -> Result<T, RoomError> {
         let stand_in = self.state.stand_in();
         let mut state = std::mem::replace(&mut self.state, stand_in);
@@ -168,8 +168,8 @@ impl RoomActor {
         RoomError::Lost(lost)
     }
 
-    /// Adds a snapshot of the text to this turn, if one is due or `now` is `true`.
-    pub(crate) async fn snapshot(&mut self, now: bool, effects: &mut TurnEffects) {
+    /// Adds a snapshot of the text to this batch, if one is due or `now` is `true`.
+    pub(crate) async fn snapshot(&mut self, now: bool, effects: &mut RoomEffects) {
         if !now && !self.state.snapshot_is_due() {
             return;
         }
@@ -200,8 +200,8 @@ impl RoomActor {
     /// Lets the event sink encode the events that will be told; long ones on the pool.
     pub(crate) fn make_ready(
         &self,
-        outputs: Vec<TurnEffect>,
-    ) -> impl Future<Output = Result<Vec<TurnEffect>, JobLost>> + Send + use<> {
+        outputs: Vec<RoomEffect>,
+    ) -> impl Future<Output = Result<Vec<RoomEffect>, JobLost>> + Send + use<> {
         let (sink, document) = (Arc::clone(&self.shared.sink), self.state.id().clone());
         async move { encode(sink, document, outputs).await }
     }
@@ -211,20 +211,20 @@ impl RoomActor {
 async fn encode(
     sink: Arc<dyn EventSink>,
     document: DocumentId,
-    outputs: Vec<TurnEffect>,
-) -> Result<Vec<TurnEffect>, JobLost> {
+    outputs: Vec<RoomEffect>,
+) -> Result<Vec<RoomEffect>, JobLost> {
     if outputs.is_empty() {
         return Ok(outputs);
     }
     // The store's writer goes first.
     tokio::task::yield_now().await;
     let long =
-        |output: &TurnEffect| matches!(output, TurnEffect::Tell(event, _) if is_long_event(event));
+        |output: &RoomEffect| matches!(output, RoomEffect::Tell(event, _) if is_long_event(event));
     let (long, room) = (outputs.iter().any(long), document.to_string());
     let encode = move || {
         let mut outputs = outputs;
         for output in &mut outputs {
-            if let TurnEffect::Tell(event, encoded) = output {
+            if let RoomEffect::Tell(event, encoded) = output {
                 *encoded = sink.encode(&document, event);
             }
         }

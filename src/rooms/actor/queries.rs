@@ -9,7 +9,7 @@ use crate::document::Update;
 use crate::ids::{ClientId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
 
-use super::turn_effects::TurnEffects;
+use super::room_effects::RoomEffects;
 use crate::rooms::RoomError;
 use crate::rooms::actor::RoomActor;
 use crate::rooms::command::{
@@ -30,7 +30,7 @@ impl RoomActor {
     pub(crate) async fn propose(
         &mut self,
         new: NewApprovalRequest,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<ProposalOutcome, RoomError> {
         let older = self.older(new.action.base_version, effects).await?;
         let people = if self.state.rules.is_empty() {
@@ -47,7 +47,7 @@ impl RoomActor {
             return proposals::propose(&mut self.state, new, older, &people, &now, effects);
         }
         let person = new.requester.user.to_string();
-        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+        let work = move |state: &mut RoomState, effects: &mut RoomEffects| {
             proposals::propose(state, new, older, &people, &now, effects)
         };
         self.run_on_pool(&person, effects, work).await?
@@ -57,7 +57,7 @@ impl RoomActor {
     pub(crate) async fn streaming_preview(
         &mut self,
         streaming_preview: StreamingPreview,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<(), RoomError> {
         let older = self.older(streaming_preview.base_version, effects).await?;
         let behind = self.state.version().0.saturating_sub(streaming_preview.base_version.0);
@@ -65,7 +65,7 @@ impl RoomActor {
             return streaming_previews::show(&mut self.state, streaming_preview, older, effects);
         }
         let room = self.state.id().to_string();
-        let work = move |state: &mut RoomState, effects: &mut TurnEffects| {
+        let work = move |state: &mut RoomState, effects: &mut RoomEffects| {
             streaming_previews::show(state, streaming_preview, older, effects)
         };
         self.run_on_pool(&room, effects, work).await?
@@ -76,7 +76,7 @@ impl RoomActor {
         &mut self,
         id: &RequestId,
         positions: PositionsOf,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<(), RoomError> {
         if self.state.open.contains_key(id) {
             return Ok(());
@@ -111,7 +111,7 @@ impl RoomActor {
         &mut self,
         request: RequestId,
         reply: ReplySender<ResolvedRequest>,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         if self.state.open.contains_key(&request) {
             self.waiters.entry(request).or_default().push(reply);
@@ -153,7 +153,7 @@ impl RoomActor {
 
     /// Takes back the votes of people who may no longer decide. They could when they voted; their
     /// permission is checked again when the votes are needed, and when a token ends.
-    pub(crate) async fn recount(&mut self, effects: &mut TurnEffects) -> Result<(), RoomError> {
+    pub(crate) async fn recount(&mut self, effects: &mut RoomEffects) -> Result<(), RoomError> {
         let now = self.now();
         let people = auth::holders(&self.shared.store, now.ms).await?;
         votes::recount(&mut self.state, &people, &now, effects);
@@ -169,7 +169,7 @@ impl RoomActor {
         &mut self,
         configure: SettingsChange,
         by: &Principal,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<DocumentSettings, RoomError> {
         let settings = self.state.configure(configure, by, &self.now(), effects)?;
         if self.has_votes() {
@@ -183,7 +183,7 @@ impl RoomActor {
     pub(crate) async fn older(
         &mut self,
         since: Version,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<Option<Vec<Arc<Update>>>, RoomError> {
         if since < self.state.document.tail_start() {
             self.flush(effects).await?;
@@ -222,7 +222,7 @@ impl RoomActor {
     /// Ends the rules whose session nobody can continue.
     pub(crate) async fn end_rules_of_old_sessions(
         &mut self,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<(), RoomError> {
         let now = self.now();
         let for_sessions = self.state.rules.values().filter(|rule| rules::is_for_session(rule));
@@ -238,12 +238,12 @@ impl RoomActor {
     pub(crate) async fn check_in_force(
         &mut self,
         id: &RuleId,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<(), RoomError> {
         if self.state.rules.contains_key(id) {
             return Ok(());
         }
-        // The rule may have ended in this very turn.
+        // The rule may have ended in this very batch.
         self.flush(effects).await?;
         let record = self.shared.store.rule(id).await?;
         let record = record.filter(|record| record.document == self.state.about());

@@ -1,12 +1,12 @@
-//! Recovery from a turn that could not be stored: the room goes back to what is durable, and people
-//! are told what they missed.
+//! Recovery from a batch that could not be stored: the room goes back to what is durable, and
+//! people are told what they missed.
 
 use std::sync::Arc;
 
 use crate::ids::MemberId;
 use crate::store::StoreError;
 
-use super::turn_effects::{TurnEffect, TurnEffects};
+use super::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::actor::RoomActor;
 use crate::rooms::event::{DocumentChange, RoomEvent, RunEvent};
 use crate::rooms::persistence::loading;
@@ -14,25 +14,25 @@ use crate::rooms::state::{deadlines, requests, streaming_previews};
 use crate::rooms::{EncodedEvent, RoomError};
 
 impl RoomActor {
-    /// Goes back to what is durable, because nothing of the turn was stored, then answers with the
+    /// Goes back to what is durable, because nothing of the batch was stored, then answers with the
     /// error.
-    pub(crate) async fn roll_back_turn(
+    pub(crate) async fn roll_back_batch(
         &mut self,
-        outputs: Vec<TurnEffect>,
+        outputs: Vec<RoomEffect>,
         error: Arc<StoreError>,
     ) -> RoomError {
         tracing::error!(%error, room.id = %self.state.id(), "cannot store a change");
         let mut answers = Vec::new();
         for output in outputs {
             match output {
-                TurnEffect::Answer(answer) | TurnEffect::LongAnswer(answer) => answers.push(answer),
-                TurnEffect::Leave(member) => self.audience.retain(|other| *other != member),
-                TurnEffect::Say(said) => self.publish(said),
-                TurnEffect::Tell(..)
-                | TurnEffect::TellOthers(..)
-                | TurnEffect::TellOne(..)
-                | TurnEffect::Join(_)
-                | TurnEffect::Resolved(_) => {}
+                RoomEffect::Answer(answer) | RoomEffect::LongAnswer(answer) => answers.push(answer),
+                RoomEffect::Leave(member) => self.audience.retain(|other| *other != member),
+                RoomEffect::Say(said) => self.publish(said),
+                RoomEffect::Tell(..)
+                | RoomEffect::TellOthers(..)
+                | RoomEffect::TellOne(..)
+                | RoomEffect::Join(_)
+                | RoomEffect::Resolved(_) => {}
             }
         }
         self.broken = Some(Arc::clone(&error));
@@ -128,7 +128,7 @@ impl RoomActor {
         let open = &self.state.open;
         let gone: Vec<_> =
             self.waiters.extract_if(|request, _| !open.contains_key(request)).collect();
-        let mut effects = TurnEffects::default();
+        let mut effects = RoomEffects::default();
         for (request, replies) in gone {
             for reply in replies {
                 self.register(request.clone(), reply, &mut effects).await;

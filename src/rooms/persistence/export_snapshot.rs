@@ -60,8 +60,9 @@ impl RoomHandle {
     /// [`RoomError::Invalid`] if the document changes too fast.
     pub async fn draft(&self) -> Result<ExportSnapshot, RoomError> {
         for _ in 0..ATTEMPTS {
-            // Sent one after the other, both commands are nearly always answered in one turn of the
-            // room. An open request follows every update, so its version shows whether they were.
+            // Sent one after the other, both commands are nearly always answered in one batch of
+            // the room. An open request follows every update, so its version shows whether they
+            // were.
             let requests = self.requests().await?;
             let reading = self.read().await?;
             let (title, version, text) = (reading.title, reading.version, reading.text);

@@ -27,7 +27,7 @@ const LONG_REACH: u64 = 200_000;
 
 /// Piece of a log that is read at a time: some milliseconds of work.
 pub(crate) const PIECE: LogPiece = LogPiece { updates: 1_000, bytes: 4 * 1024 * 1024 };
-/// Updates that are at hand after a room was loaded again, because a turn could not be stored.
+/// Updates that are at hand after a room was loaded again, because a batch could not be stored.
 const RECENT: LogPiece = LogPiece { updates: 512, bytes: 8 * 1024 * 1024 };
 
 /// Loads a document, its open requests, its rules and its frozen ranges.
@@ -39,9 +39,9 @@ pub(crate) async fn load(store: &Store, id: &DocumentId) -> RoomResult<RoomState
 pub(crate) async fn load_recent(
     store: &Store,
     id: &DocumentId,
-    told: Version,
+    announced: Version,
 ) -> RoomResult<RoomState> {
-    let at_hand = store.reachable(id, told, RECENT).await?;
+    let at_hand = store.reachable(id, announced, RECENT).await?;
     load_from(store, id, at_hand).await
 }
 
@@ -49,8 +49,11 @@ pub(crate) async fn load_recent(
 async fn load_from(store: &Store, id: &DocumentId, at_hand: Version) -> RoomResult<RoomState> {
     let start = store.starting_text(id, Version(u64::MAX)).await?;
     let mut start = start.ok_or(RoomError::NoDocument)?;
-    let scope =
-        if *id == workspace_inbox::id() { QueryScope::Desk } else { QueryScope::Document(id) };
+    let scope = if *id == workspace_inbox::id() {
+        QueryScope::WorkspaceInbox
+    } else {
+        QueryScope::Document(id)
+    };
     let open = store.open_requests(scope).await?;
     let open = open.iter().map(restore::request).collect::<Result<Vec<_>, _>>()?;
     let floor = restore::floor(&start.record.settings, &open, at_hand)?;

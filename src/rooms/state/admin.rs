@@ -13,7 +13,7 @@ use crate::store::StoreOp;
 
 use super::text::check_length;
 use super::{decisions, locked_ranges, requests, text_restore};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::{DocumentSnapshot, RoomCommand, SettingsChange};
 use crate::rooms::event::{DocumentChange, RoomEvent};
 use crate::rooms::settings::model_access::ModelAccess;
@@ -33,7 +33,7 @@ impl RoomState {
         &mut self,
         command: RoomCommand,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         match command {
             RoomCommand::Rename(wanted, by, reply) => {
@@ -72,7 +72,7 @@ impl RoomState {
         wanted: &str,
         by: &Principal,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<(), RoomError> {
         self.exists()?;
         let fits = wanted.trim().chars().count() <= LONGEST_TITLE;
@@ -93,7 +93,7 @@ impl RoomState {
         configure: SettingsChange,
         by: &Principal,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<DocumentSettings, RoomError> {
         self.exists()?;
         let SettingsChange { own, frozen } = configure;
@@ -129,7 +129,7 @@ impl RoomState {
         settings: &DocumentSettings,
         by: &Principal,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         let requirements = self.requirements(settings, now);
         let other = |request: &&Arc<ApprovalRequest>| {
@@ -186,7 +186,7 @@ impl RoomState {
         &mut self,
         by: &Principal,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<(), RoomError> {
         self.exists()?;
         decisions::end_all(self, by, now, effects);
@@ -204,7 +204,7 @@ impl RoomState {
         wanted: &str,
         by: &Principal,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<DocumentSnapshot, RoomError> {
         self.exists()?;
         if self.unlisted_owner().is_none() {

@@ -6,7 +6,7 @@ use crate::ids::{MemberId, RequestId};
 use crate::permissions::Action;
 
 use crate::rooms::actor::RoomActor;
-use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::command::RoomCommand;
 use crate::rooms::event::{PeerInfo, RoomEvent};
 use crate::rooms::{EncodedEvent, RoomHandle};
@@ -30,12 +30,12 @@ impl RoomActor {
         &mut self,
         request: RequestId,
         members: Vec<MemberId>,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         let Some(open) = self.state.open.get(&request) else { return };
         // The audience of this room has been told already.
         for member in members.iter().filter(|member| !self.audience.contains(member)) {
-            effects.then(TurnEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
+            effects.then(RoomEffect::TellOne(member.clone(), RoomEvent::Requested(open.clone())));
         }
         self.witnesses.insert(request, members);
     }

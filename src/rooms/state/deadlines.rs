@@ -11,7 +11,7 @@ use crate::permissions::Principal;
 
 use super::decisions;
 use super::requests::{notify, open_request, place, record};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::ViewerChange;
 use crate::rooms::state::{ApplyContext, RoomState};
 use crate::rooms::{RequestResult, RoomError};
@@ -21,7 +21,7 @@ const EXTENSION_MS: u64 = 300_000;
 
 /// Ends the requests that nobody decided in time, and the views that were not repeated; announces
 /// who came and left.
-pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut TurnEffects) {
+pub(crate) fn expire(state: &mut RoomState, now: &ApplyContext, effects: &mut RoomEffects) {
     state.announce_peers(now.ms, effects);
     let lapsed = state.focuses.lapse(now.ms);
     let left: Vec<_> = left_paused(state).cloned().collect();
@@ -62,7 +62,7 @@ pub(crate) fn look(
     member: &MemberId,
     focus: ViewerChange,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let request = open_request(state, id)?;
     if !is_shown(&request, state.principal_of(member).as_ref()) {
@@ -89,7 +89,7 @@ pub(crate) fn stop_viewing_all(
     state: &mut RoomState,
     member: &MemberId,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     for id in state.focuses.of(member) {
         state.focuses.stop_viewing(&id, member);
@@ -99,7 +99,7 @@ pub(crate) fn stop_viewing_all(
 
 /// Pauses or resumes the countdown after the viewers of a request changed: it is paused as long as
 /// there is one.
-fn looked(state: &mut RoomState, id: &RequestId, now: &ApplyContext, effects: &mut TurnEffects) {
+fn looked(state: &mut RoomState, id: &RequestId, now: &ApplyContext, effects: &mut RoomEffects) {
     let anybody = state.focuses.any(id);
     let Some(request) = state.open.get_mut(id) else { return };
     let stood_still = request.clock.paused_ms.is_some();
@@ -115,7 +115,7 @@ fn looked(state: &mut RoomState, id: &RequestId, now: &ApplyContext, effects: &m
 }
 
 /// Pauses the countdown of viewed requests, if that could not be stored. Other countdowns resume at
-/// the next turn.
+/// the next batch.
 pub(crate) fn agree_with_focus(state: &mut RoomState, now: &ApplyContext) {
     for (id, request) in &mut state.open {
         if request.clock.paused_ms.is_none() && state.focuses.any(id) {
@@ -125,7 +125,7 @@ pub(crate) fn agree_with_focus(state: &mut RoomState, now: &ApplyContext) {
 }
 
 /// Resumes all paused countdowns because the room closes; the time of viewing does not count.
-pub(crate) fn stop_looking(state: &mut RoomState, now: &ApplyContext, effects: &mut TurnEffects) {
+pub(crate) fn stop_looking(state: &mut RoomState, now: &ApplyContext, effects: &mut RoomEffects) {
     let stands_still = |request: &&Arc<ApprovalRequest>| request.clock.paused_ms.is_some();
     let paused: Vec<_> = state.open.values().filter(stands_still).cloned().collect();
     for mut request in paused {
@@ -141,7 +141,7 @@ pub(crate) fn extend(
     id: &RequestId,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = open_request(state, id)?;
     if !is_shown(&request, Some(by)) {

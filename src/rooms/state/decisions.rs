@@ -19,7 +19,7 @@ use super::requests::{
 };
 use super::text::check_length;
 use super::{locked_ranges, rules, streaming_previews};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::event::RequestNews;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
@@ -32,7 +32,7 @@ pub(crate) fn decide(
     decision: &Decision,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
     let mut request = ApprovalRequest::clone(known);
@@ -73,7 +73,7 @@ pub(crate) fn apply_decision(
     decision: &Decision,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let id = request.id().clone();
     let mut changed = outcome.decided.clone();
@@ -109,7 +109,7 @@ fn keep_decision(
     decision: &Decision,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     let body = serde_json::to_value(decision).unwrap_or_default();
     let detail = json!({
@@ -135,7 +135,7 @@ pub(crate) fn split(
     hunk: &HunkId,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let known = state.request(id).ok_or(RoomError::NoRequest)?;
     let mut request = ApprovalRequest::clone(known);
@@ -160,7 +160,7 @@ pub(crate) fn withdraw(
     id: &RequestId,
     by: Option<&Principal>,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = open_request(state, id)?;
     let requester = &request.proposal.requester.user;
@@ -177,7 +177,7 @@ pub(crate) fn end_all(
     state: &mut RoomState,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     for event in streaming_previews::forget(state) {
         effects.notify(event);
@@ -197,7 +197,7 @@ pub(crate) fn end(
     action: &str,
     by: Option<&Principal>,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
     let actor = by.map_or("server", |by| by.user.as_str());

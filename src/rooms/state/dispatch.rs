@@ -7,7 +7,7 @@ use super::{
     deadlines, decisions, file_undos, locked_ranges, rules, streaming_previews, undo,
     workspace_inbox,
 };
-use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::command::{RequestCommand, RoomCommand};
 use crate::rooms::event::{CaretPosition, RoomEvent};
 use crate::rooms::state::presence::PeerAnnouncement;
@@ -20,7 +20,7 @@ impl RoomState {
         &mut self,
         command: RoomCommand,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         let words_are_frozen = !self.own.frozen.is_empty();
         // Carets and events of runs are frequent, and change no words.
@@ -36,7 +36,7 @@ impl RoomState {
         &mut self,
         command: RoomCommand,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         match command {
             RoomCommand::Leave(member) => self.leave(&member, now, effects),
@@ -48,7 +48,7 @@ impl RoomState {
                 effects.answer(reply, result);
             }
             RoomCommand::People(reply) => effects.answer(reply, Ok(self.presence.peers().to_vec())),
-            RoomCommand::Say(said) => effects.then(TurnEffect::Say(said)),
+            RoomCommand::Say(said) => effects.then(RoomEffect::Say(said)),
             RoomCommand::Read(reply) => {
                 effects.answer(reply, self.exists().map(|()| self.reading(now)));
             }
@@ -99,29 +99,29 @@ impl RoomState {
         &mut self,
         member: &MemberId,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
-        effects.then(TurnEffect::Leave(member.clone()));
+        effects.then(RoomEffect::Leave(member.clone()));
         self.presence.leave(member);
         self.announce_peers(now.ms, effects);
         deadlines::stop_viewing_all(self, member, now, effects);
     }
 
     /// Tells who came, changed and left, as far as that is due.
-    pub(crate) fn announce_peers(&mut self, now_ms: u64, effects: &mut TurnEffects) {
+    pub(crate) fn announce_peers(&mut self, now_ms: u64, effects: &mut RoomEffects) {
         for PeerAnnouncement { event, except } in self.presence.announcements(now_ms) {
             match except {
-                Some(member) => effects.then(TurnEffect::TellOthers(member, event)),
+                Some(member) => effects.then(RoomEffect::TellOthers(member, event)),
                 None => effects.notify(event),
             }
         }
     }
 
     /// Moves a connection's caret.
-    fn place(&mut self, member: &MemberId, caret: CaretPosition, effects: &mut TurnEffects) {
+    fn place(&mut self, member: &MemberId, caret: CaretPosition, effects: &mut RoomEffects) {
         let version = self.version();
         if self.presence.place(member, caret, version, self.document.text()) {
-            effects.then(TurnEffect::TellOthers(
+            effects.then(RoomEffect::TellOthers(
                 member.clone(),
                 RoomEvent::Caret(member.clone(), caret),
             ));
@@ -135,7 +135,7 @@ fn apply_to_request(
     id: &RequestId,
     command: RequestCommand,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     use RequestCommand as Command;
     match command {

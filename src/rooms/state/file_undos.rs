@@ -15,7 +15,7 @@ use crate::permissions::Principal;
 use crate::store::StoreOp;
 
 use super::workspace_inbox::retell;
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::UndoFileChange;
 use crate::rooms::event::RequestNews;
 use crate::rooms::state::{ApplyContext, RoomState};
@@ -28,7 +28,7 @@ pub(crate) fn begin(
     undoing: UndoFileChange,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let UndoFileChange { request: id, found } = undoing;
     state.exists()?;
@@ -51,7 +51,7 @@ pub(crate) fn end(
     id: &RequestId,
     reversed: &FileUndoOutcome,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let Some(reversal) = request.aftermath.reversal.clone() else { return Ok(Arc::new(request)) };
@@ -81,7 +81,7 @@ pub(crate) fn repeated(
     again: RequestId,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     let detail = json!({ "again": again });

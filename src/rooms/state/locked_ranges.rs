@@ -7,7 +7,7 @@ use crate::approvals::{ApprovalRequest, Decision, DecisionOutcome, Hunk, HunkRea
 use crate::ids::HunkId;
 
 use super::requests::{notify_hunks, place, put};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::settings::frozen_by;
 use crate::rooms::state::{HunkChanges, RoomState};
 
@@ -62,7 +62,7 @@ pub(crate) fn release_locked(
 
 /// Sets or removes the reason of hunks that frozen words keep from being accepted. Needed after
 /// other words were frozen, or a hunk was reopened or is no longer in conflict.
-pub(crate) fn update_lock_reasons(state: &mut RoomState, effects: &mut TurnEffects) {
+pub(crate) fn update_lock_reasons(state: &mut RoomState, effects: &mut RoomEffects) {
     let open: Vec<Arc<ApprovalRequest>> = state.open.values().cloned().collect();
     for mut request in open {
         let is_outdated = |hunk: &&Hunk| {

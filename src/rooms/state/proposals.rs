@@ -16,7 +16,7 @@ use crate::permissions::{Action, Principal, Role};
 use super::rules::OwnerRuling;
 use super::{decisions, requests, rules, streaming_previews};
 use crate::rooms::RoomError;
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::{ApprovalMode, NewApprovalRequest, ProposalOutcome};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::{ApprovalSwitch, DocumentSettings, frozen_by, frozen_words};
@@ -31,7 +31,7 @@ pub(crate) fn propose(
     older: Option<Vec<Arc<Update>>>,
     people: &[Principal],
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Result<ProposalOutcome, RoomError> {
     state.exists()?;
     if let Some(known) = state.request(&new.origin.id) {
@@ -52,18 +52,18 @@ pub(crate) fn propose(
     let approval_mode = if is_again { ApprovalMode::People } else { new.approval_mode };
     let settings = state.in_force(now);
     let request = match arrive(state, new, &missed, &settings, now)? {
-        ArrivalOutcome::Conflicted(told) => return Ok(ProposalOutcome::Conflicted(told)),
+        ArrivalOutcome::Conflicted(message) => return Ok(ProposalOutcome::Conflicted(message)),
         ArrivalOutcome::Request(request) => *request,
     };
     if has_hunks && request.hunks.is_empty() {
         return Ok(ProposalOutcome::Unchanged);
     }
-    if let Some(told) = frozen(state, &request.hunks) {
-        return Ok(ProposalOutcome::Frozen(told));
+    if let Some(message) = frozen(state, &request.hunks) {
+        return Ok(ProposalOutcome::Frozen(message));
     }
     let ruled = rules::judge(state, &request, now, effects);
-    if let OwnerRuling::Deny(told) = ruled {
-        return Ok(ProposalOutcome::Denied(told));
+    if let OwnerRuling::Deny(message) = ruled {
+        return Ok(ProposalOutcome::Denied(message));
     }
     let waits = waits || matches!(ruled, OwnerRuling::Ask);
     let unasked = match approval_mode {
@@ -116,7 +116,7 @@ fn announce(
     state: &mut RoomState,
     request: &Arc<ApprovalRequest>,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     let proposal = &request.proposal;
     let detail = json!({ "tool": proposal.origin.tool, "hunks": request.hunks.len() });
@@ -201,7 +201,7 @@ fn apply_at_once(
     request: ApprovalRequest,
     why: UnaskedReason,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Result<ProposalOutcome, RoomError> {
     let by = requester(&request);
     let decision = Decision::plain(RequestVerdict::Approve);

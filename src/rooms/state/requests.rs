@@ -9,7 +9,7 @@ use crate::ids::{ClientId, HunkId, RequestId, RuleId, Version};
 use crate::permissions::Principal;
 use crate::store::{RequestRecord, StoreOp};
 
-use crate::rooms::actor::turn_effects::{TurnEffect, TurnEffects};
+use crate::rooms::actor::room_effects::{RoomEffect, RoomEffects};
 use crate::rooms::command::ResolvedRequest;
 use crate::rooms::event::{RequestNews, RequestUpdate, RoomEvent};
 use crate::rooms::state::{ApplyContext, HunkChanges, RoomState};
@@ -42,7 +42,7 @@ pub(crate) fn record(state: &RoomState, request: &ApprovalRequest) -> StoreOp {
 pub(crate) fn place(
     state: &mut RoomState,
     request: Arc<ApprovalRequest>,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     effects.keep(record(state, &request));
     if request.status.is_open() {
@@ -102,7 +102,7 @@ pub(crate) fn put(request: &ApprovalRequest, ids: &[HunkId]) -> Vec<(RequestId, 
 }
 
 /// Announces changes of hunks that leave the text unchanged.
-pub(crate) fn notify_hunks(state: &RoomState, hunks: HunkChanges, effects: &mut TurnEffects) {
+pub(crate) fn notify_hunks(state: &RoomState, hunks: HunkChanges, effects: &mut RoomEffects) {
     let HunkChanges { drop, put } = hunks;
     if drop.is_empty() && put.is_empty() {
         return;
@@ -118,11 +118,11 @@ pub(crate) fn notify(
     changed: &[HunkId],
     by: Option<&Principal>,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     if let Some(settled) = settled(state, request, now) {
         effects.notify(RoomEvent::Resolved(Arc::clone(request)));
-        effects.then(TurnEffect::Resolved(Box::new(settled)));
+        effects.then(RoomEffect::Resolved(Box::new(settled)));
         return;
     }
     let changed = request.hunks_named(changed).into_iter();
@@ -141,7 +141,7 @@ pub(crate) fn notify_news(
     state: &RoomState,
     request: &Arc<ApprovalRequest>,
     news: RequestNews,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     let looking = state.focuses.on(request.id());
     effects.notify(RoomEvent::RequestUpdated(RequestUpdate {

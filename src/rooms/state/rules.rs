@@ -15,7 +15,7 @@ use crate::store::{RuleRecord, StoreOp};
 
 use super::decisions;
 use crate::rooms::RoomError;
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::NewRule;
 use crate::rooms::event::RoomEvent;
 use crate::rooms::settings::LONGEST_TOOL;
@@ -65,7 +65,7 @@ pub(crate) fn judge(
     state: &RoomState,
     request: &ApprovalRequest,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> OwnerRuling {
     let extent = request.proposed_extent();
     let matter = request.matter(&extent);
@@ -91,7 +91,7 @@ pub(crate) fn add(
     new: NewRule,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Result<Arc<ApprovalRule>, RoomError> {
     state.exists()?;
     let document = state.about();
@@ -155,7 +155,7 @@ pub(crate) fn remember(
     state: &mut RoomState,
     rule: &ApprovalRule,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     if state.rules.values().any(|known| known.repeats(rule)) {
         return;
@@ -176,7 +176,7 @@ pub(crate) fn decide(
     mut request: Arc<ApprovalRequest>,
     people: &[Principal],
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     let deciding = request.deciding_rules(state.rules.values().map(AsRef::as_ref), people);
     for (rule, maker) in deciding {
@@ -200,7 +200,7 @@ pub(crate) fn revoke(
     id: &RuleId,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Result<(), RoomError> {
     let rule = state.rules.get(id).ok_or(RoomError::NoRule)?;
     if !rule.may_be_revoked_by(by) {
@@ -216,7 +216,7 @@ pub(crate) fn end_with_sessions(
     state: &mut RoomState,
     over: &[SessionId],
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     let ends = |rule: &&Arc<ApprovalRule>| is_for_session(rule) && over.contains(&rule.session);
     let ended: Vec<RuleId> =
@@ -242,7 +242,7 @@ fn end(
     id: &RuleId,
     by: Option<&Principal>,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     let Some(mut rule) = state.rules.remove(id) else { return };
     Arc::make_mut(&mut rule).ended = Some(RuleEnd { by: by.map(Person::from), at_ms: now.ms });
@@ -254,6 +254,6 @@ fn end(
     effects.keep(StoreOp::PutRule(record(&rule)));
 }
 
-fn notify(state: &RoomState, effects: &mut TurnEffects) {
+fn notify(state: &RoomState, effects: &mut RoomEffects) {
     effects.notify(RoomEvent::Rules(state.rules.values().cloned().collect()));
 }

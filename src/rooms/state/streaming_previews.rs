@@ -14,7 +14,7 @@ use crate::ids::{HunkId, RequestId};
 
 use super::preview_pages::PreviewPage;
 use super::requests::{MOST_OPEN_EACH, missed};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::event::{RoomEvent, StreamingPreview, StreamingPreviewScope};
 use crate::rooms::state::RoomState;
 use crate::rooms::{RoomError, RoomResult};
@@ -29,7 +29,7 @@ pub(crate) fn show(
     state: &mut RoomState,
     streaming_preview: StreamingPreview,
     older: Option<Vec<Arc<Update>>>,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RoomResult<()> {
     state.exists()?;
     let id = streaming_preview.id.clone();
@@ -91,7 +91,7 @@ fn hunks(streaming_preview: &StreamingPreview, missed: &[Arc<Update>]) -> RoomRe
 }
 
 /// Ends previews that lead to no request.
-pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, effects: &mut TurnEffects) {
+pub(crate) fn end(state: &mut RoomState, which: &StreamingPreviewScope, effects: &mut RoomEffects) {
     let meant = |streaming_preview: &StreamingPreview| match which {
         StreamingPreviewScope::One(id) => streaming_preview.id == *id,
         StreamingPreviewScope::OfRun(session, run) => {
@@ -121,7 +121,7 @@ fn gone_events(state: &RoomState, page: PreviewPage) -> Vec<RoomEvent> {
 
 /// Removes the preview of a request that has just been announced; the request's hunks take its
 /// place.
-pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, effects: &mut TurnEffects) {
+pub(crate) fn become_request(state: &mut RoomState, id: &RequestId, effects: &mut RoomEffects) {
     let hunks = state.streaming_previews.0.remove(id).map_or_else(Vec::new, |page| page.hunks);
     if let Some(event) = dropped(state, hunks) {
         effects.notify(event);

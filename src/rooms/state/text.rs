@@ -13,7 +13,7 @@ use crate::store::{StoreOp, UpdateRecord};
 
 use super::{locked_ranges, requests};
 use crate::rooms::RoomError;
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::PushRequest;
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
@@ -62,7 +62,7 @@ impl RoomState {
         push: &PushRequest,
         budget: RebaseBudget,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<Version, RoomError> {
         self.exists()?;
         self.check_clients(push)?;
@@ -103,7 +103,7 @@ impl RoomState {
         push: &PushRequest,
         budget: RebaseBudget,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<Version, RoomError> {
         let pushed = self.push(push, budget, now, effects);
         if !self.own.frozen.is_empty() {
@@ -144,7 +144,7 @@ impl RoomState {
     }
 
     /// Claims the editor instances of a push for its person, if nobody has claimed them before.
-    fn claim_clients(&mut self, push: &PushRequest, now_ms: u64, effects: &mut TurnEffects) {
+    fn claim_clients(&mut self, push: &PushRequest, now_ms: u64, effects: &mut RoomEffects) {
         for (client, _) in &push.updates {
             if !matches!(self.clients.get(client), Some(Some(_))) {
                 let user = push.principal.user.clone();
@@ -168,7 +168,7 @@ impl RoomState {
         author: &ChangeAuthor<'_>,
         hunks: HunkChanges,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) -> Result<(), RoomError> {
         if change.new_len() > change.len() {
             check_length(change.new_len())?;
@@ -197,14 +197,14 @@ impl RoomState {
         Ok(())
     }
 
-    /// Adds updates to what the turn stores.
+    /// Adds updates to what the batch stores.
     fn keep(
         &mut self,
         from: Version,
         updates: &[Arc<Update>],
         author: &UserId,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         let records = updates.iter().map(|update| UpdateRecord {
             client: update.client.clone(),
@@ -285,7 +285,7 @@ impl RoomState {
         &mut self,
         touched: TouchedHunks,
         now: &ApplyContext,
-        effects: &mut TurnEffects,
+        effects: &mut RoomEffects,
     ) {
         for (id, mut changed) in touched {
             let Some(request) = self.open.get(&id).cloned() else { continue };
@@ -313,7 +313,7 @@ impl RoomState {
 
     /// Stores the text as it is now, and with it all stored positions, so that loading never has to
     /// reach further back.
-    pub(crate) fn snapshot(&mut self, effects: &mut TurnEffects) {
+    pub(crate) fn snapshot(&mut self, effects: &mut RoomEffects) {
         if self.unsnapshotted.updates == 0 || self.is_deleted() {
             return;
         }

@@ -9,7 +9,7 @@ use crate::document::{ChangeSet, TextEdit, utf16_len};
 use crate::ids::{ClientId, Version};
 use crate::permissions::Principal;
 
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::TextRestore;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::{RoomError, RoomResult};
@@ -20,7 +20,7 @@ pub(crate) fn restore(
     wanted: &TextRestore,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RoomResult<Version> {
     state.exists()?;
     let TextRestore { version, base, edits } = wanted;

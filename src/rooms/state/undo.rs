@@ -16,7 +16,7 @@ use crate::permissions::Principal;
 use super::requests::{
     MOST_OPEN, move_scope, notify, notify_hunks, place, placements, put, writer,
 };
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::command::{ProposeAgain, UndoChange};
 use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
@@ -28,7 +28,7 @@ pub(crate) fn undo(
     wish: &UndoChange,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = current(state, &wish.request, now)?;
     let touched = match &wish.seen {
@@ -64,7 +64,7 @@ pub(crate) fn reopen(
     wish: &ProposeAgain,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let id = &wish.request;
     let mut request = current(state, id, now)?;
@@ -86,7 +86,7 @@ fn open_again(
     again: &[HunkId],
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     if !state.focuses.any(request.id()) {
         // Somebody viewed the request when it ended.

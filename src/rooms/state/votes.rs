@@ -9,7 +9,7 @@ use crate::ids::RequestId;
 use crate::permissions::Principal;
 
 use super::requests::{notify, place};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::state::{ApplyContext, RoomState};
 
 /// Returns `true` if a request is open and has votes that were not enough yet.
@@ -23,7 +23,7 @@ pub(crate) fn recount(
     state: &mut RoomState,
     people: &[Principal],
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) {
     let gone = |request: &&Arc<ApprovalRequest>| !request.lost_voters(people).is_empty();
     let miscounted: Vec<_> = state.open.values().filter(gone).cloned().collect();

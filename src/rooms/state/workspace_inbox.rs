@@ -11,7 +11,7 @@ use crate::ids::{DocumentId, MemberId, RequestId, SessionId};
 use crate::store::{DocumentRecord, StoreOp};
 
 use super::requests::{notify_news, open_request, place};
-use crate::rooms::actor::turn_effects::TurnEffects;
+use crate::rooms::actor::room_effects::RoomEffects;
 use crate::rooms::event::{RequestNews, RoomEvent};
 use crate::rooms::inbox_policies::InboxPolicies;
 use crate::rooms::state::{ApplyContext, RoomState};
@@ -19,16 +19,16 @@ use crate::rooms::{RequestResult, RoomError};
 
 /// Identifier under which the store has the workspace inbox and its settings. No generated
 /// identifier reads like this, and no session owns it, so it is in no list and nobody can open it.
-pub const DESK: &str = "desk";
+pub const WORKSPACE_INBOX: &str = "desk";
 
 /// Returns the identifier of the workspace inbox, as rooms are named.
 pub(crate) fn id() -> DocumentId {
-    DocumentId::from(DESK)
+    DocumentId::from(WORKSPACE_INBOX)
 }
 
 /// Returns the record of a new workspace inbox.
 pub(crate) fn fresh(now_ms: u64) -> DocumentRecord {
-    let unlisted_owner = Some(SessionId::from(DESK));
+    let unlisted_owner = Some(SessionId::from(WORKSPACE_INBOX));
     DocumentRecord { unlisted_owner, ..DocumentRecord::new(id(), "Desk".to_owned(), now_ms) }
 }
 
@@ -44,7 +44,7 @@ impl RoomState {
 
     /// Returns `true` if this room is the workspace inbox, whose requests have no document.
     pub(crate) fn is_workspace_inbox(&self) -> bool {
-        self.id().as_str() == DESK
+        self.id().as_str() == WORKSPACE_INBOX
     }
 
     /// Returns the document that requests of this room are about.
@@ -91,7 +91,7 @@ pub(crate) fn refresh_preview(
     id: &RequestId,
     fresh: UpdatedPreview,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = open_request(state, id)?;
     if !request.refresh_preview(fresh, &state.requirements(&state.in_force(now), now)) {
@@ -105,7 +105,7 @@ pub(crate) fn begin(
     state: &mut RoomState,
     id: &RequestId,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     request.begin(now.ms)?;
@@ -121,7 +121,7 @@ pub(crate) fn done(
     id: &RequestId,
     report: ToolReport,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = ApprovalRequest::clone(state.request(id).ok_or(RoomError::NoRequest)?);
     if !request.done(report, now.ms) {
@@ -136,7 +136,7 @@ fn changed(
     action: &str,
     news: RequestNews,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     effects.keep(audit(state, &request, action, now));
     retell(state, request, news, effects)
@@ -147,7 +147,7 @@ pub(crate) fn retell(
     state: &mut RoomState,
     request: ApprovalRequest,
     news: RequestNews,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     let request = Arc::new(request);
     place(state, Arc::clone(&request), effects);

@@ -113,7 +113,7 @@ async fn whoever_could_not_be_let_in_is_not_shown_to_the_others() {
 }
 
 #[tokio::test]
-async fn an_editor_that_was_claimed_elsewhere_fails_its_turn_and_is_foreign_from_then_on() {
+async fn an_editor_that_was_claimed_elsewhere_fails_its_batch_and_is_foreign_from_then_on() {
     let fixture = RoomFixture::with(OLD).await;
     let bad = fixture.pushes("ana", Version(0), &["[1]".to_owned()]).await;
     assert!(matches!(bad, Err(RoomError::BadUpdate { .. })));

@@ -28,7 +28,7 @@ pub(crate) async fn watch(args: WatchArgs) -> Result<CommandOutcome> {
                 if std::mem::take(&mut is_gone) {
                     eprintln!("copydesk: the server answers again");
                 }
-                for news in watching.hear(open, ended) {
+                for news in watching.changes_since(open, ended) {
                     tell(&client, &news, args.server.json).await?;
                 }
             }
@@ -138,8 +138,8 @@ enum RequestChange {
 
 impl KnownRequests {
     /// Returns the changes since the last call. The first call reports only open requests.
-    fn hear(&mut self, open: Vec<Value>, ended: Vec<Value>) -> Vec<RequestChange> {
-        let mut told: BTreeMap<String, RequestChange> = BTreeMap::new();
+    fn changes_since(&mut self, open: Vec<Value>, ended: Vec<Value>) -> Vec<RequestChange> {
+        let mut changes: BTreeMap<String, RequestChange> = BTreeMap::new();
         // Ended requests were read last: a request in both lists has ended in between.
         let last: BTreeSet<String> = ended.iter().map(|request| id(request).to_owned()).collect();
         for request in ended {
@@ -147,7 +147,7 @@ impl KnownRequests {
             let waited = self.open.remove(&id);
             let is_new = self.over.insert(id.clone());
             if waited || (is_new && self.has_begun) {
-                told.insert(id, RequestChange::Over(request));
+                changes.insert(id, RequestChange::Over(request));
             }
         }
         let known = std::mem::take(&mut self.open);
@@ -156,12 +156,12 @@ impl KnownRequests {
             self.open.insert(id.clone());
             self.over.remove(&id);
             if !known.contains(&id) {
-                told.insert(id, RequestChange::Waits(request));
+                changes.insert(id, RequestChange::Waits(request));
             }
         }
         self.has_begun = true;
         // In the order in which the requests were made.
-        told.into_values().collect()
+        changes.into_values().collect()
     }
 }
 
@@ -173,9 +173,13 @@ mod tests {
         json!({"request_id": id})
     }
 
-    fn heard(watching: &mut KnownRequests, open: &[&str], ended: &[&str]) -> Vec<RequestChange> {
+    fn changes_after(
+        watching: &mut KnownRequests,
+        open: &[&str],
+        ended: &[&str],
+    ) -> Vec<RequestChange> {
         let all = |ids: &[&str]| ids.iter().map(|id| request(id)).collect();
-        watching.hear(all(open), all(ended))
+        watching.changes_since(all(open), all(ended))
     }
 
     #[test]
@@ -183,18 +187,18 @@ mod tests {
         let mut watching = KnownRequests::default();
         let waits = |id: &str| RequestChange::Waits(request(id));
         let over = |id: &str| RequestChange::Over(request(id));
-        assert_eq!(heard(&mut watching, &["b"], &["a"]), [waits("b")]);
-        assert_eq!(heard(&mut watching, &["b"], &["a"]), []);
+        assert_eq!(changes_after(&mut watching, &["b"], &["a"]), [waits("b")]);
+        assert_eq!(changes_after(&mut watching, &["b"], &["a"]), []);
         // One ends, another comes, and a third has come and gone.
         assert_eq!(
-            heard(&mut watching, &["d"], &["c", "b", "a"]),
+            changes_after(&mut watching, &["d"], &["c", "b", "a"]),
             [over("b"), over("c"), waits("d")]
         );
-        assert_eq!(heard(&mut watching, &["d"], &["c", "b", "a"]), []);
+        assert_eq!(changes_after(&mut watching, &["d"], &["c", "b", "a"]), []);
         // The request ended between the two questions.
-        assert_eq!(heard(&mut watching, &["d"], &["d", "c", "b", "a"]), [over("d")]);
+        assert_eq!(changes_after(&mut watching, &["d"], &["d", "c", "b", "a"]), [over("d")]);
         // Its document was deleted, so its end is unknown.
-        assert_eq!(heard(&mut watching, &["e"], &["c", "b", "a"]), [waits("e")]);
-        assert_eq!(heard(&mut watching, &[], &["c", "b", "a"]), []);
+        assert_eq!(changes_after(&mut watching, &["e"], &["c", "b", "a"]), [waits("e")]);
+        assert_eq!(changes_after(&mut watching, &[], &["c", "b", "a"]), []);
     }
 }

@@ -104,7 +104,7 @@ impl StoreInspection {
     /// number of a line cannot. Other flaws are part of the result.
     pub async fn audit(&mut self) -> StoreResult<AuditFacts> {
         let mut walk = audit::AuditWalk::default();
-        let mut told = AuditFacts::default();
+        let mut facts = AuditFacts::default();
         let mut after = 0;
         loop {
             let page = sqlx::query("SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT 1000")
@@ -115,12 +115,12 @@ impl StoreInspection {
             after = last.try_get("seq")?;
             for row in &page {
                 let line = walk.step(row)?;
-                told.about_requests.extend(line.clone().filter(is_about_a_request));
-                told.about_rules.extend(line.filter(is_about_a_rule));
+                facts.about_requests.extend(line.clone().filter(is_about_a_request));
+                facts.about_rules.extend(line.filter(is_about_a_rule));
                 let action: Option<String> = row.try_get("action").ok();
                 let request: Option<String> = row.try_get("request").ok().flatten();
                 if let (Some(action), Some(request)) = (action, request) {
-                    *told.accounted.entry((request, action)).or_default() += 1;
+                    *facts.accounted.entry((request, action)).or_default() += 1;
                 }
             }
         }
@@ -128,8 +128,8 @@ impl StoreInspection {
             .bind(audit::HEAD)
             .fetch_optional(&mut *self.moment)
             .await?;
-        told.flaws = walk.end(head.as_deref());
-        Ok(told)
+        facts.flaws = walk.end(head.as_deref());
+        Ok(facts)
     }
 
     /// Returns the requests whose effect on a file is being taken back.

@@ -117,7 +117,7 @@ impl Store {
     ) -> StoreResult<Vec<RequestRecord>> {
         let condition = scope.condition();
         let listed = match scope {
-            QueryScope::Document(_) | QueryScope::Desk => "",
+            QueryScope::Document(_) | QueryScope::WorkspaceInbox => "",
             QueryScope::Everything => {
                 "AND (document IS NULL OR EXISTS (SELECT 1 FROM documents WHERE documents.id = document
                       AND unlisted_owner IS NULL AND deleted = FALSE))"

@@ -39,9 +39,10 @@ pub(crate) fn start(
     counters: Arc<CommitCounters>,
     news: watch::Sender<u64>,
 ) -> mpsc::Sender<WriterMessage> {
-    let (sender, inbox) = mpsc::channel(QUEUE);
+    let (sender, messages) = mpsc::channel(QUEUE);
     tokio::spawn(
-        StoreWriter { pool, writer_connection, held: None, counters, news, known: None }.run(inbox),
+        StoreWriter { pool, writer_connection, held: None, counters, news, known: None }
+            .run(messages),
     );
     sender
 }
@@ -59,10 +60,10 @@ struct StoreWriter {
 }
 
 impl StoreWriter {
-    async fn run(mut self, mut inbox: mpsc::Receiver<WriterMessage>) {
+    async fn run(mut self, mut messages: mpsc::Receiver<WriterMessage>) {
         let mut waiting = Vec::with_capacity(GROUP);
         let mut closers = Vec::new();
-        while inbox.recv_many(&mut waiting, GROUP).await > 0 {
+        while messages.recv_many(&mut waiting, GROUP).await > 0 {
             let mut batches = Vec::with_capacity(waiting.len());
             let mut answers = Vec::with_capacity(waiting.len());
             for message in waiting.drain(..) {
@@ -73,7 +74,7 @@ impl StoreWriter {
                     }
                     WriterMessage::Close { answer } => {
                         // Nothing new comes in; what is queued is still written by this loop.
-                        inbox.close();
+                        messages.close();
                         closers.push(answer);
                     }
                 }

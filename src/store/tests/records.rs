@@ -137,13 +137,16 @@ async fn requests_are_found_by_document_by_desk_and_by_page() {
         store.open_requests(QueryScope::Document(&a)).await.unwrap(),
         std::slice::from_ref(&one)
     );
-    assert_eq!(store.open_requests(QueryScope::Desk).await.unwrap(), [request("req_3", None)]);
+    assert_eq!(
+        store.open_requests(QueryScope::WorkspaceInbox).await.unwrap(),
+        [request("req_3", None)]
+    );
     assert_eq!(store.open_requests(QueryScope::Everything).await.unwrap().len(), 2);
     let page = store.requests(QueryScope::Document(&a), None, 1).await.unwrap();
     assert_eq!(page, [decided]);
     let next = store.requests(QueryScope::Document(&a), Some(&page[0].id), 5).await.unwrap();
     assert_eq!(next, [one]);
-    assert_eq!(store.requests(QueryScope::Desk, None, 5).await.unwrap().len(), 1);
+    assert_eq!(store.requests(QueryScope::WorkspaceInbox, None, 5).await.unwrap().len(), 1);
     assert_eq!(store.requests(QueryScope::Everything, None, 5).await.unwrap().len(), 3);
     assert_eq!(store.request(&"req_9".into()).await.unwrap(), None);
 }

@@ -56,9 +56,9 @@ pub async fn propose(
         let hunks = match &range {
             Some(ReplacedRange { start, old, new }) => {
                 let around = |range| before.slice(range).unwrap_or_default();
-                let (ahead, end) = (around(0..*start), start + utf16_len(old));
+                let (before, end) = (around(0..*start), start + utf16_len(old));
                 let behind = around(end..before.len());
-                shifted(diff_between(&ahead, (old, new), &behind, limits), *start)
+                shifted(diff_between(&before, (old, new), &behind, limits), *start)
             }
             None => diff(&old, &new, limits),
         };

@@ -32,7 +32,7 @@ pub(crate) async fn wait(ongoing: &mut CallHandle, progress: &mut CallProgress) 
     loop {
         tokio::select! {
             biased;
-            heard = ongoing.next() => match heard {
+            event = ongoing.next() => match event {
                 CallEvent::Asking(asking) => {
                     now = match asking {
                         ApprovalWait::Waits(request) => format!("Request {request} waits for people to decide"),

@@ -24,7 +24,7 @@ pub(crate) fn result_text(noun: &str, called: &CallResult) -> (String, bool) {
         return (if noun == "Write" { written(&text) } else { text }, false);
     }
     let decision = outcome.about.get("permissionDecision").and_then(Value::as_str);
-    let told = match (outcome.status(), decision) {
+    let text = match (outcome.status(), decision) {
         (Some(RequestStatus::Rejected), _) => match text.strip_prefix(REJECTED) {
             Some(feedback) => format!("{DENIED} {noun} rejected: {feedback}"),
             None => format!("{DENIED} {noun} rejected. {text}"),
@@ -34,7 +34,7 @@ pub(crate) fn result_text(noun: &str, called: &CallResult) -> (String, bool) {
         }
         _ => text,
     };
-    (told, true)
+    (text, true)
 }
 
 /// Rewrites `Wrote 11 characters to notes.md` into the words of the MCP proxy protocol; other lines
@@ -99,8 +99,8 @@ mod tests {
             ("The request was withdrawn; …", "cancelled", "[DENIED] The request was withdrawn; …"),
         ];
         for (text, status, expected) in cases {
-            let told = result_text("Write", &called(text, true, &json!({"status": status})));
-            assert_eq!(told, (expected.to_owned(), true));
+            let text = result_text("Write", &called(text, true, &json!({"status": status})));
+            assert_eq!(text, (expected.to_owned(), true));
         }
         let hook = called("Content too large", true, &json!({"permissionDecision": "deny"}));
         assert_eq!(result_text("Change", &hook), ("[DENIED] Content too large".to_owned(), true));

@@ -84,9 +84,9 @@ pub(crate) async fn come_in(
     }
     let bytes = bytes?;
     let asked = if bytes.len() > LONG_BODY_BYTES {
-        let turn = app.conversations.limits().turn().await;
+        let parsing = app.conversations.limits().parsing_permit().await;
         let read = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _parsing = parsing;
             parse_request(&bytes, purpose)
         });
         read.await.unwrap_or_else(|_| Err(ApiFailure::new(500, "the body could not be read")))

@@ -126,39 +126,38 @@ impl AnswerWork {
     /// message is returned. Dropping the future stops whatever it waits for.
     pub(crate) async fn go(
         mut self,
-        told: Option<mpsc::Sender<StreamEvent>>,
+        sender: Option<mpsc::Sender<StreamEvent>>,
     ) -> Result<Value, ApiFailure> {
         let id = format!("msg_{}", crate::ids::sortable_uuid().simple());
         let mut telling = SseEncoder::new(id, self.asked.model.clone());
-        tell(told.as_ref(), telling.start()).await;
+        tell(sender.as_ref(), telling.start()).await;
         if self.asked.max_tokens == 0 {
             // Such a request only warms a cache, and the cache is the provider's.
             let end = LoopEnd::empty(StopReason::MaxTokens);
-            tell(told.as_ref(), telling.end(&end)).await;
+            tell(sender.as_ref(), telling.end(&end)).await;
             return Ok(telling.message(&end));
         }
         let ours = self.tools.as_ref().map(ServerTools::names).unwrap_or_default().into_iter();
-        let mut turn = ServerToolLoop::new(ours.collect(), self.asked.choice.clone());
-        let mut next = self.go_on(&mut turn, &mut telling, told.as_ref()).await;
+        let mut tool_loop = ServerToolLoop::new(ours.collect(), self.asked.choice.clone());
+        let mut next = self.go_on(&mut tool_loop, &mut telling, sender.as_ref()).await;
         loop {
             next = match next {
-                LoopStep::Ask => {
-                    turn.answered(self.ask_model(&turn, &mut telling, told.as_ref()).await?)
-                }
+                LoopStep::Ask => tool_loop
+                    .answered(self.ask_model(&tool_loop, &mut telling, sender.as_ref()).await?),
                 LoopStep::Run(calls) => {
                     // Blocks after a call of the client's come after that call, and the call is
                     // sent at the end.
-                    if !turn.calls_others() {
-                        tell(told.as_ref(), telling.pause(&turn.shown())).await;
+                    if !tool_loop.calls_others() {
+                        tell(sender.as_ref(), telling.pause(&tool_loop.shown())).await;
                     }
-                    let results = self.run(&calls, &mut turn).await?;
-                    turn.ran(results)
+                    let results = self.run(&calls, &mut tool_loop).await?;
+                    tool_loop.ran(results)
                 }
                 LoopStep::End(end) => {
                     let events = telling.end(&end);
                     // Stored before it is sent: the client may continue at once.
                     self.remember(telling.content(), end.hidden.clone()).await;
-                    tell(told.as_ref(), events).await;
+                    tell(sender.as_ref(), events).await;
                     if let Some(resumable) = self.resumable.take() {
                         resumable.over().await;
                     }
@@ -172,34 +171,34 @@ impl AnswerWork {
     /// stopped.
     async fn go_on(
         &mut self,
-        turn: &mut ServerToolLoop,
+        tool_loop: &mut ServerToolLoop,
         telling: &mut SseEncoder,
-        told: Option<&mpsc::Sender<StreamEvent>>,
+        sender: Option<&mpsc::Sender<StreamEvent>>,
     ) -> LoopStep {
         let Some(paused) = self.left.take() else { return LoopStep::Ask };
-        let Some(calls) = turn.resume(paused.clone()) else { return LoopStep::Ask };
+        let Some(calls) = tool_loop.resume(paused.clone()) else { return LoopStep::Ask };
         let answers: Vec<_> = paused.answers().collect();
         if let Some((last, earlier)) = answers.split_last() {
             for answer in earlier {
-                tell(told, telling.repeat(answer)).await;
+                tell(sender, telling.repeat(answer)).await;
             }
-            tell(told, telling.repeat_beginning(last)).await;
+            tell(sender, telling.repeat_beginning(last)).await;
         }
         LoopStep::Run(calls)
     }
 
     async fn ask_model(
         &mut self,
-        turn: &ServerToolLoop,
+        tool_loop: &ServerToolLoop,
         telling: &mut SseEncoder,
-        told: Option<&mpsc::Sender<StreamEvent>>,
+        sender: Option<&mpsc::Sender<StreamEvent>>,
     ) -> Result<AssistantMessage, ApiFailure> {
         let mut request = request(&self.asked, &self.chosen, self.tools.as_ref());
-        request.messages = [self.messages.as_slice(), turn.said()].concat();
+        request.messages = [self.messages.as_slice(), tool_loop.said()].concat();
         // Providers refuse a choice if there is nothing to choose.
-        request.tool_choice = turn.choice().filter(|_| request.has_tools());
+        request.tool_choice = tool_loop.choice().filter(|_| request.has_tools());
         request.session = self.session.to_string();
-        if turn.said().is_empty() {
+        if tool_loop.said().is_empty() {
             request.prompt = self.asked.prompt().map(str::to_owned);
             // Clients of this API retry by themselves. After a tool has run here, a client could
             // not resume.
@@ -216,7 +215,7 @@ impl AnswerWork {
         while let Some(delta) = stream.next().await {
             match delta.map_err(|error| ApiFailure::of_model(&error))? {
                 AnswerDelta::Done(answer) => return Ok(answer),
-                AnswerDelta::Reset => telling.begin_again(told.is_some())?,
+                AnswerDelta::Reset => telling.begin_again(sender.is_some())?,
                 delta => {
                     size += match &delta {
                         AnswerDelta::Text(text) | AnswerDelta::NextText(text) => text.len(),
@@ -226,7 +225,7 @@ impl AnswerWork {
                     if size > ANSWER_LIMIT {
                         return Err(ApiFailure::new(500, "the model's answer was too long"));
                     }
-                    tell(told, telling.encode(delta)).await;
+                    tell(sender, telling.encode(delta)).await;
                 }
             }
         }
@@ -238,9 +237,9 @@ impl AnswerWork {
     async fn run(
         &mut self,
         calls: &[ContentBlock],
-        turn: &mut ServerToolLoop,
+        tool_loop: &mut ServerToolLoop,
     ) -> Result<Vec<ContentBlock>, ApiFailure> {
-        let paused = turn.paused();
+        let paused = tool_loop.paused();
         let (mut results, round) = (Vec::with_capacity(calls.len()), paused.rounds());
         let read = self.tools.as_ref().and_then(ServerTools::read);
         if let Some(resumable) = &mut self.resumable {
@@ -249,7 +248,7 @@ impl AnswerWork {
         for (place, call) in calls.iter().enumerate() {
             if let Some(tools) = &mut self.tools {
                 if tools.is_too_late() {
-                    turn.end_soon();
+                    tool_loop.end_soon();
                     results.push(server_tools::too_late(call));
                     continue;
                 }
@@ -326,9 +325,9 @@ pub(crate) fn request(
 }
 
 /// Sends events. A client that no longer reads is no error: the work is about to be dropped.
-async fn tell(told: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEvent>) {
-    let Some(told) = told else { return };
+async fn tell(sender: Option<&mpsc::Sender<StreamEvent>>, events: Vec<StreamEvent>) {
+    let Some(sender) = sender else { return };
     for event in events {
-        told.send(event).await.ok();
+        sender.send(event).await.ok();
     }
 }

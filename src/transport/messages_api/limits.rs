@@ -31,7 +31,7 @@ pub(crate) struct AnswerLimits {
     clock: DefaultClock,
     under_way: Arc<Mutex<HashMap<UserId, usize>>>,
     /// Semaphore that lets one long body be parsed at a time.
-    turns: Arc<Semaphore>,
+    parsing: Arc<Semaphore>,
 }
 
 /// Permit for one answer from [`AnswerLimits::begin`]; released when dropped.
@@ -47,8 +47,8 @@ impl AnswerLimits {
     pub(crate) fn new() -> Self {
         let quota = Quota::per_second(REQUESTS_PER_SECOND).allow_burst(BURST_REQUESTS);
         let clock = DefaultClock::default();
-        let turns = Arc::new(Semaphore::new(1));
-        Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default(), turns }
+        let parsing = Arc::new(Semaphore::new(1));
+        Self { requests: RateLimiter::keyed(quota), clock, under_way: Arc::default(), parsing }
     }
 
     /// Counts a request.
@@ -83,9 +83,9 @@ impl AnswerLimits {
     }
 
     /// Waits until no other long body is being parsed.
-    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+    pub(crate) async fn parsing_permit(&self) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed.
-        Arc::clone(&self.turns).acquire_owned().await.ok()
+        Arc::clone(&self.parsing).acquire_owned().await.ok()
     }
 }
 

@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    fn turn(choice: Option<ToolChoice>) -> ServerToolLoop {
+    fn tool_loop(choice: Option<ToolChoice>) -> ServerToolLoop {
         ServerToolLoop::new(HashSet::from(["ours".to_owned()]), choice)
     }
 
@@ -344,27 +344,31 @@ mod tests {
 
     #[test]
     fn words_alone_end_the_turn_and_hide_nothing() {
-        let ended = end(turn(None).answered(answer(vec![ContentBlock::text("Hello.")])));
+        let ended = end(tool_loop(None).answered(answer(vec![ContentBlock::text("Hello.")])));
         assert_eq!((ended.stop_reason, ended.hidden), (StopReason::EndTurn, None));
     }
 
     #[test]
     fn the_clients_calls_go_back_all_at_once() {
-        let ended = end(turn(None).answered(answer(vec![call("1", "theirs"), call("2", "other")])));
+        let ended =
+            end(tool_loop(None).answered(answer(vec![call("1", "theirs"), call("2", "other")])));
         assert_eq!(ids(&ended.shown), ["1", "2"]);
         assert_eq!((ended.stop_reason, ended.hidden), (StopReason::ToolUse, None));
     }
 
     #[test]
     fn our_calls_run_and_the_model_goes_on() {
-        let mut turn = turn(None);
+        let mut tool_loop = tool_loop(None);
         let first = vec![ContentBlock::text("Wait."), call("1", "ours")];
-        assert_eq!(turn.answered(answer(first.clone())), LoopStep::Run(vec![call("1", "ours")]));
+        assert_eq!(
+            tool_loop.answered(answer(first.clone())),
+            LoopStep::Run(vec![call("1", "ours")])
+        );
         let result = ContentBlock::tool_result("1", "Done");
-        assert_eq!(turn.ran(vec![result.clone()]), LoopStep::Ask);
+        assert_eq!(tool_loop.ran(vec![result.clone()]), LoopStep::Ask);
         let expected = [ChatMessage::assistant(first), ChatMessage::results(vec![result])];
-        assert_eq!(turn.said(), expected);
-        let ended = end(turn.answered(answer(vec![ContentBlock::text("Done.")])));
+        assert_eq!(tool_loop.said(), expected);
+        let ended = end(tool_loop.answered(answer(vec![ContentBlock::text("Done.")])));
         assert_eq!((ended.usage.input_tokens, ended.usage.output_tokens), (10, 4));
         let hidden = ended.hidden.expect("the client saw less");
         assert_eq!((hidden.said.len(), hidden.held.len()), (3, 0));
@@ -372,11 +376,11 @@ mod tests {
 
     #[test]
     fn of_both_ours_run_first_and_their_results_wait_for_the_others() {
-        let mut turn = turn(None);
+        let mut tool_loop = tool_loop(None);
         let all = vec![call("1", "theirs"), call("2", "ours")];
-        assert_eq!(turn.answered(answer(all.clone())), LoopStep::Run(vec![call("2", "ours")]));
+        assert_eq!(tool_loop.answered(answer(all.clone())), LoopStep::Run(vec![call("2", "ours")]));
         let ours = ContentBlock::tool_result("2", "Done");
-        let ended = end(turn.ran(vec![ours.clone()]));
+        let ended = end(tool_loop.ran(vec![ours.clone()]));
         assert_eq!((ids(&ended.shown), &ended.stop_reason), (vec!["1"], &StopReason::ToolUse));
         let hidden = ended.hidden.expect("the client saw less");
         assert_eq!(hidden.held, std::slice::from_ref(&ours));
@@ -398,36 +402,39 @@ mod tests {
 
     #[test]
     fn a_client_that_waits_no_longer_is_asked_to_go_on() {
-        let mut turn = turn(None);
-        turn.answered(answer(vec![call("1", "ours")]));
-        turn.end_soon();
-        let ended = end(turn.ran(vec![ContentBlock::tool_error("1", "Late")]));
+        let mut tool_loop = tool_loop(None);
+        tool_loop.answered(answer(vec![call("1", "ours")]));
+        tool_loop.end_soon();
+        let ended = end(tool_loop.ran(vec![ContentBlock::tool_error("1", "Late")]));
         assert_eq!((ended.stop_reason, ended.shown), (StopReason::PauseTurn, vec![]));
         assert!(ended.hidden.is_some_and(|hidden| hidden.held.len() == 1));
     }
 
     #[test]
     fn what_is_shown_is_in_the_models_order_and_without_our_calls() {
-        let mut turn = turn(None);
+        let mut tool_loop = tool_loop(None);
         let text = ContentBlock::text;
         let said = vec![text("A"), call("1", "theirs"), text("B"), call("2", "ours"), text("C")];
-        turn.answered(answer(said));
-        assert!(turn.calls_others());
-        let ended = end(turn.ran(vec![ContentBlock::tool_result("2", "Done")]));
+        tool_loop.answered(answer(said));
+        assert!(tool_loop.calls_others());
+        let ended = end(tool_loop.ran(vec![ContentBlock::tool_result("2", "Done")]));
         assert_eq!(ended.shown, [text("A"), call("1", "theirs"), text("B"), text("C")]);
-        turn.answered(answer(vec![text("A"), call("3", "ours"), text("B")]));
-        assert_eq!((turn.shown(), turn.calls_others()), (vec![text("A"), text("B")], false));
+        tool_loop.answered(answer(vec![text("A"), call("3", "ours"), text("B")]));
+        assert_eq!(
+            (tool_loop.shown(), tool_loop.calls_others()),
+            (vec![text("A"), text("B")], false)
+        );
     }
 
     #[test]
     fn a_turn_without_end_is_handed_back() {
-        let mut turn = turn(None);
+        let mut tool_loop = tool_loop(None);
         for _ in 1..MOST_ROUNDS {
-            turn.answered(answer(vec![call("1", "ours")]));
-            assert_eq!(turn.ran(vec![ContentBlock::tool_result("1", "Again")]), LoopStep::Ask);
+            tool_loop.answered(answer(vec![call("1", "ours")]));
+            assert_eq!(tool_loop.ran(vec![ContentBlock::tool_result("1", "Again")]), LoopStep::Ask);
         }
-        turn.answered(answer(vec![call("1", "ours")]));
-        let ended = end(turn.ran(vec![ContentBlock::tool_result("1", "Again")]));
+        tool_loop.answered(answer(vec![call("1", "ours")]));
+        let ended = end(tool_loop.ran(vec![ContentBlock::tool_result("1", "Again")]));
         assert_eq!((&ended.stop_reason, ended.shown.len()), (&StopReason::PauseTurn, 0));
         let hidden = ended.hidden.expect("the client saw less");
         let shown = [ChatMessage::user("Go."), ChatMessage::assistant(vec![])];
@@ -441,10 +448,10 @@ mod tests {
         let calls =
             || vec![ContentBlock::text("So."), call("1", "a"), call("2", "b"), call("3", "ours")];
         let after = |choice: ToolChoice| {
-            let mut turn = turn(Some(choice));
-            match turn.answered(answer(calls())) {
+            let mut tool_loop = tool_loop(Some(choice));
+            match tool_loop.answered(answer(calls())) {
                 LoopStep::Run(ours) => {
-                    (ids(&ours).join(" "), ids(&turn.external).join(" "), String::new())
+                    (ids(&ours).join(" "), ids(&tool_loop.external).join(" "), String::new())
                 }
                 LoopStep::End(end) => {
                     (String::new(), ids(&end.shown).join(" "), end.stop_reason.as_str().to_owned())
@@ -477,15 +484,15 @@ mod tests {
 
     #[test]
     fn what_the_client_insisted_on_is_done_by_a_call_of_ours() {
-        let mut turn = turn(Some(ToolChoice::Any { disable_parallel_tool_use: true }));
-        turn.answered(answer(vec![call("1", "ours")]));
-        turn.ran(vec![ContentBlock::tool_result("1", "Done")]);
-        assert_eq!(turn.choice(), Some(ToolChoice::Auto { disable_parallel_tool_use: true }));
+        let mut tool_loop = tool_loop(Some(ToolChoice::Any { disable_parallel_tool_use: true }));
+        tool_loop.answered(answer(vec![call("1", "ours")]));
+        tool_loop.ran(vec![ContentBlock::tool_result("1", "Done")]);
+        assert_eq!(tool_loop.choice(), Some(ToolChoice::Auto { disable_parallel_tool_use: true }));
     }
 
     #[test]
     fn an_answer_goes_on_where_another_process_was() {
-        let mut first = turn(None);
+        let mut first = tool_loop(None);
         first.answered(answer(vec![ContentBlock::text("Let me see."), call("1", "ours")]));
         first.ran(vec![ContentBlock::tool_result("1", "Done")]);
         let calls = vec![call("2", "theirs"), call("3", "ours")];
@@ -493,7 +500,7 @@ mod tests {
         let kept = serde_json::to_string(&first.paused()).expect("plain values");
         let paused: PausedLoop = serde_json::from_str(&kept).expect("the same");
         assert_eq!((paused.answers().count(), paused.rounds()), (2, 2));
-        let mut second = turn(None);
+        let mut second = tool_loop(None);
         let ours = second.resume(paused.clone());
         assert_eq!(LoopStep::Run(ours.expect("the same tools")), next);
         let results = || vec![ContentBlock::tool_result("3", "Done")];
@@ -506,7 +513,7 @@ mod tests {
     #[test]
     fn reasoning_is_remembered_for_clients_that_drop_it() {
         let thinking = ContentBlock::Thinking { thinking: "Hm.".into(), signature: "s".into() };
-        let ended = end(turn(None).answered(answer(vec![thinking, call("1", "theirs")])));
+        let ended = end(tool_loop(None).answered(answer(vec![thinking, call("1", "theirs")])));
         assert!(ended.hidden.is_some());
     }
 }

@@ -122,8 +122,8 @@ impl SseEncoder {
     /// Encodes the blocks of a complete answer that were not sent as they came.
     fn catch_up(&mut self, shown: &[ContentBlock]) -> Vec<StreamEvent> {
         let mut events = self.close();
-        let told = self.content.get(self.before..).unwrap_or_default();
-        for block in untold(told, shown).to_vec() {
+        let sent = self.content.get(self.before..).unwrap_or_default();
+        for block in unsent(sent, shown).to_vec() {
             events.extend(match block {
                 ContentBlock::Text { text, .. } => {
                     let mut events = self.text(text);
@@ -240,9 +240,9 @@ impl SseEncoder {
 
 /// Returns the blocks of an answer after those that were sent as they came. Not every model streams
 /// every kind of block.
-fn untold<'a>(told: &[ContentBlock], shown: &'a [ContentBlock]) -> &'a [ContentBlock] {
-    told.iter().fold(shown, |rest, told| {
-        let same = |block: &ContentBlock| discriminant(block) == discriminant(told);
+fn unsent<'a>(sent: &[ContentBlock], shown: &'a [ContentBlock]) -> &'a [ContentBlock] {
+    sent.iter().fold(shown, |rest, sent| {
+        let same = |block: &ContentBlock| discriminant(block) == discriminant(sent);
         let after = rest.iter().position(same).map_or(0, |place| place + 1);
         rest.get(after..).unwrap_or_default()
     })

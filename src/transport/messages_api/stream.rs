@@ -36,8 +36,8 @@ const WAITING_EVENTS: usize = 32;
 /// # Errors
 /// The failure of the work, if it comes before the model's first output.
 pub(crate) async fn answer(work: AnswerWork) -> Result<Response, ApiFailure> {
-    let (told, events) = mpsc::channel(WAITING_EVENTS);
-    let work = async move { work.go(Some(told)).await }.boxed();
+    let (sender, events) = mpsc::channel(WAITING_EVENTS);
+    let work = async move { work.go(Some(sender)).await }.boxed();
     let mut running =
         RunningAnswer { work, events, ready: VecDeque::new(), ended: None, over: false };
     // After that time the status is 200: the client sees that something happens.
@@ -148,9 +148,9 @@ mod tests {
     where
         W: Future<Output = Result<Value, ApiFailure>> + Send + 'static,
     {
-        let (told, events) = mpsc::channel(WAITING_EVENTS);
+        let (sender, events) = mpsc::channel(WAITING_EVENTS);
         RunningAnswer {
-            work: work(told).boxed(),
+            work: work(sender).boxed(),
             events,
             ready: VecDeque::new(),
             ended: None,
@@ -164,9 +164,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_filled_with_pings() {
-        let mut running = running(|told| async move {
+        let mut running = running(|sender| async move {
             tokio::time::sleep(PING * 2 + Duration::from_secs(1)).await;
-            told.send(stop()).await.ok();
+            sender.send(stop()).await.ok();
             Ok(Value::Null)
         });
         let mut events = Vec::new();
@@ -178,9 +178,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn everything_told_comes_before_the_end_and_an_error_is_the_last_event() {
-        let mut running = running(|told| async move {
+        let mut running = running(|sender| async move {
             for _ in 0..3 {
-                told.send(stop()).await.ok();
+                sender.send(stop()).await.ok();
             }
             Err(ApiFailure::new(529, "Busy."))
         });
@@ -202,8 +202,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_error_before_the_first_words_is_the_requests_own() {
-        let mut running = running(|told| async move {
-            told.send(StreamEvent::Ping).await.ok();
+        let mut running = running(|sender| async move {
+            sender.send(StreamEvent::Ping).await.ok();
             Err(ApiFailure::new(429, "Slowly."))
         });
         assert_eq!(running.first_words().await.map_err(|failure| failure.status), Err(429));

@@ -309,7 +309,7 @@ pub struct AskContext {
     pub document_content: Option<String>,
     /// Range that the person has selected.
     pub selection: Option<AskSelection>,
-    /// Earlier turns that the server does not have, oldest first.
+    /// Earlier messages that the server does not have, oldest first.
     pub conversation_history: Option<Vec<AskHistory>>,
     /// Further instructions for the model.
     pub system_instructions: Option<String>,
@@ -327,13 +327,13 @@ pub struct AskSelection {
     pub end: i64,
 }
 
-/// Earlier turn of `conversationHistory`.
+/// Earlier message of `conversationHistory`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(TS))]
 pub struct AskHistory {
     /// `user` or `assistant`.
     pub role: String,
-    /// Text of the turn.
+    /// Text of the message.
     pub content: String,
 }
 

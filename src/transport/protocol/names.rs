@@ -352,7 +352,7 @@ pub enum AgentEventSubtype {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStateName {
-    /// The run waits for its turn.
+    /// The run waits in its queue.
     Queued,
     /// The run has begun.
     Running,

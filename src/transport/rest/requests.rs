@@ -11,7 +11,7 @@ use super::problem::{Problem, RestResult};
 use crate::api::{ApiError, Caller, ListPage, RequestScope};
 use crate::approvals::{ApprovalRequest, Decision};
 use crate::ids::{DocumentId, HunkId, RequestId};
-use crate::rooms::DESK;
+use crate::rooms::WORKSPACE_INBOX;
 use crate::rooms::persistence::resolved_requests::ResolvedFilter;
 use crate::transport::protocol::client::ToolApprovalResponse;
 use crate::transport::protocol::convert;
@@ -58,7 +58,7 @@ pub async fn list(
     let page = PageQuery::<RequestId>::read(asked.limit, asked.cursor.as_deref())?;
     let scope = match asked.document_id {
         None => RequestScope::Everything,
-        Some(document) if document == DESK => RequestScope::Inbox,
+        Some(document) if document == WORKSPACE_INBOX => RequestScope::Inbox,
         Some(document) => RequestScope::Document(DocumentId::from(document)),
     };
     match asked.state.as_deref().unwrap_or("open") {

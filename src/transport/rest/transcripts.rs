@@ -75,7 +75,7 @@ async fn said(
     let mut from = page.after.as_ref().map(|(place, _)| place.clone()).unwrap_or_default();
     // Some events of the first entry may have been on the previous page. Every later batch begins
     // with the last entry of the one before.
-    let mut told = page.after.as_ref().map_or(0, |(_, index)| index + 1);
+    let mut skipped = page.after.as_ref().map_or(0, |(_, index)| index + 1);
     let batch = page.limit as u32 + 2;
     let mut found = Vec::new();
     loop {
@@ -83,14 +83,16 @@ async fn said(
         let is_last = entries.len() < batch as usize;
         let end = entries.last().map(|(place, _)| place.clone());
         for (place, entry) in entries {
-            let skip = if place == from { told } else { 0 };
+            let skip = if place == from { skipped } else { 0 };
             let events = entry.iter().flat_map(|entry| convert::entry(entry, document));
             found.extend(
                 events.enumerate().skip(skip).map(|(index, event)| ((place.clone(), index), event)),
             );
         }
         match end {
-            Some(end) if !is_last && found.len() <= page.limit => (from, told) = (end, usize::MAX),
+            Some(end) if !is_last && found.len() <= page.limit => {
+                (from, skipped) = (end, usize::MAX)
+            }
             _ => return Ok(found),
         }
     }

@@ -1,7 +1,7 @@
 //! Accounting of the bytes of every request and answer: the person to whom they count, and the
 //! number that waits to be sent.
 //!
-//! socket.io's own requests are tracked here too: a client gets its [`ClientSession`] when it
+//! socket.io's own requests are tracked here too: a client gets its [`SocketClient`] when it
 //! opens, bodies of long polling are limited before they are read, and packets that polling takes
 //! out of a client's queue count until they are sent.
 
@@ -21,8 +21,8 @@ use hyper::body::{Frame, SizeHint};
 use serde::Deserialize;
 
 use crate::connections::{
-    CarriedConnection, ClientSession, ConnectionArrival, ConnectionRegistry, HeldBytes, HeldFor,
-    NoRoom, RequestOwner,
+    CarriedConnection, ConnectionArrival, ConnectionRegistry, HeldBytes, HeldFor, NoRoom,
+    RequestOwner, SocketClient,
 };
 
 use super::problem::{Problem, RestResult};
@@ -126,7 +126,7 @@ async fn socket_io(
         return Ok(next.run(request).await);
     }
     if query(request.uri(), "sid").is_none() {
-        connections.turn_to_poll().await;
+        connections.wait_to_poll().await;
         let (client, left) = connections.polling_client(&arrival.transport);
         if let Some(left) = left {
             close_polling(next.clone(), &left).await;
@@ -145,7 +145,7 @@ async fn socket_io(
 async fn switch_to_websocket(
     connections: &ConnectionRegistry,
     arrival: &ConnectionArrival,
-    polling: Option<Arc<ClientSession>>,
+    polling: Option<Arc<SocketClient>>,
     mut request: Request,
     next: Next,
 ) -> RestResult<Response> {
@@ -181,7 +181,7 @@ async fn close_polling(next: Next, name: &str) {
 /// it.
 async fn named(
     connections: &ConnectionRegistry,
-    client: &Arc<ClientSession>,
+    client: &Arc<SocketClient>,
     response: Response,
 ) -> RestResult<Response> {
     let (parts, body) = response.into_parts();
@@ -209,11 +209,7 @@ fn has_body(headers: &HeaderMap) -> bool {
 }
 
 /// Wraps the body that a client posts by long polling, limiting it while it is read.
-fn posted(
-    connections: ConnectionRegistry,
-    session: Option<Arc<ClientSession>>,
-    body: Body,
-) -> Body {
+fn posted(connections: ConnectionRegistry, session: Option<Arc<SocketClient>>, body: Body) -> Body {
     let (pieces, rest) = (body.into_data_stream(), Bytes::new());
     let starts = PacketStarts::default();
     let posted = PostedMessage { connections, session, held: None, starts, pieces, rest };
@@ -225,7 +221,7 @@ fn posted(
 struct PostedMessage {
     connections: ConnectionRegistry,
     /// Session of the client, if there is one of that id.
-    session: Option<Arc<ClientSession>>,
+    session: Option<Arc<SocketClient>>,
     held: Option<HeldBytes>,
     starts: PacketStarts,
     pieces: BodyDataStream,

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::{Caller, SessionRecord};
 use crate::auth::AccessGuard;
-use crate::connections::ClientSession;
+use crate::connections::SocketClient;
 use crate::ids::MemberId;
 use crate::permissions::Principal;
 use crate::rooms::command::ClientCapabilities;
@@ -80,8 +80,8 @@ async fn admit<E: std::fmt::Display>(
 
     let client = client(app, &socket, pass.principal())?;
     let link = ClientLink::new(socket.clone(), Arc::clone(&client), app.connections.clone());
-    let (intake, events) = EventQueue::new(link.clone());
-    socket.extensions.insert(intake);
+    let (queue, events) = EventQueue::new(link.clone());
+    socket.extensions.insert(queue);
     socket.on_fallback(async |_: EnqueueEvent| {});
     let understands = |addition| handshake.capabilities.iter().any(|name| name == addition);
     let capabilities = ClientCapabilities {
@@ -157,13 +157,13 @@ async fn identify(app: &SocketState, handshake: &Handshake) -> SocketResult<Acce
     admitted.ok_or_else(|| SocketError::new("unauthorized", "a token is needed"))
 }
 
-/// Returns the [`ClientSession`] behind a socket that has shown this person's token.
+/// Returns the [`SocketClient`] behind a socket that has shown this person's token.
 fn client(
     app: &SocketState,
     socket: &SocketRef,
     person: &Principal,
-) -> SocketResult<Arc<ClientSession>> {
-    let client = socket.req_parts().extensions.get::<Arc<ClientSession>>();
+) -> SocketResult<Arc<SocketClient>> {
+    let client = socket.req_parts().extensions.get::<Arc<SocketClient>>();
     let client = client.ok_or_else(SocketError::internal)?;
     app.connections
         .admit(client, socket.id.to_string(), person)
@@ -183,7 +183,7 @@ async fn wait_for_end(
     pass: AccessGuard,
     left: CancellationToken,
 ) {
-    let (socket, client) = (link.socket(), link.session());
+    let (socket, client) = (link.socket(), link.client());
     let ended = tokio::select! {
         () = left.cancelled() => None,
         () = client.ended() => None,

@@ -112,7 +112,7 @@ impl EventQueue {
 
     /// Holds the bytes of an event until it is answered.
     fn hold(&self, value: &Value) -> SocketResult<Option<HeldBytes>> {
-        let (Value::Str(text, _), Some(person)) = (value, self.link.session().person()) else {
+        let (Value::Str(text, _), Some(person)) = (value, self.link.client().person()) else {
             return Ok(None);
         };
         person.hold(HeldFor::Waiting, text.len()).map(Some).map_err(SocketError::from)
@@ -130,9 +130,9 @@ impl FromMessageParts<socketioxide::adapter::LocalAdapter> for EnqueueEvent {
         value: &mut Value,
         ack_id: &Option<i64>,
     ) -> Result<Self, Infallible> {
-        if let Some(intake) = socket.extensions.get::<EventQueue>() {
+        if let Some(queue) = socket.extensions.get::<EventQueue>() {
             let sender = AckSender::from_message_parts(socket, value, ack_id)?;
-            intake.take(value, ack_id.map(|number| EventAck { number, sender }));
+            queue.take(value, ack_id.map(|number| EventAck { number, sender }));
         }
         Ok(Self)
     }
@@ -181,7 +181,7 @@ pub(crate) struct AckReply {
 impl AckReply {
     /// Answers `{ok: true, …fields}`.
     pub(crate) fn accept<T: Serialize>(mut self, fields: &T) {
-        if self.is_sheddable && self.link.session().is_busy() {
+        if self.is_sheddable && self.link.client().is_busy() {
             return self.refuse(&SocketError::unread());
         }
         if !self.is_sheddable {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use socketioxide::extract::{AckSender, SocketRef};
 
-use crate::connections::{ClientSession, ConnectionRegistry, EndReason, QueueOverflow, TextFrame};
+use crate::connections::{ConnectionRegistry, EndReason, QueueOverflow, SocketClient, TextFrame};
 
 /// Bytes around a payload: the types of the packets, brackets, quotes, a comma, and the number of
 /// an acknowledgement.
@@ -36,17 +36,17 @@ fn answer_frame(number: i64, body: &RawValue) -> Option<TextFrame> {
 #[derive(Clone)]
 pub(crate) struct ClientLink {
     socket: SocketRef,
-    session: Arc<ClientSession>,
+    client: Arc<SocketClient>,
     connections: ConnectionRegistry,
 }
 
 impl ClientLink {
     pub(crate) fn new(
         socket: SocketRef,
-        session: Arc<ClientSession>,
+        client: Arc<SocketClient>,
         connections: ConnectionRegistry,
     ) -> Self {
-        Self { socket, session, connections }
+        Self { socket, client, connections }
     }
 
     /// Returns the socket.
@@ -54,9 +54,9 @@ impl ClientLink {
         &self.socket
     }
 
-    /// Returns the client's [`ClientSession`].
-    pub(crate) fn session(&self) -> &Arc<ClientSession> {
-        &self.session
+    /// Returns the client.
+    pub(crate) fn client(&self) -> &Arc<SocketClient> {
+        &self.client
     }
 
     /// Sends an event. A client that cannot take it is disconnected: it must never see an event
@@ -65,12 +65,12 @@ impl ClientLink {
         if !self.socket.connected() {
             return;
         }
-        if !frame.is_some_and(|frame| self.session.write_directly(frame))
+        if !frame.is_some_and(|frame| self.client.write_directly(frame))
             && self.queue(event.len() + payload.get().len())
             && self.socket.emit(event, payload).is_err()
             && self.socket.connected()
         {
-            self.session.end(EndReason::TooSlow);
+            self.client.end(EndReason::TooSlow);
         }
     }
 
@@ -88,7 +88,7 @@ impl ClientLink {
             return;
         }
         let frame = answer_frame(sender.number, &body);
-        let is_written = frame.is_some_and(|frame| self.session.write_directly(&frame));
+        let is_written = frame.is_some_and(|frame| self.client.write_directly(&frame));
         if !is_written && self.queue(body.get().len()) {
             self.send(sender, &body);
         }
@@ -104,7 +104,7 @@ impl ClientLink {
         if !self.socket.connected() {
             return;
         }
-        match self.session.queue(body.get().len() + AROUND_PAYLOAD) {
+        match self.client.queue(body.get().len() + AROUND_PAYLOAD) {
             Ok(()) => self.send(sender, &body),
             Err(QueueOverflow::Ended) => {}
             Err(QueueOverflow::Session | QueueOverflow::Person | QueueOverflow::Server) => {
@@ -117,30 +117,30 @@ impl ClientLink {
     /// Sends an answer that was counted.
     fn send(&self, sender: EventAck, body: &RawValue) {
         if sender.sender.send(body).is_err() && self.socket.connected() {
-            self.session.end(EndReason::TooSlow);
+            self.client.end(EndReason::TooSlow);
         }
     }
 
     /// Counts a message; returns `false` if the client has ended, perhaps because of it.
     fn queue(&self, length: usize) -> bool {
         let length = length + AROUND_PAYLOAD;
-        let mut tried = self.session.queue(length);
+        let mut tried = self.client.queue(length);
         let slower = match tried {
-            Err(QueueOverflow::Person) => self.session.slower_sibling(length),
+            Err(QueueOverflow::Person) => self.client.slower_sibling(length),
             Err(QueueOverflow::Server) => self.connections.accounts().largest_session(),
             Ok(()) | Err(QueueOverflow::Ended | QueueOverflow::Session) => None,
         };
-        if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.session)) {
+        if let Some(slower) = slower.filter(|it| !Arc::ptr_eq(it, &self.client)) {
             slower.end(EndReason::TooSlow);
-            tried = self.session.queue(length);
+            tried = self.client.queue(length);
         }
         match tried {
             Ok(()) => return true,
             Err(QueueOverflow::Ended) => {}
             Err(QueueOverflow::Session | QueueOverflow::Person) => {
-                self.session.end(EndReason::TooSlow);
+                self.client.end(EndReason::TooSlow);
             }
-            Err(QueueOverflow::Server) => self.session.end(EndReason::ServerFull),
+            Err(QueueOverflow::Server) => self.client.end(EndReason::ServerFull),
         }
         false
     }

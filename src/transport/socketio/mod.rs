@@ -33,7 +33,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::api::{ApiError, Application, Caller};
 use crate::auth::AccessGuard;
-use crate::connections::{ClientSession, ConnectionRegistry};
+use crate::connections::{ConnectionRegistry, SocketClient};
 use crate::cpu_pool;
 use crate::ids::{DocumentId, MemberId, SessionId};
 use crate::permissions::Action;
@@ -89,7 +89,7 @@ struct SocketConnection {
     app: Arc<SocketState>,
     member: MemberId,
     /// Queue of messages to the client, and its end.
-    client: Arc<ClientSession>,
+    client: Arc<SocketClient>,
     /// Guard that ends with the token.
     pass: AccessGuard,
     /// Person, under the name that this connection gave, with the connection's session.

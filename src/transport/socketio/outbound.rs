@@ -10,7 +10,7 @@ use crate::ids::{DocumentId, MemberId, RunId, SessionId};
 use crate::permissions::{Action, Principal};
 use crate::rooms::command::ClientCapabilities;
 use crate::rooms::event::{AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent};
-use crate::rooms::{EncodedEvent, EncodedPayload, EventSink};
+use crate::rooms::{EncodedEvent, EncodedForm, EventSink};
 use crate::transport::protocol::convert;
 
 use super::link::{ClientLink, event_frame};
@@ -57,12 +57,12 @@ impl ConnectedSocket {
     }
 
     fn emit(&self, message: &EncodedEvent) {
-        let EncodedPayload { name, payload } = self.form(message);
+        let EncodedForm { name, payload } = self.form(message);
         self.link.emit(name, payload, None);
     }
 
     /// Returns the form of an event that the client takes.
-    fn form<'a>(&self, message: &'a EncodedEvent) -> &'a EncodedPayload {
+    fn form<'a>(&self, message: &'a EncodedEvent) -> &'a EncodedForm {
         let short = message.short.as_ref().filter(|_| self.capabilities.short_updates);
         short.unwrap_or(&message.whole)
     }
@@ -213,10 +213,10 @@ impl EventSink for SocketRegistry {
 
 /// Frames of the forms of one event, each made when it is first needed.
 #[derive(Default)]
-struct EventFrames<'a>(Vec<(&'a EncodedPayload, Option<TextFrame>)>);
+struct EventFrames<'a>(Vec<(&'a EncodedForm, Option<TextFrame>)>);
 
 impl<'a> EventFrames<'a> {
-    fn of(&mut self, form: &'a EncodedPayload) -> Option<&TextFrame> {
+    fn of(&mut self, form: &'a EncodedForm) -> Option<&TextFrame> {
         let at = self.0.iter().position(|(known, _)| std::ptr::eq(*known, form));
         let at = at.unwrap_or_else(|| {
             self.0.push((form, event_frame(form.name, &form.payload)));

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::api::{Caller, RequestScope};
 use crate::approvals::RequestStatus;
 use crate::ids::RequestId;
-use crate::rooms::DESK;
+use crate::rooms::WORKSPACE_INBOX;
 use crate::rooms::persistence::resolved_requests::ResolvedFilter;
 use crate::transport::protocol::client::ListRequests;
 use crate::transport::protocol::{convert, names};
@@ -44,7 +44,7 @@ pub async fn list(caller: &Caller, payload: ListRequests) -> SocketResult<Resolv
         status.iter().flatten().map(|status| ended(*status)).collect::<Result<_, _>>()?;
     let mut wanted = ResolvedFilter { statuses, before: before.map(RequestId::from), limit };
     let scope = match document_id.as_deref() {
-        None | Some(DESK) => RequestScope::Inbox,
+        None | Some(WORKSPACE_INBOX) => RequestScope::Inbox,
         Some(document) => RequestScope::Document(document.into()),
     };
     loop {

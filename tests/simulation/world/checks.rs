@@ -1,4 +1,4 @@
-//! What must hold after every turn, and at the end.
+//! What must hold after every batch, and at the end.
 
 use copydesk::approvals::{ApprovalRequest, Hunk, HunkStatus};
 
@@ -62,7 +62,7 @@ impl World {
 
     /// Everybody comes back, sends what is left and hears everything; then all have the same.
     pub(super) fn comes_together(&mut self) -> Held {
-        self.turn()?;
+        self.take_batch()?;
         for at in 0..self.editors.len() {
             if self.editors[at].line.is_none() {
                 self.comes_back(at);
@@ -70,13 +70,13 @@ impl World {
         }
         // What was sent may be answered by what has to be heard first.
         for _ in 0..3 {
-            self.end_turn()?;
+            self.end_batch()?;
             for at in 0..self.editors.len() {
                 while self.editors[at].hears(&self.ledger)? {}
                 self.sends(at);
             }
         }
-        self.end_turn()?;
+        self.end_batch()?;
         for at in 0..self.editors.len() {
             while self.editors[at].hears(&self.ledger)? {}
             self.editors[at].agrees(&self.ledger)?;
@@ -100,7 +100,8 @@ impl World {
         Ok(())
     }
 
-    /// Every decision is on record. A vote that is given again in the same moment is, though it changes nothing.
+    /// Every decision is on record. A vote that is given again in the same moment is, though it
+    /// changes nothing.
     fn check_record(&self, request: &ApprovalRequest) -> Held {
         let at_once = self.calls.iter().find(|call| call.new.origin.id == *request.id());
         if at_once.is_none_or(|call| call.new.approval_mode == ApprovalMode::Bypass) {

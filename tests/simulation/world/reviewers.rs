@@ -238,7 +238,7 @@ impl World {
 
     /// Everything is kept first, as the driver does before it reads the log.
     pub(super) fn some_ended_or_open(&mut self) -> Result<Option<RequestId>, Broken> {
-        self.turn()?;
+        self.take_batch()?;
         let ids: Vec<_> = self.copydesk.disk.requests.keys().cloned().collect();
         if ids.is_empty() || self.copydesk.room.open().len() > self.crowd + 4 {
             return Ok(None);

@@ -350,7 +350,7 @@ documentContent?: string,
  */
 selection?: AskSelection, 
 /**
- * Earlier turns that the server does not have, oldest first.
+ * Earlier messages that the server does not have, oldest first.
  */
 conversationHistory?: Array<AskHistory>, 
 /**
@@ -378,7 +378,7 @@ export type AskHistory = {
  */
 role: string, 
 /**
- * Text of the turn.
+ * Text of the message.
  */
 content: string, };
 

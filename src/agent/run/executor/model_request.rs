@@ -119,7 +119,7 @@ impl RunExecutor<'_> {
         let left = limits.model_ms.saturating_sub(self.waited_ms(began));
         let mut listening = pin!(listen(&self.run_events, stream, stop_model, sketching));
         tokio::select! {
-            heard = &mut listening => return heard,
+            input = &mut listening => return input,
             () = sleep(Duration::from_millis(left)) => stop_model.cancel(),
         }
         let (event, lost) = listening.await;

@@ -61,23 +61,23 @@ impl RunExecutor<'_> {
 
     /// Returns the decisions that this run's prompt tells; unchanged after a restart.
     pub(crate) fn decisions_in_prompt(&self) -> DecisionUpdates {
-        let told = |entry: &TranscriptEntry| match &entry.kind {
+        let text_of = |entry: &TranscriptEntry| match &entry.kind {
             EntryKind::Prompt { news, .. } if entry.run == self.run.ask.run => Some(news.clone()),
             _ => None,
         };
-        self.entries.iter().find_map(told).unwrap_or_default()
+        self.entries.iter().find_map(text_of).unwrap_or_default()
     }
 
     /// Returns the state of a request that the model was last told: with the outcome of its call,
     /// or with a later prompt.
     fn known_of<'e>(&'e self, first: DecisionNote<'e>) -> ReportedDecision<'e> {
-        let told = |entry: &'e TranscriptEntry| match &entry.kind {
+        let text_of = |entry: &'e TranscriptEntry| match &entry.kind {
             EntryKind::Prompt { news, .. } => {
                 Some((entry.at_ms, news.told.get(&first.request)?.as_str()))
             }
             _ => None,
         };
-        let last = self.entries.iter().rev().find_map(told);
+        let last = self.entries.iter().rev().find_map(text_of);
         let told_ms = last.map_or(first.at_ms, |(at_ms, _)| at_ms);
         ReportedDecision { told_ms, stood: last.map(|(_, stood)| stood), first }
     }

@@ -287,7 +287,7 @@ pub async fn question(caller: &Caller, wish: StartRun, run: RunId) -> Result<Run
         document,
         content: context.document_content,
         selection,
-        history: history.into_iter().map(|turn| (turn.role, turn.content)).collect(),
+        history: history.into_iter().map(|earlier| (earlier.role, earlier.content)).collect(),
         instructions: context.system_instructions,
         conversation: if continues { ConversationMode::Continue } else { ConversationMode::Fresh },
         model,

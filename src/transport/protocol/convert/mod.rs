@@ -20,21 +20,20 @@ use serde_json::value::RawValue;
 
 use crate::api::DocumentRecord;
 use crate::document::Update;
-use crate::ids::{DocumentId, MemberId, RoomNumber, Version};
+use crate::ids::{DocumentId, MemberId, ShortDocumentId, Version};
 use crate::permissions::Principal;
-use crate::rooms::EncodedPayload;
 use crate::rooms::command::{self, DocumentSnapshot, OpenedContent};
 use crate::rooms::event::{
     CaretPosition, DocumentChange, PeerInfo, PeersChange, RoomEvent, ServerEvent,
 };
 use crate::rooms::settings::model_access;
 use crate::rooms::settings::{self, OUTSIDE_TIMEOUT_MS, ServerSettings};
+use crate::rooms::{EncodedEvent, EncodedForm};
 
 use super::client::{self, Range};
 use super::names::ModelAccessKind;
 use super::{rest, server};
 
-pub use crate::rooms::EncodedEvent as OutgoingEvent;
 pub use asked::{
     MOST_DECISIONS, configure, decide, ended_status, fork_start, hunk_ids, new_document, question,
     server_settings, undo,
@@ -52,7 +51,7 @@ pub use said::{entry, response, said};
 const LONGEST_SHORT: usize = 8 * 1024;
 
 /// Encodes a [`ServerEvent`] for all clients.
-pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
+pub fn announcement(news: &ServerEvent) -> Option<EncodedEvent> {
     match news {
         ServerEvent::Created { id, title, version } => {
             let (id, title) = (id.to_string(), title.clone());
@@ -66,7 +65,7 @@ pub fn announcement(news: &ServerEvent) -> Option<OutgoingEvent> {
 }
 
 /// Encodes a [`RoomEvent`].
-pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> {
+pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
     let document_id = document.to_string();
     match event {
         RoomEvent::Updates { room, from, updates, drop, put } => {
@@ -79,7 +78,7 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> 
             let updates = updates.iter().filter_map(update).collect();
             let payload = server::DocumentUpdates { document_id, from: from.0, updates, hunks };
             let whole = encoded("document:updates", &payload)?;
-            Some(OutgoingEvent { whole, short })
+            Some(EncodedEvent { whole, short })
         }
         RoomEvent::Changed(change) => message("document:changed", &changed(document_id, change)),
         RoomEvent::Peers(peers) => {
@@ -123,10 +122,10 @@ pub fn event(document: &DocumentId, event: &RoomEvent) -> Option<OutgoingEvent> 
 /// Returns the short form of updates that change the text alone. Long ones have none: what is
 /// saved is nothing there, and both forms would be held.
 fn short_updates(
-    room: RoomNumber,
+    room: ShortDocumentId,
     from: Version,
     updates: &[Arc<Update>],
-) -> Option<EncodedPayload> {
+) -> Option<EncodedForm> {
     let bytes: usize = updates.iter().map(|update| update.changes.len()).sum();
     if bytes > LONGEST_SHORT || updates.iter().any(|update| update.origin.is_some()) {
         return None;
@@ -139,13 +138,13 @@ fn short_updates(
     encoded("updates", &server::ShortUpdates(room.0, from.0, updates))
 }
 
-fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<OutgoingEvent> {
-    Some(OutgoingEvent { whole: encoded(name, payload)?, short: None })
+fn message<T: Serialize>(name: &'static str, payload: &T) -> Option<EncodedEvent> {
+    Some(EncodedEvent { whole: encoded(name, payload)?, short: None })
 }
 
-fn encoded<T: Serialize>(name: &'static str, payload: &T) -> Option<EncodedPayload> {
+fn encoded<T: Serialize>(name: &'static str, payload: &T) -> Option<EncodedForm> {
     match serde_json::value::to_raw_value(payload) {
-        Ok(payload) => Some(EncodedPayload { name, payload }),
+        Ok(payload) => Some(EncodedForm { name, payload }),
         Err(error) => {
             tracing::error!(%error, event.name = name, "cannot encode an event");
             None

@@ -2,16 +2,17 @@
 
 use crate::agent::conversation::transcript::TranscriptEntry;
 use crate::ids::DocumentId;
+use crate::rooms::EncodedEvent;
 use crate::rooms::event::{
     AgentObject, DecidedUpdate, ResponseUpdate, RunEvent, RunEventKind, RunResponse,
 };
 
 use super::super::names::UpdateType;
 use super::super::server;
-use super::{OutgoingEvent, message, time};
+use super::{message, time};
 
 /// Encodes an event of a run.
-pub fn said(said: &RunEvent) -> Option<OutgoingEvent> {
+pub fn said(said: &RunEvent) -> Option<EncodedEvent> {
     let RunEvent { session, run, document, at_ms, saying } = said;
     let (session_id, request_id) = (session.to_string(), run.to_string());
     let document_id = document.as_ref().map(ToString::to_string);

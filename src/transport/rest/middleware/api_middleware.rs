@@ -67,13 +67,13 @@ impl ApiMiddleware {
             .route_layer(middleware::from_fn_with_state((self.clone(), bodies), pass))
     }
 
-    /// Waits for a turn to prepare a long answer. Answers about documents may be as long as those:
-    /// few of one person are prepared at once, and none for a person with too much waiting to be
-    /// sent.
-    async fn turn_to_read(&self, caller: &Caller) -> RestResult<Option<OwnedSemaphorePermit>> {
+    /// Waits for a permit to prepare a long answer. Answers about documents may be as long as
+    /// those: few of one person are prepared at once, and none for a person with too much waiting
+    /// to be sent.
+    async fn reading_permit(&self, caller: &Caller) -> RestResult<Option<OwnedSemaphorePermit>> {
         let account = self.app.reading.account(&caller.principal.user);
-        let turn = account.turn_to_read().await;
-        if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(turn) }
+        let permit = account.reading_permit().await;
+        if account.is_busy() { Err(Problem::too_many(BUSY_S)) } else { Ok(permit) }
     }
 }
 
@@ -113,7 +113,7 @@ async fn pass(
     };
     let has_long_answer = parts.method == Method::GET && parts.uri.path().starts_with(LONG_ANSWERS);
     let request = Request::from_parts(parts, body);
-    let _turn = if has_long_answer { shared.turn_to_read(&caller).await? } else { None };
+    let _permit = if has_long_answer { shared.reading_permit(&caller).await? } else { None };
     let limit = bodies.limit_for(&caller.principal);
     let answer = once(&shared.app.api, &shared.under_way, &caller, request, next, limit).await;
     // The reader found the body broken off, and so did nothing.

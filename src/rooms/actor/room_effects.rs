@@ -1,5 +1,5 @@
-//! Effects of one turn of a room: operations to store, and events and answers to send once they are
-//! durable, in order.
+//! Effects of one batch of a room: operations to store, and events and answers to send once they
+//! are durable, in order.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::rooms::{EncodedEvent, RoomError};
 /// Effects collected while commands are applied; carried out after the store has committed the
 /// operations.
 #[derive(Default)]
-pub(crate) struct TurnEffects {
+pub(crate) struct RoomEffects {
     batch: WriteBatch,
-    /// Updates of the turn, which follow each other, so that they are stored by one statement.
+    /// Updates of the batch, which follow each other, so that they are stored by one statement.
     appended: Option<AppendedUpdate>,
-    outputs: Vec<TurnEffect>,
+    outputs: Vec<RoomEffect>,
 }
 
 struct AppendedUpdate {
@@ -28,9 +28,9 @@ struct AppendedUpdate {
 }
 
 /// Effect to carry out once everything is durable.
-pub(crate) enum TurnEffect {
-    /// Event for everyone who is in the document at this point; as encoded while the turn was being
-    /// stored.
+pub(crate) enum RoomEffect {
+    /// Event for everyone who is in the document at this point; as encoded while the batch was
+    /// being stored.
     Tell(RoomEvent, Option<EncodedEvent>),
     /// Event of a run for everyone in the document; not stored here.
     Say(RunEvent),
@@ -44,16 +44,16 @@ pub(crate) enum TurnEffect {
     Leave(MemberId),
     /// Resolution for those who wait for a request that has ended.
     Resolved(Box<ResolvedRequest>),
-    /// Answer to a command; the store's error if the turn was not stored.
+    /// Answer to a command; the store's error if the batch was not stored.
     Answer(PendingReply),
     /// Answer to a command that takes long to encode.
     LongAnswer(PendingReply),
 }
 
-/// Answer to a command; given the store's error if the turn was not stored.
+/// Answer to a command; given the store's error if the batch was not stored.
 pub(crate) type PendingReply = Box<dyn FnOnce(Result<(), Arc<StoreError>>) + Send>;
 
-impl TurnEffects {
+impl RoomEffects {
     /// Adds an operation to store.
     pub(crate) fn keep(&mut self, op: StoreOp) {
         self.batch.push(op);
@@ -75,7 +75,7 @@ impl TurnEffects {
     }
 
     /// Adds an effect.
-    pub(crate) fn then(&mut self, output: TurnEffect) {
+    pub(crate) fn then(&mut self, output: RoomEffect) {
         self.outputs.push(output);
     }
 
@@ -89,17 +89,17 @@ impl TurnEffects {
             updates.extend(more.iter().cloned());
             return;
         }
-        self.outputs.push(TurnEffect::Tell(event, None));
+        self.outputs.push(RoomEffect::Tell(event, None));
     }
 
     /// Returns the last message of plain text updates, if only answers came after it.
     fn open_message(&mut self) -> Option<&mut Vec<Arc<Update>>> {
         let last =
             self.outputs.iter_mut().rev().find(|output| {
-                !matches!(output, TurnEffect::Answer(_) | TurnEffect::LongAnswer(_))
+                !matches!(output, RoomEffect::Answer(_) | RoomEffect::LongAnswer(_))
             })?;
         match last {
-            TurnEffect::Tell(RoomEvent::Updates { updates, drop, put, .. }, _)
+            RoomEffect::Tell(RoomEvent::Updates { updates, drop, put, .. }, _)
                 if drop.is_empty() && put.is_empty() =>
             {
                 Some(updates)
@@ -108,14 +108,14 @@ impl TurnEffects {
         }
     }
 
-    /// Answers a command. If the turn cannot be stored, every command gets that error: a refusal
-    /// may rest on what another command of the turn did, which then never happened.
+    /// Answers a command. If the batch cannot be stored, every command gets that error: a refusal
+    /// may rest on what another command of the batch did, which then never happened.
     pub(crate) fn answer<T: Send + 'static>(
         &mut self,
         reply: ReplySender<T>,
         result: Result<T, RoomError>,
     ) {
-        self.outputs.push(TurnEffect::Answer(answer(reply, result)));
+        self.outputs.push(RoomEffect::Answer(answer(reply, result)));
     }
 
     /// Answers a command, where encoding the answer takes long.
@@ -124,7 +124,7 @@ impl TurnEffects {
         reply: ReplySender<T>,
         result: Result<T, RoomError>,
     ) {
-        self.outputs.push(TurnEffect::LongAnswer(answer(reply, result)));
+        self.outputs.push(RoomEffect::LongAnswer(answer(reply, result)));
     }
 
     /// Returns `true` if there is nothing to store or do.
@@ -133,7 +133,7 @@ impl TurnEffects {
     }
 
     /// Returns the operations to store, and the effects to carry out then.
-    pub(crate) fn into_parts(self) -> (WriteBatch, Vec<TurnEffect>) {
+    pub(crate) fn into_parts(self) -> (WriteBatch, Vec<RoomEffect>) {
         let Self { mut batch, appended, outputs } = self;
         if let Some(AppendedUpdate { document, from, updates }) = appended {
             batch.push(StoreOp::AppendUpdates { document, from, updates });

@@ -1,4 +1,5 @@
-//! Rules at the desk: files that a remembered rule lets through, and what owners deny, want to be asked about, or allow.
+//! Rules at the desk: files that a remembered rule lets through, and what owners deny, want to be
+//! asked about, or allow.
 
 use copydesk::store::{AuditRecord, Store, StoreAccess};
 use serde_json::{Value, json};

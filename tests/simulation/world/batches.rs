@@ -1,4 +1,4 @@
-//! The server's turns: kept and told, lost, or cut off with the power.
+//! The server's batches of commands: kept and told, lost, or cut off with the power.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use crate::served::{Answer, Out};
 use crate::shadow::Shadow;
 
 impl World {
-    /// The turn is kept and told, and the next one begins.
-    pub(super) fn turn(&mut self) -> Held {
-        self.end_turn()?;
+    /// The batch is kept and told, and the next one begins.
+    pub(super) fn take_batch(&mut self) -> Held {
+        self.end_batch()?;
         let looking = self.copydesk.now_ms;
         self.copydesk.now_ms += self.random.u64(..8_000);
         let before = self.copydesk.room.open().clone();
@@ -40,8 +40,8 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn end_turn(&mut self) -> Held {
-        let out = self.copydesk.turn();
+    pub(super) fn end_batch(&mut self) -> Held {
+        let out = self.copydesk.end_batch();
         self.busy = false;
         self.book.keep();
         self.statutes.keep();
@@ -253,7 +253,7 @@ impl World {
         }
     }
 
-    /// Which units were put in by what was accepted in this turn.
+    /// Which units were put in by what was accepted in this batch.
     pub(super) fn note_what_stands(&mut self) {
         for id in std::mem::take(&mut self.accepted) {
             let Some(request) = self.copydesk.room.request(&id).cloned() else { continue };
@@ -265,7 +265,8 @@ impl World {
                 let pieces =
                     hunk.inverse.iter().map(|part| self.ledger.names[part.from..part.to].to_vec());
                 let pieces: Vec<_> = pieces.collect();
-                // Accepted in an earlier turn, and touched since: its place says nothing about what was put in.
+                // Accepted in an earlier batch, and touched since: its place says nothing about
+                // what was put in.
                 let touched = hunk.inverse.iter().any(|part| part.conflict);
                 if line.stands.is_none()
                     && !touched
