@@ -12,6 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::runtime::Handle;
 
 use super::session::SocketClient;
@@ -51,9 +52,13 @@ impl TextFrame {
     }
 }
 
-/// TCP connection that its stream and its [`TcpConnection`] write to.
+/// Socket that its stream and its [`TcpConnection`] write to.
 #[derive(Debug)]
-pub struct SharedSocket(Arc<TcpStream>);
+pub struct SharedSocket {
+    /// Reads without asking the system again once it has given all that it had.
+    reader: OwnedReadHalf,
+    writer: Arc<OwnedWriteHalf>,
+}
 
 impl SharedSocket {
     /// Shares a connection with its transport, which does not keep it open.
@@ -61,28 +66,23 @@ impl SharedSocket {
     /// # Panics
     /// Outside of a runtime.
     pub fn new(socket: TcpStream, transport: &TcpConnection) -> Self {
-        let socket = Arc::new(socket);
+        let (reader, writer) = socket.into_split();
+        let writer = Arc::new(writer);
         let mut outgoing = lock(&transport.outgoing);
-        outgoing.socket = Arc::downgrade(&socket);
+        outgoing.socket = Arc::downgrade(&writer);
         outgoing.runtime = Some(Handle::current());
         drop(outgoing);
-        Self(socket)
+        Self { reader, writer }
     }
 }
 
 impl AsyncRead for SharedSocket {
     fn poll_read(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        loop {
-            ready!(self.0.poll_read_ready(context))?;
-            match self.0.try_read_buf(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(drop)),
-            }
-        }
+        Pin::new(&mut self.reader).poll_read(context, buffer)
     }
 }
 
@@ -92,9 +92,10 @@ impl SharedSocket {
         context: &mut Context<'_>,
         write: impl Fn(&TcpStream) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
+        let socket = (*self.writer).as_ref();
         loop {
-            ready!(self.0.poll_write_ready(context))?;
-            match write(&self.0) {
+            ready!(socket.poll_write_ready(context))?;
+            match write(socket) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
             }
@@ -128,7 +129,7 @@ impl AsyncWrite for SharedSocket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match rustix::net::shutdown(&*self.0, rustix::net::Shutdown::Write) {
+        match rustix::net::shutdown((*self.writer).as_ref(), rustix::net::Shutdown::Write) {
             // The peer was faster.
             Ok(()) | Err(rustix::io::Errno::NOTCONN) => Poll::Ready(Ok(())),
             Err(error) => Poll::Ready(Err(error.into())),
@@ -172,7 +173,7 @@ impl SocketClient {
 async fn finish_frame(
     session: Arc<SocketClient>,
     transport: Arc<TcpConnection>,
-    socket: Arc<TcpStream>,
+    socket: Arc<OwnedWriteHalf>,
 ) {
     tokio::select! {
         // Nothing else ends this task when the peer never reads.
@@ -188,7 +189,7 @@ async fn finish_frame(
 }
 
 /// Writes what is left of a frame.
-async fn write_rest(transport: &TcpConnection, socket: &TcpStream) -> io::Result<()> {
+async fn write_rest(transport: &TcpConnection, socket: &OwnedWriteHalf) -> io::Result<()> {
     loop {
         socket.writable().await?;
         let mut outgoing = lock(&transport.outgoing);

@@ -12,6 +12,7 @@ mod arrival;
 mod direct_frames;
 mod frames;
 mod head_end;
+mod incoming_frames;
 mod kept_buffers;
 mod kept_bytes;
 mod outgoing_state;

@@ -2,13 +2,13 @@
 
 use std::sync::Weak;
 
-use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::runtime::Handle;
 
 /// State of what is written over a connection, held while something is written.
 #[derive(Debug, Default)]
 pub(super) struct OutgoingState {
-    pub(super) socket: Weak<TcpStream>,
+    pub(super) socket: Weak<OwnedWriteHalf>,
     /// Runtime of the connection: some answers are written by threads that have none.
     pub(super) runtime: Option<Handle>,
     /// `true` if the last byte that was written ended a frame, and more may follow.
