@@ -42,7 +42,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Sole owner of a document's state.
 pub(super) struct RoomActor {
     pub(super) shared: Arc<RoomDeps>,
-    commands: mpsc::Receiver<RoomCommand>,
+    commands: mpsc::Receiver<Box<RoomCommand>>,
     pub(super) state: RoomState,
     /// Version up to which people were told everything.
     pub(super) announced_version: Version,
@@ -129,10 +129,11 @@ impl RoomActor {
     pub(super) async fn run(mut self) {
         loop {
             match self.wake().await {
-                WakeReason::Command(command) => self.apply_batch(Some(command)).await,
-                WakeReason::Deadline => self.apply_batch(None).await,
+                // Boxed: an idle room does not keep room for the work on a batch.
+                WakeReason::Command(command) => Box::pin(self.apply_batch(Some(command))).await,
+                WakeReason::Deadline => Box::pin(self.apply_batch(None)).await,
                 WakeReason::Close => {
-                    if self.close().await {
+                    if Box::pin(self.close()).await {
                         return;
                     }
                 }
@@ -147,7 +148,7 @@ impl RoomActor {
         tokio::select! {
             biased;
             () = self.shared.stopping.cancelled() => WakeReason::Close,
-            command = self.commands.recv() => command.map_or(WakeReason::Close, WakeReason::Command),
+            command = self.commands.recv() => command.map_or(WakeReason::Close, |it| WakeReason::Command(*it)),
             () = tokio::time::sleep(deadline.unwrap_or(Duration::MAX)), if deadline.is_some() => {
                 WakeReason::Deadline
             }
@@ -178,7 +179,7 @@ impl RoomActor {
             self.take(command, &mut effects).await;
             taken += 1;
             if taken < BATCH_LENGTH {
-                next = self.commands.try_recv().ok();
+                next = self.commands.try_recv().ok().map(|it| *it);
             }
         }
         // The next batch tries again what could not be stored.
@@ -322,7 +323,7 @@ impl RoomActor {
             self.commands.close();
         }
         while let Ok(command) = self.commands.try_recv() {
-            self.apply_batch(Some(command)).await;
+            Box::pin(self.apply_batch(Some(*command))).await;
         }
         if stops {
             self.save().await;

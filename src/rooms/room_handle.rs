@@ -26,7 +26,8 @@ use super::{RequestResult, RoomError, RoomResult};
 pub struct RoomHandle {
     pub(super) document: DocumentId,
     pub(super) unlisted_owner: Option<SessionId>,
-    pub(super) commands: mpsc::Sender<RoomCommand>,
+    /// Boxed, because a channel keeps places for many commands that never come.
+    pub(super) commands: mpsc::Sender<Box<RoomCommand>>,
     pub(super) room_status: watch::Receiver<RoomStatus>,
 }
 
@@ -35,7 +36,7 @@ pub struct RoomHandle {
 pub struct WeakRoomHandle {
     document: DocumentId,
     unlisted_owner: Option<SessionId>,
-    commands: mpsc::WeakSender<RoomCommand>,
+    commands: mpsc::WeakSender<Box<RoomCommand>>,
     room_status: watch::Receiver<RoomStatus>,
 }
 
@@ -84,7 +85,7 @@ impl RoomHandle {
     /// [`ReplySender`]. Waits while the inbox is full.
     pub async fn send(&self, command: RoomCommand) {
         // A closed inbox drops the command, and with it the reply, which answers `Closed`.
-        drop(self.commands.send(command).await);
+        drop(self.commands.send(Box::new(command)).await);
     }
 
     /// Lets a connection in. Returns an [`OpenedDocument`] with the whole document, or only what is

@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use hyper::body::Incoming;
+use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -114,9 +115,25 @@ fn respond(
 ) -> impl Future<Output = Result<Response<Body>, Infallible>> + use<> {
     if is_websocket_request(request.uri()) {
         transport.expect_frames();
+        copy_head(&mut request);
     }
     request.extensions_mut().insert(Arc::new(ConnectionArrival::begin(transport)));
     router.clone().oneshot(request.map(Body::new))
+}
+
+/// Copies the head of a request, which the socket.io library keeps as long as the connection. The
+/// head as it came keeps the whole buffer that it was read into.
+fn copy_head<B>(request: &mut Request<B>) {
+    let copied = request.uri().to_string().parse();
+    if let Ok(uri) = copied {
+        *request.uri_mut() = uri;
+    }
+    for value in request.headers_mut().values_mut() {
+        if let Ok(mut copy) = HeaderValue::from_bytes(value.as_bytes()) {
+            copy.set_sensitive(value.is_sensitive());
+            *value = copy;
+        }
+    }
 }
 
 /// Returns the number of files and connections that the system lets this process open; `None` if it

@@ -15,6 +15,9 @@ use crate::transport::socketio::ClosePolling;
 
 /// Maximum packets that may wait in a socket before it is disconnected and has to resync.
 const SOCKET_BUFFER: usize = 8_192;
+/// Bytes that are read from a WebSocket at once. Every connection keeps a buffer of this size, which
+/// holds a few keystrokes; longer messages grow it.
+const READ_BUFFER: usize = 2 * 1024;
 /// Time that a client may take to show its token.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum bytes of an incomplete binary packet. Complete ones are refused.
@@ -29,6 +32,7 @@ pub(super) fn around(inside: Router) -> (Router, SocketIo) {
     let (service, io) = SocketIo::builder()
         .max_buffer_size(SOCKET_BUFFER)
         .max_payload(MESSAGE_BYTES as u64)
+        .ws_read_buffer_size(READ_BUFFER)
         .ws_max_message_size(MESSAGE_BYTES)
         .ws_max_frame_size(MESSAGE_BYTES)
         .connect_timeout(HANDSHAKE_PATIENCE)

@@ -69,7 +69,8 @@ pub(crate) struct IncomingEvent {
 /// disconnects.
 #[derive(Clone)]
 pub(crate) struct EventQueue {
-    queue: mpsc::Sender<IncomingEvent>,
+    /// Boxed, because a channel keeps places for many events that never come.
+    queue: mpsc::Sender<Box<IncomingEvent>>,
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     limiter: Arc<RateLimiter<NotKeyed, InMemoryState, DefaultClock>>,
@@ -77,7 +78,7 @@ pub(crate) struct EventQueue {
 
 impl EventQueue {
     /// Returns the queue of a client's events, and its receiving half.
-    pub(crate) fn new(link: ClientLink) -> (Self, mpsc::Receiver<IncomingEvent>) {
+    pub(crate) fn new(link: ClientLink) -> (Self, mpsc::Receiver<Box<IncomingEvent>>) {
         let (queue, events) = mpsc::channel(UNANSWERED_EVENTS);
         let quota = Quota::per_second(EVENTS_PER_SECOND).allow_burst(BURST_EVENTS);
         let limiter = Arc::new(RateLimiter::direct(quota));
@@ -105,7 +106,7 @@ impl EventQueue {
             }
             Ok((name, payload))
         });
-        if let Err(full) = self.queue.try_send(IncomingEvent { event, ack }) {
+        if let Err(full) = self.queue.try_send(Box::new(IncomingEvent { event, ack })) {
             full.into_inner().ack.refuse(&SocketError::rate_limited());
         }
     }

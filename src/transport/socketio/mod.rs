@@ -115,18 +115,16 @@ const LAST_EVENT: Duration = Duration::from_millis(500);
 /// still handled, unless the server has disconnected it.
 async fn work(
     mut connection: SocketConnection,
-    mut events: mpsc::Receiver<IncomingEvent>,
+    mut events: mpsc::Receiver<Box<IncomingEvent>>,
     greeted: oneshot::Receiver<()>,
 ) {
     if greeted.await.is_ok() {
-        connection.join_workspace_inbox().await;
-        connection.go_on_listening().await;
-        connection.hear_what_ended().await;
+        Box::pin(connection.arrive()).await;
     }
     let client = Arc::clone(&connection.client);
     let handled = async {
         while let Some(incoming) = events.recv().await {
-            connection.take(incoming).await;
+            connection.take(*incoming).await;
         }
     };
     tokio::select! {
@@ -171,6 +169,12 @@ impl SocketConnection {
         if name == "document:push" {
             return documents::push(self, payload, ack).await;
         }
+        // Boxed: an idle connection does not keep room for the work on an event.
+        Box::pin(self.handle_other(name, payload, ack)).await;
+    }
+
+    /// Handles an event that is no push, by its name.
+    async fn handle_other(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
         for push in self.pushes.drain(..) {
             // An error means that the push was answered by being dropped; either way it is over.
             push.await.ok();
@@ -222,6 +226,13 @@ impl SocketConnection {
                 ack.refuse(&SocketError::invalid(message));
             }
         }
+    }
+
+    /// Joins what the session listens to from its beginning, and tells it what it has missed.
+    async fn arrive(&mut self) {
+        self.join_workspace_inbox().await;
+        self.go_on_listening().await;
+        self.hear_what_ended().await;
     }
 
     /// Joins the workspace inbox, if the person may decide requests there: the connection is told
