@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Person, Request, Script, TestServer};
+use crate::support::{Person, Request, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -166,4 +166,23 @@ fn without_changes_named_all_ones_approvals_are_withdrawn_where_nothing_was_acce
     assert_eq!((approved_by(&now[0], 1), approved_by(&now[0], 2)), (vec![], vec![]));
     assert_eq!(ben.accepts_all(&request)["approvals"], json!({"have": 1, "need": 2}));
     assert_eq!(ana.text(), BEFORE);
+}
+
+#[test]
+fn the_list_says_how_many_changes_wait_and_how_many_of_them_for_the_person() {
+    let (copydesk, owner, ana, ben, request) = two_people();
+    let viewer = copydesk.guest(Role::Viewer, &owner.document());
+    let counts = |person: &Person| {
+        let list = person.emit("document:list", &json!({})).ok();
+        let line = list["documents"][0].clone();
+        (line["waiting"].clone(), line["waitingForYou"].clone())
+    };
+    assert_eq!(counts(&ana), (json!(2), json!(2)));
+    assert_eq!(counts(&viewer), (json!(2), json!(0)), "who only reads decides nothing");
+    ana.accepts(&request, &[1]);
+    assert_eq!(counts(&ana), (json!(2), json!(1)), "one waits for others now");
+    assert_eq!(counts(&ben), (json!(2), json!(2)));
+    let settings = json!({"documentId": owner.document(), "policy": "owner"});
+    owner.emit("document:settings", &settings).ok();
+    assert_eq!((counts(&ben), counts(&owner)), ((json!(2), json!(0)), (json!(2), json!(2))));
 }

@@ -86,6 +86,22 @@ impl ApprovalRequest {
         self.open_votes().filter(|vote| !may(vote)).map(|vote| vote.by.user.clone()).collect()
     }
 
+    /// Counts the open changes that `who` may decide and has not voted on; a request without
+    /// changes of a text counts as one.
+    pub fn waits_for(&self, who: &Principal) -> usize {
+        if !self.status.is_open() || self.check_allowed(who).is_err() {
+            return 0;
+        }
+        if self.hunks.is_empty() {
+            return usize::from(!self.has_vote_of(&who.user, None));
+        }
+        let is_counted = |hunk: &&Hunk| {
+            hunk.status.is_open()
+                && !hunk.counted_votes().iter().any(|vote| vote.by.user == who.user)
+        };
+        self.hunks.iter().filter(is_counted).count()
+    }
+
     /// Returns `true` if `who` has voted on this open hunk; `None`: on any, or on the request.
     pub fn has_vote_of(&self, who: &UserId, hunk: Option<&HunkId>) -> bool {
         let Some(id) = hunk else { return self.voters().any(|voter| voter == who) };

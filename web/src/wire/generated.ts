@@ -970,7 +970,11 @@ path?: string,
 /**
  * Number of changes that wait for a decision.
  */
-waiting: number, };
+waiting: number, 
+/**
+ * Number of them that the person may decide and has not approved yet.
+ */
+waitingForYou: number, };
 
 export type CreatedDocument = { 
 /**
