@@ -97,6 +97,11 @@ fn sixteen_and_sixty_changes_are_reviewed_by_keyboard_by_mouse_and_by_touch_alon
     tell("long-review", "harper");
 }
 
+#[test]
+fn what_a_review_comes_into_now_and_then_says_what_it_should_and_has_no_barrier() {
+    tell("states", "harper");
+}
+
 /// Returns the scripted model of this name.
 fn script(name: &str) -> String {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts");

@@ -53,7 +53,9 @@ async function reviewed(writer, way, count) {
   console.log(`${count} changes, ${way.name}: ${each} ms each`)
   const { line } = misspelt(count)
   const wanted = Array.from({ length: count }, (_, at) => line(at, (count - at) % 2 === 1))
-  same(`the text (${way.name})`, await writer.text(), wanted.join('\n\n'))
+  const stands = (await writer.text()).split('\n\n')
+  const wrong = wanted.findIndex((words, at) => words !== stands[at])
+  same(`paragraph ${wrong} (${way.name})`, stands[wrong], wanted[wrong])
 }
 
 /** The text to begin with: not a part of the review. */
@@ -70,13 +72,14 @@ async function put(writer, text) {
 }
 
 /** Whether the active change is where it can be read. */
-const seen = (writer) =>
-  writer.page.evaluate(() => {
+function seen(writer) {
+  return writer.page.evaluate(() => {
     const at = document.querySelector('.cm-gone.is-active')?.getBoundingClientRect()
     const page = document.querySelector('.page-scroll').getBoundingClientRect()
     const bar = document.querySelector('[data-review-bar]')?.getBoundingClientRect()
     return !!at && at.top >= page.top && at.bottom <= Math.min(page.bottom, bar?.top ?? page.bottom)
   })
+}
 
 async function byKeyboard({ page }, count) {
   await page.keyboard.press('Control+k')
@@ -113,11 +116,13 @@ async function byTouch(writer, count) {
   const bar = page.locator('.review-bar')
   return {
     begin: async () => {
+      await page.locator('.hunk-row .hunk-open').first().tap()
       await page.getByRole('button', { name: 'Close suggestions' }).tap()
       await page.waitForTimeout(500)
-      // What is not on the screen is shown by the first tap.
-      if (!(await seen(writer))) await bar.getByRole('button', { name: 'Next change' }).tap()
-      if (!(await seen(writer))) await bar.getByRole('button', { name: 'Previous change' }).tap()
+      if (await seen(writer)) return
+      // To the last change and around its end.
+      await bar.getByRole('button', { name: 'Previous change' }).tap()
+      await bar.getByRole('button', { name: 'Next change' }).tap()
     },
     accept: () => bar.getByRole('button', { name: /^Accept change/ }).tap(),
     reject: () => bar.getByRole('button', { name: /^Reject change/ }).tap(),
