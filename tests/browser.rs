@@ -19,74 +19,93 @@ fn a_writer_reviews_a_grammar_fix_change_by_change_and_a_crash_loses_nothing() {
 
 #[test]
 fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
-    tell("together", &format!("script:{}", script.display()));
+    tell("together", &script("lamp"));
 }
 
 #[test]
 fn decisions_carry_all_they_can_and_nothing_that_was_refused_or_half_written_is_lost() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/decisions.json");
-    tell("decisions", &format!("script:{}", script.display()));
+    tell("decisions", &script("decisions"));
 }
 
 #[test]
 fn everybody_sees_whose_words_are_and_goes_back_to_an_old_version() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
-    tell("history", &format!("script:{}", script.display()));
+    tell("history", &script("lamp"));
 }
 
 #[test]
 fn work_in_a_folder_waits_in_the_inbox_for_everybody_who_may_decide() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/inbox.json");
-    tell("inbox", &format!("script:{}", script.display()));
+    tell("inbox", &script("inbox"));
 }
 
 #[test]
 fn words_in_the_inbox_outlive_what_others_decide_and_a_rule_decides_the_next_file() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/inbox-decisions.json");
-    tell("inbox-decisions", &format!("script:{}", script.display()));
+    tell("inbox-decisions", &script("inbox-decisions"));
 }
 
 #[test]
 fn what_was_done_in_the_inbox_is_undone_and_what_was_refused_comes_back_from_its_bin() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/inbox-undo.json");
-    tell("inbox-undo", &format!("script:{}", script.display()));
+    tell("inbox-undo", &script("inbox-undo"));
 }
 
 #[test]
 fn a_file_is_written_by_two_people_and_another_program() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
-    tell("files", &format!("script:{}", script.display()));
+    tell("files", &script("lamp"));
 }
 
 #[test]
 fn people_are_let_in_by_links_and_out_again_and_keep_their_words() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/lamp.json");
-    tell("share", &format!("script:{}", script.display()));
+    tell("share", &script("lamp"));
 }
 
 #[test]
 fn a_small_correction_is_remembered_marked_undone_and_the_rule_revoked() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/ledger.json");
-    tell("rules", &format!("script:{}", script.display()));
+    tell("rules", &script("ledger"));
 }
 
 #[test]
 fn a_document_is_reviewed_by_keyboard_alone_and_no_letter_goes_astray() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/keyboard.json");
-    tell("keyboard", &format!("script:{}", script.display()));
+    tell("keyboard", &script("keyboard"));
 }
 
 #[test]
 fn a_writer_has_a_name_asks_and_is_answered_and_sees_what_waits() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/writing.json");
-    tell("writing", &format!("script:{}", script.display()));
+    tell("writing", &script("writing"));
 }
 
 #[test]
 fn only_a_change_that_is_seen_is_decided_and_everything_can_be_taken_back() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts/review.json");
-    tell("review", &format!("script:{}", script.display()));
+    tell("review", &script("review"));
+}
+
+#[test]
+fn everything_is_taken_back_wherever_the_keyboard_is_and_a_press_too_many_writes_nothing() {
+    tell("taking-back", &script("taking-back"));
+}
+
+#[test]
+fn two_people_see_who_approved_what_and_take_back_what_is_theirs() {
+    tell("two-people", &script("keyboard"));
+}
+
+#[test]
+fn two_people_decide_the_same_change_shortly_after_each_other_and_nothing_else_is_decided() {
+    tell("races", "harper");
+}
+
+#[test]
+fn sixteen_and_sixty_changes_are_reviewed_by_keyboard_by_mouse_and_by_touch_alone() {
+    tell("long-review", "harper");
+}
+
+#[test]
+fn what_a_review_comes_into_now_and_then_says_what_it_should_and_has_no_barrier() {
+    tell("states", "harper");
+}
+
+/// Returns the scripted model of this name.
+fn script(name: &str) -> String {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts");
+    format!("script:{}", scripts.join(format!("{name}.json")).display())
 }
 
 /// Runs one story with a model; its last lines say what went wrong.

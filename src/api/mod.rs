@@ -49,7 +49,7 @@ pub use exports::{ExportedFile, export_input};
 pub use files::ListedFiles;
 pub use history::{VersionComparison, VersionList};
 pub use page::ListPage;
-pub use requests::{RequestScope, ResolvedRequests};
+pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
 pub use runs::{AdmittedRun, HeardRuns};
 pub use settings::NewSettings;
 

@@ -37,6 +37,15 @@ pub struct ResolvedRequests {
     pub end: Option<RequestId>,
 }
 
+/// Number of changes that wait in a document.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WaitingChanges {
+    /// All that wait.
+    pub all: u64,
+    /// Those that the caller may decide and has not voted on.
+    pub for_caller: u64,
+}
+
 impl Caller {
     /// Returns the requests that can still be decided.
     ///
@@ -73,16 +82,19 @@ impl Caller {
     }
 
     /// Returns the number of changes that wait for a decision in each document that the caller may
-    /// read; documents without any are left out. A request without changes of a text counts as one.
+    /// read, and of those that wait for the caller; documents without any are left out. A request
+    /// without changes of a text counts as one.
     ///
     /// # Errors
     /// Those of [`Self::open_requests`] with [`RequestScope::Everything`].
-    pub async fn waiting_changes(&self) -> ApiResult<HashMap<DocumentId, u64>> {
-        let mut waiting: HashMap<DocumentId, u64> = HashMap::new();
+    pub async fn waiting_changes(&self) -> ApiResult<HashMap<DocumentId, WaitingChanges>> {
+        let mut waiting: HashMap<DocumentId, WaitingChanges> = HashMap::new();
         for request in self.open_requests(&RequestScope::Everything).await? {
             let Some(document) = &request.proposal.document else { continue };
+            let count = waiting.entry(document.clone()).or_default();
             let open = request.hunks.iter().filter(|hunk| hunk.status.is_open()).count();
-            *waiting.entry(document.clone()).or_default() += open.max(1) as u64;
+            count.all += open.max(1) as u64;
+            count.for_caller += request.waits_for(&self.principal) as u64;
         }
         Ok(waiting)
     }

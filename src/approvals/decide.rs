@@ -63,7 +63,7 @@ impl ApprovalRequest {
         self.check_allowed(who)?;
         self.check_may_write(decision, who, &named)?;
         self.check_open(&named, now_ms)?;
-        if decision.hunks.iter().flatten().any(|verdict| self.was_split(&verdict.id)) {
+        if decision.hunks.iter().flatten().any(|verdict| self.was_replaced(&verdict.id)) {
             return Err(DecisionError::StalePreview { current: self.preview_hash() });
         }
         let plan = self.plan(decision, &named)?;
@@ -98,14 +98,15 @@ impl ApprovalRequest {
         Ok(outcome)
     }
 
-    /// Returns the hunks that a decision names, by their index; those that were split are left out.
+    /// Returns the hunks that a decision names, by their index; those that were split or
+    /// joined are left out.
     fn named<'d>(&self, decision: &'d Decision) -> Result<Vec<NamedHunk<'d>>, DecisionError> {
         let Some(verdicts) = &decision.hunks else { return Ok(Vec::new()) };
         let indices: HashMap<_, _> =
             self.hunks.iter().enumerate().map(|(index, hunk)| (&hunk.id, index)).collect();
         let find = |verdict: &'d HunkVerdict| match indices.get(&verdict.id) {
             Some(&index) => Ok(Some((index, verdict))),
-            None if self.was_split(&verdict.id) => Ok(None),
+            None if self.was_replaced(&verdict.id) => Ok(None),
             None => Err(DecisionError::NotFound { hunk: verdict.id.clone() }),
         };
         let named = verdicts.iter().map(find).collect::<Result<Vec<_>, _>>()?;

@@ -157,6 +157,10 @@ pub struct Hunk {
     /// Hunk of several parts that this one was a part of, until somebody split it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_of: Option<HunkId>,
+    /// Text between this part and the next one of the hunk that was split, when it was proposed;
+    /// none after the last part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_gap: Option<String>,
 }
 
 impl Hunk {
@@ -195,6 +199,7 @@ impl Hunk {
             kind,
             group,
             split_of: None,
+            split_gap: None,
         })
     }
 

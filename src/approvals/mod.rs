@@ -37,6 +37,7 @@ pub use decision::{
 };
 pub use hunk::{Hunk, HunkDecision, HunkPart, HunkStatus};
 pub use hunks::hunk_reason::HunkReason;
+pub use hunks::join::OpenUndo;
 pub use hunks::map_to_head::{ArrivedHunks, ReturnedHunk};
 pub use hunks::rebase::{CommittedUpdate, RebaseOutcome};
 pub use path_pattern::{ExcludedPaths, PathPattern};

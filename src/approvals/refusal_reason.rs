@@ -69,6 +69,7 @@ refusal_reasons! {
         CallerDeadline = "the time limit cannot be extended: the caller stops waiting then",
         SplitOnePart = "this change has one part only; there is nothing to split",
         SplitMoved = "words that move are one change; they cannot be split",
+        PartDecided = "one of its parts was decided or approved since; it cannot be joined again",
         FrozenSince = "these words were frozen after this was proposed; no change by a tool may touch them",
     }
 

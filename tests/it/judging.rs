@@ -484,3 +484,22 @@ fn a_file_that_is_open_is_decided_by_the_policy_of_the_desk_too() {
 fn configure_policy(owner: &Person, policy: &str) {
     owner.emit("document:settings", &json!({"documentId": "desk", "policy": policy})).ok();
 }
+
+#[test]
+fn a_vote_on_a_request_without_changes_is_withdrawn_by_whoever_gave_it() {
+    let (copydesk, owner) = desk_with_limit(&[]);
+    let ana = copydesk.editor("Ana");
+    configure(&owner, "desk", &json!([{"policy": "two"}]));
+    let request = asks_for_a_file(&owner);
+    let yes = || json!({"approved": true});
+    assert_eq!(ana.decides(&request, yes()).ok()["status"], "pending");
+    let undo = json!({"request_id": request.id()});
+    let of_a_change = json!({"request_id": request.id(), "hunks": ["h1"]});
+    ana.emit("approval:undo", &of_a_change).refused_with("invalid_decision");
+    owner.emit("approval:undo", &undo).refused_with("invalid_decision");
+    ana.emit("approval:undo", &undo).ok();
+    owner.sees_where("tool_approval_update", |it| it["approvals"]["have"] == 0);
+    ana.emit("approval:undo", &undo).refused_with("invalid_decision");
+    assert_eq!(owner.decides(&request, yes()).ok()["status"], "pending", "one alone again");
+    assert_eq!(ana.decides(&request, yes()).ok()["status"], "approved");
+}

@@ -216,3 +216,81 @@ fn what_was_split_is_so_after_a_restart_and_the_store_holds_together() {
             .replace("received", "recieved")
     );
 }
+
+#[test]
+fn a_split_is_undone_as_long_as_none_of_its_parts_was_decided() {
+    let mut copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
+    ana.opens(&owner.creates(BEFORE));
+    let viewer = copydesk.guest(Role::Viewer, &owner.document());
+    viewer.opens(&owner.document());
+    let stranger = copydesk.guest(Role::Editor, &ana.second_window().creates("Mine.\n"));
+    let request = rewriting(&owner);
+    let join = json!({"request_id": request.id(), "hunks": [request.hunk(1)]});
+    let error = ana.emit("approval:undo", &join).refused_with("invalid_decision");
+    assert_eq!(error["reasonCode"], "not_accepted", "nothing was split yet: {error}");
+
+    owner.emit("approval:split", &split(&request, 1)).ok();
+    let parts = now(&ana);
+    viewer.emit("approval:undo", &join).refused_with("not_allowed");
+    stranger.emit("approval:undo", &join).refused();
+    let with_another = json!({"request_id": request.id(), "hunks": [request.hunk(1), "none"]});
+    ana.emit("approval:undo", &with_another).refused_with("not_found");
+    let a_part = json!({"request_id": request.id(), "hunks": [parts.hunk(1)]});
+    ana.emit("approval:undo", &a_part).refused_with("invalid_decision");
+    ana.types(0, "Later. ");
+    ana.emit("approval:undo", &join).ok();
+    let told = owner.sees_where("tool_approval_update", |it| {
+        it["fresh"]["hunks"].as_array().is_some_and(|hunks| hunks.len() == 2)
+    });
+    assert_eq!(told["fresh"]["preview_hash"], request.hash(), "it is the change that it was");
+    ana.emit("approval:undo", &join).refused_with("invalid_decision");
+    let named = json!({"approved": true, "hunks": parts.each(&[1], "accept")});
+    ana.decides(&parts, named).refused_with("stale_preview");
+
+    copydesk.is_killed_and_restarted();
+    let ana = ana.comes_back(&copydesk);
+    ana.opens_again();
+    let whole = now(&ana);
+    assert_eq!((whole.hunk(1), whole.statuses()), (request.hunk(1), vec!["pending"; 2]));
+    ana.emit("approval:split", &split(&request, 1)).ok();
+    ana.accepts(&now(&ana), &[2]);
+    let error = ana.emit("approval:undo", &join).refused_with("invalid_decision");
+    assert_eq!(error["reasonCode"], "part_decided", "{error}");
+    ana.accepts_all(&now(&ana));
+    ana.emit("approval:undo", &join).refused_with("already_resolved");
+    assert_eq!(ana.text(), format!("Later. {AFTER}"));
+}
+
+#[test]
+fn parts_that_were_approved_singly_stay_parts_and_what_conflicts_is_joined_with_the_rest() {
+    let copydesk = TestServer::scripted(Script::rewriting(AFTER));
+    let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
+    owner.creates(BEFORE);
+    let two = json!({"documentId": owner.document(), "policy": "two"});
+    owner.emit("document:settings", &two).ok();
+    ana.opens(&owner.document());
+    let request = rewriting(&ana);
+    let join = json!({"request_id": request.id(), "hunks": [request.hunk(1)]});
+    ana.accepts(&request, &[1]);
+    owner.emit("approval:split", &split(&request, 1)).ok();
+    owner.emit("approval:undo", &join).ok();
+    assert_eq!(now(&ana).hunks()[0]["votes"][0]["name"], "Ana", "her vote was for all of it");
+
+    owner.emit("approval:split", &split(&request, 1)).ok();
+    let parts = now(&ana);
+    let one = json!({"request_id": request.id(), "hunks": [parts.hunk(1)]});
+    ana.emit("approval:undo", &one).ok();
+    let error = owner.emit("approval:undo", &join).refused_with("invalid_decision");
+    assert_eq!(error["reasonCode"], "part_decided", "{error}");
+    ana.accepts(&now(&ana), &[1]);
+    let all = json!({"request_id": request.id()});
+    ana.emit("approval:undo", &all).ok();
+    ana.overwrites("rather", "very");
+    owner.emit("approval:undo", &join).ok();
+    assert_eq!(now(&owner).statuses(), ["conflict", "pending"]);
+    ana.overwrites("very", "rather");
+    owner.accepts_all(&now(&owner));
+    ana.accepts_all(&now(&ana));
+    assert_eq!(ana.text(), AFTER);
+}

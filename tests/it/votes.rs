@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Person, Request, Script, TestServer};
+use crate::support::{Person, Request, Role, Script, TestServer};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
@@ -119,4 +119,70 @@ fn the_reason_of_a_rejection_is_seen_at_once_in_other_windows() {
         (&end["hunks"][0]["feedback"], end["hunks"][1].get("feedback")),
         (&json!("It is a name"), None),
     );
+}
+
+#[test]
+fn an_approval_is_withdrawn_by_the_person_who_gave_it_and_by_nobody_else() {
+    let (mut copydesk, owner, ana, ben, request) = two_people();
+    let undo = |numbers: &[usize]| {
+        let hunks: Vec<_> = numbers.iter().map(|number| request.hunk(*number)).collect();
+        json!({"request_id": request.id(), "hunks": hunks})
+    };
+    ana.accepts(&request, &[1, 2]);
+    ben.emit("approval:undo", &undo(&[1])).refused_with("invalid_decision");
+    ana.emit("approval:undo", &undo(&[1])).ok();
+    let told = ben.sees_where("tool_approval_update", |it| {
+        it["hunks"][0]["id"] == request.hunk(1) && it["hunks"][0].get("votes").is_none()
+    });
+    assert_eq!(told["hunks"].as_array().map(Vec::len), Some(1), "{told}");
+    ana.emit("approval:undo", &undo(&[1])).refused_with("invalid_decision");
+    // Ben alone is not enough for the first change now, and he is for the second.
+    ben.accepts_all(&request);
+    assert_eq!(ben.pending()[0].statuses(), ["pending", "accepted"]);
+    assert_eq!(approved_by(&ana.pending()[0], 1), ["Ben"]);
+
+    copydesk.is_killed_and_restarted();
+    let (ana, ben) = (ana.comes_back(&copydesk), ben.comes_back(&copydesk));
+    ana.opens_again();
+    ben.opens_again();
+    assert_eq!(approved_by(&ana.pending()[0], 1), ["Ben"]);
+    ana.accepts(&request, &[1]);
+    assert_eq!(ana.text(), AFTER);
+    // What was accepted with one's vote is undone like any accepted change.
+    ana.emit("approval:undo", &undo(&[1])).ok();
+    assert_eq!(ben.pending()[0].statuses(), ["pending", "accepted"]);
+    assert_eq!(approved_by(&ben.pending()[0], 1), [""; 0]);
+    drop(owner);
+}
+
+#[test]
+fn without_changes_named_all_ones_approvals_are_withdrawn_where_nothing_was_accepted() {
+    let (_copydesk, _owner, ana, ben, request) = two_people();
+    let undo = json!({"request_id": request.id()});
+    ana.emit("approval:undo", &undo).refused_with("invalid_decision");
+    ana.accepts_all(&request);
+    ana.emit("approval:undo", &undo).ok();
+    let now = ben.pending();
+    assert_eq!((approved_by(&now[0], 1), approved_by(&now[0], 2)), (vec![], vec![]));
+    assert_eq!(ben.accepts_all(&request)["approvals"], json!({"have": 1, "need": 2}));
+    assert_eq!(ana.text(), BEFORE);
+}
+
+#[test]
+fn the_list_says_how_many_changes_wait_and_how_many_of_them_for_the_person() {
+    let (copydesk, owner, ana, ben, request) = two_people();
+    let viewer = copydesk.guest(Role::Viewer, &owner.document());
+    let counts = |person: &Person| {
+        let list = person.emit("document:list", &json!({})).ok();
+        let line = list["documents"][0].clone();
+        (line["waiting"].clone(), line["waitingForYou"].clone())
+    };
+    assert_eq!(counts(&ana), (json!(2), json!(2)));
+    assert_eq!(counts(&viewer), (json!(2), json!(0)), "who only reads decides nothing");
+    ana.accepts(&request, &[1]);
+    assert_eq!(counts(&ana), (json!(2), json!(1)), "one waits for others now");
+    assert_eq!(counts(&ben), (json!(2), json!(2)));
+    let settings = json!({"documentId": owner.document(), "policy": "owner"});
+    owner.emit("document:settings", &settings).ok();
+    assert_eq!((counts(&ben), counts(&owner)), ((json!(2), json!(0)), (json!(2), json!(2))));
 }

@@ -65,13 +65,16 @@ await story(async (keep) => {
     (changes) => changes.length >= 3,
   )
   await ana.page
-    .getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true })
+    .getByRole('button', { name: `Accept all ${open.length} in 2 suggestions…`, exact: true })
     .waitFor()
   await accessible(ana, 'two suggestions')
   await ana.screenshot('decisions-3-two-suggestions')
   await ana.page
-    .getByRole('button', { name: `Accept all ${open.length} in 2 suggestions`, exact: true })
+    .getByRole('button', { name: `Accept all ${open.length} in 2 suggestions…`, exact: true })
     .click()
+  const list = ana.page.locator('section.together')
+  same('all that will be accepted is listed', await list.locator('li').count(), open.length)
+  await list.getByRole('button', { name: `Accept ${open.length} changes` }).click()
   await reads(bo, 'both suggestions', BOTH)
   await ana.page.locator('.cm-content').focus()
   await ana.page.keyboard.press('Control+z')

@@ -21,7 +21,7 @@ await story(async (keep) => {
     () => ana.changes(),
     (changes) => changes.length >= 3,
   )
-  await ana.page.getByRole('button', { name: /^Accept (all \d+|1 change)$/ }).click()
+  await ana.acceptAll()
   await eventually(
     'the shorter text',
     () => ana.text(),

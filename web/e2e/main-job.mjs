@@ -158,7 +158,7 @@ await story(async (keep) => {
   )
   await ana.screenshot('8-restarted')
 
-  await ana.page.getByRole('button', { name: /^Accept (all \d+|1 change)$/ }).click()
+  await ana.acceptAll()
   await eventually(
     'nothing left to review',
     () => bo.changes(),

@@ -1,9 +1,10 @@
 // What every browser story needs: a server that can be killed, browsers, and a way to look inside the editor.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -85,6 +86,96 @@ export class Server {
   }
 }
 
+/** A scripted model that answers what it is asked, by a regular expression each; its name for the server. */
+export function scripted(answers) {
+  const tool = (new_content) => ({
+    type: 'tool_use',
+    name: 'update_full_document',
+    input: { new_content, explanation: 'As you asked.' },
+  })
+  const turns = answers.map(({ user, text, ...more }) => ({
+    when: { user },
+    content: [tool(text)],
+    repeat: true,
+    ...more,
+  }))
+  turns.push({ content: [{ type: 'text', text: 'As you like.' }], repeat: true })
+  const file = join(mkdtempSync(join(tmpdir(), 'copydesk-script-')), 'script.json')
+  writeFileSync(file, JSON.stringify({ name: 'a story', turns }))
+  return `script:${file}`
+}
+
+const MISSPELT = { the: 'teh', received: 'recieved', separate: 'seperate' }
+const NOUNS = ['keeper', 'lamp', 'ledger', 'harbour', 'fog', 'boat', 'stair', 'bell']
+
+/** A text of so many paragraphs, right, and with one small word of each misspelt. */
+export function misspelt(count) {
+  const words = Object.entries(MISSPELT)
+  const line = (at, wrong) =>
+    `In part ${at + 1} of this account ${words[at % words.length][wrong ? 1 : 0]} ${NOUNS[at % NOUNS.length]} waited for a while, and nothing else happened on that day.`
+  const text = (wrong) => Array.from({ length: count }, (_, at) => line(at, wrong)).join('\n\n')
+  return { right: text(false), wrong: text(true), line }
+}
+
+/** A token of their own for somebody. */
+export function tokenFor(server, name, role) {
+  const wanted = ['token', '--role', role, '--name', name, '--url', server.url, '--token', TOKEN]
+  const { stdout, stderr, status } = spawnSync(need('COPYDESK_BIN'), wanted, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`no token for ${name}: ${stderr}`)
+  return stdout.trim()
+}
+
+/** Keeps what the page says to screen readers, from now on: `said` of the page holds it. */
+export async function listen(writer) {
+  await writer.page.evaluate(() => {
+    globalThis.said = []
+    const heard = (records) =>
+      records
+        .flatMap(({ addedNodes }) => [...addedNodes])
+        .filter((node) => node.nodeName === 'DIV')
+        .forEach((node) => globalThis.said.push(node.textContent))
+    new MutationObserver(heard).observe(document.querySelector('.cm-announced'), {
+      childList: true,
+    })
+  })
+}
+
+/** All that was said since {@link listen}. */
+export const saidTo = (writer) => writer.page.evaluate(() => globalThis.said)
+
+/** A new document of the owner, with a text. */
+export async function written(writer, text, title) {
+  const { page } = writer
+  await page.getByRole('button', { name: 'New document' }).click()
+  await page.locator('.cm-content').click()
+  await page.keyboard.insertText(text)
+  await page.getByLabel('Title', { exact: true }).fill(title)
+  await page.getByLabel('Title', { exact: true }).press('Enter')
+  await eventually(
+    `${title} is saved`,
+    () => page.locator('.saved').textContent(),
+    (words) => words === 'Saved',
+  )
+}
+
+/** Waits until so many changes wait. */
+export const waits = (writer, what, count) =>
+  eventually(
+    what,
+    () => writer.changes(),
+    (changes) => changes.length === count,
+  )
+
+export const toasts = (writer) => writer.page.locator('.toast span').allTextContents()
+
+/** Waits until a toast says it. */
+export const toldBy = (writer, words) =>
+  eventually(
+    `the words “${words}”`,
+    () => toasts(writer),
+    (said) => said.includes(words),
+  )
+
 export function browser() {
   return chromium.launch({
     executablePath: need('COPYDESK_CHROMIUM'),
@@ -119,6 +210,18 @@ export class Writer {
     page.on('pageerror', (error) => writer.errors.push(error.stack))
     await page.goto(`${server.url}/#token=${TOKEN}&name=${name}`)
     await page.getByRole('link').first().waitFor()
+    return writer
+  }
+
+  /** Somebody else than the owner, in a document by its address; with a link of their own. */
+  static async invited(browser, server, name, role, address, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+    const page = await context.newPage()
+    const writer = new Writer(page, name)
+    page.on('pageerror', (error) => writer.errors.push(error.stack))
+    const token = tokenFor(server, name, role)
+    await page.goto(`${server.url}${new URL(address, server.url).pathname}#token=${token}`)
+    await page.locator('.cm-content').waitFor()
     return writer
   }
 
@@ -189,6 +292,17 @@ export class Writer {
       .locator('.review-bar')
       .getByRole('button', { name: new RegExp(`^${button} change`) })
       .click()
+  }
+
+  /** Accepts all changes of the only suggestion: of several, they are listed first. */
+  async acceptAll() {
+    const all = this.page.getByRole('button', { name: /^Accept (all \d+…|1 change)$/ })
+    const several = (await all.textContent()).includes('all')
+    await all.click()
+    if (!several) return
+    const list = this.page.locator('section.together')
+    await list.getByRole('button', { name: /^Accept \d+ changes?$/ }).click()
+    await list.waitFor({ state: 'detached' })
   }
 
   /** The conversation, without times and counters. */

@@ -69,7 +69,7 @@ await story(async (keep) => {
     () => ana.conflicts(),
     (count) => count === 1,
   )
-  await ana.page.getByRole('button', { name: /^Accept (all \d+|1 change)$/ }).click()
+  await ana.acceptAll()
   await eventually(
     'only the conflict is left',
     () => ana.changes(),

@@ -69,11 +69,14 @@ impl AgentCore {
         wish: UndoChange,
         by: Principal,
     ) -> RequestResult {
-        let UndoChange { request: id, hunks, force, seen: _ } = wish;
-        if hunks.is_some() {
+        if wish.hunks.is_some() {
             return Err(invalid(InvalidDecisionReason::NoChangesToUndo));
         }
-        let mut request = self.kept_request(&id).await?.ok_or(RoomError::NoRequest)?;
+        let mut request = self.kept_request(&wish.request).await?.ok_or(RoomError::NoRequest)?;
+        if request.status.is_open() && request.has_vote_of(&by.user, None) {
+            return workspace_inbox.undo(wish, by).await;
+        }
+        let UndoChange { request: id, force, .. } = wish;
         let settings = workspace_inbox.read().await?.settings;
         request.set_policy(&settings.requirements(std::iter::empty()));
         let change = FileChange::of(&request.reversible(&by)?)

@@ -1,8 +1,10 @@
-//! Hunks of a request: mapped over updates, recognised as already in the text, applied, split.
+//! Hunks of a request: mapped over updates, recognised as already in the text, applied, split,
+//! joined.
 
 pub(crate) mod apply;
 pub(crate) mod duplicate;
 pub(crate) mod hunk_reason;
+pub(crate) mod join;
 pub(crate) mod map_to_head;
 pub(crate) mod rebase;
 pub(crate) mod split;

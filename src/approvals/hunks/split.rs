@@ -23,7 +23,7 @@ impl ApprovalRequest {
         now_ms: u64,
     ) -> Result<Vec<HunkId>, DecisionError> {
         let index = self.hunks.iter().position(|hunk| hunk.id == *id);
-        if index.is_none() && !self.was_split(id) {
+        if index.is_none() && !self.was_replaced(id) {
             return Err(DecisionError::NotFound { hunk: id.clone() });
         }
         self.check_allowed(who)?;
@@ -46,6 +46,11 @@ impl ApprovalRequest {
         self.hunks.splice(index..=index, parts);
         self.settle(ClosedBy::by(Some(Person::from(who)), now_ms));
         Ok(ids)
+    }
+
+    /// Returns `true` if a hunk of this name was split, or was a part of one that was joined.
+    pub(in crate::approvals) fn was_replaced(&self, id: &HunkId) -> bool {
+        self.was_split(id) || self.hunk(id).is_none() && self.was_joined(id)
     }
 
     /// Returns `true` if a hunk of this name was split.
@@ -71,6 +76,7 @@ impl Hunk {
                 gaps: Vec::new(),
                 around,
                 split_of: Some(self.id.clone()),
+                split_gap: self.gaps.get(number).cloned(),
                 status: HunkStatus::Pending,
                 ..self.clone()
             };

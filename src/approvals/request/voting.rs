@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{ApprovalRequest, ProposedCall};
 use crate::approvals::policy::agreeing;
-use crate::approvals::{DecisionRequirements, Hunk, HunkStatus, Vote, VoteCount};
+use crate::approvals::{DecisionError, DecisionRequirements, Hunk, HunkStatus, Vote, VoteCount};
 use crate::ids::{HunkId, UserId};
 use crate::permissions::Principal;
 
@@ -84,6 +84,59 @@ impl ApprovalRequest {
             })
         };
         self.open_votes().filter(|vote| !may(vote)).map(|vote| vote.by.user.clone()).collect()
+    }
+
+    /// Counts the open changes that `who` may decide and has not voted on; a request without
+    /// changes of a text counts as one.
+    pub fn waits_for(&self, who: &Principal) -> usize {
+        if !self.status.is_open() || self.check_allowed(who).is_err() {
+            return 0;
+        }
+        if self.hunks.is_empty() {
+            return usize::from(!self.has_vote_of(&who.user, None));
+        }
+        let is_counted = |hunk: &&Hunk| {
+            hunk.status.is_open()
+                && !hunk.counted_votes().iter().any(|vote| vote.by.user == who.user)
+        };
+        self.hunks.iter().filter(is_counted).count()
+    }
+
+    /// Returns `true` if `who` has voted on this open hunk; `None`: on any, or on the request.
+    pub fn has_vote_of(&self, who: &UserId, hunk: Option<&HunkId>) -> bool {
+        let Some(id) = hunk else { return self.voters().any(|voter| voter == who) };
+        let hunk = self.hunk(id).filter(|hunk| hunk.status.is_open());
+        hunk.is_some_and(|hunk| hunk.votes.iter().any(|vote| vote.by.user == *who))
+    }
+
+    /// Withdraws the votes of `who` on open hunks, or on the request if it has none: those of
+    /// `only`, or all of them. Returns the hunks that are voted otherwise now. The rule that `who`
+    /// wished for is forgotten with their last vote.
+    ///
+    /// # Errors
+    /// [`DecisionError`] if `who` may not decide, or if it is too late.
+    pub(in crate::approvals) fn withdraw_votes(
+        &mut self,
+        only: Option<&[HunkId]>,
+        who: &Principal,
+        now_ms: u64,
+    ) -> Result<Vec<HunkId>, DecisionError> {
+        self.check_allowed(who)?;
+        self.check_open(&[], now_ms)?;
+        let mut changed = Vec::new();
+        let is_meant = |id: &HunkId| only.is_none_or(|only| only.contains(id));
+        for hunk in self.hunks.iter_mut().filter(|it| it.status.is_open() && is_meant(&it.id)) {
+            let before = hunk.votes.len();
+            hunk.votes.retain(|vote| vote.by.user != who.user);
+            if hunk.votes.len() < before {
+                changed.push(hunk.id.clone());
+            }
+        }
+        self.decisions.votes.retain(|vote| vote.by.user != who.user);
+        if !self.has_vote_of(&who.user, None) {
+            self.decisions.wishes.retain(|wish| wish.by.user != who.user);
+        }
+        Ok(changed)
     }
 
     /// Replaces the requirement by that of the current settings.

@@ -142,16 +142,28 @@ pub(crate) fn split(
     let parts = request.split(hunk, by, now.ms)?;
     let detail = json!({ "hunk": hunk, "parts": parts });
     effects.keep(state.audit("request.split", by.user.as_str(), Some(id), detail, now));
-    let hunks = HunkChanges { drop: vec![hunk.clone()], put: put(&request, &parts) };
-    notify_hunks(state, hunks, effects);
+    Ok(replace_hunks(state, request, vec![hunk.clone()], &parts, by, now, effects))
+}
+
+/// Stores a request some of whose hunks were replaced by others, and announces the new preview.
+pub(super) fn replace_hunks(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    drop: Vec<HunkId>,
+    new: &[HunkId],
+    by: &Principal,
+    now: &ApplyContext,
+    effects: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
+    notify_hunks(state, HunkChanges { drop, put: put(&request, new) }, effects);
     let request = Arc::new(request);
     place(state, Arc::clone(&request), effects);
     if request.status.is_open() {
         notify_news(state, &request, RequestNews::Preview, effects);
     } else {
-        notify(state, &request, &parts, Some(by), now, effects);
+        notify(state, &request, new, Some(by), now, effects);
     }
-    Ok(request)
+    request
 }
 
 /// Withdraws a request for its requester or an owner, or because its run was cancelled.

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::approvals::{ApprovalRequest, TouchedPolicy, UndoScope};
+use crate::approvals::{ApprovalRequest, OpenUndo, TouchedPolicy, UndoScope};
 use crate::document::provenance::ServerAct;
 use crate::failpoint;
 use crate::ids::{HunkId, RequestId};
 use crate::permissions::Principal;
 
+use super::decisions::replace_hunks;
 use super::requests::{
     MOST_OPEN, move_scope, notify, notify_hunks, place, placements, put, writer,
 };
@@ -22,7 +23,8 @@ use crate::rooms::event::RoomEvent;
 use crate::rooms::state::{ApplyContext, ChangeAuthor, HunkChanges, RoomState};
 use crate::rooms::{RequestResult, RoomError, RoomResult};
 
-/// Undoes accepted hunks by one update; they are open again.
+/// Undoes accepted hunks by one update; they are open again. Votes of the person and splits are
+/// undone too.
 pub(crate) fn undo(
     state: &mut RoomState,
     wish: &UndoChange,
@@ -31,6 +33,9 @@ pub(crate) fn undo(
     effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = current(state, &wish.request, now)?;
+    if let Some(undone) = request.undo_open(wish.hunks.as_deref(), by, now.ms)? {
+        return Ok(still_open(state, request, undone, by, now, effects));
+    }
     let touched = match &wish.seen {
         _ if !wish.force => TouchedPolicy::Refuse,
         None => TouchedPolicy::Overwrite,
@@ -56,6 +61,33 @@ pub(crate) fn undo(
     effects.keep(state.audit("request.undo", by.user.as_str(), Some(request.id()), detail, now));
     failpoint::pass("room.undone");
     Ok(open_again(state, request, &outcome.put, by, now, effects))
+}
+
+/// Stores and announces a request whose split or votes were undone.
+fn still_open(
+    state: &mut RoomState,
+    request: ApprovalRequest,
+    undone: OpenUndo,
+    by: &Principal,
+    now: &ApplyContext,
+    effects: &mut TurnEffects,
+) -> Arc<ApprovalRequest> {
+    let actor = by.user.as_str();
+    match undone {
+        OpenUndo::Split(whole, parts) => {
+            let detail = json!({ "hunk": whole, "parts": parts });
+            effects.keep(state.audit("request.join", actor, Some(request.id()), detail, now));
+            replace_hunks(state, request, parts, &[whole], by, now, effects)
+        }
+        OpenUndo::Votes(hunks) => {
+            let detail = json!({ "hunks": hunks });
+            effects.keep(state.audit("request.unvote", actor, Some(request.id()), detail, now));
+            let request = Arc::new(request);
+            place(state, Arc::clone(&request), effects);
+            notify(state, &request, &hunks, Some(by), now, effects);
+            request
+        }
+    }
 }
 
 /// Opens hunks again that were refused, expired or obsolete, on the newest text.

@@ -475,7 +475,8 @@ pub struct SplitRequest {
 pub struct UndoRequest {
     /// Request to undo.
     pub request_id: String,
-    /// Changes to undo; missing: everything that was accepted.
+    /// Changes to undo; missing: everything that was accepted, or, if nothing was, one's own votes.
+    /// The id that a change had before it was split: the split is undone.
     pub hunks: Option<Vec<String>>,
     /// `true`: undo although the words were changed since. Policies count what is overwritten.
     pub force: Option<bool>,

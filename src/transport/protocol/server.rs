@@ -150,6 +150,8 @@ pub struct DocumentLine {
     pub path: Option<String>,
     /// Number of changes that wait for a decision.
     pub waiting: u64,
+    /// Number of them that the person may decide and has not approved yet.
+    pub waiting_for_you: u64,
 }
 
 /// Answer of `document:create`.

@@ -1,4 +1,5 @@
 /** One document: the text, its outline, the panel and the review bar. */
+import { undo } from '@codemirror/commands'
 import { Suspense, useEffect, useState } from 'react'
 import { focusComposer } from '../chat/composer/focusComposer.ts'
 import { NO_CHAT, useChat } from '../chat/store.ts'
@@ -19,13 +20,16 @@ import { enter } from '../review/changes/keyBindings.ts'
 import { ReviewBar } from '../review/ReviewBar.tsx'
 import { isWaiting, NO_REQUESTS, useReview } from '../review/state/store.ts'
 import { usePanel } from '../review/state/panel.ts'
+import { undoLastAct } from '../review/state/undo.ts'
+import { hasVoted } from '../review/state/votes.ts'
+import { mayDecide, useReviewer } from '../review/wording/permissions.ts'
 import { wire } from '../session/store.ts'
 import { ErrorPage } from './ErrorPage.tsx'
 import { takesFocus } from './documents/library.ts'
 import { Skeleton } from './Skeleton.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
 import { navigate } from './routes.ts'
-import { useTabTitle } from './tabTitle.ts'
+import { useTabTitle, type Waiting } from './tabTitle.ts'
 import { TopBar } from './TopBar.tsx'
 
 // Fetched beside the text, which is there before it.
@@ -79,18 +83,25 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
-/** Changes of the text that wait, and requests that are no changes. */
-function useWaiting(): number {
-  const changes = useDocument(
-    ({ hunks }) =>
-      hunks.filter(({ status }) => status === 'pending' || status === 'conflict').length,
+/** Changes of the text that wait, and requests that are no changes: all of them, and those that we have to decide. */
+function useWaiting(): Waiting {
+  const hunks = useDocument((state) => state.hunks)
+  const requests = useReview((state) => state.requests)
+  const reviewer = useReviewer()
+  const decides = (id: string) => {
+    const request = requests[id]
+    return request !== undefined && mayDecide(request, reviewer)
+  }
+  const waiting = hunks.filter(({ status }) => status === 'pending' || status === 'conflict')
+  const others = Object.values(requests).filter(
+    (request) => isWaiting(request) && request.hunks.length === 0,
   )
-  const others = useReview(
-    ({ requests }) =>
-      Object.values(requests).filter((request) => isWaiting(request) && request.hunks.length === 0)
-        .length,
-  )
-  return changes + others
+  return {
+    all: waiting.length + others.length,
+    mine:
+      waiting.filter((hunk) => decides(hunk.request_id) && !hasVoted(hunk)).length +
+      others.filter((request) => decides(request.request_id)).length,
+  }
 }
 
 function Body({ live }: { live: LiveDocument }) {
@@ -155,6 +166,7 @@ function usePageKeys(
         focusComposer(() => setFocused(() => false))
       else if (event.key === '?' && !mod && !typing(event.target)) showShortcuts()
       else if (event.key === 'F8' && !event.defaultPrevented) enterReview()
+      else if (isUndo(event) && !event.defaultPrevented && !hasOwnUndo(event.target)) undoLast()
       else return
       event.preventDefault()
     }
@@ -167,6 +179,19 @@ function usePageKeys(
 function enterReview(): void {
   const view = getCurrent()?.view
   if (view && enter(view)) view.focus()
+}
+
+const isUndo = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>
+  (ctrlKey || metaKey) && !shiftKey && !altKey && key.toLowerCase() === 'z'
+
+/** Fields of text take back what was typed in them; dialogs are about something else. */
+const hasOwnUndo = (target: EventTarget | null): boolean =>
+  typing(target) || (target instanceof Element && target.closest('dialog') !== null)
+
+/** The last thing that was done here: a decision, or words that were typed. */
+function undoLast(): void {
+  const view = getCurrent()?.view
+  if (view && !undoLastAct()) undo(view)
 }
 
 function typing(target: EventTarget | null): boolean {

@@ -36,13 +36,13 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
   return (
     <header className="topbar">
       <a
-        className="icon-button home"
+        className="button is-quiet home"
         href="/"
         aria-label="All documents"
         title="All documents"
         onClick={(event) => follow(event, '/')}
       >
-        <Icon name="book" size={20} />
+        <Icon name="book" size={20} /> <span>Documents</span>
       </a>
       <div className="title-line">
         <Title />
@@ -61,12 +61,12 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       {phase === 'open' && (
         <button
           type="button"
-          className="icon-button sheet-open"
+          className="button is-quiet sheet-open"
           aria-label="Ask and review"
           title="Ask and review"
           onClick={() => usePanel.setState({ open: true })}
         >
-          <Icon name="spark" size={18} />
+          <Icon name="spark" size={18} /> <span>Review</span>
         </button>
       )}
       <Menu label="Menu" items={items} />

@@ -1,7 +1,11 @@
 /** Notifications of the browser, for who asked for them: that changes wait, while they look at something else. */
-import type { ToolApprovalRequest } from '../wire/generated.ts'
+import { useDocument } from '../editor/store.ts'
+import { mayDecide } from '../review/wording/permissions.ts'
+import { useSession } from '../session/store.ts'
+import type { DocumentLine, ToolApprovalRequest } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
 import { plural } from '../ui/timeFormat.ts'
+import { waitingWords } from './tabTitle.ts'
 
 const KEY = 'copydesk:notifications'
 
@@ -21,29 +25,68 @@ export async function setNotifying(wanted: boolean): Promise<boolean> {
   return isNotifying()
 }
 
-/** What a notification says. */
+interface Words {
+  title: string
+  body: string
+}
+
+/** What a notification about a request says; `decides`: to somebody who may decide it. */
 export function wordsFor(
   request: Pick<ToolApprovalRequest, 'hunks' | 'author' | 'prompt' | 'document_id'>,
-): { title: string; body: string } {
+  decides: boolean,
+): Words {
   const count = request.hunks.length
   const what =
     count > 0 ? `${plural(count, 'change')} ${count === 1 ? 'waits' : 'wait'}` : 'A request waits'
-  return { title: `${what} for you`, body: `AI for ${request.author.name}: ${request.prompt}` }
+  const title = decides ? `${what} for you` : `${what} for others to decide`
+  return { title, body: `AI for ${request.author.name}: ${request.prompt}` }
+}
+
+/** What has come to wait for us in documents that are not open, since the list was read before; each with its document. Pure. */
+export function moreWaiting(
+  before: readonly DocumentLine[],
+  now: readonly DocumentLine[],
+): (Words & { tag: string })[] {
+  return now.flatMap(({ id, title, waiting, waitingForYou }) => {
+    const known = before.find((line) => line.id === id)?.waitingForYou ?? 0
+    if (waitingForYou <= known) return []
+    const words = waitingWords({ mine: waitingForYou, all: waiting })
+    return [{ title: words, body: title || 'Untitled', tag: id }]
+  })
+}
+
+export function notifyOfMore(
+  before: readonly DocumentLine[] | null,
+  now: readonly DocumentLine[],
+): void {
+  if (before === null || !document.hidden || !isNotifying()) return
+  for (const { tag, ...words } of moreWaiting(before, now)) show(words, tag)
+}
+
+/** Whether we may decide a request: in the open document by our role there. */
+function decides(request: ToolApprovalRequest): boolean {
+  const me = useSession.getState().me
+  const { id, role } = useDocument.getState()
+  const isOpen = request.document_id !== null && request.document_id === id
+  return mayDecide(request, { id: me?.user.id, role: isOpen ? role : (me?.role ?? 'viewer') })
 }
 
 export function watchRequests(wire: Wire): void {
   wire.on('tool_approval_request', (request) => {
     if (request.status !== 'pending' || !document.hidden || !isNotifying()) return
-    const { title, body } = wordsFor(request)
-    try {
-      // The same request is sent again after a reconnect: it replaces itself.
-      const shown = new Notification(title, { body, tag: request.request_id })
-      shown.onclick = () => {
-        window.focus()
-        shown.close()
-      }
-    } catch {
-      // Phones only let service workers notify.
-    }
+    // The same request is sent again after a reconnect: it replaces itself.
+    show(wordsFor(request, decides(request)), request.request_id)
   })
+}
+
+function show({ title, body }: Words, tag: string): void {
+  try {
+    const shown = new Notification(title, { body, tag })
+    shown.onclick = () => {
+      window.focus()
+      shown.close()
+    }
+  } catch {
+    // Phones only let service workers notify.
+  }
 }

@@ -1,8 +1,36 @@
 import { expect, it } from 'vitest'
-import { tabTitle } from './tabTitle.ts'
+import { tabIcon, tabTitle, waitingWords } from './tabTitle.ts'
+
+const all = (count: number) => ({ mine: count, all: count })
 
 it('says how many changes wait, if some do', () => {
-  expect(tabTitle('The Keeper', 16)).toBe('(16) The Keeper · Copydesk')
-  expect(tabTitle('The Keeper', 0)).toBe('The Keeper · Copydesk')
-  expect(tabTitle('', 3)).toBe('(3) Copydesk')
+  expect(tabTitle('The Keeper', all(16))).toBe('(16) The Keeper · Copydesk')
+  expect(tabTitle('The Keeper', all(0))).toBe('The Keeper · Copydesk')
+  expect(tabTitle('', all(3))).toBe('(3) Copydesk')
+})
+
+it('says how many of them wait for who reads it', () => {
+  const [some, none] = [
+    { mine: 3, all: 7 },
+    { mine: 0, all: 7 },
+  ]
+  expect([some, none].map((waiting) => tabTitle('', waiting))).toEqual([
+    '(3 of 7) Copydesk',
+    '(0 of 7) Copydesk',
+  ])
+  expect(
+    [all(1), all(7), some, { mine: 1, all: 7 }, none, { mine: 0, all: 1 }].map(waitingWords),
+  ).toEqual([
+    '1 change waits for you',
+    '7 changes wait for you',
+    '3 of 7 changes wait for you',
+    '1 of 7 changes waits for you',
+    '7 changes wait for others',
+    '1 change waits for others',
+  ])
+  expect([some, none, all(0)].map(tabIcon)).toEqual([
+    '/favicon-waiting.svg',
+    '/favicon-others.svg',
+    '/favicon.svg',
+  ])
 })

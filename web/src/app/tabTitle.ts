@@ -1,17 +1,38 @@
-/** The name of the tab and its icon: they say how many changes wait. */
+/** The name of the tab and its icon: they say how many changes wait, and for whom. */
 import { useEffect } from 'react'
+import { plural } from '../ui/timeFormat.ts'
 
-export const tabTitle = (name: string, waiting: number): string => {
-  const whole = name === '' ? 'Copydesk' : `${name} · Copydesk`
-  return waiting > 0 ? `(${waiting}) ${whole}` : whole
+export interface Waiting {
+  /** Those that we may decide, and have not approved yet. */
+  mine: number
+  all: number
 }
 
+/** "7", or "3 of 7" where the others wait for somebody else. */
+const count = ({ mine, all }: Waiting): string => (mine === all ? `${all}` : `${mine} of ${all}`)
+
+export const tabTitle = (name: string, waiting: Waiting): string => {
+  const whole = name === '' ? 'Copydesk' : `${name} · Copydesk`
+  return waiting.all > 0 ? `(${count(waiting)}) ${whole}` : whole
+}
+
+/** "7 changes wait for you", "3 of 7 changes wait for you", "7 changes wait for others". */
+export function waitingWords({ mine, all }: Waiting): string {
+  if (mine === 0) return `${plural(all, 'change')} ${all === 1 ? 'waits' : 'wait'} for others`
+  const what = mine === all ? plural(all, 'change') : `${mine} of ${plural(all, 'change')}`
+  return `${what} ${mine === 1 ? 'waits' : 'wait'} for you`
+}
+
+/** The icon of the tab: full while something waits for us, pale while it waits for others. */
+export const tabIcon = ({ mine, all }: Waiting): string =>
+  mine > 0 ? '/favicon-waiting.svg' : all > 0 ? '/favicon-others.svg' : '/favicon.svg'
+
 /** `name` is empty for a page that is not about one document. */
-export function useTabTitle(name: string, waiting: number): void {
+export function useTabTitle(name: string, { mine, all }: Waiting): void {
   useEffect(() => {
-    document.title = tabTitle(name, waiting)
+    document.title = tabTitle(name, { mine, all })
     const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
-    const wanted = waiting > 0 ? '/favicon-waiting.svg' : '/favicon.svg'
+    const wanted = tabIcon({ mine, all })
     if (icon && icon.getAttribute('href') !== wanted) icon.setAttribute('href', wanted)
-  }, [name, waiting])
+  }, [name, mine, all])
 }

@@ -8,12 +8,10 @@ import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { CallError } from '../wire/socket.ts'
 import type { AskSelection, Hunk } from '../wire/generated.ts'
+import { askedAbout, rememberAsked } from './composer/askedAbout.ts'
 import { chosenModel } from './composer/models.ts'
 import { chosenMode } from './modes.ts'
 import { asked, failed, type Run, useChat } from './store.ts'
-
-/** What our questions of this visit were about, by run: for asking once more. */
-const asks = new Map<string, Required<AskSelection>>()
 
 /** Sends the question about `scope`, or about the whole document. Where the cursor stands goes along with each. */
 export async function ask(
@@ -31,7 +29,7 @@ const caret = (at: number) => ({ from: at, to: at })
 
 /** The words that it was about are looked for anew by the server. */
 export async function askOnceMore(run: Pick<Run, 'id' | 'prompt'>): Promise<void> {
-  const selection = asks.get(run.id)
+  const selection = askedAbout(run.id)
   if (!selection) return ask(run.prompt, null)
   await allSent()
   await send(run.prompt, selection)
@@ -51,7 +49,7 @@ async function send(prompt: string, selection: Required<AskSelection>): Promise<
       at: new Date().toISOString(),
     }),
   )
-  asks.set(requestId, selection)
+  rememberAsked(requestId, selection)
   const model = chosenModel()
   const mode = chosenMode()
   try {

@@ -107,18 +107,3 @@ export function indentLines(by: 'more' | 'less'): StateCommand {
     return true
   }
 }
-
-/** Begins a line below the one that the caret is in. */
-export const insertLineBelow: StateCommand = ({ state, dispatch }) => {
-  if (state.readOnly) return false
-  const { to } = state.doc.lineAt(state.selection.main.head)
-  dispatch(
-    state.update({
-      changes: { from: to, insert: '\n' },
-      selection: { anchor: to + 1 },
-      scrollIntoView: true,
-      userEvent: 'input',
-    }),
-  )
-  return true
-}

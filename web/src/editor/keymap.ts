@@ -56,7 +56,7 @@ import {
   transposeChars,
 } from '@codemirror/commands'
 import type { KeyBinding } from '@codemirror/view'
-import { deleteCharacter, indentLines, insertLineBelow } from './format.ts'
+import { deleteCharacter, indentLines } from './format.ts'
 
 const backward = deleteCharacter('backward')
 const forward = deleteCharacter('forward')
@@ -101,7 +101,6 @@ export const textKeys: readonly KeyBinding[] = [
   { key: 'Mod-Alt-ArrowUp', run: addCursorAbove },
   { key: 'Mod-Alt-ArrowDown', run: addCursorBelow },
   { key: 'Escape', run: simplifySelection },
-  { key: 'Mod-Enter', run: insertLineBelow },
   { key: 'Alt-l', mac: 'Ctrl-l', run: selectLine },
   { key: 'Mod-[', run: indentLines('less') },
   { key: 'Mod-]', run: indentLines('more') },

@@ -3,7 +3,7 @@ import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
-import type { ToolApprovalRequest } from '../wire/generated.ts'
+import type { Hunk, ToolApprovalRequest } from '../wire/generated.ts'
 import { ALL, batchOf } from './state/batch.ts'
 import { useBusy } from './state/busy.ts'
 import { decideBatch } from './state/decide.ts'
@@ -40,12 +40,26 @@ export function BatchDecision() {
         ) : reasoning === REASON && first ? (
           <ReasonForm keptAs={REASON} ways={[rejectingAll(waiting, first, open)]} />
         ) : (
-          <Choices waiting={waiting} acceptable={acceptable} accept={accept} open={open} />
+          <Choices
+            waiting={waiting}
+            ready={pendingOf(acceptable, hunks)}
+            accept={accept}
+            open={open}
+          />
         )}
       </section>
     </>
   )
 }
+
+const pendingOf = (
+  requests: readonly ToolApprovalRequest[],
+  hunks: readonly Hunk[],
+): readonly string[] =>
+  hunks
+    .filter((hunk) => hunk.status === 'pending')
+    .filter((hunk) => requests.some(({ request_id }) => request_id === hunk.request_id))
+    .map(({ id }) => id)
 
 const inAll = (requests: readonly ToolApprovalRequest[]): string =>
   `in ${plural(requests.length, 'suggestion')}`
@@ -77,12 +91,13 @@ function rejectingAll(
 
 interface ChoicesProps {
   waiting: readonly ToolApprovalRequest[]
-  acceptable: readonly ToolApprovalRequest[]
+  /** The changes that can be accepted now. */
+  ready: readonly string[]
   accept: string
   open: number
 }
 
-function Choices({ waiting, acceptable, accept, open }: ChoicesProps) {
+function Choices({ waiting, ready, accept, open }: ChoicesProps) {
   const busy = useBusy((state) => state.ids.size > 0)
   const offline = useSession((session) => session.link !== 'online')
   const off = busy || offline
@@ -92,15 +107,15 @@ function Choices({ waiting, acceptable, accept, open }: ChoicesProps) {
         {plural(waiting.length, 'suggestion')} wait for you. {votedCount(votedOf(waiting))}
       </p>
       <div className="hunk-actions">
-        {acceptable.length > 0 && (
+        {ready.length > 0 && (
           <>
             <button
               type="button"
               className="button is-accept"
               disabled={off}
-              onClick={() => void decideBatch(acceptable, (request) => acceptanceOfAll(request))}
+              onClick={() => usePanel.setState({ together: { title: accept, ids: ready } })}
             >
-              {accept}
+              {accept}…
             </button>
             <button
               type="button"

@@ -40,7 +40,7 @@ function Card({ request }: { request: ToolApprovalRequest }) {
     >
       <div className="card-head">
         <span className="spark">
-          <Icon name="trash" />
+          <Icon name="archive" />
         </span>
         <h3>AI for {request.author.name}</h3>
         <p>
@@ -57,7 +57,7 @@ function Empty({ filter }: { filter: Filter }) {
   return (
     <div className="calm">
       <span className="spark">
-        <Icon name="trash" size={26} />
+        <Icon name="archive" size={26} />
       </span>
       <strong>{filter === 'all' ? 'The bin is empty.' : 'Nothing of that kind.'}</strong>
       <p>Rejected and expired changes are kept here. They can be proposed again.</p>

@@ -543,7 +543,8 @@ export type UndoRequest = {
  */
 request_id: string, 
 /**
- * Changes to undo; missing: everything that was accepted.
+ * Changes to undo; missing: everything that was accepted, or, if nothing was, one's own votes.
+ * The id that a change had before it was split: the split is undone.
  */
 hunks?: Array<string>, 
 /**
@@ -969,7 +970,11 @@ path?: string,
 /**
  * Number of changes that wait for a decision.
  */
-waiting: number, };
+waiting: number, 
+/**
+ * Number of them that the person may decide and has not approved yet.
+ */
+waitingForYou: number, };
 
 export type CreatedDocument = { 
 /**

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::api::DocumentRecord;
+use crate::api::{DocumentRecord, WaitingChanges};
 use crate::document::Update;
 use crate::ids::{DocumentId, MemberId, ShortDocumentId, Version};
 use crate::permissions::Principal;
@@ -279,7 +279,7 @@ fn principal(of: &Principal) -> server::Person {
 pub fn document_line(
     record: DocumentRecord,
     path: Option<String>,
-    waiting: u64,
+    waiting: WaitingChanges,
     principal: &Principal,
 ) -> server::DocumentLine {
     let DocumentRecord {
@@ -299,7 +299,8 @@ pub fn document_line(
         updated_at: time(updated_ms),
         role: principal.role.into(),
         path,
-        waiting,
+        waiting: waiting.all,
+        waiting_for_you: waiting.for_caller,
     }
 }
 

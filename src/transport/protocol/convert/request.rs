@@ -159,6 +159,7 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         kind,
         group,
         split_of: _,
+        split_gap: _,
     } = hunk;
     server::Hunk {
         id: id.to_string(),

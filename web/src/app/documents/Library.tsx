@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { InboxButton } from '../../workspace-inbox/InboxButton.tsx'
 import { splitByWaiting, useInbox } from '../../workspace-inbox/state/store.ts'
 import { canWrite } from '../../editor/store.ts'
+import { mayDecide, useInboxReviewer } from '../../review/wording/permissions.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
@@ -24,7 +25,8 @@ import { OpenFile } from './OpenFile.tsx'
 import { documentPath, follow, navigate } from '../routes.ts'
 import { Skeleton } from '../Skeleton.tsx'
 import { Share } from '../share/Share.tsx'
-import { useTabTitle } from '../tabTitle.ts'
+import { isNotifying } from '../notifications.ts'
+import { useTabTitle, type Waiting, waitingWords } from '../tabTitle.ts'
 
 const create = async () => {
   const id = await createDocument()
@@ -35,21 +37,20 @@ const create = async () => {
 
 /** Documents that are seen at a glance; of more, the list can be searched. */
 const AT_A_GLANCE = 7
-/** Nobody tells this page what waits in documents that are not open: it asks while it is looked at. */
+/** Nobody tells this page what waits in documents that are not open: it asks while it is looked at, and for who wants to be notified. */
 const REFRESH_MS = 20_000
 
 export function Library() {
   const { documents, problem } = useLibrary()
   const [sought, setSought] = useState('')
-  const inbox = splitByWaiting(useInbox((state) => state.requests)).waiting.length
-  const waiting = documents?.reduce((sum, line) => sum + line.waiting, 0) ?? 0
-  useTabTitle('', waiting + inbox)
+  useTabTitle('', useWaiting(documents ?? []))
   const { link, me } = useSession()
   const [doomed, setDoomed] = useState<DocumentLine | null>(null)
   const [renaming, setRenaming] = useState<DocumentLine | null>(null)
   useEffect(() => {
     if (link === 'online') void loadLibrary()
-    const look = () => link === 'online' && !document.hidden && void loadLibrary()
+    const look = () =>
+      link === 'online' && (!document.hidden || isNotifying()) && void loadLibrary()
     const timer = setInterval(look, REFRESH_MS)
     document.addEventListener('visibilitychange', look)
     const stops = [
@@ -129,6 +130,19 @@ export function Library() {
   )
 }
 
+/** What waits in the documents and at the desk. */
+function useWaiting(documents: readonly DocumentLine[]): Waiting {
+  const requests = splitByWaiting(useInbox((state) => state.requests)).waiting
+  const reviewer = useInboxReviewer()
+  const sum = (counts: readonly number[]) => counts.reduce((whole, count) => whole + count, 0)
+  return {
+    all: sum(documents.map(({ waiting }) => waiting)) + requests.length,
+    mine:
+      sum(documents.map(({ waitingForYou }) => waitingForYou)) +
+      requests.filter((request) => mayDecide(request, reviewer)).length,
+  }
+}
+
 function Line({
   line,
   onDelete,
@@ -147,8 +161,8 @@ function Line({
           {line.path && 'File · '}Changed {timeAgo(line.updatedAt, Date.now())}
         </span>
         {line.waiting > 0 && (
-          <span className="waiting-count">
-            {plural(line.waiting, 'change')} {line.waiting === 1 ? 'waits' : 'wait'}
+          <span className={`waiting-count ${line.waitingForYou > 0 ? '' : 'is-calm'}`}>
+            {waitingWords({ mine: line.waitingForYou, all: line.waiting })}
           </span>
         )}
       </a>

@@ -1,6 +1,7 @@
 /** The list of documents, and what can be done to it. */
 import { create } from 'zustand'
 import { wire } from '../../session/store.ts'
+import { notifyOfMore } from '../notifications.ts'
 import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import type { DocumentLine } from '../../wire/generated.ts'
@@ -14,6 +15,7 @@ export const useLibrary = create<LibraryState>()(() => ({ documents: null, probl
 export async function loadLibrary(): Promise<void> {
   try {
     const { documents } = await wire.call('document:list', {})
+    notifyOfMore(useLibrary.getState().documents, documents)
     useLibrary.setState({
       documents: documents.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt)),
       problem: null,

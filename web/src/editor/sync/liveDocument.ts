@@ -28,6 +28,7 @@ import type {
   WholeDocument,
 } from '../../wire/generated.ts'
 import { setCurrent } from './currentDocument.ts'
+import { showFailure, showGone, showOpen } from './phase.ts'
 import { isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { editorState } from '../extensions.ts'
 import { stash, unstash } from './stash.ts'
@@ -225,15 +226,7 @@ export class LiveDocument {
         onUpdate: EditorView.updateListener.of((update) => this.changed(update)),
       }),
     )
-    useDocument.setState(({ recovered }) => ({
-      id,
-      title,
-      role,
-      phase: 'open',
-      failure: null,
-      saved: 'saved',
-      recovered: [...recovered, ...lost],
-    }))
+    showOpen({ id, title, role }, lost)
     this.watch.read()
   }
 
@@ -374,19 +367,14 @@ export class LiveDocument {
   }
 
   private gone(): void {
-    const lost = this.synced ? unsentWords(this.unconfirmed()) : []
-    useDocument.setState(({ recovered }) => ({ phase: 'gone', recovered: [...recovered, ...lost] }))
+    showGone(this.synced ? unsentWords(this.unconfirmed()) : [])
   }
 
   private cannotOpen(error: unknown): void {
     if (!(error instanceof CallError)) throw error
     if (error.code === 'offline') return
     if (error.code === 'not_found') return this.gone()
-    if (this.synced === null)
-      return useDocument.setState({
-        phase: 'failed',
-        failure: { code: error.code, message: error.message },
-      })
+    if (this.synced === null) return showFailure(error)
     setTimeout(() => this.wire.connected && void this.join(), RETRY_MS)
   }
 

@@ -34,7 +34,7 @@ export function Conflict({ hunk: shown, number, busy, types }: Props) {
           </div>
         )}
         <div>
-          <dt>Yours, now</dt>
+          <dt>The text now</dt>
           <dd>{currentText(hunk, doc) || '(nothing)'}</dd>
         </div>
         <div>

@@ -12,7 +12,7 @@ import { TextViewChoice } from '../TextViewChoice.tsx'
 import { ApprovalCount } from './ApprovalCount.tsx'
 import { Countdown } from './Countdown.tsx'
 import { DecidedHunks } from './DecidedHunks.tsx'
-import { acceptAll, rejectAll } from '../state/decide.ts'
+import { acceptAll, acceptHunk, rejectAll } from '../state/decide.ts'
 import { draftOf } from '../state/drafts.ts'
 import { HunkRow } from './HunkRow.tsx'
 import { usePanel } from '../state/panel.ts'
@@ -109,7 +109,7 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
       {held && <p className="fate">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
       <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
-        {mayDecide && <All request={request} hunks={hunks} ready={hunks.length - conflicts} />}
+        {mayDecide && <All request={request} hunks={hunks} />}
       </div>
     </div>
   )
@@ -153,19 +153,13 @@ function Words({ request }: { request: ToolApprovalRequest }) {
 const noteFor = (request: ToolApprovalRequest): string => `note:${request.request_id}`
 
 /** Conflicted changes stay open when the rest is accepted; rejecting takes them too. */
-function All({
-  request,
-  hunks,
-  ready,
-}: {
-  request: ToolApprovalRequest
-  hunks: readonly Hunk[]
-  ready: number
-}) {
+function All({ request, hunks }: { request: ToolApprovalRequest; hunks: readonly Hunk[] }) {
   const reasoning = usePanel((panel) => panel.reasoning)
   const offline = useSession((session) => session.link !== 'online')
   const open = hunks.length
-  const accept = ready === 1 ? 'Accept 1 change' : `Accept all ${ready}`
+  const ready = hunks.filter((hunk) => hunk.status === 'pending')
+  const only = ready.length === 1 ? ready[0] : undefined
+  const accept = only ? 'Accept 1 change' : `Accept all ${ready.length}`
   if (reasoning === request.request_id) {
     return (
       <ReasonForm
@@ -200,14 +194,16 @@ function All({
   }
   return (
     <>
-      {ready > 0 && (
+      {ready.length > 0 && (
         <button
           type="button"
           className="button is-accept"
           disabled={offline}
-          onClick={() => void acceptAll(request)}
+          onClick={() =>
+            only ? void acceptHunk(only) : list(`All changes: ${ready.length}`, ready)
+          }
         >
-          {accept}
+          {only ? accept : `${accept}…`}
         </button>
       )}
       <button
@@ -218,10 +214,10 @@ function All({
       >
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
-      {ready > 0 && (
+      <Corrections hunks={hunks} />
+      {ready.length > 0 && (
         <details className="more-decisions">
           <summary>More</summary>
-          <Corrections hunks={hunks} />
           <button
             type="button"
             className="button is-quiet"
@@ -231,7 +227,7 @@ function All({
           >
             <Icon name="speech" size={14} /> Accept with a note
           </button>
-          {ready === open && (
+          {ready.length === open && (
             <RememberOffer
               request={request}
               accept={accept}
@@ -247,18 +243,19 @@ function All({
 /** Those that put a word or two right, all at once. */
 function Corrections({ hunks }: { hunks: readonly Hunk[] }) {
   const found = corrections(hunks)
-  if (found.length === 0 || found.length === hunks.length) return null
+  if (found.length === 0 || hunks.length === 1) return null
   return (
-    <button
-      type="button"
-      className="button is-quiet"
-      onClick={() =>
-        usePanel.setState({ together: { title: 'Corrections', ids: found.map(({ id }) => id) } })
-      }
-    >
-      {found.length === 1 ? 'The one correction' : `All ${found.length} corrections`}…
+    <button type="button" className="button" onClick={() => list('Corrections', found)}>
+      {found.length === 1
+        ? 'Accept the one correction…'
+        : `Accept all ${found.length} corrections…`}
     </button>
   )
+}
+
+/** Lists changes, before they are decided together. */
+function list(title: string, hunks: readonly Hunk[]): void {
+  usePanel.setState({ together: { title, ids: hunks.map(({ id }) => id) } })
 }
 
 /** Longer than this, the beginning is shown first: the changes need the room. */

@@ -44,6 +44,26 @@ function openSheet(): HTMLElement | null {
 const rowOf = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
 
+/** Brings the card of a change into view, down to its buttons. */
+export function showCard(id: string): void {
+  const row = rowOf(id)
+  const body = row?.closest('.panel-body')
+  if (!row || !body) return
+  row.scrollIntoView({ block: 'nearest' })
+  const foot = row.closest('.proposal')?.querySelector('.proposal-foot')
+  const end = Math.min(...[body, foot].map((it) => endOf(it)))
+  const buttons = row.querySelector('.hunk-actions')?.getBoundingClientRect().bottom ?? 0
+  if (buttons > end - CARD_GAP) body.scrollBy(0, buttons - end + CARD_GAP)
+}
+
+/** Where the page below a card begins: the foot lies over the rows. */
+function endOf(element: Element | null | undefined): number {
+  const at = element?.getBoundingClientRect()
+  return at ? (element?.matches('.proposal-foot') ? at.top : at.bottom) : Infinity
+}
+
+const CARD_GAP = 8
+
 function isRowSeen(sheet: HTMLElement, hunk: Hunk): boolean {
   const body = sheet.querySelector('.panel-body')?.getBoundingClientRect()
   const row = rowOf(hunk.id)

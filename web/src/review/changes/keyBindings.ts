@@ -1,11 +1,12 @@
 /** Review by keyboard: chords work in the text; Esc leaves it for the bar, where single letters work. */
 import { EditorView, type KeyBinding } from '@codemirror/view'
 import { canWrite, useDocument } from '../../editor/store.ts'
+import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { acceptHunk, rejectHunk, splitHunk } from '../state/decide.ts'
 import { undoLastAct } from '../state/undo.ts'
 import { hasVoted } from '../state/votes.ts'
-import { activate, reviewBar } from './inView.ts'
+import { activate, reviewBar, showCard } from './inView.ts'
 import { leftText, press } from './pressing.ts'
 import { goOn } from './resolved.ts'
 import { activeHunk, hunksOf, neighbour, resolvedChange, reviewField } from './reviewField.ts'
@@ -28,18 +29,28 @@ export function enter(view: EditorView): boolean {
 }
 
 /** What presses of a key or of a button in the bar do to the active change, once it is seen. */
-export const acceptActive = (view: EditorView): boolean =>
-  press(view, (hunk) => (hasVoted(hunk) ? void go(view, 1) : accept(hunk)))
+export function acceptActive(view: EditorView): boolean {
+  const hunk = activeHunk(view.state)
+  if (hunk?.status !== 'conflict')
+    return press(view, (seen) => (hasVoted(seen) ? void go(view, 1) : accept(seen)))
+  // Nothing is decided by it, so it need not be seen before.
+  accept(hunk)
+  return true
+}
 export const rejectActive = (view: EditorView): boolean =>
   press(view, (hunk) => void rejectHunk(hunk))
 export const editActive = (view: EditorView): boolean => press(view, edit)
 export const splitActive = (view: EditorView): boolean =>
   press(view, (hunk) => void splitHunk(hunk))
 
-/** A conflict is never accepted by a stray key: it is opened, and the choice made there. */
+/** A conflict is never accepted by a stray key: it is shown, in the text and on its card, and the choice made there. */
 export function accept(hunk: Hunk): void {
-  if (hunk.status === 'conflict') usePanel.setState({ open: true, editing: null })
-  else void acceptHunk(hunk)
+  if (hunk.status !== 'conflict') return void acceptHunk(hunk)
+  usePanel.setState({ open: true, editing: null })
+  const view = getCurrent()?.view
+  if (view) activate(view, hunk)
+  // Once the panel has been drawn with the card open, and has scrolled to it.
+  requestAnimationFrame(() => requestAnimationFrame(() => showCard(hunk.id)))
 }
 
 /** Who may not write sees it in the list, and decides it there as it is. */
@@ -57,11 +68,19 @@ function leaveText(view: EditorView): boolean {
   return true
 }
 
+/** One press too many, or one before the changes are there, must not write a line into the text. */
+const decidesOnly =
+  (decide: (view: EditorView) => boolean) =>
+  (view: EditorView): boolean => {
+    if (!decide(view)) view.dispatch({ effects: EditorView.announce.of('Nothing to review.') })
+    return true
+  }
+
 export const reviewKeys: readonly KeyBinding[] = [
   { key: 'F8', run: (view) => go(view, 1), shift: (view) => go(view, -1) },
-  { key: 'Mod-Enter', run: acceptActive },
-  { key: 'Shift-Mod-Enter', run: rejectActive },
-  { key: 'Alt-Enter', run: editActive },
+  { key: 'Mod-Enter', run: decidesOnly(acceptActive) },
+  { key: 'Shift-Mod-Enter', run: decidesOnly(rejectActive) },
+  { key: 'Alt-Enter', run: decidesOnly(editActive) },
   { key: 'Escape', run: leaveText },
   { key: 'Mod-z', run: undoLastAct },
 ]

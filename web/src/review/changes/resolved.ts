@@ -40,10 +40,12 @@ export function decidedHere(view: EditorView, ids: readonly string[], after: str
 /** The active change was approved here and waits for others: on to the next that we have not approved. */
 export function leaveApproved(view: EditorView, ids: readonly string[], after: string): void {
   const { hunks, active } = view.state.field(reviewField)
-  if (active === null || !ids.includes(active)) return
+  const say = () => view.dispatch({ effects: EditorView.announce.of(after) })
+  if (active === null || !ids.includes(active)) return say()
   const at = hunks.findIndex((hunk) => hunk.id === active)
   const next = [...hunks.slice(at + 1), ...hunks.slice(0, at)].find((hunk) => !hasVoted(hunk))
   if (next) activate(view, next, { after })
+  else say()
 }
 
 /** Once it is known what became of the active change. */

@@ -134,8 +134,10 @@ function activeAfter(
     return { active: (last ? following(hunks, last) : hunks[0])?.id ?? null, resolved: null }
   }
   if (resolved || !gone) return { active, resolved }
-  // A change that was split is not decided: its first part is the active one.
-  const part = tr.docChanged ? undefined : hunks.find((hunk) => isPartOf(hunk, gone))
+  // A change that was split is not decided: its first part is the active one; and so is the whole, once its parts are joined.
+  const part = tr.docChanged
+    ? undefined
+    : hunks.find((hunk) => isPartOf(hunk, gone) || isPartOf(gone, hunk))
   if (part) return { active: part.id, resolved: null }
   const hunk = tr.docChanged ? outward(gone, tr.changes) : gone
   return { active, resolved: { hunk, number: at + 1, outcome: null } }

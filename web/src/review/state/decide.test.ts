@@ -14,7 +14,7 @@ const calls: {
 }[] = []
 
 vi.mock('../../session/store.ts', () => ({
-  useSession: { getState: () => ({ me: null }) },
+  useSession: { getState: () => ({ me: { user: { id: 'me', name: 'Me' } } }) },
   hasCapability: () => true,
   wire: {
     call: (event: string, payload: unknown) =>
@@ -22,7 +22,8 @@ vi.mock('../../session/store.ts', () => ({
   },
 }))
 
-const { acceptHunk, decideBatch, decideTogether, rejectHunk } = await import('./decide.ts')
+const { acceptHunk, decideBatch, decideTogether, rejectHunk, splitHunk } =
+  await import('./decide.ts')
 const {
   followDepth,
   forgetDecisions,
@@ -183,15 +184,69 @@ test('an edit that is taken back is there to go on with', async () => {
   expect(useDrafts.getState().written).toEqual({ h1: 'my words' })
 })
 
-test('an approval that is not enough says who is still needed, and is not counted as landed', async () => {
+const voted = (id: string, ...by: string[]) => ({
+  id,
+  status: 'pending',
+  votes: by.map((user) => ({ user, name: user, decision: 'accept' })),
+})
+
+test('Ctrl+Z after an approval that waits for others takes back that approval, and no earlier decision', async () => {
+  const first = acceptHunk(hunk('h1'))
+  calls[0]!.answer(accepted('h1'))
+  await first
+  const second = acceptHunk(hunk('h2'))
+  const hunks = [voted('h2', 'me'), voted('h3', 'bo')]
+  calls[1]!.answer({ status: 'pending', approvals: { have: 0, need: 2 }, hunks })
+  await second
+  expect(toasts()).toEqual(['You approved it. One more approval needed.'])
+  useReview.setState({ requests: { req_1: { ...suggestion('req_1', 'h2', 'h3') } } })
+  expect(undoLastAct()).toBe(true)
+  await settle()
+  expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h2'] }])
+})
+
+test('an approval that others have made a decision since is not taken back, and that is said', async () => {
   const one = acceptHunk(hunk('h1'))
   calls[0]!.answer({
     status: 'pending',
     approvals: { have: 0, need: 2 },
-    hunks: [{ id: 'h1', status: 'pending' }],
+    hunks: [voted('h1', 'me')],
   })
   await one
-  expect(toasts()).toEqual(['You approved it. One more approval needed.'])
+  const now = suggestion('req_1', 'h1')
+  now.hunks[0]!.status = 'accepted'
+  useReview.setState({ requests: { req_1: now } })
+  expect(undoLastAct()).toBe(true)
+  await settle()
+  expect(undone()).toEqual([])
+  expect(toasts()).toEqual(['Others have decided it since, so your approval can’t be taken back.'])
+})
+
+test('approvals of several changes are said, and taken back together', async () => {
+  useReview.setState({ requests: { a: suggestion('a', 'a1', 'a2') } })
+  const both = ['a1', 'a2'].map((id) => ({ ...hunk(id), request_id: 'a' }))
+  const done = decideTogether(both, 'accept')
+  const hunks = [voted('a1', 'me'), voted('a2', 'me')]
+  const approvals = { have: 1, need: 2 }
+  calls[0]!.answer({
+    results: [{ ok: true, request_id: 'a', status: 'pending', approvals, hunks }],
+  })
+  await done
+  expect(toasts()).toEqual(['You approved 2 changes. One more approval needed.'])
+  undoLastAct()
+  await settle()
+  expect(undone()).toEqual([{ request_id: 'a', hunks: ['a1', 'a2'] }])
+})
+
+test('Ctrl+Z after a split joins the parts again', async () => {
+  const [part] = hunk('h1').parts
+  const done = splitHunk({ ...hunk('h1'), parts: [part!, part!] })
+  calls[0]!.answer({})
+  await done
+  expect(toasts()).toEqual(['Split into 2 changes.'])
+  expect(undoLastAct()).toBe(true)
+  await settle()
+  expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h1'] }])
 })
 
 test('changes of several suggestions are decided together, and only they', async () => {
@@ -201,22 +256,13 @@ test('changes of several suggestions are decided together, and only they', async
     { ...hunk('b1'), request_id: 'b' },
   ]
   void decideTogether([one, other], 'accept')
-  expect(calls[0]!.payload).toEqual({
-    responses: [
-      {
-        request_id: 'a',
-        approved: true,
-        hunks: [{ id: 'a1', decision: 'accept' }],
-        preview_hash: 'of a',
-      },
-      {
-        request_id: 'b',
-        approved: true,
-        hunks: [{ id: 'b1', decision: 'accept' }],
-        preview_hash: 'of b',
-      },
-    ],
+  const named = (request_id: string, id: string) => ({
+    request_id,
+    approved: true,
+    hunks: [{ id, decision: 'accept' }],
+    preview_hash: `of ${request_id}`,
   })
+  expect(calls[0]!.payload).toEqual({ responses: [named('a', 'a1'), named('b', 'b1')] })
 })
 
 const suggestion = (id: string, ...hunks: string[]) =>

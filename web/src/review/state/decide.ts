@@ -1,14 +1,16 @@
 /** Decisions go to the server, which applies them; here they are asked for, and their answers explained. */
 import { EditorView } from '@codemirror/view'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
-import { wire } from '../../session/store.ts'
+import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
 import { CallError } from '../../wire/socket.ts'
 import type {
   ToolApprovalRequest,
   ToolApprovalResponse,
+  Approvals,
   Decided,
+  DecisionResult,
   Hunk,
   Remember,
 } from '../../wire/generated.ts'
@@ -30,7 +32,7 @@ import {
   type Seen,
 } from './responses.ts'
 import { useReview } from './store.ts'
-import { DECISION, landed, offerUndo, rememberDecision } from './undo.ts'
+import { DECISION, type Landed, landed, offerUndo, rememberAct, rememberDecision } from './undo.ts'
 
 export function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {
   return decide(namedBy(hunk, more), acceptance(hunk, more, seen(hunk)))
@@ -81,12 +83,12 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
   const keys = ids.length > 0 ? ids : [response.request_id]
   if (!markBusy(keys)) return false
   const answer = wire.call('tool_approval_response', asShown(response))
-  const took = answer.then(({ hunks }) => landed(response, ids, hunks))
+  const took = answer.then(({ hunks }) => landed(response, ids, hunks, myself()))
   rememberDecision(took.catch(() => []))
   try {
     const [decided, done] = [await answer, await took]
     clearBusy(keys)
-    if (isVote(decided, ids)) approved(decided, ids)
+    if (isVote(decided, ids)) approved(decided, ids, done)
     else went(ids, offerUndo(done))
     return true
   } catch (error) {
@@ -115,17 +117,17 @@ function refused(ids: readonly string[]): void {
 const isVote = ({ approvals, hunks }: Decided, asked: readonly string[]): boolean =>
   approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
 
-function approved({ approvals }: Decided, ids: readonly string[]): void {
-  const said = votedWords(approvals, ids.length > 1 ? 'them' : 'it')
-  toast(said, { about: DECISION })
+function approved({ approvals }: Decided, ids: readonly string[], done: readonly Landed[]): void {
+  // A request that is no change of the text has no rows to say it.
+  const said = offerUndo(done, approvals) || votedWords(approvals)
+  if (done.length === 0) toast(said, { about: DECISION })
   const view = getCurrent()?.view
   if (view) leaveApproved(view, ids, said)
 }
 
-/**
- * Makes a change of several parts one change for each part. Nothing is decided by it, and the server has no way back: whole
- * again it is only as a new suggestion.
- */
+const myself = (): string | undefined => useSession.getState().me?.user.id
+
+/** Makes a change of several parts one change for each part. Nothing is decided by it; until then it can be taken back. */
 export async function splitHunk(hunk: Hunk): Promise<boolean> {
   if (!canSplit(hunk)) {
     toast(whyWhole(hunk), { about: SPLIT })
@@ -136,7 +138,9 @@ export async function splitHunk(hunk: Hunk): Promise<boolean> {
   try {
     await wire.call('approval:split', { request_id, hunk_id })
     clearBusy([hunk_id])
-    goToPart(hunk)
+    const said = `Split into ${plural(hunk.parts.length, 'change')}.`
+    rememberAct(request_id, { split: hunk_id }, said)
+    goToPart(hunk, said)
     return true
   } catch (error) {
     clearBusy([hunk_id])
@@ -154,10 +158,9 @@ const whyWhole = (hunk: Hunk): string =>
     : 'This change is in one place only; there is nothing to split.'
 
 /** To the first part, and says that there are several now; who went elsewhere meanwhile is only told. */
-function goToPart(whole: Hunk): void {
+function goToPart(whole: Hunk, said: string): void {
   const view = getCurrent()?.view
   if (!view) return
-  const said = `Split into ${plural(whole.parts.length, 'change')}.`
   const active = activeHunk(view.state)
   if (active && isPartOf(active, whole)) activate(view, active, { after: said })
   else view.dispatch({ effects: EditorView.announce.of(said) })
@@ -188,6 +191,12 @@ export function decideTogether(
   )
 }
 
+/** Of several requests, how many approvals that has which needs most. */
+const neediest = (results: readonly DecisionResult[]): Approvals | undefined =>
+  results
+    .flatMap((result) => (result.ok ? [result.approvals] : []))
+    .toSorted((a, b) => b.need - b.have - (a.need - a.have))[0]
+
 interface Asked {
   response: ToolApprovalResponse
   ids: readonly string[]
@@ -202,14 +211,17 @@ async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
   const took = answer.then(({ results }) =>
     results.flatMap((result) => {
       const one = asked.find(({ response }) => response.request_id === result.request_id)
-      return result.ok && one ? landed(one.response, one.ids, result.hunks) : []
+      return result.ok && one ? landed(one.response, one.ids, result.hunks, myself()) : []
     }),
   )
   rememberDecision(took.catch(() => []))
   try {
     const [{ results }, done] = [await answer, await took]
     clearBusy(keys)
-    went(keys, offerUndo(done))
+    const said = offerUndo(done, neediest(results))
+    went(keys, said)
+    const view = getCurrent()?.view
+    if (view && done.some(({ voted }) => voted.length > 0)) leaveApproved(view, keys, said)
     const lost = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
     if (lost.length > 0)
       toast(`${plural(lost.length, 'suggestion')} could not be decided: ${wordsFor(lost[0]!)}`)

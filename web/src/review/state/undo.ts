@@ -6,13 +6,15 @@ import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { hasCapability, wire } from '../../session/store.ts'
 import { dismissAbout, toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
-import type { HunkState, SeenWords, ToolApprovalResponse } from '../../wire/generated.ts'
+import type { Approvals, HunkState, SeenWords, ToolApprovalResponse } from '../../wire/generated.ts'
 import { activate } from '../changes/inView.ts'
 import { expectBack } from '../changes/pressing.ts'
 import { hunksOf } from '../changes/reviewField.ts'
 import { writeDraft } from './drafts.ts'
 import { explain } from './explain.ts'
+import { votedWords } from '../wording/permissions.ts'
 import { bringBack } from './reopen.ts'
+import { isWaitingHunk, useReview } from './store.ts'
 
 /** What toasts about the last decision are about: a newer one takes the place of the older. */
 export const DECISION = 'decision'
@@ -22,6 +24,12 @@ export interface Landed {
   request_id: string
   accepted: readonly string[]
   rejected: readonly string[]
+  /** Approved by us; they wait for others. */
+  voted: readonly string[]
+  /** The change that was split. */
+  split?: string
+  /** The request as a whole was approved by us, and waits for others. */
+  whole?: boolean
   /** Words that were put in instead of the proposed ones. */
   texts: Readonly<Record<string, string>>
 }
@@ -37,17 +45,26 @@ export function landed(
   { request_id, hunks: named = [] }: ToolApprovalResponse,
   asked: readonly string[],
   now: readonly HunkState[],
+  me?: string,
 ): Landed[] {
   const having = (status: HunkState['status']) =>
     now.filter((hunk) => asked.includes(hunk.id) && hunk.status === status).map(({ id }) => id)
   const [accepted, rejected] = [having('accepted'), having('rejected')]
+  const voted = now.filter((hunk) => asked.includes(hunk.id) && isVoteOf(hunk, me))
   const texts = Object.fromEntries(
     named.flatMap(({ id, text }) =>
       text !== undefined && accepted.includes(id) ? [[id, text]] : [],
     ),
   )
-  return accepted.length + rejected.length > 0 ? [{ request_id, accepted, rejected, texts }] : []
+  const done = { request_id, accepted, rejected, voted: voted.map(({ id }) => id), texts }
+  return countOf(done) > 0 ? [done] : []
 }
+
+const countOf = ({ accepted, rejected, voted, split }: Landed): number =>
+  accepted.length + rejected.length + voted.length + (split === undefined ? 0 : 1)
+
+const isVoteOf = ({ status, votes = [] }: HunkState, me: string | undefined): boolean =>
+  (status === 'pending' || status === 'conflict') && votes.some(({ user }) => user === me)
 
 /** An accepted change whose words were changed since. */
 export interface Touched {
@@ -130,25 +147,50 @@ export function undoLastAct(): boolean {
   return act !== undefined && act.depth >= typed() && undoLastDecision()
 }
 
-/** Says what a decision did, with the way back; answers the words. */
-export function offerUndo(done: readonly Landed[]): string {
-  const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
-  if (accepted + rejected === 0) return ''
-  const where = done.length > 1 ? ` in ${done.length} suggestions` : ''
-  const said =
-    accepted + rejected === 1
-      ? accepted === 1
-        ? 'Accepted.'
-        : 'Rejected.'
-      : `${summary(accepted, rejected)}${where}.`
-  const can =
-    (accepted === 0 || hasCapability('undo')) && (rejected === 0 || hasCapability('reopen'))
-  const action = { label: 'Undo', run: () => void takeBack(done) }
-  toast(said, { about: DECISION, ...(can && { action }) })
+/** Says what a decision did, with the way back; answers the words. `approvals`: how many each of the approved changes has and needs. */
+export function offerUndo(done: readonly Landed[], approvals?: Approvals): string {
+  const said = [decidedWords(done), votedFor(done, approvals)].filter(Boolean).join(' ')
+  if (said !== '') offer(said, done)
   return said
 }
 
-const count = (done: readonly Landed[], which: 'accepted' | 'rejected'): number =>
+/** Says it, with the way back. */
+function offer(said: string, done: readonly Landed[]): void {
+  const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
+  const others = done.length > 0 && accepted + rejected === 0
+  const can =
+    (hasCapability('undo') || (accepted === 0 && !others)) &&
+    (rejected === 0 || hasCapability('reopen'))
+  const action = { label: 'Undo', run: () => void takeBack(done) }
+  toast(said, { about: DECISION, ...(can && { action }) })
+}
+
+function decidedWords(done: readonly Landed[]): string {
+  const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
+  if (accepted + rejected === 0) return ''
+  if (accepted + rejected === 1) return accepted === 1 ? 'Accepted.' : 'Rejected.'
+  const where = done.length > 1 ? ` in ${done.length} suggestions` : ''
+  return `${summary(accepted, rejected)}${where}.`
+}
+
+function votedFor(done: readonly Landed[], approvals: Approvals | undefined): string {
+  const voted = count(done, 'voted')
+  if (voted === 0 || !approvals) return ''
+  return votedWords(approvals, voted === 1 ? 'it' : `${voted} changes`)
+}
+
+/** Says that a change was split, or a request approved that waits for others, and keeps that for Ctrl+Z. */
+export function rememberAct(
+  request_id: string,
+  act: Pick<Landed, 'split' | 'whole'>,
+  said: string,
+): void {
+  const done = [{ request_id, accepted: [], rejected: [], voted: [], texts: {}, ...act }]
+  rememberDecision(Promise.resolve(done))
+  offer(said, done)
+}
+
+const count = (done: readonly Landed[], which: 'accepted' | 'rejected' | 'voted'): number =>
   done.reduce((sum, one) => sum + one[which].length, 0)
 
 function summary(accepted: number, rejected: number): string {
@@ -160,14 +202,32 @@ function summary(accepted: number, rejected: number): string {
 async function takeBack(done: readonly Landed[]): Promise<void> {
   acts = acts.filter((act) => act.landed !== done)
   dismissAbout(DECISION)
-  const ids = done.flatMap(({ accepted, rejected }) => [...accepted, ...rejected])
+  const ids = done.flatMap(({ accepted, rejected, voted, split }) => [
+    ...accepted,
+    ...rejected,
+    ...voted,
+    ...(split === undefined ? [] : [split]),
+  ])
   expectBack(ids)
-  for (const { request_id, accepted, rejected, texts } of done.toReversed()) {
+  for (const { request_id, accepted, rejected, voted, split, whole, texts } of done.toReversed()) {
     for (const [id, text] of Object.entries(texts)) writeDraft(id, text)
     if (accepted.length > 0) await undo(request_id, accepted)
     if (rejected.length > 0) await bringBack(request_id, rejected)
+    if (voted.length > 0) await withdraw(request_id, voted)
+    if (split !== undefined) await undo(request_id, [split])
+    if (whole) await undo(request_id)
   }
   showAgain(ids)
+}
+
+/** Takes our approvals back, of what still waits for others. What somebody else has approved too since is accepted: that is not ours alone to take back by a key. */
+async function withdraw(request_id: string, voted: readonly string[]): Promise<void> {
+  const hunks = useReview.getState().requests[request_id]?.hunks ?? []
+  const open = hunks.filter((hunk) => voted.includes(hunk.id) && isWaitingHunk(hunk))
+  if (open.length < voted.length)
+    toast('Others have decided it since, so your approval can’t be taken back.')
+  const ids = open.map(({ id }) => id)
+  if (ids.length > 0) await undo(request_id, ids)
 }
 
 /** The first of the changes that are open again. */

@@ -42,6 +42,12 @@ export function reasonCannotDecide(
   return null
 }
 
+/** How many of the open changes somebody has approved. */
+interface Votes {
+  voted: number
+  open: number
+}
+
 const WHO_DECIDES: Record<string, string> = {
   not_requester: 'Somebody else decides',
   two: 'Two people decide',
@@ -49,14 +55,20 @@ const WHO_DECIDES: Record<string, string> = {
 }
 
 /** Who may decide, where that is not anybody who reviews, and how many have said yes of those who must. */
-export function consentOf({
-  policies,
-  approvals,
-}: Pick<ToolApprovalRequest, 'policies' | 'approvals'>): string[] {
+export function consentOf(
+  { policies, approvals }: Pick<ToolApprovalRequest, 'policies' | 'approvals'>,
+  votes: Votes = { voted: 0, open: 0 },
+): string[] {
   const who = policies
     .filter((policy) => policy !== 'any')
     .map((policy) => WHO_DECIDES[policy] ?? policy)
-  return approvals.need > 1 ? [...who, `${approvals.have} of ${approvals.need} approvals`] : who
+  return approvals.need > 1 ? [...who, countOf(approvals, votes)] : who
+}
+
+/** Of several changes each has approvals of its own: a count for all of them would belie the rows. */
+function countOf({ have, need }: Approvals, { voted, open }: Votes): string {
+  if (open > 1 && voted > 0 && have === 0) return `${voted} of ${open} approved by one`
+  return `${have} of ${need} approvals`
 }
 
 /** What somebody hears whose approval is not the last that is needed. */

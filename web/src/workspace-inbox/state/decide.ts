@@ -1,9 +1,9 @@
 /** Decisions about requests that belong to no document. */
 import { explain } from '../../review/state/explain.ts'
 import { votedWords } from '../../review/wording/permissions.ts'
+import { rememberAct } from '../../review/state/undo.ts'
 import { useBusy } from '../../review/state/busy.ts'
 import { wire } from '../../session/store.ts'
-import { toast } from '../../ui/toasts.ts'
 import { readRules } from './rules.ts'
 import { useInbox } from './store.ts'
 import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/generated.ts'
@@ -25,7 +25,7 @@ export async function decideRequest(
       taken = true
       if (response.remember) void readRules()
       if (status === 'approved') useInbox.setState({ approved: id })
-      if (status === 'pending') toast(votedWords(approvals))
+      if (status === 'pending') rememberAct(id, { whole: true }, votedWords(approvals))
     } catch (error) {
       explain(error)
     }

@@ -1,0 +1,100 @@
+// Two people look at the same change and decide it shortly after each other, in two browsers: the later press decides nothing else.
+// COPYDESK_RACES says how many rounds; the figures are printed.
+import {
+  Server,
+  Writer,
+  browser,
+  eventually,
+  misspelt,
+  same,
+  scripted,
+  story,
+  waits,
+  written,
+} from './support.mjs'
+
+const ROUNDS = Number(process.env.COPYDESK_RACES ?? 24)
+const BATCH = 40
+const [SOONEST_MS, LATEST_MS] = [60, 1_200]
+const { right, wrong, line } = misspelt(BATCH)
+
+/** The active change, and all that wait, as somebody sees them. */
+const looks = (writer) =>
+  writer.page.evaluate(() => ({
+    active: document.querySelector('.hunk-row.is-active')?.dataset.row ?? null,
+    waiting: [...document.querySelectorAll('.hunk-row')].map((row) => row.dataset.row),
+  }))
+
+/** Spread over the whole range, in no order. */
+const delayOf = (round) => SOONEST_MS + ((round * 487) % (LATEST_MS - SOONEST_MS + 1))
+
+await story(async (keep) => {
+  const model = scripted([{ user: '(?i)correct', text: right }])
+  const server = keep(await Server.start(process.env.COPYDESK_DATA, model))
+  const [one, other] = [keep(await browser()), keep(await browser())]
+  const ana = await Writer.arrive(one, server, 'Ana')
+  await written(ana, wrong, 'An account')
+  const bo = await Writer.invited(other, server, 'Bo', 'editor', ana.page.url())
+
+  const unseen = []
+  let left = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    if (left === 0) left = await afresh(ana, bo)
+    unseen.push(...(await race(ana, bo, round)))
+    left--
+  }
+  console.log(
+    `${ROUNDS} rounds, ${SOONEST_MS} to ${LATEST_MS} ms apart: ${unseen.length} decisions on unseen changes`,
+  )
+  same('decisions on unseen changes', unseen, [])
+  same('errors in the pages', [...ana.errors, ...bo.errors], [])
+})
+
+/** The first text, and new changes. */
+async function afresh(ana, bo) {
+  await ana.page.locator('.cm-content').focus()
+  await ana.page.keyboard.press('Control+a')
+  await ana.page.keyboard.insertText(wrong)
+  await ana.ask('Correct it')
+  await waits(ana, 'the changes', BATCH)
+  await waits(bo, 'the changes at Bo’s', BATCH)
+  return BATCH
+}
+
+/** Both look at the first change; one decides it, the other presses a moment later. Answers the decisions that nobody meant. */
+async function race(ana, bo, round) {
+  const [first, second] = round % 2 === 0 ? [ana, bo] : [bo, ana]
+  const delay = delayOf(round)
+  const [seen] = await eventually(
+    `both look at the same change in round ${round}`,
+    async () => {
+      for (const writer of [first, second]) await writer.choose(1)
+      return [await looks(first), await looks(second)]
+    },
+    ([one, other]) =>
+      one.active === one.waiting[0] && JSON.stringify(one) === JSON.stringify(other),
+  )
+  // As somebody who has looked at it.
+  await second.page.waitForTimeout(500)
+  await first.page.locator('.review-bar .is-primary').click()
+  await second.page.waitForTimeout(delay)
+  if (round % 4 < 2) await second.page.locator('.review-bar .button').first().click()
+  else {
+    await second.page.locator('[data-review-bar]').focus()
+    await second.page.keyboard.press('r')
+  }
+  await second.page.waitForTimeout(150)
+  const wanted = seen.waiting.filter((id) => id !== seen.active)
+  for (const writer of [first, second])
+    await eventually(
+      `the change of round ${round} is decided`,
+      () => looks(writer),
+      ({ waiting }) => !waiting.includes(seen.active),
+    )
+  const now = (await looks(second)).waiting
+  // It was accepted, by who was first.
+  const at = BATCH - seen.waiting.length
+  const stands = (await ana.text()).split('\n\n')[at]
+  same(`what stands after round ${round}`, stands, line(at, false))
+  return wanted.filter((id) => !now.includes(id)).map((id) => ({ round, delay, id }))
+}

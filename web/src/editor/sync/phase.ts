@@ -1,0 +1,28 @@
+/** What becomes of the open document, as the page shows it. Words that never arrived are kept and offered back. */
+import type { CallError } from '../../wire/socket.ts'
+import type { Role } from '../../wire/generated.ts'
+import { useDocument } from '../store.ts'
+
+interface Opening {
+  id: string
+  title: string
+  role: Role
+}
+
+export function showOpen(opening: Opening, lost: readonly string[]): void {
+  useDocument.setState(({ recovered }) => ({
+    ...opening,
+    phase: 'open',
+    failure: null,
+    saved: 'saved',
+    recovered: [...recovered, ...lost],
+  }))
+}
+
+export function showGone(lost: readonly string[]): void {
+  useDocument.setState(({ recovered }) => ({ phase: 'gone', recovered: [...recovered, ...lost] }))
+}
+
+export function showFailure({ code, message }: CallError): void {
+  useDocument.setState({ phase: 'failed', failure: { code, message } })
+}
