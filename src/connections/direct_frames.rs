@@ -14,8 +14,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
-use super::session::SocketClient;
-use super::transport::TcpConnection;
+use super::socket_client::SocketClient;
+use super::tcp_connection::TcpConnection;
 use super::{EndReason, lock};
 
 /// Longest frame, in bytes, that is written directly.

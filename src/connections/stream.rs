@@ -14,8 +14,8 @@ use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::head_end::HeadEnd;
 use super::kept_buffers::KeptBuffer;
 use super::registry::ConnectionRegistry;
-use super::session::SocketClient;
-use super::transport::TcpConnection;
+use super::socket_client::SocketClient;
+use super::tcp_connection::TcpConnection;
 use super::{EndReason, lock};
 
 /// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection

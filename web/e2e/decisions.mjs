@@ -94,7 +94,7 @@ await story(async (keep) => {
   const orphan = ana.page.locator('.orphans')
   await eventually(
     'who overtook her',
-    () => orphan.locator('.fate').textContent(),
+    () => orphan.locator('.card-note').textContent(),
     (words) => words.startsWith('Rejected by Owner (as Bo)'),
   )
   same('the words kept', await orphan.locator('blockquote').textContent(), 'gleamed')
@@ -335,7 +335,7 @@ async function reasonOvertaken(ana, bo) {
   const kept = ana.page.locator('.orphans')
   await eventually(
     'who was faster',
-    () => kept.locator('.fate').textContent(),
+    () => kept.locator('.card-note').textContent(),
     (said) => /^Accepted by Owner \(as Bo\), .* while you were writing why not\.$/.test(said),
   )
   same('the reason kept', await kept.locator('blockquote').textContent(), 'It was better before')

@@ -67,7 +67,7 @@ async function overtaken(ana, bo) {
   const kept = ana.page.locator('.orphans')
   await eventually(
     'who was faster',
-    () => kept.locator('.fate').textContent(),
+    () => kept.locator('.card-note').textContent(),
     (words) => words === 'Write notes/one.md: Rejected by Owner (as Bo), while you were answering.',
   )
   same('the words kept', await kept.locator('blockquote').textContent(), 'It is in the cellar.')

@@ -66,7 +66,7 @@ await story(async (keep) => {
   await page.getByText('changed while you looked').waitFor()
   await eventually(
     'the fresh preview, everywhere',
-    () => bo.page.locator('.desk-diff').first().textContent(),
+    () => bo.page.locator('.inbox-diff').first().textContent(),
     (text) => text.includes('somebody else'),
   )
   await bo.page.getByRole('button', { name: 'Approve MultiEdit notes.md', exact: true }).click()
@@ -123,7 +123,7 @@ async function planned({ page }, ask, card, settled) {
 /** An owner denies some files here: said what is wrong with a rule, and what it means; it holds until it is revoked. */
 async function ruled(ana, ask, card, settled) {
   const { page } = ana
-  await page.locator('.desk-rules summary').click()
+  await page.locator('.inbox-rules summary').click()
   const form = page.getByRole('form', { name: 'New rule' })
   const add = () => form.getByRole('button', { name: 'Add rule' }).click()
   await form.getByLabel('What the rule does').selectOption('deny')

@@ -47,7 +47,7 @@ export function DocumentPage({ id }: { id: string }) {
   usePageKeys(setFocused, () => setShortcuts(true))
   return (
     <div
-      className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
+      className={`document-page ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
     >
       <TopBar
         focused={focused}
@@ -135,7 +135,8 @@ function useLive(id: string): LiveDocument | null {
     setLive(opened)
     return () => {
       opened.close()
-      // Else the next document would begin with what this one was: its conversation, its title, its role.
+      // Else the next document would begin with what this one was: its conversation, its title, its
+      // role.
       useDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
       useChat.setState(NO_CHAT)
     }

@@ -15,7 +15,7 @@ export function OrphanedDraftList({ store: useThese = useDrafts, onPutIn }: Prop
       <h3>Your words are still here</h3>
       {orphans.map(({ id, text, why }, index) => (
         <div key={`${id} ${index}`}>
-          <p className="fate">{why}</p>
+          <p className="card-note">{why}</p>
           <blockquote tabIndex={0}>{text}</blockquote>
           <div className="hunk-actions">
             {onPutIn && (

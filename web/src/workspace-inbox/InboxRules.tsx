@@ -13,7 +13,7 @@ export function InboxRules() {
   const isOwner = role === 'owner'
   if (!supported || (rules.length === 0 && !isOwner)) return null
   return (
-    <details className="desk-rules">
+    <details className="inbox-rules">
       <summary>{rules.length === 0 ? 'Rules' : plural(rules.length, 'rule')}</summary>
       <p className="rule-note">
         {rules.length === 0

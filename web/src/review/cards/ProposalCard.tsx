@@ -106,7 +106,7 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
           />
         ))}
       </ol>
-      {held && <p className="fate">{held}</p>}
+      {held && <p className="card-note">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
       <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
         {mayDecide && <All request={request} hunks={hunks} ready={hunks.length - conflicts} />}

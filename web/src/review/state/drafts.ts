@@ -57,7 +57,8 @@ export function useDraft(
   store: DraftStore = useDrafts,
 ): readonly [string | undefined, (text: string | null) => void] {
   const [, drawAgain] = useReducer((times: number) => times + 1, 0)
-  // Not zustand's own hook: under Preact that one listens from the next frame on, and what is typed and sent before it would be sent without its words.
+  // Not zustand's own hook: under Preact that one listens from the next frame on, and what is typed
+  // and sent before it would be sent without its words.
   useLayoutEffect(
     () =>
       store.subscribe((now, before) => {
@@ -80,15 +81,15 @@ export function writeDraft(
   })
 }
 
-/** What became of a change or a request: itself, or in words. */
-type Fate = Hunk | string | undefined
+/** State of the change or request of a draft: the hunk itself, or a description. */
+type SubjectOutcome = Hunk | string | undefined
 
 /** The changes and requests that can still be decided: drafts about others are offered back, with what became of those. Pure. */
 export function orphaned(
   drafts: Drafts,
   open: ReadonlySet<string>,
   sending: ReadonlySet<string>,
-  find: (about: string) => Fate,
+  find: (about: string) => SubjectOutcome,
 ): Drafts {
   const isLost = (draft: string) =>
     !open.has(subject(draft).about) && !sending.has(subject(draft).about)
@@ -104,7 +105,7 @@ export function orphaned(
   }
 }
 
-function why(draft: string, find: (about: string) => Fate): string {
+function why(draft: string, find: (about: string) => SubjectOutcome): string {
   const { about, doing } = subject(draft)
   const found = find(about)
   const became = typeof found === 'object' ? describeHunkOutcome(found) : found
