@@ -1,5 +1,6 @@
-// Everything a decision can carry, and nothing lost: several suggestions at once, the rest finished, an edit somebody else overtook,
-// the bin, frozen passages, and a document where nobody is asked.
+// Everything a decision can carry, and nothing lost: several suggestions at once, the rest
+// finished, an edit somebody else overtook, the bin, frozen passages, and a document where nobody
+// is asked.
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
 const NOTE =
@@ -78,7 +79,8 @@ await story(async (keep) => {
   await reads(bo, 'both taken back', NOTE)
   await waits(ana, 'all changes again', open.length)
 
-  // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it was.
+  // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it
+  // was.
   await choose(ana, 'burned')
   await ana.bar('Edit')
   await ana.page.locator('.hunk-edit textarea').fill('gleamed')
@@ -137,7 +139,8 @@ await story(async (keep) => {
   await waits(bo, 'a change to review again', 1)
   await button(ana, 'Bin').click()
 
-  // Everything deleted and undone: the suggestions went with their words, and come back by one click.
+  // Everything deleted and undone: the suggestions went with their words, and come back by one
+  // click.
   await ana.page.locator('.cm-content').focus()
   await ana.page.keyboard.press('Control+a')
   const text = await ana.text()

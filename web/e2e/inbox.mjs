@@ -1,4 +1,5 @@
-// Work in a folder: what the AI wants to write or run waits at the desk, for everybody who may decide it, and nothing happens before.
+// Work in a folder: what the AI wants to write or run waits at the desk, for everybody who may
+// decide it, and nothing happens before.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
@@ -120,7 +121,10 @@ async function planned({ page }, ask, card, settled) {
   await page.getByLabel('Approvals').selectOption({ label: 'Review' })
 }
 
-/** An owner denies some files here: said what is wrong with a rule, and what it means; it holds until it is revoked. */
+/**
+ * An owner denies some files here: said what is wrong with a rule, and what it means; it holds
+ * until it is revoked.
+ */
 async function ruled(ana, ask, card, settled) {
   const { page } = ana
   await page.locator('.inbox-rules summary').click()

@@ -164,7 +164,10 @@ function usePageKeys(
   }, [setFocused, showShortcuts])
 }
 
-/** From anywhere on the page into the text, to the change that is active; from there F8 goes on to the next. */
+/**
+ * From anywhere on the page into the text, to the change that is active; from there F8 goes on to
+ * the next.
+ */
 function enterReview(): void {
   const view = getCurrent()?.view
   if (view && enter(view)) view.focus()

@@ -1,4 +1,7 @@
-/** Notifications of the browser, for who asked for them: that changes wait, while they look at something else. */
+/**
+ * Notifications of the browser, for who asked for them: that changes wait, while they look at
+ * something else.
+ */
 import type { ToolApprovalRequest } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
 import { plural } from '../ui/timeFormat.ts'

@@ -15,7 +15,10 @@ import { asked, failed, type Run, useChat } from './store.ts'
 /** What our questions of this visit were about, by run: for asking once more. */
 const asks = new Map<string, Required<AskSelection>>()
 
-/** Sends the question about `scope`, or about the whole document. Where the cursor stands goes along with each. */
+/**
+ * Sends the question about `scope`, or about the whole document. Where the cursor stands goes along
+ * with each.
+ */
 export async function ask(
   prompt: string,
   scope: { from: number; to: number } | null,
@@ -69,7 +72,10 @@ async function send(prompt: string, selection: Required<AskSelection>): Promise<
   }
 }
 
-/** The words under a conflict have changed: set that change aside and ask about the words as they are now. */
+/**
+ * The words under a conflict have changed: set that change aside and ask about the words as they
+ * are now.
+ */
 export function askAgain(shown: Hunk): void {
   const view = getCurrent()?.view
   if (!view) return

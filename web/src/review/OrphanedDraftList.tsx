@@ -1,4 +1,7 @@
-/** Half-written words about what was decided otherwise, offered back: nobody's words are thrown away. */
+/**
+ * Half-written words about what was decided otherwise, offered back: nobody's words are thrown
+ * away.
+ */
 import { copyText } from '../ui/clipboard.ts'
 import { type DraftStore, forgetOrphan, useDrafts } from './state/drafts.ts'
 

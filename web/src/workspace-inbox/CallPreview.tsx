@@ -1,4 +1,7 @@
-/** What a call would do, as the server worked it out: a diff, several, a command, or the plain input. */
+/**
+ * What a call would do, as the server worked it out: a diff, several, a command, or the plain
+ * input.
+ */
 import { isPlan, planOf } from '../review/cards/PlanCard.tsx'
 import { Markdown } from '../ui/Markdown.tsx'
 import { plural } from '../ui/timeFormat.ts'

@@ -1,4 +1,7 @@
-/** One request without a document: what would happen, what to look out for, and the decisions about it. */
+/**
+ * One request without a document: what would happen, what to look out for, and the decisions about
+ * it.
+ */
 import { useId } from 'react'
 import { toolName } from '../chat/tools.ts'
 import { ApprovalCount } from '../review/cards/ApprovalCount.tsx'

@@ -1,4 +1,7 @@
-/** What can be done about a card: a yes, with or without a note, a no with its reason, another input, an answer instead. */
+/**
+ * What can be done about a card: a yes, with or without a note, a no with its reason, another
+ * input, an answer instead.
+ */
 import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { Countdown } from '../review/cards/Countdown.tsx'
 import { useBusy } from '../review/state/busy.ts'

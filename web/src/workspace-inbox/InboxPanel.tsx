@@ -1,4 +1,7 @@
-/** The desk: everything that waits for a decision and belongs to no document. Reached from every page. */
+/**
+ * The desk: everything that waits for a decision and belongs to no document. Reached from every
+ * page.
+ */
 import { type RefObject, useEffect, useRef } from 'react'
 import { canWrite } from '../editor/store.ts'
 import { useInboxDrafts } from '../review/state/drafts.ts'

@@ -1,4 +1,6 @@
-/** The rules about work without a document: those of owners, and what we had remembered ourselves. */
+/**
+ * The rules about work without a document: those of owners, and what we had remembered ourselves.
+ */
 import { RuleForm } from '../rules/RuleForm.tsx'
 import { RuleList } from '../rules/RuleList.tsx'
 import { RULED_IN_INBOX } from '../rules/tools.ts'

@@ -1,4 +1,7 @@
-/** What came of a request, in the words the AI was told; what was done about it since, and what can be done now. */
+/**
+ * What came of a request, in the words the AI was told; what was done about it since, and what can
+ * be done now.
+ */
 import { documentPath, follow } from '../app/routes.ts'
 import { useBusy } from '../review/state/busy.ts'
 import { mayAskAgain, mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'

@@ -35,7 +35,9 @@ const create = async () => {
 
 /** Documents that are seen at a glance; of more, the list can be searched. */
 const AT_A_GLANCE = 7
-/** Nobody tells this page what waits in documents that are not open: it asks while it is looked at. */
+/**
+ * Nobody tells this page what waits in documents that are not open: it asks while it is looked at.
+ */
 const REFRESH_MS = 20_000
 
 export function Library() {

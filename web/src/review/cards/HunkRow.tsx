@@ -252,7 +252,10 @@ function Size({ hunk }: { hunk: Hunk }) {
   )
 }
 
-/** A change in conflict is accepted only where its three texts are in view, so here it can only be rejected. */
+/**
+ * A change in conflict is accepted only where its three texts are in view, so here it can only be
+ * rejected.
+ */
 function waysFor(hunk: Hunk, number: number, request: ToolApprovalRequest): [Way, ...Way[]] {
   const reject: Way = {
     verdict: 'reject',

@@ -115,7 +115,10 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
   )
 }
 
-/** Those that are no longer open, with who decided them; what lost its words can come back with them. */
+/**
+ * Those that are no longer open, with who decided them; what lost its words can come back with
+ * them.
+ */
 function AlreadyDecided({
   request,
   mayDecide,

@@ -1,4 +1,7 @@
-/** Decisions go to the server, which applies them; here they are asked for, and their answers explained. */
+/**
+ * Decisions go to the server, which applies them; here they are asked for, and their answers
+ * explained.
+ */
 import { EditorView } from '@codemirror/view'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { wire } from '../../session/store.ts'
@@ -123,8 +126,8 @@ function approved({ approvals }: Decided, ids: readonly string[]): void {
 }
 
 /**
- * Makes a change of several parts one change for each part. Nothing is decided by it, and the server has no way back: whole
- * again it is only as a new suggestion.
+ * Makes a change of several parts one change for each part. Nothing is decided by it, and the
+ * server has no way back: whole again it is only as a new suggestion.
  */
 export async function splitHunk(hunk: Hunk): Promise<boolean> {
   if (!canSplit(hunk)) {
@@ -153,7 +156,10 @@ const whyWhole = (hunk: Hunk): string =>
     ? 'Words that move are one change; it can’t be split.'
     : 'This change is in one place only; there is nothing to split.'
 
-/** To the first part, and says that there are several now; who went elsewhere meanwhile is only told. */
+/**
+ * To the first part, and says that there are several now; who went elsewhere meanwhile is only
+ * told.
+ */
 function goToPart(whole: Hunk): void {
   const view = getCurrent()?.view
   if (!view) return
