@@ -87,7 +87,7 @@ async fn said(
         }
         match end {
             Some(end) if !is_last && found.len() <= page.limit => {
-                (from, skipped) = (end, usize::MAX)
+                (from, skipped) = (end, usize::MAX);
             }
             _ => return Ok(found),
         }
