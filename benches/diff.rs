@@ -1,6 +1,7 @@
 //! What it costs to compare two texts, on prose that was rewritten and on texts made to be hard.
 //!
-//! CPU time of this thread, best of a few rounds. Goals: 100 KB of rewritten prose in 50 ms, everything else in 250 ms.
+//! CPU time of this thread, best of a few rounds. Goals: 100 KB of rewritten prose in 50 ms,
+//! everything else in 250 ms.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
@@ -61,7 +62,8 @@ fn span(hunk: &HunkDraft) -> usize {
     }
 }
 
-/// Rewritten prose: the share of sentences changed in a few words, and the share replaced, removed or added.
+/// Rewritten prose: the share of sentences changed in a few words, and the share replaced, removed
+/// or added.
 fn prose() -> Vec<Case> {
     [
         ("5 KB, lightly rewritten", 5_000, 3, 3, "\n\n"),

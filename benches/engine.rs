@@ -1,7 +1,8 @@
 //! What an edit costs: read, check, apply and log a change, against the same edit on a bare rope.
 //!
-//! Replays recorded editing sessions (the sequential ones of josephg/editing-traces, gzipped JSON) from the folder in
-//! `COPYDESK_TRACES`. Both sides run in turns and the best round of each counts, in CPU time of this thread.
+//! Replays recorded editing sessions (the sequential ones of josephg/editing-traces, gzipped JSON)
+//! from the folder in `COPYDESK_TRACES`. Both sides run in turns and the best round of each counts,
+//! in CPU time of this thread.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
@@ -62,7 +63,8 @@ impl Script {
     ];
 }
 
-/// A trace as both sides take it. Texts lie one after the other, as they do when they come from a socket.
+/// A trace as both sides take it. Texts lie one after the other, as they do when they come from a
+/// socket.
 struct Session {
     start: String,
     edits: Vec<Edit>,

@@ -1,11 +1,13 @@
 //! What two hostile editors cost somebody who types in a document of their own.
 //!
-//! Everything is real: the server is its own process, four socket.io clients talk to it over loopback. First a bystander
-//! types alone, which is the control. Then two editors, each in a document of their own, send as fast as they are answered
-//! what costs most: updates of thousands of sections on a version that is long ago, and replacements of a long text. A
-//! viewer asks for old versions, the history and the list meanwhile, also as fast as they are answered.
+//! Everything is real: the server is its own process, four socket.io clients talk to it over
+//! loopback. First a bystander types alone, which is the control. Then two editors, each in a
+//! document of their own, send as fast as they are answered what costs most: updates of thousands
+//! of sections on a version that is long ago, and replacements of a long text. A viewer asks for
+//! old versions, the history and the list meanwhile, also as fast as they are answered.
 //!
-//! Goal: the 99th percentile of the bystander's keystrokes is at most 50 ms worse than in the control of the same run.
+//! Goal: the 99th percentile of the bystander's keystrokes is at most 50 ms worse than in the
+//! control of the same run.
 //!
 //! The result names how many rounds of each were answered: without attacks there is nothing to see.
 //!
@@ -126,7 +128,8 @@ fn attack(mut client: Client, stop: &AtomicBool, done: &AtomicUsize) {
         version = ack["version"].as_u64().unwrap_or_else(|| panic!("it is refused: {ack}"));
     }
     while !stop.load(Relaxed) {
-        // Moved over two hundred such updates: refused, and what comes before the refusal is what counts.
+        // Moved over two hundred such updates: refused, and what comes before the refusal is what
+        // counts.
         client.ask("document:push", &push(0, &everywhere));
         client.ask("document:push", &push(version - 10, &everywhere));
         let whole = json!([[LENGTH, "z".repeat(LENGTH)]]);

@@ -1,7 +1,9 @@
-//! What it costs to work out who wrote every span: following a recorded history, update by update, and what is kept of it.
+//! What it costs to work out who wrote every span: following a recorded history, update by update,
+//! and what is kept of it.
 //!
-//! Replays the editing sessions of the folder in `COPYDESK_TRACES`, as if three people had taken turns every half minute and each
-//! of their updates had come two seconds after the one before. Nothing of this is paid for while somebody types.
+//! Replays the editing sessions of the folder in `COPYDESK_TRACES`, as if three people had taken
+//! turns every half minute and each of their updates had come two seconds after the one before.
+//! Nothing of this is paid for while somebody types.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
@@ -61,7 +63,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn measure(name: &str, path: &Path, trace: &Trace) -> Result<(), Box<dyn Error>> {
-    // Characters stand for units: the traces have nothing outside the basic plane that would matter here.
+    // Characters stand for units: the traces have nothing outside the basic plane that would matter
+    // here.
     let start = trace.start_content.chars().count();
     let mut len = start;
     let mut changes = Vec::new();

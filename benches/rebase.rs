@@ -1,6 +1,7 @@
 //! What it costs to keep pending changes true while people type, and to accept many at once.
 //!
-//! CPU time of this thread, best of a few rounds. Goals: 100 hunks over 10,000 updates in 4 ms; 50 of 100 accepted in 100 µs.
+//! CPU time of this thread, best of a few rounds. Goals: 100 hunks over 10,000 updates in 4 ms; 50
+//! of 100 accepted in 100 µs.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::expect_used, reason = "a bench that cannot run says so by stopping")]

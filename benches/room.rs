@@ -1,12 +1,13 @@
-//! What the gate costs: from the last byte of a call in the provider's stream to the card at a client, and from a decision
-//! to the change at another client.
+//! What the gate costs: from the last byte of a call in the provider's stream to the card at a
+//! client, and from a decision to the change at another client.
 //!
-//! Everything is real: the server is its own process, the provider and two socket.io clients talk to it over loopback. The
-//! document has 20 KB. Once with the data on the disk of the target directory, once in memory (`/dev/shm`), so that the
-//! difference is the disk. Goals for the median: 5 ms with it, 1 ms without.
+//! Everything is real: the server is its own process, the provider and two socket.io clients talk
+//! to it over loopback. The document has 20 KB. Once with the data on the disk of the target
+//! directory, once in memory (`/dev/shm`), so that the difference is the disk. Goals for the
+//! median: 5 ms with it, 1 ms without.
 //!
-//! And what long conversations cost: from a question to its answer, with a change that is approved at once in between, and
-//! the most memory the server ever had.
+//! And what long conversations cost: from a question to its answer, with a change that is approved
+//! at once in between, and the most memory the server ever had.
 //!
 //! `cargo bench --bench room`
 
@@ -225,7 +226,8 @@ impl Drop for Server {
     }
 }
 
-/// A provider that calls `find_and_replace` once in each turn, at the desk `Read`, and tells when the call had been sent.
+/// A provider that calls `find_and_replace` once in each turn, at the desk `Read`, and tells when
+/// the call had been sent.
 struct Provider {
     url: String,
     called: Receiver<Instant>,

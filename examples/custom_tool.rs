@@ -1,11 +1,12 @@
-//! A tool of your own: `append_note` adds a note to the end of a document, and people decide about it.
+//! A tool of your own: `append_note` adds a note to the end of a document, and people decide about
+//! it.
 //!
 //! ```sh
 //! cargo run --example custom_tool
 //! ```
 //!
-//! Everything runs in this process, with a store in memory. A script plays the model. Its call of the tool becomes a
-//! request, the request is approved, and the note is in the text.
+//! Everything runs in this process, with a store in memory. A script plays the model. Its call of
+//! the tool becomes a request, the request is approved, and the note is in the text.
 
 use std::io::Write as _;
 use std::sync::Arc;

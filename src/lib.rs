@@ -1,5 +1,5 @@
-//! Copydesk: a document server where every change an AI wants is held, shown as a diff, and applied
-//! only when a person says so.
+//! Copydesk: a document server where changes of an AI are held and shown as a diff until a person,
+//! a rule or an owner's setting approves them.
 //!
 //! The modules in reading order. Each uses only modules above it and beside it, except
 //! [`failpoint`], which any module may use. `tests/tidy.rs` has the exact table.

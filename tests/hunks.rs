@@ -1,4 +1,5 @@
-//! Pending changes move alike on the server and in the editor: cases played by `web/src/review/changes/parity.test.ts`, replayed here.
+//! Pending changes move alike on the server and in the editor: cases played by
+//! `web/src/review/changes/parity.test.ts`, replayed here.
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
 use copydesk::approvals::{DraftPart, Hunk, HunkDraft};

@@ -1,6 +1,8 @@
-//! Rules that are tests: who may know whom, how long files are, what they are called, what they never contain.
+//! Rules that are tests: who may know whom, how long files are, what they are called, what they
+//! never contain.
 //!
-//! A rule that proves wrong is changed here and in `docs/architecture.md`, in the same commit and with a reason.
+//! A rule that proves wrong is changed here and in `docs/architecture.md`, in the same commit and
+//! with a reason.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -80,7 +82,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("transport/protocol/convert", "document approvals rooms agent api auth"),
 ];
 
-/// Where what may be used: a crate, or a part of the standard library that reaches outside the process.
+/// Where what may be used: a crate, or a part of the standard library that reaches outside the
+/// process.
 const WALLS: &[(&str, &str)] = &[
     ("ammonia", "export/html.rs"),
     ("anyhow", "server"),
@@ -112,7 +115,8 @@ const WALLS: &[(&str, &str)] = &[
     ("reqwest", "http_client.rs llm client webhooks api/webhooks/address.rs"),
     ("rmcp", "llm/claude_cli transport/mcp"),
     ("ropey", "document"),
-    // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the owner of a file.
+    // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the
+    // owner of a file.
     (
         "rustix",
         "processes workspace/atomic_write.rs cpu_pool.rs server/serving.rs connections/direct_frames.rs",
@@ -144,7 +148,8 @@ const WALLS: &[(&str, &str)] = &[
         "std::process",
         "llm/claude_cli main.rs server/command_line.rs processes/supervisor.rs store/files.rs workspace/command.rs failpoint.rs",
     ),
-    // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write that its caller left alone.
+    // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write
+    // that its caller left alone.
     (
         "tokio::spawn",
         "server.rs server/workspace.rs agent/service.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs",
@@ -169,6 +174,27 @@ const IMPURE: [&str; 5] = ["tokio", "tracing", "std::net", "SystemTime", "std::t
 
 /// Lines of code (not blank, not comment, not tests) of a source file.
 const LONGEST_FILE: usize = 400;
+/// Fields of a struct outside of the wire and the store.
+const MOST_FIELDS: usize = 12;
+/// Structs with more fields, and why.
+const LARGE_STRUCTS: &[(&str, &str)] = &[
+    ("ServeArgs", "one field for each option of the command line"),
+    ("ServerConfig", "one field for each setting of the server"),
+    ("Server", "the composition root: everything that is shut down in order"),
+    ("Hunk", "stored and sent field by field"),
+    ("RoomState", "a document with all that moves with its text"),
+    ("AgentCore", "what all runs of the server share; to be divided"),
+    ("RunRequest", "the stored form of a question; to be divided"),
+    ("ModelRequest", "one field for each parameter of a request to a model; to be divided"),
+    ("AnswerWork", "one answer of the Messages API; to be divided"),
+    ("PersonAccount", "counters of one person, which change independently of each other"),
+    ("SocketClient", "counters of one client, which change independently of each other"),
+    (
+        "TcpConnection",
+        "flags and times of one connection, which change independently of each other",
+    ),
+    ("Input", "one field for each parameter that a model may give a tool"),
+];
 /// Files of one folder below `src/` or `web/src/`.
 const MOST_FILES: usize = 20;
 /// Places in which types may have the same name, one beside its counterpart in the protocol.
@@ -460,6 +486,63 @@ fn files_are_short_enough_to_read() {
 }
 
 #[test]
+fn structs_have_few_fields() {
+    let mut complaints = Vec::new();
+    let mut unused: BTreeSet<&str> = LARGE_STRUCTS.iter().map(|(name, _)| *name).collect();
+    for file in sources() {
+        if ["store", "transport/protocol"].iter().any(|place| is_in(file.place(), place)) {
+            continue;
+        }
+        for (name, fields) in structs(&file).into_iter().filter(|(_, it)| *it > MOST_FIELDS) {
+            if !unused.remove(name.as_str())
+                && !LARGE_STRUCTS.iter().any(|(large, _)| *large == name)
+            {
+                complaints.push(format!("{}: {name} has {fields} fields", file.path));
+            }
+        }
+    }
+    complaints.extend(unused.into_iter().map(|name| format!("{name} is not large any more")));
+    settle(
+        &format!(
+            "A struct has at most {MOST_FIELDS} fields. Name what belongs together, or give a reason in LARGE_STRUCTS:"
+        ),
+        &complaints,
+    );
+}
+
+/// Names of the structs of a file, with the number of their fields.
+fn structs(file: &File) -> Vec<(String, usize)> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    // Indentation of the struct that is being read.
+    let mut inside: Option<usize> = None;
+    for line in file.code() {
+        let indent = line.len() - line.trim_start().len();
+        let is_struct = line.split_whitespace().any(|word| word == "struct") && line.ends_with('{');
+        match inside {
+            None if is_struct => {
+                let name = readability::defined_type(line).unwrap_or_default();
+                found.push((name.to_owned(), 0));
+                inside = Some(indent);
+            }
+            Some(depth) if indent == depth && line.trim() == "}" => inside = None,
+            Some(depth) if indent == depth + 4 => {
+                let (name, _) = line.trim().split_once(':').unwrap_or_default();
+                let name = name.rsplit(' ').next().unwrap_or_default();
+                let is_field = !name.is_empty()
+                    && name
+                        .chars()
+                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+                if let Some(last) = found.last_mut().filter(|_| is_field) {
+                    last.1 += 1;
+                }
+            }
+            None | Some(_) => {}
+        }
+    }
+    found
+}
+
+#[test]
 fn folders_are_small_enough_to_see_at_once() {
     let mut folders: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
     for file in files("src").iter().filter(|file| is_rust(file)).chain(&files("web/src")) {
@@ -653,6 +736,5 @@ fn comments_are_neither_rare_nor_in_the_way() {
     }
     let share = 100 * comments / lines;
     println!("{share} % of {lines} lines are comments");
-    // Documented public items count, so this is above the 10 to 20 % that a reader of code alone would see.
-    assert!((8..=35).contains(&share), "{share} % of the lines are comments; say why, not what");
+    assert!((10..=20).contains(&share), "{share} % of the lines are comments; say why, not what");
 }

@@ -14,8 +14,8 @@ use crate::permissions::{Action, Principal};
 
 use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
-use super::session::SocketClient;
-use super::transport::{TcpConnection, TooManyConnections};
+use super::socket_client::SocketClient;
+use super::tcp_connection::{TcpConnection, TooManyConnections};
 use super::{EndReason, MESSAGE_BYTES, lock};
 
 /// Bytes that may wait to be sent to one person, over all connections, beyond the largest message

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use crate::permissions::Principal;
 
 use super::account::{MemoryAccounts, PersonAccount};
-use super::session::SocketClient;
-use super::transport::{AnsweringGuard, TcpConnection, TooManyConnections};
+use super::socket_client::SocketClient;
+use super::tcp_connection::{AnsweringGuard, TcpConnection, TooManyConnections};
 
 /// Connection of a request, which counts as being answered until this is dropped; kept in the
 /// request's extensions.

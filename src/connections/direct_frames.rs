@@ -15,8 +15,8 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::runtime::Handle;
 
-use super::session::SocketClient;
-use super::transport::TcpConnection;
+use super::socket_client::SocketClient;
+use super::tcp_connection::TcpConnection;
 use super::{EndReason, lock};
 
 /// Longest frame, in bytes, that is written directly.

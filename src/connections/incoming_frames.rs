@@ -5,7 +5,7 @@ use super::account::{HeldBytes, HeldFor};
 use super::frames::{FrameEvent, FrameHeader, FrameKind, FrameObserver};
 use super::kept_buffers::KeptBuffer;
 use super::registry::ConnectionRegistry;
-use super::transport::TcpConnection;
+use super::tcp_connection::TcpConnection;
 
 /// Largest message, in bytes, that is not counted while it arrives: the buffers of the connection
 /// hold it.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::EndReason;
 use super::account::{AccountsShared, PersonAccount};
-use super::session::SocketClient;
+use super::socket_client::SocketClient;
 
 /// Longest buffer, in bytes, that is not counted.
 const SHORT_BUFFER_BYTES: usize = 8 * 1024;

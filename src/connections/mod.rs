@@ -19,9 +19,9 @@ mod outgoing_state;
 mod pace;
 mod places;
 mod registry;
-mod session;
+mod socket_client;
 mod stream;
-mod transport;
+mod tcp_connection;
 mod unknown;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,9 +30,9 @@ pub use account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 pub use arrival::{CarriedConnection, ConnectionArrival, RequestOwner};
 pub use direct_frames::{SharedSocket, TextFrame};
 pub use registry::{ConnectionLimits, ConnectionRegistry, TooManySessions};
-pub use session::{QueueOverflow, SocketClient, SwitchRefused};
+pub use socket_client::{QueueOverflow, SocketClient, SwitchRefused};
 pub use stream::ObservedStream;
-pub use transport::{ConnectionAccess, TcpConnection, TooManyConnections};
+pub use tcp_connection::{ConnectionAccess, TcpConnection, TooManyConnections};
 
 /// Largest message of a client, in bytes: the longest document as JSON, and some more.
 pub const MESSAGE_BYTES: usize = 32 * 1024 * 1024;

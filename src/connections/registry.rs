@@ -13,8 +13,8 @@ use crate::permissions::Principal;
 use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 use super::pace::MessagePace;
 use super::places::{SessionPlace, SessionTable, TransportPlace, TransportTable, UnknownPlace};
-use super::session::SocketClient;
-use super::transport::TcpConnection;
+use super::socket_client::SocketClient;
+use super::tcp_connection::TcpConnection;
 use super::unknown::UnknownTable;
 use super::{EndReason, lock};
 

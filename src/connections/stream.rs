@@ -14,8 +14,8 @@ use super::head_end::HeadEnd;
 use super::incoming_frames::{FRAMES_AT_ONCE, IncomingFrames};
 use super::kept_buffers::KeptBuffer;
 use super::registry::ConnectionRegistry;
-use super::session::SocketClient;
-use super::transport::TcpConnection;
+use super::socket_client::SocketClient;
+use super::tcp_connection::TcpConnection;
 use super::{EndReason, lock};
 
 /// Stream that can be ended by its [`TcpConnection`], and reports to it the bytes that pass.

@@ -1,4 +1,5 @@
-//! Text and its changes. Pure: no clock, no disk, no task.
+//! Text and its changes. Pure: no disk and no task, and no clock except for the optional deadline
+//! of a diff.
 //!
 //! Positions are UTF-16 code units, as in a browser; ranges are half-open, `[from, to)`; a line
 //! break is `\n`, one unit. [`Text`] holds the words, [`ChangeSet`] describes a change of them, and

@@ -1,4 +1,5 @@
-//! Approving and rejecting: what people see, what they may do, what becomes of the text, and what the model is told.
+//! Approving and rejecting: what people see, what they may do, what becomes of the text, and what
+//! the model is told.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! The table: for every event of the protocol, what is wrong with a payload and which code says so.
 //!
-//! After all of it the same socket still works, another one never noticed, and the document is as it was.
+//! After all of it the same socket still works, another one never noticed, and the document is as
+//! it was.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,8 @@ use crate::support::{Person, Script, TestServer, wire};
 
 const TEXT: &str = "Nothing of this may change.\n";
 
-/// (event, payload, code). `$document` and `$session` are the person's own; `$nowhere` has the right shape and belongs to nothing.
+/// (event, payload, code). `$document` and `$session` are the person's own; `$nowhere` has the
+/// right shape and belongs to nothing.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str)] = &[
     ("document:create", r#"{"title": 7}"#, "invalid_payload"),

@@ -1,4 +1,5 @@
-//! What was refused, ran out of time, was taken back or lost its words stays readable, and can be proposed again.
+//! What was refused, ran out of time, was taken back or lost its words stays readable, and can be
+//! proposed again.
 
 use serde_json::{Value, json};
 

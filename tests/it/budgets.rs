@@ -1,4 +1,5 @@
-//! Budgets: what one person makes the server work out, or keep in memory, is not paid for by the others.
+//! Budgets: what one person makes the server work out, or keep in memory, is not paid for by the
+//! others.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,8 @@ fn two_editors_who_send_what_costs_much_hold_up_nobody_else() {
     let ana = copydesk.editor("Ana");
     ana.creates("Hello.");
     let control = slowest_keystroke(&ana, 20);
-    // Each of both sends two updates that touch every second place, and would have to be moved over those.
+    // Each of both sends two updates that touch every second place, and would have to be moved over
+    // those.
     let began = Instant::now();
     let sent: Vec<_> = hostile
         .iter()

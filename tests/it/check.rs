@@ -85,7 +85,8 @@ pub fn check(data: &Path) -> (i32, Vec<Value>) {
     (code, found.into_iter().filter(|it| it["code"] != "database.guard").collect())
 }
 
-/// The story fails unless this damage, done to data that was fine, is found under this code, with these words.
+/// The story fails unless this damage, done to data that was fine, is found under this code, with
+/// these words.
 #[track_caller]
 fn is_found(statement: &str, code: &str, words: &str) {
     let (_directory, data) = data();

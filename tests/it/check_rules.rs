@@ -13,7 +13,8 @@ const START: &str = "Teh keeper wrote. He recieved letters.\n";
 const FIRST: &str = "The keeper wrote. He recieved letters.\n";
 const SECOND: &str = "The keeper wrote. He received letters.\n";
 
-/// Ana has made a rule, and it has let a change in; Bo has made one, and it was revoked; the owner's has denied a change.
+/// Ana has made a rule, and it has let a change in; Bo has made one, and it was revoked; the
+/// owner's has denied a change.
 fn ruled() -> TempDir {
     let script = Script::default()
         .answering("first", "update_full_document", &full(FIRST))

@@ -1,4 +1,5 @@
-//! The Claude CLI as a model: its calls come in over its own socket, and people decide them like any others.
+//! The Claude CLI as a model: its calls come in over its own socket, and people decide them like
+//! any others.
 
 use std::process::Command;
 

@@ -1,7 +1,9 @@
-//! The real Claude CLI, where there is one: as a model of this server, and as a program that talks to it and calls its tools.
+//! The real Claude CLI, where there is one: as a model of this server, and as a program that talks
+//! to it and calls its tools.
 //!
-//! `COPYDESK_CLAUDE_CLI` names it. It gets a network of its own that leads nowhere, a home that is thrown away, and a key that is none;
-//! the model behind it is ours. Without it, or where a network of one's own is not to be had, the stories are left out, loudly.
+//! `COPYDESK_CLAUDE_CLI` names it. It gets a network of its own that leads nowhere, a home that is
+//! thrown away, and a key that is none; the model behind it is ours. Without it, or where a network
+//! of one's own is not to be had, the stories are left out, loudly.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,6 +1,7 @@
 //! Writing together: pushes, rebasing, coming back, and who may use which name.
 //!
-//! Every message of every story is applied by a mirror that fails on a gap, so "gap-free" is not a story of its own.
+//! Every message of every story is applied by a mirror that fails on a gap, so "gap-free" is not a
+//! story of its own.
 
 use serde_json::{Value, json};
 
@@ -314,7 +315,8 @@ fn three_writers_typing_all_at_once_converge() {
     carl.opens(&ana.document());
     let writers = [&ana, &ben, &carl];
     for round in 0..30 {
-        // Each on the version that happens to be in front of them: the server rebases what came too late.
+        // Each on the version that happens to be in front of them: the server rebases what came too
+        // late.
         let sent = writers.map(|writer| {
             let (version, len) = writer.page();
             writer.send(

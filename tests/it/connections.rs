@@ -1,5 +1,6 @@
-//! Connections that do not read, do not finish what they send, or do not say who they are: what they hold in memory is
-//! bounded, and those that must end, end. Memory is that of the server's process, seen from outside.
+//! Connections that do not read, do not finish what they send, or do not say who they are: what
+//! they hold in memory is bounded, and those that must end, end. Memory is that of the server's
+//! process, seen from outside.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use crate::support::raw::RawClient;
 use crate::support::{OWNER, Person, Role, TestServer};
 
 const MEGABYTE: usize = 1024 * 1024;
-/// Time for what happens within a second on an idle machine. Without it: 45 seconds at least, mostly for ever.
+/// Time for what happens within a second on an idle machine. Without it: 45 seconds at least,
+/// mostly for ever.
 const SOON: Duration = Duration::from_secs(20);
 
 /// A document of this many megabytes.
@@ -39,8 +41,8 @@ fn comes_to_be_without(person: &Person, document: &str, name: &str) {
     }
 }
 
-/// Puts text at the end of a document that reads `Hello.` and takes it away again, until so many megabytes have been
-/// told to everybody in it.
+/// Puts text at the end of a document that reads `Hello.` and takes it away again, until so many
+/// megabytes have been told to everybody in it.
 fn types_a_lot(owner: &Person, megabytes: usize) {
     let piece = "A line of thirty-two characters.".repeat(MEGABYTE / 4 / 32);
     let mut version = owner.version();

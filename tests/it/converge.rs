@@ -1,11 +1,13 @@
-//! Editors far from each other: seeded sessions of two to six real CodeMirror states, each with its own socket.io client, which
-//! type at the same time, hear late, send twice and lose connections, while changes are proposed and decided and the server is killed.
-//! Governed sessions are under every rule of review: requests run out of time, people vote and look, policies change, words are
+//! Editors far from each other: seeded sessions of two to six real CodeMirror states, each with its
+//! own socket.io client, which type at the same time, hear late, send twice and lose connections,
+//! while changes are proposed and decided and the server is killed. Governed sessions are under
+//! every rule of review: requests run out of time, people vote and look, policies change, words are
 //! frozen, owners rule.
 //!
-//! `COPYDESK_SESSIONS=500 cargo test --test it converge` plays more of them, `COPYDESK_SIMULATION_SECONDS=150` goes on for so long;
-//! `COPYDESK_SEED=7` plays that one, or from there on.
-//! What a session must come to is in `support/converge/ledger.mjs`; what a governed one must, in `hearing.mjs` and `docket.mjs` too.
+//! `COPYDESK_SESSIONS=500 cargo test --test it converge` plays more of them,
+//! `COPYDESK_SIMULATION_SECONDS=150` goes on for so long; `COPYDESK_SEED=7` plays that one, or from
+//! there on. What a session must come to is in `support/converge/ledger.mjs`; what a governed one
+//! must, in `hearing.mjs` and `docket.mjs` too.
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
@@ -26,8 +28,8 @@ const GOVERNED_SESSIONS: u64 = 12;
 const ENOUGH_GOVERNED_SESSIONS: u64 = 48;
 /// Servers for governed sessions in which it is killed.
 const FRAGILE: usize = 2;
-/// Lines that may end while somebody comes, although neither side ended them: machines stand still for longer than a heartbeat
-/// now and then. A server that loses lines does so again and again.
+/// Lines that may end while somebody comes, although neither side ended them: machines stand still
+/// for longer than a heartbeat now and then. A server that loses lines does so again and again.
 const MOST_CUT_OFF: u64 = 1;
 /// Half of the sessions of the wrong client go wrong, and the first that does ends them.
 const WRONG_SESSIONS: u64 = 20;
@@ -131,8 +133,8 @@ fn peopled(script: &str) -> (TestServer, Value) {
     (copydesk, place)
 }
 
-/// Plays the sessions; what happened how often, and what failed. What the server that was killed leaves behind is checked
-/// like every desk's.
+/// Plays the sessions; what happened how often, and what failed. What the server that was killed
+/// leaves behind is checked like every desk's.
 fn play(wanted: Play) -> (Value, Vec<Value>) {
     let mut editors = Editors::start();
     let name = wanted.script();
@@ -221,7 +223,8 @@ fn editors_far_from_each_other_always_come_to_the_same_text() {
     assert!(missing.is_empty() || seeds.count() < 50, "{missing:?} never happened: {count}");
 }
 
-/// What happens if enough governed sessions are played. A simulation in which something never happens proves nothing about it.
+/// What happens if enough governed sessions are played. A simulation in which something never
+/// happens proves nothing about it.
 const UNDER_ALL_RULES: [&str; 27] = [
     "already_resolved",
     "configured",
@@ -252,8 +255,9 @@ const UNDER_ALL_RULES: [&str; 27] = [
     "withdrawn",
 ];
 
-/// Requests run out of time while others are looked at, people vote under policies that change, words are frozen, owners rule,
-/// and everybody is told and finds again afterwards what was decided first, once, by whoever may.
+/// Requests run out of time while others are looked at, people vote under policies that change,
+/// words are frozen, owners rule, and everybody is told and finds again afterwards what was decided
+/// first, once, by whoever may.
 #[test]
 fn no_rule_of_review_is_broken_while_people_type_and_the_server_is_killed() {
     let sessions = setting("COPYDESK_SESSIONS");

@@ -1,5 +1,5 @@
-//! The power is cut at a named place (`src/failpoint.rs`), wherever that is in an afternoon's work; people come back, do again
-//! what was not answered, and find everything there once.
+//! The power is cut at a named place (`src/failpoint.rs`), wherever that is in an afternoon's work;
+//! people come back, do again what was not answered, and find everything there once.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -281,7 +281,8 @@ fn the_power_may_be_cut_again_while_the_server_recovers() {
     afternoons(|walk| walk.contains(','));
 }
 
-/// Two rooms share a transaction; the power is cut between what the one wrote and what the other would.
+/// Two rooms share a transaction; the power is cut between what the one wrote and what the other
+/// would.
 #[test]
 fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     let mut copydesk = TestServer::quiet();
@@ -327,7 +328,8 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     }
 }
 
-/// Somebody approves a call that acts outside of documents; the power is cut on the way. What the model is told after the restart.
+/// Somebody approves a call that acts outside of documents; the power is cut on the way. What the
+/// model is told after the restart.
 fn execution(walk: &str, tool: &str, input: &Value) -> (TestServer, String) {
     let plan = TestServer::plan().script(Script::calling(tool, input)).workspace(&[]);
     let mut copydesk = plan.flags(&["--enable-bash"]).start();

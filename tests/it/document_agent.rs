@@ -1,4 +1,5 @@
-//! The document agent protocol, line by line: sessions, the three tools, the hooks, the context, the streamed answer, the response.
+//! The document agent protocol, line by line: sessions, the three tools, the hooks, the context,
+//! the streamed answer, the response.
 
 use serde_json::{Value, json};
 

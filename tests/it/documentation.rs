@@ -1,7 +1,8 @@
-//! The documentation: commands and snippets run as they are written, links lead somewhere, pages name what there is.
+//! The documentation: commands and snippets run as they are written, links lead somewhere, pages
+//! name what there is.
 //!
-//! A fenced block whose first line ends in `test` (```` ```sh test ````) is run. The blocks of a page share one shell,
-//! one server and one document; see [`Page::script`] for what they find.
+//! A fenced block whose first line ends in `test` (```` ```sh test ````) is run. The blocks of a
+//! page share one shell, one server and one document; see [`Page::script`] for what they find.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{OWNER, TestServer, copydesk_command, give_up, modules};
+use crate::support::{OWNER, TestServer, copydesk_command, give_up, modules, python};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The address that pages name; the test's own server replaces it.
@@ -26,6 +27,21 @@ const PATIENCE: Duration = Duration::from_mins(3);
 const README_LIMIT: usize = 8 * 1024;
 /// Bytes of the longest page on architecture.
 const ARCHITECTURE_LIMIT: usize = 15 * 1024;
+
+/// Blocks that are not run: page, language, how the block begins, and why.
+const NOT_RUN: &[(&str, &str, &str, &str)] = &[
+    ("README.md", "sh", "cargo run --release", "builds the server"),
+    ("CONTRIBUTING.md", "sh", "cargo run ", "builds the server"),
+    ("CONTRIBUTING.md", "sh", "cd web && npm ci", "serves until it is stopped"),
+    ("docs/getting-started.md", "sh", "cargo run --release", "builds the server"),
+    ("docs/getting-started.md", "sh", "cargo test", "this is that command"),
+    ("docs/cli.md", "sh", "export COPYDESK_URL=", "has a placeholder for a token"),
+    ("examples/README.md", "sh", "cargo run --release", "builds the server"),
+    ("examples/README.md", "sh", "export TOKEN=cdk_…", "has a placeholder for a token"),
+    ("examples/README.md", "sh", "cargo run --example", "tests/it/custom_tool.rs runs it"),
+    ("tests/clients/README.md", "sh", "cd tests/clients/", "tests/it/clients.rs runs the suites"),
+    ("tests/clients/README.md", "sh", "cargo add --dev", "tests/it/clients.rs runs the suites"),
+];
 
 /// A page of documentation.
 struct Page {
@@ -93,10 +109,11 @@ impl Page {
         self.blocks().iter().any(|block| block.info.ends_with(" test"))
     }
 
-    /// One shell script of all blocks that are run. JavaScript becomes a file beside it, JSON is only read.
+    /// One shell script of all blocks that are run. JavaScript becomes a file beside it, JSON is
+    /// only read.
     ///
-    /// The script finds `TOKEN` and `COPYDESK_TOKEN` (the owner's), `COPYDESK_URL`, `DOCUMENT`, `DATA`, the
-    /// folder `examples`, the package `socket.io-client`, and `copydesk` on the `PATH`.
+    /// The script finds `TOKEN` and `COPYDESK_TOKEN` (the owner's), `COPYDESK_URL`, `DOCUMENT`,
+    /// `DATA`, the folder `examples`, the package `socket.io-client`, and `copydesk` on the `PATH`.
     fn script(&self, url: &str, folder: &Path) -> String {
         let mut script = String::from("set -euo pipefail\n");
         for Block { line, info, text } in self.blocks() {
@@ -225,6 +242,67 @@ fn commands_and_snippets_run_as_they_are_written() {
 }
 
 #[test]
+fn every_block_is_run_or_read_or_has_a_reason() {
+    let mut unused: BTreeSet<usize> = (0..NOT_RUN.len()).collect();
+    for page in Page::all() {
+        for Block { line, info, text } in page.blocks() {
+            let place = format!("{}:{line}", page.path);
+            let (language, is_run) =
+                info.strip_suffix(" test").map_or((info, false), |it| (it, true));
+            match language {
+                "toml" => {
+                    let read = toml::from_str::<toml::Table>(&text);
+                    read.unwrap_or_else(|error| panic!("{place}: {error}"));
+                }
+                "json" => {
+                    let read = serde_json::from_str::<Value>(&text);
+                    read.unwrap_or_else(|error| panic!("{place}: {error}"));
+                }
+                // See `the_python_block_talks_to_this_server`.
+                "python" => {}
+                "text" | "" => assert!(!is_run, "{place}: only programs are run"),
+                _ if is_run => {}
+                _ => {
+                    let is_it = |(path, of, begins, _): &(&str, &str, &str, &str)| {
+                        *path == page.path && *of == language && text.starts_with(begins)
+                    };
+                    let reason = NOT_RUN.iter().position(is_it);
+                    let reason = reason.unwrap_or_else(|| {
+                        panic!(
+                            "{place}: mark the block `{language} test`, or say in NOT_RUN why not"
+                        )
+                    });
+                    unused.remove(&reason);
+                }
+            }
+        }
+    }
+    assert!(unused.is_empty(), "these reasons of NOT_RUN are about no block: {unused:?}");
+}
+
+/// Nobody decides, so the request of the block ends with its time.
+#[test]
+fn the_python_block_talks_to_this_server() {
+    let Some(python) = python("the Python block of docs/api/messages.md") else { return };
+    let page = Page::read("docs/api/messages.md");
+    let blocks: Vec<_> = page.blocks().into_iter().filter(|it| it.info == "python").collect();
+    let [block] = blocks.as_slice() else { panic!("{} has one Python block", page.path) };
+    let copydesk = TestServer::plan().model("harper").flags(&["--approval-timeout", "1"]).start();
+    let folder = tempfile::tempdir().unwrap();
+    let document = imported(&copydesk, folder.path());
+    let program = block.text.replace(WRITTEN_URL, copydesk.url());
+    let output = Command::new(python)
+        .args(["-c", &program])
+        .env("TOKEN", OWNER)
+        .env("DOCUMENT", document)
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("message_stop"), "{printed}{complaints}");
+}
+
+#[test]
 fn links_lead_to_files_and_headings_that_are_there() {
     let mut complaints = Vec::new();
     for page in Page::all() {
@@ -299,7 +377,8 @@ fn files_that_pages_name_are_there() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Whether this is the name of a source file: `rooms/state/workspace_inbox.rs`, not a sentence or a pattern.
+/// Whether this is the name of a source file: `rooms/state/workspace_inbox.rs`, not a sentence or a
+/// pattern.
 fn is_file_name(text: &str) -> bool {
     let endings = [".rs", ".ts", ".tsx", ".mjs", ".toml", ".yml"];
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');

@@ -1,4 +1,5 @@
-//! What was acknowledged is there after a power cut: text, pending requests, conversations, and runs that were waiting.
+//! What was acknowledged is there after a power cut: text, pending requests, conversations, and
+//! runs that were waiting.
 
 use serde_json::json;
 

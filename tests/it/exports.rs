@@ -220,7 +220,8 @@ fn the_command_line_says_what_is_wrong() {
     assert!(complaint(&["--document", "doc_nowhere", "--format", "pdf"]).contains("criticmarkup"));
 }
 
-/// What pandoc makes of a Word document; nothing where pandoc is not installed, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
+/// What pandoc makes of a Word document; nothing where pandoc is not installed, which is a failure
+/// with `COPYDESK_REQUIRE_ALL=1`.
 fn read_by_pandoc(file: &Path, arguments: &[&str]) -> Option<String> {
     match Command::new("pandoc")
         .args(["--from", "docx", "--wrap=none"])

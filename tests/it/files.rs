@@ -1,4 +1,5 @@
-//! Files of the workspace as documents: people write, the file follows, and what somebody else writes there comes in.
+//! Files of the workspace as documents: people write, the file follows, and what somebody else
+//! writes there comes in.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -562,7 +563,8 @@ fn the_agent_reads_what_was_written_to_the_disk_a_moment_ago() {
     assert_eq!(ana.told(&run)[0]["content"], "Written elsewhere.\n");
 }
 
-/// A `Write` waits at the desk; then the notes are opened, its first words are frozen, and people write there.
+/// A `Write` waits at the desk; then the notes are opened, its first words are frozen, and people
+/// write there.
 fn opened_behind_a_request(copydesk: &TestServer) -> (Person, Person, String, Request) {
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
     let run = runs(&ana, "work");

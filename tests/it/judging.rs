@@ -1,4 +1,5 @@
-//! What is decided is judged as it will be applied: an edited input, a person's own words in a change, a fresh preview.
+//! What is decided is judged as it will be applied: an edited input, a person's own words in a
+//! change, a fresh preview.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,8 @@ use crate::support::{Ack, Person, Request, Role, Script, TestServer};
 const START: &str = "one two three\n";
 const CHANGED: &str = "one TWO three\n";
 
-/// A model that writes five characters into `a.txt`, at a desk where owners decide about more than 100 units.
+/// A model that writes five characters into `a.txt`, at a desk where owners decide about more than
+/// 100 units.
 fn desk_with_limit(files: &[(&str, &str)]) -> (TestServer, Person) {
     let input = json!({"file_path": "a.txt", "content": "short"});
     let script = Script::default().answering(".", "Write", &input).closing("Done.");

@@ -1,8 +1,9 @@
-//! Every way to decide, and what is judged when: one table of real calls. A request comes through each door that makes one, and
-//! each refusal is tried through each door that decides.
+//! Every way to decide, and what is judged when: one table of real calls. A request comes through
+//! each door that makes one, and each refusal is tried through each door that decides.
 //!
-//! Everywhere the same is in force: an owner decides about more than 100 units, a rule denies more than 1,000, and at the desk
-//! another rule denies `secret*`. Each proposal is small, so by what was proposed anybody would decide it.
+//! Everywhere the same is in force: an owner decides about more than 100 units, a rule denies more
+//! than 1,000, and at the desk another rule denies `secret*`. Each proposal is small, so by what
+//! was proposed anybody would decide it.
 
 use std::collections::BTreeSet;
 use std::thread::JoinHandle;
@@ -78,7 +79,8 @@ const TEXTS: &[CallPath] =
     &[CallPath::Ask, CallPath::McpText, CallPath::CliText, CallPath::MessagesText];
 const OTHERS: &[CallPath] = &[CallPath::Plan, CallPath::NewDocument];
 
-/// (requests of these doors, who decides, how, what that must be refused by). The last line of each is taken.
+/// (requests of these doors, who decides, how, what that must be refused by). The last line of each
+/// is taken.
 #[rustfmt::skip]
 const TABLE: &[(&[CallPath], char, Form, Judged)] = &[
     (FILES,  'v', Plain,                    ByRole),

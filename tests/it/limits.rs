@@ -1,4 +1,5 @@
-//! Limits: too much at once is refused and answered, never left hanging, and hurts only the one who sent it.
+//! Limits: too much at once is refused and answered, never left hanging, and hurts only the one who
+//! sent it.
 
 use serde_json::{Value, json};
 
@@ -65,7 +66,8 @@ fn a_thousand_pushes_at_once_keep_their_order() {
     let acks: Vec<_> = sent.into_iter().map(|pending| ana.ack(pending)).collect();
     let accepted = acks.iter().take_while(|ack| ack.body()["ok"] == true).count();
     assert!(accepted >= 256, "{accepted} accepted");
-    // Once one is refused those built on it cannot be taken either: nothing is applied out of order.
+    // Once one is refused those built on it cannot be taken either: nothing is applied out of
+    // order.
     ben.comes_to_version(accepted as u64);
     assert_eq!(ben.text(), "x".repeat(accepted));
     assert!(acks[accepted..].iter().all(|ack| ack.body()["ok"] == false));

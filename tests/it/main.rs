@@ -46,6 +46,7 @@ mod messages_clients;
 mod model_access;
 mod models;
 mod offline;
+mod old_data;
 mod plans;
 mod presence;
 mod provenance;

@@ -1,4 +1,5 @@
-//! Other people's agents at the desk: tools, resources and prompts over MCP, and who decides about their calls.
+//! Other people's agents at the desk: tools, resources and prompts over MCP, and who decides about
+//! their calls.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -966,7 +967,8 @@ fn the_bridge_says_on_standard_error_why_it_cannot_work() {
 
 // The official client.
 
-/// Runs the official client while somebody decides: the first request is approved, the second rejected, the third left.
+/// Runs the official client while somebody decides: the first request is approved, the second
+/// rejected, the third left.
 fn the_official_client_works(over: &str, mode: &str) {
     let copydesk = test_server();
     let owner = owner_of(&copydesk);

@@ -1,4 +1,5 @@
-//! The tools of MCP's own makers at this server: the conformance suite, and the Inspector on the command line.
+//! The tools of MCP's own makers at this server: the conformance suite, and the Inspector on the
+//! command line.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,8 +25,9 @@ fn tool(program: &str) -> Option<Command> {
 
 // The conformance suite.
 
-/// Runs the suite's scenarios for one revision of the protocol. Whatever fails is in `conformance.yml`, and whatever is there
-/// fails: the suite sees to both, and holds every message against the protocol's schema.
+/// Runs the suite's scenarios for one revision of the protocol. Whatever fails is in
+/// `conformance.yml`, and whatever is there fails: the suite sees to both, and holds every message
+/// against the protocol's schema.
 fn the_server_conforms_to(revision: &str) {
     let Some(mut suite) = tool("conformance") else { return };
     let copydesk = TestServer::plan().workspace(&[]).start();

@@ -1,4 +1,5 @@
-//! Several programs at the MCP door: what each has read, how many there may be, what each hears of, and the files they look at.
+//! Several programs at the MCP door: what each has read, how many there may be, what each hears of,
+//! and the files they look at.
 
 use std::time::Duration;
 
@@ -143,7 +144,8 @@ fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
     let (bo, cy) =
         (copydesk.token("Bo", Role::Editor, &[]), copydesk.token("Cy", Role::Editor, &[]));
     let other = Mcp::arrives(&copydesk, &cy, "coder");
-    // One that people are asked by, and one that somebody listens in, are in use however old they are.
+    // One that people are asked by, and one that somebody listens in, are in use however old they
+    // are.
     let (asking, listening) =
         (Mcp::arrives(&copydesk, &bo, "1"), Mcp::arrives(&copydesk, &bo, "2"));
     let call = asking.calls("atlas_write", json!({"file_path": "a.txt", "content": "hello"}));

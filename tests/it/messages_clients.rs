@@ -1,4 +1,5 @@
-//! The official SDKs talk to this server as they would to Anthropic's, and a person decides in between.
+//! The official SDKs talk to this server as they would to Anthropic's, and a person decides in
+//! between.
 
 use std::process::{Command, Stdio};
 
@@ -33,7 +34,8 @@ fn script() -> Script {
         .turn(told("timed out", json!([text("Nobody decided.")])))
 }
 
-/// Runs a client to its end, while Ana accepts the first change, rejects the second, and lets the third run out.
+/// Runs a client to its end, while Ana accepts the first change, rejects the second, and lets the
+/// third run out.
 fn talks(program: &str, arguments: &[&str]) {
     let copydesk = TestServer::plan().script(script()).flags(&["--approval-timeout", "8"]).start();
     let ana = copydesk.editor("Ana");

@@ -1,4 +1,5 @@
-//! A document says which models may see its text, and the server keeps to it wherever a model is called.
+//! A document says which models may see its text, and the server keeps to it wherever a model is
+//! called.
 
 use serde_json::{Value, json};
 
@@ -30,7 +31,8 @@ fn words(text: &str) -> Value {
     json!([{"type": "text", "text": text}])
 }
 
-/// What a person hears who asks this model about the open document; empty where the question is taken.
+/// What a person hears who asks this model about the open document; empty where the question is
+/// taken.
 fn asked_over_sockets(person: &Person, model: &str) -> String {
     let context = json!({"documentId": person.document()});
     let ask = json!({"sessionId": person.session(), "prompt": "Hello", "model": model, "context": context});

@@ -141,7 +141,8 @@ fn a_price_in_a_file_counts_instead_of_the_built_in_one() {
     assert_eq!(end["cost_usd"], json!(0.000_004));
 }
 
-/// Two changes and an answer at once, one change rejected, a second question: everything a request can hold.
+/// Two changes and an answer at once, one change rejected, a second question: everything a request
+/// can hold.
 fn conversation() -> Vec<Value> {
     let change = |start: usize, end: usize, text: &str| {
         let range = json!({"start": start, "end": end});

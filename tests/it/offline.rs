@@ -1,4 +1,5 @@
-//! Without a key and without a network: the offline editor behind the same tools and the same approvals.
+//! Without a key and without a network: the offline editor behind the same tools and the same
+//! approvals.
 
 use serde_json::json;
 

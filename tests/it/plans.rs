@@ -1,4 +1,5 @@
-//! Plan mode, documents that the agent makes, conversations that begin anew, and answers for who comes back.
+//! Plan mode, documents that the agent makes, conversations that begin anew, and answers for who
+//! comes back.
 
 use serde_json::{Value, json};
 

@@ -890,8 +890,8 @@ fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
 
 /// Drives every operation of the `OpenAPI` document with what it allows and what it does not.
 ///
-/// Needs `COPYDESK_SDK_PYTHON`, a Python with `tests/sdk/requirements.txt`; without it the story is skipped, loudly, which is a
-/// failure with `COPYDESK_REQUIRE_ALL=1`.
+/// Needs `COPYDESK_SDK_PYTHON`, a Python with `tests/sdk/requirements.txt`; without it the story is
+/// skipped, loudly, which is a failure with `COPYDESK_REQUIRE_ALL=1`.
 #[test]
 fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     let python = std::env::var("COPYDESK_SDK_PYTHON").ok();
@@ -959,7 +959,8 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     assert!(far * 2 > answers.len(), "the fuzzer got nowhere: {answers:?}");
 }
 
-/// How often each operation of the `OpenAPI` document was answered with which status, after what the fuzzer reports.
+/// How often each operation of the `OpenAPI` document was answered with which status, after what
+/// the fuzzer reports.
 fn answers(described: &Value, report: &Value) -> BTreeMap<String, BTreeMap<u64, usize>> {
     let mut answers = BTreeMap::new();
     let paths = described["paths"].as_object().unwrap();

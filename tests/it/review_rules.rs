@@ -1,4 +1,5 @@
-//! Sentences of the review's rules that are about several decisions, one after the other: votes, undo, and proposing again.
+//! Sentences of the review's rules that are about several decisions, one after the other: votes,
+//! undo, and proposing again.
 
 use serde_json::{Value, json};
 
@@ -90,7 +91,8 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     let title = content["title"].as_str().unwrap();
     assert_eq!(content["text"], format!("“{title}” ({other}): pending."));
     assert!(!waits.to_string().contains("keeper"), "{waits}");
-    // Ana may read the other document, so she has the request itself, though she has not opened that.
+    // Ana may read the other document, so she has the request itself, though she has not opened
+    // that.
     let hers = ana.sees_request_of(&run);
     assert_eq!(hers.id(), request.id());
     owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();

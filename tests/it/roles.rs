@@ -1,7 +1,9 @@
-//! Who may do what, at every door: each event, each route and each command is in a table here, for each kind of person.
+//! Who may do what, at every door: each event, each route and each command is in a table here, for
+//! each kind of person.
 //!
-//! A new event or route that is missing in its table fails. `o`wner, `e`ditor, `r`eviewer, `v`iewer, and a `s`tranger: an
-//! editor whose token is for another document. What each role may do is decided in `src/permissions.rs` and nowhere else.
+//! A new event or route that is missing in its table fails. `o`wner, `e`ditor, `r`eviewer,
+//! `v`iewer, and a `s`tranger: an editor whose token is for another document. What each role may do
+//! is decided in `src/permissions.rs` and nowhere else.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +16,8 @@ use crate::support::{OWNER, Person, Request, Role, Script, TestServer, copydesk_
 
 const TEXT: &str = "Teh keeper wrote every night.\n";
 
-/// (event, payload, who may). `$document`: a new one of the owner's, `$request`: one that waits in it, `$session`: the
-/// person's own.
+/// (event, payload, who may). `$document`: a new one of the owner's, `$request`: one that waits in
+/// it, `$session`: the person's own.
 #[rustfmt::skip]
 const EVENTS: &[(&str, &str, &str)] = &[
     ("document:list", "{}", "oervs"),
@@ -70,7 +72,8 @@ const EVENTS: &[(&str, &str, &str)] = &[
 const MESSAGE: &str =
     r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
 
-/// (route as in `src/transport/rest/openapi.rs`, request, body, who may); `-`: also who brings no token. `$` as above.
+/// (route as in `src/transport/rest/openapi.rs`, request, body, who may); `-`: also who brings no
+/// token. `$` as above.
 #[rustfmt::skip]
 const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/healthz", "GET /healthz", "", "oervs-"),
@@ -155,8 +158,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/v1/{*rest}", "GET /v1/nothing", "", "oervs-"),
 ];
 
-/// Commands work on the data directory, so the file system says who may, or over HTTP with somebody's token, so the routes
-/// above say it.
+/// Commands work on the data directory, so the file system says who may, or over HTTP with
+/// somebody's token, so the routes above say it.
 const COMMANDS: &[&str] = &[
     "serve",
     "token",

@@ -1,4 +1,5 @@
-//! Not being asked again: rules made with an approval, what they let through, and stricter policies for tools and sizes.
+//! Not being asked again: rules made with an approval, what they let through, and stricter policies
+//! for tools and sizes.
 
 use copydesk::store::{Store, StoreAccess};
 use serde_json::{Value, json};

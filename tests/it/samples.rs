@@ -1,6 +1,7 @@
 //! The wire's samples: complete, parsed by the server's own types, and met by real traffic.
 //!
-//! Every story compares what it sends and sees with the samples; these make sure that nothing is left out.
+//! Every story compares what it sends and sees with the samples; these make sure that nothing is
+//! left out.
 
 use std::collections::BTreeSet;
 
@@ -100,7 +101,8 @@ fn the_servers_types_read_every_clients_sample() {
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n";
 
-/// A limit of fifty rounds, a log that no longer reaches back, a call that waits in another document.
+/// A limit of fifty rounds, a log that no longer reaches back, a call that waits in another
+/// document.
 const RARE: [&str; 4] = [
     "server/agent_event.result.limit",
     "ack/document.resync",

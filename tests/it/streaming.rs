@@ -1,4 +1,5 @@
-//! Changes that the model is still writing: everybody in the document watches, nobody can decide, nothing is left over.
+//! Changes that the model is still writing: everybody in the document watches, nobody can decide,
+//! nothing is left over.
 
 use serde_json::{Value, json};
 

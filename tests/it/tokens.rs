@@ -1,4 +1,5 @@
-//! Who else is let in, and who no longer is: tokens over the socket, over HTTP and by the command line.
+//! Who else is let in, and who no longer is: tokens over the socket, over HTTP and by the command
+//! line.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -149,7 +150,8 @@ fn nothing_a_revoked_person_sends_counts_any_more() {
     bo.opens(&owner.creates(TEXT));
     let (version, len) = bo.page();
     revokes(&owner, &issued);
-    // Sent while the farewell is on its way, or after it: nothing of it may be seen, and nobody may be harmed.
+    // Sent while the farewell is on its way, or after it: nothing of it may be seen, and nobody may
+    // be harmed.
     let changes = crate::support::replacing(len, 0, 0, "Too late. ");
     let update = json!({"clientID": bo.client(), "changes": changes});
     let push = json!({"documentId": bo.document(), "version": version, "updates": [update]});
@@ -405,7 +407,8 @@ fn what_the_command_line_cannot_do_is_said_on_stderr_with_an_exit_code() {
 
 // Over HTTP, while a body is on its way.
 
-/// Sends headers and all but the last byte of a body, lets something happen, and sends that byte; the status line.
+/// Sends headers and all but the last byte of a body, lets something happen, and sends that byte;
+/// the status line.
 fn finishes_late(
     copydesk: &TestServer,
     head: &str,

@@ -8,7 +8,8 @@ use crate::support::{Person, Request, Role, Script, TestServer};
 
 const NEW: &str = "hello world";
 
-/// The tool approval protocol's own example: the model creates `test.txt`, then says that it is done.
+/// The tool approval protocol's own example: the model creates `test.txt`, then says that it is
+/// done.
 fn writing() -> Script {
     Script::calling("Write", &json!({"file_path": "test.txt", "content": NEW}))
 }
@@ -284,8 +285,8 @@ fn are_gone(pids: &[String]) {
     }
 }
 
-/// Leaves three processes behind: in a session of its own without the mark, that of a parent that is gone, and one that
-/// cannot be asked to end. Their numbers are in `pids`.
+/// Leaves three processes behind: in a session of its own without the mark, that of a parent that
+/// is gone, and one that cannot be asked to end. Their numbers are in `pids`.
 #[cfg(target_os = "linux")]
 const ESCAPES: &str = "cat > escape.sh <<'E'\ntrap '' TERM HUP INT\necho $$ >> pids\nexec sleep 1000\nE\n\
     setsid env -u COPYDESK_REQUEST bash escape.sh >/dev/null 2>&1 &\n\

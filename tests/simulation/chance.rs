@@ -75,7 +75,8 @@ pub fn edits(random: &mut Rng, text: &Text, places: &[usize]) -> Vec<TextEdit> {
     edits
 }
 
-/// Changes an agent wants in a text: now and then by a real comparison, mostly drawn, which is harder on the rules.
+/// Changes an agent wants in a text: now and then by a real comparison, mostly drawn, which is
+/// harder on the rules.
 pub fn drafts(random: &mut Rng, text: &Text) -> Vec<HunkDraft> {
     if random.u8(0..16) == 0 {
         let old = text.to_string();

@@ -1,4 +1,5 @@
-//! A person far away, at an editor of their own: types, hears late, loses the connection and comes back with unsent edits.
+//! A person far away, at an editor of their own: types, hears late, loses the connection and comes
+//! back with unsent edits.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -219,7 +220,8 @@ impl Editor {
         self.line.as_ref().is_some_and(|line| line.open)
     }
 
-    /// Whether a text reads as it did when its version was confirmed here: nothing was typed on top.
+    /// Whether a text reads as it did when its version was confirmed here: nothing was typed on
+    /// top.
     pub fn confirmed<'a>(&self, ledger: &'a Ledger) -> &'a Text {
         ledger.text(self.version)
     }

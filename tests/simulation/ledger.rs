@@ -1,4 +1,5 @@
-//! Who wrote what: every unit of text has a name of its own, given where it was typed, and is followed through the log.
+//! Who wrote what: every unit of text has a name of its own, given where it was typed, and is
+//! followed through the log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ pub struct Made {
 /// An update of the log.
 pub struct Entry {
     pub change: ChangeSet,
-    /// The same as the JSON says it, so that the oracle shares no code with what it checks: `(from, to, units put in)`.
+    /// The same as the JSON says it, so that the oracle shares no code with what it checks: `(from,
+    /// to, units put in)`.
     pub sections: Vec<(usize, usize, usize)>,
     pub update: Arc<Update>,
     /// The names of the units it brought.
@@ -53,7 +55,8 @@ pub fn edits(change: &ChangeSet) -> Vec<(usize, usize, &str)> {
     change.changed_ranges().map(|it| (it.from_a, it.to_a, it.insert)).collect()
 }
 
-/// The names after `change`, whose inserted units have the names `inserted`; returns those that went.
+/// The names after `change`, whose inserted units have the names `inserted`; returns those that
+/// went.
 pub fn rename(names: &mut Vec<Name>, change: &ChangeSet, inserted: &[Name]) -> Vec<Name> {
     let mut gone = Vec::new();
     let mut end = inserted.len();

@@ -1,9 +1,10 @@
-//! A seeded world around the real core: people type, undo, lose their connections and come back with unsent edits; agents propose;
-//! reviewers decide, undo and propose again under every policy; owners rule; time passes; the store fails and the power is cut.
+//! A seeded world around the real core: people type, undo, lose their connections and come back
+//! with unsent edits; agents propose; reviewers decide, undo and propose again under every policy;
+//! owners rule; time passes; the store fails and the power is cut.
 //!
-//! What must hold is in `rules`, each rule by its name; wrong rules that must be noticed are in `mutations`.
-//! `COPYDESK_SIMULATION_OPERATIONS=10000000` plays more; `COPYDESK_SIMULATION_SEED=7` plays one history again and tells it, or
-//! with both from there on.
+//! What must hold is in `rules`, each rule by its name; wrong rules that must be noticed are in
+//! `mutations`. `COPYDESK_SIMULATION_OPERATIONS=10000000` plays more; `COPYDESK_SIMULATION_SEED=7`
+//! plays one history again and tells it, or with both from there on.
 #![expect(clippy::unwrap_used, reason = "a simulation stops at the first surprise")]
 
 mod book;
@@ -28,8 +29,8 @@ use mutations::Mutation;
 use rules::Broken;
 use world::{Tally, World};
 
-/// Steps of a long history. Few are long: most of what goes wrong does so soon after something began, so many short ones
-/// find more in the same time.
+/// Steps of a long history. Few are long: most of what goes wrong does so soon after something
+/// began, so many short ones find more in the same time.
 const LONG: usize = 150;
 /// Steps of a short one.
 const SHORT: usize = 36;
@@ -39,7 +40,8 @@ const FEW: u64 = 10;
 fn steps(seed: u64) -> usize {
     if seed.is_multiple_of(FEW) { LONG } else { SHORT }
 }
-/// Operations if nothing else is asked for: some seconds without optimisation. `.ci/run` asks for ten times as many.
+/// Operations if nothing else is asked for: some seconds without optimisation. `.ci/run` asks for
+/// ten times as many.
 const OPERATIONS: u64 = 120_000;
 
 /// What happens if enough is played.
@@ -170,11 +172,14 @@ fn no_history_loses_a_word_or_breaks_a_rule() {
 /// Histories that once went wrong, and why.
 #[test]
 fn histories_that_once_failed_hold() {
-    // A change was touched before its sibling was accepted; the ledger took its place for what had been put in.
+    // A change was touched before its sibling was accepted; the ledger took its place for what had
+    // been put in.
     play(6975, LONG, None, Voice::Quiet).unwrap();
-    // Somebody accepted a change that a rule denied, with the words that stood there: nothing changed, so nothing was looked at.
+    // Somebody accepted a change that a rule denied, with the words that stood there: nothing
+    // changed, so nothing was looked at.
     play(6170, LONG, None, Voice::Quiet).unwrap();
-    // A change in conflict, whose parts had passed each other, was accepted with other words by force, and undone.
+    // A change in conflict, whose parts had passed each other, was accepted with other words by
+    // force, and undone.
     play(26_750, LONG, None, Voice::Quiet).unwrap();
 }
 

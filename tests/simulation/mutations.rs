@@ -1,4 +1,5 @@
-//! Rules as they must not be, each put around the real core. A simulation that does not notice one proves nothing about it.
+//! Rules as they must not be, each put around the real core. A simulation that does not notice one
+//! proves nothing about it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

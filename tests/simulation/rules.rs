@@ -1,11 +1,13 @@
-//! What must hold, in the words of the rules. Each has a name, so that a simulation says what was broken and not only where.
+//! What must hold, in the words of the rules. Each has a name, so that a simulation says what was
+//! broken and not only where.
 
 /// One rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Documents: one order, everybody ends with the same text, made of the same units.
     TextsAreEqual,
-    /// What a person typed is in the text once, unless somebody deleted it; what they deleted is not.
+    /// What a person typed is in the text once, unless somebody deleted it; what they deleted is
+    /// not.
     NoWordIsLostOrDoubled,
     /// Nothing is told or answered before it is kept.
     AcknowledgedMeansDurable,
@@ -15,9 +17,11 @@ pub enum Rule {
     TellingHasNoGap,
     /// Both sides map pending changes by the same rule; text and hunk changes travel together.
     PeopleSeeWhatTheRoomHas,
-    /// "From the hunk's positions, one left-to-right pass": where a pending change stands, and whether it is in conflict.
+    /// "From the hunk's positions, one left-to-right pass": where a pending change stands, and
+    /// whether it is in conflict.
     RebaseIsAsWritten,
-    /// "Before committing, the room checks `slice(from,to) == base` for every accepted, unforced hunk."
+    /// "Before committing, the room checks `slice(from,to) == base` for every accepted, unforced
+    /// hunk."
     WordsAreWhatWasPreviewed,
     /// An accept changes nothing but what its hunks say.
     AcceptTouchesNothingElse,
@@ -27,7 +31,8 @@ pub enum Rule {
     SeenIsWhatStands,
     /// "The first valid decision on a hunk wins."
     FirstDecisionWins,
-    /// "No decision lost": what was decided and kept stays decided until somebody undoes or reopens it.
+    /// "No decision lost": what was decided and kept stays decided until somebody undoes or reopens
+    /// it.
     DecisionsStay,
     /// "Votes count per hunk and text", of different people.
     TwoPeopleAgree,
@@ -53,11 +58,13 @@ pub enum Rule {
     UndoLeavesTouchedWords,
     /// Undo of what nobody touched works, whatever was typed elsewhere.
     UntouchedCanBeUndone,
-    /// "deny > ask > allow": what an owner denied is neither proposed nor accepted, and nothing else is denied.
+    /// "deny > ask > allow": what an owner denied is neither proposed nor accepted, and nothing
+    /// else is denied.
     DeniedIsNotDone,
     /// What an owner wants to be asked about waits for people, whatever other rules allow.
     AskedIsAsked,
-    /// What a rule allows is decided by it, in its maker's name and on record; nothing else is decided unasked.
+    /// What a rule allows is decided by it, in its maker's name and on record; nothing else is
+    /// decided unasked.
     UnaskedByRuleAlone,
     /// Only owners make and end such rules.
     RulesAreOwnersAlone,

@@ -1,4 +1,5 @@
-//! The rules of rebase written again, slowly and by names: nothing is mapped that was not looked at.
+//! The rules of rebase written again, slowly and by names: nothing is mapped that was not looked
+//! at.
 
 use copydesk::approvals::{Hunk, HunkPart, HunkStatus};
 use copydesk::document::Text;

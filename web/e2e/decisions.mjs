@@ -1,5 +1,6 @@
-// Everything a decision can carry, and nothing lost: several suggestions at once, the rest finished, an edit somebody else overtook,
-// the bin, frozen passages, and a document where nobody is asked.
+// Everything a decision can carry, and nothing lost: several suggestions at once, the rest
+// finished, an edit somebody else overtook, the bin, frozen passages, and a document where nobody
+// is asked.
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
 const NOTE =
@@ -81,7 +82,8 @@ await story(async (keep) => {
   await reads(bo, 'both taken back', NOTE)
   await waits(ana, 'all changes again', open.length)
 
-  // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it was.
+  // Bo rejects the very change Ana is rewriting: her words are offered back, and she is told who it
+  // was.
   await choose(ana, 'burned')
   await ana.bar('Edit')
   await ana.page.locator('.hunk-edit textarea').fill('gleamed')
@@ -97,7 +99,7 @@ await story(async (keep) => {
   const orphan = ana.page.locator('.orphans')
   await eventually(
     'who overtook her',
-    () => orphan.locator('.fate').textContent(),
+    () => orphan.locator('.card-note').textContent(),
     (words) => words.startsWith('Rejected by Owner (as Bo)'),
   )
   same('the words kept', await orphan.locator('blockquote').textContent(), 'gleamed')
@@ -140,7 +142,8 @@ await story(async (keep) => {
   await waits(bo, 'a change to review again', 1)
   await button(ana, 'Bin').click()
 
-  // Everything deleted and undone: the suggestions went with their words, and come back by one click.
+  // Everything deleted and undone: the suggestions went with their words, and come back by one
+  // click.
   await ana.page.locator('.cm-content').focus()
   await ana.page.keyboard.press('Control+a')
   const text = await ana.text()
@@ -338,7 +341,7 @@ async function reasonOvertaken(ana, bo) {
   const kept = ana.page.locator('.orphans')
   await eventually(
     'who was faster',
-    () => kept.locator('.fate').textContent(),
+    () => kept.locator('.card-note').textContent(),
     (said) => /^Accepted by Owner \(as Bo\), .* while you were writing why not\.$/.test(said),
   )
   same('the reason kept', await kept.locator('blockquote').textContent(), 'It was better before')

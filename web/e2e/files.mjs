@@ -1,4 +1,5 @@
-// A file of a folder as a document: chosen from a list, written by two people, changed by another program.
+// A file of a folder as a document: chosen from a list, written by two people, changed by another
+// program.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
@@ -46,8 +47,8 @@ await story(async (keep) => {
   await bo.page.getByText('Somebody is there.').waitFor()
   await ana.screenshot('files-2-merged')
 
-  // Both at once: the writer's words stay, and the file's can be looked at.
-  // The other program must come between what is typed and its way into the file: on a slow machine not at the first try.
+  // Both at once: the writer's words stay, and the file's can be looked at. The other program must
+  // come between what is typed and its way into the file: on a slow machine not at the first try.
   const overruled = page.getByText('people had changed').first()
   for (const [typed, written] of [
     ['blue', 'green'],

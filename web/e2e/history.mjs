@@ -1,4 +1,5 @@
-// Who wrote this, and version history: two people and an AI write; each sees whose the words are, and goes back and forth.
+// Who wrote this, and version history: two people and an AI write; each sees whose the words are,
+// and goes back and forth.
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
 const NOTE =

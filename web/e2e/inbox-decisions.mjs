@@ -1,5 +1,6 @@
-// The desk with all that a decision can carry: half-written words outlive what somebody else decides, a note goes along, a rule is remembered and
-// decides the next file, the keyboard goes from card to card, and the one that somebody is at does not run out of time.
+// The desk with all that a decision can carry: half-written words outlive what somebody else
+// decides, a note goes along, a rule is remembered and decides the next file, the keyboard goes
+// from card to card, and the one that somebody is at does not run out of time.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -67,7 +68,7 @@ async function overtaken(ana, bo) {
   const kept = ana.page.locator('.orphans')
   await eventually(
     'who was faster',
-    () => kept.locator('.fate').textContent(),
+    () => kept.locator('.card-note').textContent(),
     (words) => words === 'Write notes/one.md: Rejected by Owner (as Bo), while you were answering.',
   )
   same('the words kept', await kept.locator('blockquote').textContent(), 'It is in the cellar.')
@@ -100,7 +101,10 @@ async function withNote(ana) {
   await card(ana, 'Earlier', 'Write notes/two.md').getByText('User note: Thank you.').waitFor()
 }
 
-/** Not asked again for such files: the next one is written at once, with the rule on its card, for both of them. */
+/**
+ * Not asked again for such files: the next one is written at once, with the rule on its card, for
+ * both of them.
+ */
 async function remembered(ana, bo) {
   await ask(ana, 'The third')
   await card(ana, 'Waiting', 'Write notes/three.md')
@@ -186,7 +190,10 @@ async function byKeyboard(ana, bo) {
   )
 }
 
-/** Two people decide: the card says so, and how many have; what is told to Ana lies before the desk, not behind it. */
+/**
+ * Two people decide: the card says so, and how many have; what is told to Ana lies before the desk,
+ * not behind it.
+ */
 async function twoPeople(ana, server) {
   const call = async (method, path, body) => {
     const answer = await fetch(`${server.url}/api/v1/${path}`, {

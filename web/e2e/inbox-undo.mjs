@@ -1,5 +1,6 @@
-// The ways back at the desk: an approved file is put back byte for byte, never over somebody else's words unseen, and what was
-// refused comes back from the bin as a request of its own, also in a browser that was not there.
+// The ways back at the desk: an approved file is put back byte for byte, never over somebody else's
+// words unseen, and what was refused comes back from the bin as a request of its own, also in a
+// browser that was not there.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
@@ -48,7 +49,10 @@ await story(async (keep) => {
   same('no page failed', [...ana.errors, ...bo.errors], [])
 })
 
-/** Ana approves, Bo takes it back, Ana has it proposed again: one request after the other, each naming the one before. */
+/**
+ * Ana approves, Bo takes it back, Ana has it proposed again: one request after the other, each
+ * naming the one before.
+ */
 async function putBack(ana, bo) {
   await ask(ana, 'Change the notes')
   await button(ana, `Approve ${EDIT}`).click()
@@ -70,7 +74,10 @@ async function putBack(ana, bo) {
   await card(ana, 'Earlier', EDIT).getByText('Proposed again').waitFor()
 }
 
-/** Another program has written since: what that was is shown first, and stays until somebody insists. */
+/**
+ * Another program has written since: what that was is shown first, and stays until somebody
+ * insists.
+ */
 async function neverUnseen(ana, bo) {
   const since = `${CHANGED} Four.`
   writeFileSync(join(folder, 'notes.txt'), since, 'latin1')
@@ -89,7 +96,10 @@ async function neverUnseen(ana, bo) {
     .waitFor()
 }
 
-/** Rejected by Ana; found in the bin by who comes later, proposed again, written, and taken away again. */
+/**
+ * Rejected by Ana; found in the bin by who comes later, proposed again, written, and taken away
+ * again.
+ */
 async function fromTheBin(ana, bo, server) {
   await ask(ana, 'Make a file')
   await button(ana, `Reject ${WRITE}`).click()

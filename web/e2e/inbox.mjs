@@ -1,4 +1,5 @@
-// Work in a folder: what the AI wants to write or run waits at the desk, for everybody who may decide it, and nothing happens before.
+// Work in a folder: what the AI wants to write or run waits at the desk, for everybody who may
+// decide it, and nothing happens before.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
@@ -66,7 +67,7 @@ await story(async (keep) => {
   await page.getByText('changed while you looked').waitFor()
   await eventually(
     'the fresh preview, everywhere',
-    () => bo.page.locator('.desk-diff').first().textContent(),
+    () => bo.page.locator('.inbox-diff').first().textContent(),
     (text) => text.includes('somebody else'),
   )
   await bo.page.getByRole('button', { name: 'Approve MultiEdit notes.md', exact: true }).click()
@@ -120,10 +121,13 @@ async function planned({ page }, ask, card, settled) {
   await page.getByLabel('Approvals').selectOption({ label: 'Review' })
 }
 
-/** An owner denies some files here: said what is wrong with a rule, and what it means; it holds until it is revoked. */
+/**
+ * An owner denies some files here: said what is wrong with a rule, and what it means; it holds
+ * until it is revoked.
+ */
 async function ruled(ana, ask, card, settled) {
   const { page } = ana
-  await page.locator('.desk-rules summary').click()
+  await page.locator('.inbox-rules summary').click()
   const form = page.getByRole('form', { name: 'New rule' })
   const add = () => form.getByRole('button', { name: 'Add rule' }).click()
   await form.getByLabel('What the rule does').selectOption('deny')

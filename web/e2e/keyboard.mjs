@@ -1,4 +1,5 @@
-// A document reviewed by keyboard alone: after every step the keyboard is where the next one is made, and no letter goes astray.
+// A document reviewed by keyboard alone: after every step the keyboard is where the next one is
+// made, and no letter goes astray.
 import { Server, Writer, browser, eventually, holds, same, story } from './support.mjs'
 
 const NOTE =
@@ -172,7 +173,8 @@ async function letters(ana) {
   await press(ana, 'Escape')
   await isIn(ana, 'the bar', 'after Esc in the text')
 
-  // Held down, the letter decides once; the keyboard stays in the bar, and further letters are not written.
+  // Held down, the letter decides once; the keyboard stays in the bar, and further letters are not
+  // written.
   await page.keyboard.down('a')
   for (let more = 0; more < 5; more++) await page.keyboard.down('a')
   await page.keyboard.up('a')
@@ -224,7 +226,10 @@ async function hasty(ana) {
   await isIn(ana, 'the text', 'after Esc in the bar')
 }
 
-/** A change that somebody else decides while one writes: what one types on is not taken for decisions about the others. */
+/**
+ * A change that somebody else decides while one writes: what one types on is not taken for
+ * decisions about the others.
+ */
 async function overtaken(chromium, server, ana) {
   const bo = await Writer.open(chromium, server, 'Bo', /./)
   await proposed(ana)

@@ -1,5 +1,6 @@
-// The main job: ask for a grammar fix, accept three changes, reject one with a reason, edit one; a second browser sees each step;
-// after kill -9 and a restart the text, the pending changes and the transcript are as they were.
+// The main job: ask for a grammar fix, accept three changes, reject one with a reason, edit one; a
+// second browser sees each step; after kill -9 and a restart the text, the pending changes and the
+// transcript are as they were.
 import { Server, Writer, browser, eventually, holds, same, story } from './support.mjs'
 
 const TITLE = new RegExp(process.env.COPYDESK_STORY_DOCUMENT ?? 'Keeper')

@@ -1,5 +1,6 @@
-// How long keys and accepts take with 300 changes waiting in 300 KB of text. Not a story: run it by hand, on a quiet machine, with
-// the variables of `tests/browser.rs` set except COPYDESK_MODEL:  node web/e2e/measure.mjs
+// How long keys and accepts take with 300 changes waiting in 300 KB of text. Not a story: run it by
+// hand, on a quiet machine, with the variables of `tests/browser.rs` set except COPYDESK_MODEL:
+// node web/e2e/measure.mjs
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Server, Writer, browser, eventually, story } from './support.mjs'
@@ -25,7 +26,9 @@ const said = (what, times) =>
     `${what}: p50 ${part(times, 0.5).toFixed(1)} ms, p95 ${part(times, 0.95).toFixed(1)} ms, longest ${part(times, 1).toFixed(1)} ms (${times.length})`,
   )
 
-/** In the page: presses keys one after the other, and times the work of each and when it is painted. */
+/**
+ * In the page: presses keys one after the other, and times the work of each and when it is painted.
+ */
 async function keys(count) {
   const { view } = document.querySelector('.cm-content').cmTile
   const [work, painted] = [[], []]

@@ -1,5 +1,6 @@
-// The act of reviewing a text longer than the screen: only a change that is seen is decided, nobody's decision lands on another
-// change, everything can be taken back, and there is room to work on every screen.
+// The act of reviewing a text longer than the screen: only a change that is seen is decided,
+// nobody's decision lands on another change, everything can be taken back, and there is room to
+// work on every screen.
 import { readFileSync } from 'node:fs'
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
@@ -25,7 +26,9 @@ const waits = (writer, what, count) =>
     (changes) => changes.length === count,
   )
 
-/** The active change, whether its words are on the free part of the page, and which changes wait. */
+/**
+ * The active change, whether its words are on the free part of the page, and which changes wait.
+ */
 const looks = (writer) =>
   writer.page.evaluate(() => {
     const mark = document.querySelector('.cm-gone.is-active')
@@ -184,7 +187,10 @@ async function onPhone(phone, ana) {
   await accessible(phone, 'reviewing on a phone')
 }
 
-/** By the bar's button and by chord: what is decided is in view, and what comes next is brought there and said. */
+/**
+ * By the bar's button and by chord: what is decided is in view, and what comes next is brought
+ * there and said.
+ */
 async function shows(ana) {
   await ana.choose(1)
   for (let left = COUNT; left > COUNT - 8; left--) {
@@ -228,7 +234,10 @@ async function shows(ana) {
   same('nothing was decided', (await looks(ana)).waiting, before.waiting)
 }
 
-/** Word, accept, reject: each is taken back by Ctrl+Z, in order; the bin and the reason are there at once. */
+/**
+ * Word, accept, reject: each is taken back by Ctrl+Z, in order; the bin and the reason are there at
+ * once.
+ */
 async function takesBack(ana) {
   const { page } = ana
   const left = COUNT - 8
@@ -430,7 +439,10 @@ async function toTheEnd(ana) {
   same('the keyboard is still in', await focus(ana), 'bar')
 }
 
-/** A sentence that changes in several places: read beside what it would be, then decided place by place. */
+/**
+ * A sentence that changes in several places: read beside what it would be, then decided place by
+ * place.
+ */
 async function comparesAndSplits(ana, phone) {
   const { page } = ana
   await page.getByRole('link', { name: 'All documents' }).click()

@@ -1,5 +1,6 @@
-// Not being asked again: Ana remembers a small correction; the next one goes in by her rule, marked and undoable; the larger one asks;
-// the other browser sees all of it, revokes the rule, and the next correction asks again.
+// Not being asked again: Ana remembers a small correction; the next one goes in by her rule, marked
+// and undoable; the larger one asks; the other browser sees all of it, revokes the rule, and the
+// next correction asks again.
 import { Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
 
 const NOTE = 'Teh keeper wrote. He recieved letters. It was dark.'

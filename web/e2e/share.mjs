@@ -1,4 +1,5 @@
-// An owner lets people in by links: a reviewer decides and cannot type; an editor loses access while offline and keeps their words.
+// An owner lets people in by links: a reviewer decides and cannot type; an editor loses access
+// while offline and keeps their words.
 import { spawnSync } from 'node:child_process'
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 

@@ -1,4 +1,5 @@
-// What every browser story needs: a server that can be killed, browsers, and a way to look inside the editor.
+// What every browser story needs: a server that can be killed, browsers, and a way to look inside
+// the editor.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
@@ -283,8 +284,8 @@ export class Writer {
   }
 
   /**
-   * Presses a button of the review bar: `Accept`, `Edit` or `Reject`, as somebody who has noticed the change:
-   * a press right after it became the active one only shows it.
+   * Presses a button of the review bar: `Accept`, `Edit` or `Reject`, as somebody who has noticed
+   * the change: a press right after it became the active one only shows it.
    */
   async bar(button) {
     await this.page.waitForTimeout(NOTICE_MS)

@@ -1,4 +1,5 @@
-// Two writers review together: one types into the words the AI wants to replace; nothing of theirs is overwritten unseen.
+// Two writers review together: one types into the words the AI wants to replace; nothing of theirs
+// is overwritten unseen.
 import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
 
 const NOTE =
@@ -36,7 +37,8 @@ await story(async (keep) => {
   )
   await accessible(bo, 'reviewing in the dark')
 
-  // Bo puts the caret between the words "was burning" and types: Ana sees his caret and the conflict.
+  // Bo puts the caret between the words "was burning" and types: Ana sees his caret and the
+  // conflict.
   await bo.caret(NOTE.indexOf('burning') + 3)
   await bo.page.keyboard.type('X')
   await eventually(

@@ -1,4 +1,5 @@
-// Asking and answering, and the page around the text: who we are, what waits, and a new document with a conversation of its own.
+// Asking and answering, and the page around the text: who we are, what waits, and a new document
+// with a conversation of its own.
 import {
   Server,
   TOKEN,
@@ -108,7 +109,10 @@ async function atTheCursor(ana) {
   same('no clock runs', await ana.page.locator('.countdown').count(), 0)
 }
 
-/** What the provider could not do is asked once more; what is meant for the model is not told to writers. */
+/**
+ * What the provider could not do is asked once more; what is meant for the model is not told to
+ * writers.
+ */
 async function failing(ana) {
   await ana.ask('quote it wrongly')
   await ana.page.getByText('The AI quoted words that are not in the text like that').waitFor()

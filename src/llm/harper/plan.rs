@@ -31,6 +31,15 @@ pub(super) enum EditTarget {
     Document,
 }
 
+/// Result that an edit aims at, for the answer when the text is so already.
+#[derive(Clone, Copy)]
+enum EditGoal {
+    /// Nothing of this kind is left in the text.
+    NoneOf(&'static str),
+    /// The text has this property.
+    IsSo(&'static str),
+}
+
 /// Largest text in Unicode scalars. The tools refuse larger documents, and checking them would take
 /// many seconds.
 const MAX_SCALARS: usize = 100_000;
@@ -73,7 +82,11 @@ impl EditPlan {
             EditIntent::MakeList(list) => part.make_list(list),
             EditIntent::SingleSpaces => {
                 let spaces = "Removed spaces that stood twice or at the end of a line.";
-                part.edit(edits::single_spaces(part.text), "double spaces", spaces)
+                part.edit(
+                    edits::single_spaces(part.text),
+                    EditGoal::NoneOf("double spaces"),
+                    spaces,
+                )
             }
             EditIntent::Sort(order) => part.sort(order),
             EditIntent::Requote(quotes) => part.requote(quotes),
@@ -143,7 +156,7 @@ impl<'a> EditablePart<'a> {
         if count > 0 {
             let explanation =
                 format!("Replaced “{what}” with “{with}” in {}.", wording::places(count));
-            return self.edit(new_text, "that", &explanation);
+            return self.edit(new_text, EditGoal::IsSo("that"), &explanation);
         }
         let folded = self.text.to_lowercase().matches(&what.to_lowercase()).count();
         let name = self.name;
@@ -162,7 +175,11 @@ impl<'a> EditablePart<'a> {
             LetterCase::Lower => "lowercase",
             LetterCase::Title => "Title Case",
         };
-        self.selected(|text| Some(edits::recase(text, case)), name, &format!("Changed to {name}."))
+        self.selected(
+            |text| Some(edits::recase(text, case)),
+            EditGoal::IsSo(name),
+            &format!("Changed to {name}."),
+        )
     }
 
     fn make_list(&self, list: ListStyle) -> EditPlan {
@@ -170,7 +187,7 @@ impl<'a> EditablePart<'a> {
             ListStyle::Bulleted => "Made it a list.",
             ListStyle::Numbered => "Made it a numbered list.",
         };
-        self.selected(|text| edits::make_list(text, list), "a list", explanation)
+        self.selected(|text| edits::make_list(text, list), EditGoal::IsSo("a list"), explanation)
     }
 
     fn sort(&self, order: SortOrder) -> EditPlan {
@@ -178,7 +195,11 @@ impl<'a> EditablePart<'a> {
             SortOrder::Ascending => "Sorted the lines.",
             SortOrder::Descending => "Sorted the lines in reverse.",
         };
-        self.selected(|text| Some(edits::sort_lines(text, order)), "sorted", explanation)
+        self.selected(
+            |text| Some(edits::sort_lines(text, order)),
+            EditGoal::IsSo("sorted"),
+            explanation,
+        )
     }
 
     fn requote(&self, quotes: QuoteStyle) -> EditPlan {
@@ -186,34 +207,38 @@ impl<'a> EditablePart<'a> {
             QuoteStyle::Straight => "Turned quotation marks and apostrophes straight.",
             QuoteStyle::Curly => "Turned quotation marks and apostrophes curly.",
         };
-        self.edit(edits::requote(self.text, quotes), "other quotation marks", explanation)
+        self.edit(
+            edits::requote(self.text, quotes),
+            EditGoal::NoneOf("other quotation marks"),
+            explanation,
+        )
     }
 
     /// Makes an edit only of a selection, because it would damage a whole document.
     fn selected(
         &self,
         edit: impl FnOnce(&str) -> Option<String>,
-        result: &str,
+        goal: EditGoal,
         explanation: &str,
     ) -> EditPlan {
         if self.target == EditTarget::Document {
             return EditPlan::Say("Please select the text you mean, then ask again.".into());
         }
         match edit(self.text) {
-            Some(new_text) => self.edit(new_text, result, explanation),
+            Some(new_text) => self.edit(new_text, goal, explanation),
             None => EditPlan::Say(
                 "I cannot tell the items apart. Put each on a line of its own.".into(),
             ),
         }
     }
 
-    fn edit(&self, new_text: String, result: &str, explanation: &str) -> EditPlan {
+    fn edit(&self, new_text: String, goal: EditGoal, explanation: &str) -> EditPlan {
         if new_text == self.text {
-            let nothing = match result {
-                "double spaces" | "other quotation marks" => {
-                    format!("There are no {result} in {}.", self.name)
+            let nothing = match goal {
+                EditGoal::NoneOf(things) => format!("There are no {things} in {}.", self.name),
+                EditGoal::IsSo(how) => {
+                    format!("Nothing to do: {} is {how} already.", self.name)
                 }
-                _ => format!("Nothing to do: {} is {result} already.", self.name),
             };
             return EditPlan::Say(nothing);
         }

@@ -153,7 +153,7 @@ pub(super) fn replace_hunks(
     new: &[HunkId],
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     notify_hunks(state, HunkChanges { drop, put: put(&request, new) }, effects);
     let request = Arc::new(request);

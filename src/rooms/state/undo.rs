@@ -70,7 +70,7 @@ fn still_open(
     undone: OpenUndo,
     by: &Principal,
     now: &ApplyContext,
-    effects: &mut TurnEffects,
+    effects: &mut RoomEffects,
 ) -> Arc<ApprovalRequest> {
     let actor = by.user.as_str();
     match undone {

@@ -122,7 +122,7 @@ impl AnswerWork {
         })
     }
 
-    /// Runs the answer. Each [`StreamEvent`] goes to `told`, from which a client reads; the whole
+    /// Runs the answer. Each [`StreamEvent`] goes to `sender`, from which a client reads; the whole
     /// message is returned. Dropping the future stops whatever it waits for.
     pub(crate) async fn go(
         mut self,

@@ -1,5 +1,5 @@
-//! Link to one client: every message to the client is counted here before it is sent, and an
-//! overflow ends the client here.
+//! Link to one client: counts a message before it is queued, unless it can be written at once, and
+//! ends the client if too much waits.
 
 use std::sync::Arc;
 

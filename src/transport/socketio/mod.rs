@@ -88,9 +88,9 @@ pub fn register(io: &SocketIo, app: SocketState) {
 struct SocketConnection {
     app: Arc<SocketState>,
     member: MemberId,
-    /// Queue of messages to the client, and its end.
+    /// The client behind the socket: counts what waits to be sent to it, and can end it.
     client: Arc<SocketClient>,
-    /// Guard that ends with the token.
+    /// Access of the token, checked before each event.
     pass: AccessGuard,
     /// Person, under the name that this connection gave, with the connection's session.
     caller: Caller,

@@ -137,8 +137,8 @@ impl Person {
         self.socket.send(Message::text(packet)).expect("the connection is open");
     }
 
-    /// Takes in one packet, of engine.io or of the socket.io inside it. Events are kept; an acknowledgement is returned with
-    /// the number of what it answers.
+    /// Takes in one packet, of engine.io or of the socket.io inside it. Events are kept; an
+    /// acknowledgement is returned with the number of what it answers.
     fn receives(&mut self) -> Option<(u64, Value)> {
         let message = self.socket.read().expect("the server has something to say");
         let packet = message.to_text().expect("no event is binary");

@@ -1,4 +1,5 @@
-//! Nothing changes before somebody says so: a suite to copy, as `tests/review/main.rs` with `copydesk.rs` beside it.
+//! Nothing changes before somebody says so: a suite to copy, as `tests/review/main.rs` with
+//! `copydesk.rs` beside it.
 
 mod copydesk;
 

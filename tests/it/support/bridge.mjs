@@ -1,6 +1,6 @@
-// Real socket.io clients for the stories: one process, many sockets, JSON lines in and out.
-// In:  {op: "connect" | "emit" | "burst" | "drop" | "disconnect", socket, …}
-// Out: {socket, kind: "connected" | "refused" | "event" | "ack" | "disconnected", …}, in the order the client saw them.
+// Real socket.io clients for the stories: one process, many sockets, JSON lines in and out. In:
+// {op: "connect" | "emit" | "burst" | "drop" | "disconnect", socket, …} Out: {socket, kind:
+// "connected" | "refused" | "event" | "ack" | "disconnected", …}, in the order the client saw them.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { join } from "node:path";

@@ -42,7 +42,8 @@ pub fn bridge() -> &'static Bridge {
     })
 }
 
-/// Where `socket.io-client` is installed: the editor's modules, as the build script says, or the environment.
+/// Where `socket.io-client` is installed: the editor's modules, as the build script says, or the
+/// environment.
 pub fn modules() -> Result<PathBuf, String> {
     let told = std::env::var("COPYDESK_WEB_MODULES").ok();
     let built = option_env!("COPYDESK_WEB_MODULES").map(str::to_owned);
@@ -56,8 +57,8 @@ pub fn modules() -> Result<PathBuf, String> {
     }
 }
 
-/// Without a real client the stories prove nothing. They are left out, and everybody hears of it; where everything is
-/// required that is a failure.
+/// Without a real client the stories prove nothing. They are left out, and everybody hears of it;
+/// where everything is required that is a failure.
 pub fn give_up(why: &str) -> ! {
     let required = std::env::var("COPYDESK_REQUIRE_ALL").is_ok_and(|it| it == "1");
     let verdict = if required { "FAILED" } else { "SKIPPED" };

@@ -1,7 +1,7 @@
-// A stand-in for the Claude CLI: it takes the same command line, speaks the same lines, keeps conversations, and calls the
-// tools it was given over MCP. What it says is in `play.json` of its configuration folder:
-//   {loggedIn, native: [tool…], child: true, plays: [{when: regex, turns: [{content, stop?, hang?, die?}…]}…]}
-// Everything it was told goes to `told.jsonl` there.
+// A stand-in for the Claude CLI: it takes the same command line, speaks the same lines, keeps
+// conversations, and calls the tools it was given over MCP. What it says is in `play.json` of its
+// configuration folder: {loggedIn, native: [tool…], child: true, plays: [{when: regex, turns:
+// [{content, stop?, hang?, die?}…]}…]} Everything it was told goes to `told.jsonl` there.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,9 +1,10 @@
-// Editors far from each other: seeded sessions of real CodeMirror states with real socket.io clients against a running server.
-//   node converge.mjs MODULES < one line {url, tokens, people, cut: [{url, tokens, people}], script, seeds, seconds, stock, kind, governed}
-// After its seeds it plays the following ones until the seconds are over. Where a kind is given, all sessions are of it; governed
-// ones are under all rules of review.
-// Out, as JSON lines: {cut: 0} asks for the first of the other servers to be killed and started again, which is answered by {url};
-// at the end {done: {count, failures}}.
+// Editors far from each other: seeded sessions of real CodeMirror states with real socket.io
+// clients against a running server. node converge.mjs MODULES < one line {url, tokens, people, cut:
+// [{url, tokens, people}], script, seeds, seconds, stock, kind, governed} After its seeds it plays
+// the following ones until the seconds are over. Where a kind is given, all sessions are of it;
+// governed ones are under all rules of review. Out, as JSON lines: {cut: 0} asks for the first of
+// the other servers to be killed and started again, which is answered by {url}; at the end {done:
+// {count, failures}}.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { CALM, FOUND, cases } from "./converge/cases.mjs";

@@ -61,7 +61,8 @@ pub fn get(address: &str, path: &str) -> Response {
     ask(address, &format!("GET {path}"), &[("Host", address)])
 }
 
-/// Everything until the server closes or the promised length is there; of an upgraded connection only the head.
+/// Everything until the server closes or the promised length is there; of an upgraded connection
+/// only the head.
 fn read(stream: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut piece = [0; 16 * 1024];

@@ -1,11 +1,12 @@
-//! Stands between a program and the server: sends the token for one that cannot, and says the server's names for its own.
+//! Stands between a program and the server: sends the token for one that cannot, and says the
+//! server's names for its own.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// Where the program is to go, until the tests are over. Whoever comes in there holds `token`, and wherever a request has
-/// the first of two `names` it has the second when it arrives.
+/// Where the program is to go, until the tests are over. Whoever comes in there holds `token`, and
+/// wherever a request has the first of two `names` it has the second when it arrives.
 pub fn interpreter(server: &str, token: &str, names: &[(&str, &str)]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound").to_string();
@@ -29,7 +30,8 @@ struct Words {
 }
 
 impl Words {
-    /// Carries one request and its answer, then closes: so the next request has a head of its own to be seen.
+    /// Carries one request and its answer, then closes: so the next request has a head of its own
+    /// to be seen.
     fn carry(&self, client: TcpStream) -> std::io::Result<()> {
         let mut from_client = BufReader::new(client.try_clone()?);
         let (mut head, mut length) = (String::new(), 0);

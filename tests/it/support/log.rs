@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::mirror::Mirror;
 use super::wire;
 
-/// How long a story waits for something that should happen at once: far longer than a loaded machine takes.
+/// How long a story waits for something that should happen at once: far longer than a loaded
+/// machine takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Something a socket saw.
@@ -69,7 +70,8 @@ struct Seen {
 }
 
 impl Log {
-    /// Adds what the socket saw now; checks it against the wire's samples and the order of versions.
+    /// Adds what the socket saw now; checks it against the wire's samples and the order of
+    /// versions.
     pub fn add(&self, entry: Entry) {
         let mut seen = self.lock();
         match entry.kind {
@@ -126,7 +128,8 @@ impl Log {
         seen.entries.clone()
     }
 
-    /// The ack that will come is of `document:open` or `document:resync`: it brings the mirror of `document` on.
+    /// The ack that will come is of `document:open` or `document:resync`: it brings the mirror of
+    /// `document` on.
     pub fn join(&self, ack: u64, document: &str) {
         self.lock().joining.insert(ack, document.to_owned());
     }
@@ -136,7 +139,8 @@ impl Log {
         self.lock().mirrors.insert(document.to_owned(), mirror);
     }
 
-    /// From now on the document's updates are not checked for gaps (it was closed, and will be opened again).
+    /// From now on the document's updates are not checked for gaps (it was closed, and will be
+    /// opened again).
     pub fn forget(&self, document: &str) {
         self.lock().mirrors.remove(document);
     }

@@ -141,7 +141,8 @@ impl Mcp {
         self.begins(method, params).ends()
     }
 
-    /// Begins to call a tool, and wants to hear how it goes on. Each call has a name of its own, as a model gives it.
+    /// Begins to call a tool, and wants to hear how it goes on. Each call has a name of its own, as
+    /// a model gives it.
     pub fn calls(&self, tool: &str, arguments: Value) -> Answer {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("toolu_{}", LAST.fetch_add(1, Ordering::Relaxed));

@@ -1,6 +1,7 @@
 //! A document as one socket knows it: applies every update it is told, and notices gaps.
 //!
-//! It is not the server's own code on purpose: the simplest reading of `ChangeSet.toJSON()`, over UTF-16 units.
+//! It is not the server's own code on purpose: the simplest reading of `ChangeSet.toJSON()`, over
+//! UTF-16 units.
 
 use serde_json::Value;
 
@@ -44,7 +45,8 @@ impl Mirror {
         Ok(())
     }
 
-    /// The ack of `document:open` or `document:resync` with updates: those after the known version are new.
+    /// The ack of `document:open` or `document:resync` with updates: those after the known version
+    /// are new.
     pub fn catch_up(&mut self, ack: &Value) -> Result<(), String> {
         let from = ack["from"].as_u64().unwrap_or(u64::MAX);
         let updates = ack["updates"].as_array().cloned().unwrap_or_default();

@@ -101,8 +101,8 @@ impl Person {
         Self { name, token, url: url.to_owned(), socket, log, registered, page: RefCell::default() }
     }
 
-    /// A connection that must fail: code and words of its `connect_error`, whose message is `CODE: words`. Without a code: the
-    /// transport failed.
+    /// A connection that must fail: code and words of its `connect_error`, whose message is `CODE:
+    /// words`. Without a code: the transport failed.
     pub fn turned_away(url: &str, options: &Value) -> (String, String) {
         let (socket, log) = bridge().connect(url, options);
         let entry =
@@ -238,7 +238,8 @@ impl Person {
         self.log.take(event, |it| it.kind == Kind::Event && it.name == event && fits(&it.body)).body
     }
 
-    /// Everything of that name so far. What was caused by something the server has answered is in it.
+    /// Everything of that name so far. What was caused by something the server has answered is in
+    /// it.
     pub fn saw(&self, event: &str) -> Vec<Value> {
         self.catches_up();
         let fits = |it: &Entry| it.kind == Kind::Event && it.name == event;
@@ -500,8 +501,8 @@ impl Person {
         self.emit("tool_approval_response", &request.decision(decision))
     }
 
-    /// The requests that can still be decided in the open document. Their changes must fit the text in front of the
-    /// person, unless that has gone on meanwhile.
+    /// The requests that can still be decided in the open document. Their changes must fit the text
+    /// in front of the person, unless that has gone on meanwhile.
     pub fn pending(&self) -> Vec<Request> {
         let payload = json!({"documentId": self.document()});
         let ack = self.emit("list_pending_approvals", &payload).ok();

@@ -1,5 +1,5 @@
-//! A model provider in the story's own hands: speaks the streamed Messages API and chat completions, and keeps what it
-//! was asked.
+//! A model provider in the story's own hands: speaks the streamed Messages API and chat
+//! completions, and keeps what it was asked.
 //!
 //! The scripted model cannot show what a model is told; this one can.
 
@@ -20,8 +20,8 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Answers each call with the next of these content blocks, the last one for ever. A call that has no `id` gets one.
-    /// Instead of blocks a `status`, with further `headers` and a `body`.
+    /// Answers each call with the next of these content blocks, the last one for ever. A call that
+    /// has no `id` gets one. Instead of blocks a `status`, with further `headers` and a `body`.
     pub fn answering(answers: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
@@ -45,7 +45,8 @@ impl Provider {
         Self { url, asked, counted, answers }
     }
 
-    /// From now on it answers with these; a story may have to know first what its documents are called.
+    /// From now on it answers with these; a story may have to know first what its documents are
+    /// called.
     pub fn plays(&self, answers: Vec<Value>) {
         *self.answers.lock().unwrap() = answers;
     }
@@ -139,7 +140,8 @@ fn serve(stream: TcpStream, answer: &Value, counts: &Mutex<Vec<Value>>) -> Optio
     Some(body)
 }
 
-/// Content blocks as the stream of a local server: calls without index or identifier, whole, and `stop` for a reason.
+/// Content blocks as the stream of a local server: calls without index or identifier, whole, and
+/// `stop` for a reason.
 fn chunks(blocks: &Value) -> String {
     let chunk = |delta: Value, reason: Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});

@@ -40,7 +40,8 @@ impl Request {
         (text(&parts[0], "base"), text(&parts[0], "insert"))
     }
 
-    /// The story fails if a pending change would replace other words than it says, or splits a character.
+    /// The story fails if a pending change would replace other words than it says, or splits a
+    /// character.
     pub fn fits(&self, page: &Mirror) {
         for hunk in self.hunks().iter().filter(|hunk| hunk["status"] == "pending") {
             for part in hunk["parts"].as_array().expect("a hunk has parts") {

@@ -1,4 +1,5 @@
-//! Writes scripts for the scripted model inside a story, where the script is part of what the story says.
+//! Writes scripts for the scripted model inside a story, where the script is part of what the story
+//! says.
 
 use std::path::Path;
 

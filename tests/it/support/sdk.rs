@@ -1,4 +1,5 @@
-//! Programs in other languages, where they are installed; where everything is required, they have to be.
+//! Programs in other languages, where they are installed; where everything is required, they have
+//! to be.
 
 use std::io::Write as _;
 

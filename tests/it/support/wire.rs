@@ -1,8 +1,10 @@
-//! The wire's samples (`fixtures/wire`), and whether real traffic is like them: every field, every type, nothing more.
+//! The wire's samples (`fixtures/wire`), and whether real traffic is like them: every field, every
+//! type, nothing more.
 //!
-//! One file for each shape: `client/` what clients send, `ack/` how it is answered, `server/` what the server tells.
-//! Beside the sample a file says which fields may be missing (`optional`) or null (`nullable`), hold any JSON (`free`),
-//! are times (`times`), or have one of a few values (`values`). `where` restricts a file to payloads with these fields.
+//! One file for each shape: `client/` what clients send, `ack/` how it is answered, `server/` what
+//! the server tells. Beside the sample a file says which fields may be missing (`optional`) or null
+//! (`nullable`), hold any JSON (`free`), are times (`times`), or have one of a few values
+//! (`values`). `where` restricts a file to payloads with these fields.
 
 use std::collections::BTreeMap;
 use std::path::Path;

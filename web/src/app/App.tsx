@@ -1,4 +1,7 @@
-/** Which page is shown. Each comes by itself: the list of documents needs no editor, and a document no list. */
+/**
+ * Which page is shown. Each comes by itself: the list of documents needs no editor, and a document
+ * no list.
+ */
 import { Suspense } from 'react'
 import { useSession } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'

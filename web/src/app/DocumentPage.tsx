@@ -51,7 +51,7 @@ export function DocumentPage({ id }: { id: string }) {
   usePageKeys(setFocused, () => setShortcuts(true))
   return (
     <div
-      className={`desk ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
+      className={`document-page ${focused ? 'is-focused' : ''} ${phase === 'open' || phase === 'opening' ? '' : 'is-bare'} ${decides ? '' : 'only-reads'}`}
     >
       <TopBar
         focused={focused}
@@ -146,7 +146,8 @@ function useLive(id: string): LiveDocument | null {
     setLive(opened)
     return () => {
       opened.close()
-      // Else the next document would begin with what this one was: its conversation, its title, its role.
+      // Else the next document would begin with what this one was: its conversation, its title, its
+      // role.
       useDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
       useChat.setState(NO_CHAT)
     }
@@ -175,7 +176,10 @@ function usePageKeys(
   }, [setFocused, showShortcuts])
 }
 
-/** From anywhere on the page into the text, to the change that is active; from there F8 goes on to the next. */
+/**
+ * From anywhere on the page into the text, to the change that is active; from there F8 goes on to
+ * the next.
+ */
 function enterReview(): void {
   const view = getCurrent()?.view
   if (view && enter(view)) view.focus()

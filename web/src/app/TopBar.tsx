@@ -1,4 +1,6 @@
-/** The line across the top: where we are, whether it is saved, who is here, and a menu of the rest. */
+/**
+ * The line across the top: where we are, whether it is saved, who is here, and a menu of the rest.
+ */
 import { Suspense, useEffect, useState } from 'react'
 import { canWrite, useDocument } from '../editor/store.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'

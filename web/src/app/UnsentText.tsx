@@ -10,7 +10,10 @@ interface Kept {
   words: readonly string[]
 }
 
-/** What the page had already offered back, what was put aside when the document closed, and what was half-written about requests. */
+/**
+ * What the page had already offered back, what was put aside when the document closed, and what was
+ * half-written about requests.
+ */
 function gather(): Kept[] {
   const shown = useDocument.getState().recovered
   const unkept = [...shown, ...halfWritten()]

@@ -1,4 +1,5 @@
-// What a document needs before its text is shown stays small; what is beside it (panel, dialogs, Markdown) is fetched on its own.
+// What a document needs before its text is shown stays small; what is beside it (panel, dialogs,
+// Markdown) is fetched on its own.
 import { gzipSync } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
 import { expect, it, vi } from 'vitest'

@@ -1,4 +1,7 @@
-/** Notifications of the browser, for who asked for them: that changes wait, while they look at something else. */
+/**
+ * Notifications of the browser, for who asked for them: that changes wait, while they look at
+ * something else.
+ */
 import { useDocument } from '../editor/store.ts'
 import { mayDecide } from '../review/wording/permissions.ts'
 import { useSession } from '../session/store.ts'

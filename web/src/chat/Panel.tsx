@@ -116,7 +116,9 @@ function NewConversation() {
   )
 }
 
-/** What was said about whose conversation, where it was begun anew: at its place among the cards. */
+/**
+ * What was said about whose conversation, where it was begun anew: at its place among the cards.
+ */
 function TurnLine({ turn }: { turn: Turn }) {
   const of = useChat((chat) => chat.runs.find((run) => run.id === turn.from)?.prompt)
   const went =

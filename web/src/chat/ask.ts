@@ -13,7 +13,10 @@ import { chosenModel } from './composer/models.ts'
 import { chosenMode } from './modes.ts'
 import { asked, failed, type Run, useChat } from './store.ts'
 
-/** Sends the question about `scope`, or about the whole document. Where the cursor stands goes along with each. */
+/**
+ * Sends the question about `scope`, or about the whole document. Where the cursor stands goes along
+ * with each.
+ */
 export async function ask(
   prompt: string,
   scope: { from: number; to: number } | null,
@@ -67,7 +70,10 @@ async function send(prompt: string, selection: Required<AskSelection>): Promise<
   }
 }
 
-/** The words under a conflict have changed: set that change aside and ask about the words as they are now. */
+/**
+ * The words under a conflict have changed: set that change aside and ask about the words as they
+ * are now.
+ */
 export function askAgain(shown: Hunk): void {
   const view = getCurrent()?.view
   if (!view) return

@@ -1,4 +1,7 @@
-/** Beginning a conversation anew, and going on from an earlier question. What was said stays where it is. */
+/**
+ * Beginning a conversation anew, and going on from an earlier question. What was said stays where
+ * it is.
+ */
 import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'

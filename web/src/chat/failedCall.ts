@@ -1,4 +1,7 @@
-/** Failed calls in words for writers: what a tool says is meant for the model, which may try otherwise. Pure. */
+/**
+ * Failed calls in words for writers: what a tool says is meant for the model, which may try
+ * otherwise. Pure.
+ */
 const CALLS: readonly (readonly [pattern: RegExp, words: (found: RegExpExecArray) => string])[] = [
   [/^User rejected: (.+)/, ([, reason = '']) => `Rejected: ${reason}`],
   [/^User rejected/, () => 'Rejected'],

@@ -5,7 +5,10 @@ import { useSession } from '../session/store.ts'
 
 const KEY = 'copydesk:mode'
 
-/** The modes there are words for, in the order they are offered; the server says which of them it has for us. */
+/**
+ * The modes there are words for, in the order they are offered; the server says which of them it
+ * has for us.
+ */
 export const MODES: readonly { mode: PermissionMode; name: string; what: string }[] = [
   { mode: 'sdk', name: 'Review', what: 'You decide about every change' },
   {
@@ -36,7 +39,10 @@ export function chooseMode(mode: PermissionMode, ofServer: PermissionMode): void
   useMode.setState({ chosen: mode === ofServer ? null : mode })
 }
 
-/** What to send along with a question: nothing if the server's mode is meant, or if it does not let us choose that any more. */
+/**
+ * What to send along with a question: nothing if the server's mode is meant, or if it does not let
+ * us choose that any more.
+ */
 export function chosenMode(): PermissionMode | undefined {
   const { chosen } = useMode.getState()
   return chosen !== null && useSession.getState().me?.permission_modes.includes(chosen)

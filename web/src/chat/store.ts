@@ -1,4 +1,7 @@
-/** The conversation about the open document: what was asked, answered, called and decided. Reducers are pure. */
+/**
+ * The conversation about the open document: what was asked, answered, called and decided. Reducers
+ * are pure.
+ */
 import { create } from 'zustand'
 import type {
   AgentEvent,
@@ -27,14 +30,19 @@ export interface Run {
   prompt: string
   author: string
   at: string
-  /** Questions of one person about one document are worked on one after the other: whether this one's turn has come. */
+  /**
+   * Questions of one person about one document are worked on one after the other: whether this
+   * one's turn has come.
+   */
   begun: boolean
   status: RunStatus
   problem: string | null
   entries: readonly Entry[]
   /** What it used; null while it runs, and for models that count no tokens. */
   spent: Spent | null
-  /** What people should know about the answer, such as that only a part of the document was read. */
+  /**
+   * What people should know about the answer, such as that only a part of the document was read.
+   */
   notice?: string
 }
 

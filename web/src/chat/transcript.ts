@@ -19,7 +19,8 @@ export async function loadTranscript(documentId: string): Promise<void> {
       ...told.turns,
       ...live.turns.filter((turn) => !told.turns.some(({ id }) => id === turn.id)),
     ]
-    // What was read of earlier pages before the connection broke is read again when it is asked for.
+    // What was read of earlier pages before the connection broke is read again when it is asked
+    // for.
     const since = before === null ? '' : (told.runs[0]?.at ?? '')
     return {
       turns,

@@ -1,7 +1,10 @@
 /** Models, and what they used, in words. Pure. */
 import type { Spent } from './store.ts'
 
-/** `anthropic:claude-x` is Claude X to nobody: the name without who serves it, unless two serve the same. */
+/**
+ * `anthropic:claude-x` is Claude X to nobody: the name without who serves it, unless two serve the
+ * same.
+ */
 export function modelLabel(name: string, all: readonly string[]): string {
   if (name === 'harper') return 'Harper (offline)'
   if (name === 'openai') return 'Local model'

@@ -1,4 +1,7 @@
-/** Puts the editor on the page, acts on the marks beside the changes, and has a change edited in its own place. */
+/**
+ * Puts the editor on the page, acts on the marks beside the changes, and has a change edited in its
+ * own place.
+ */
 import type { EditorView } from '@codemirror/view'
 import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -38,7 +41,10 @@ interface Place {
   id: string
 }
 
-/** Where the editor made room for it. The words are kept elsewhere, so that it can come and go with the lines on the screen. */
+/**
+ * Where the editor made room for it. The words are kept elsewhere, so that it can come and go with
+ * the lines on the screen.
+ */
 function InPlaceEdit({ view }: { view: EditorView }) {
   const [place, setPlace] = useState<Place | null>(null)
   const { hunks } = useDocument()

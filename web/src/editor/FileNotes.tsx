@@ -1,4 +1,7 @@
-/** What is to be said of the file that the document is: it cannot be written, it is gone, or it was changed in the same places. */
+/**
+ * What is to be said of the file that the document is: it cannot be written, it is gone, or it was
+ * changed in the same places.
+ */
 import { useEffect, useState } from 'react'
 import { wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'

@@ -45,7 +45,8 @@ export function editorState({
       caretField,
       authors,
       wholeCharacters,
-      // Ctrl+Z goes through one's typing and one's decisions in the order they were made: it counts the steps.
+      // Ctrl+Z goes through one's typing and one's decisions in the order they were made: it counts
+      // the steps.
       history({ minDepth: 5_000 }),
       language(),
       drawSelection(),

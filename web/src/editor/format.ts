@@ -1,4 +1,6 @@
-/** What keys do to the text: bold, italic, lists that go on, indentation, and deleting a character. */
+/**
+ * What keys do to the text: bold, italic, lists that go on, indentation, and deleting a character.
+ */
 import { EditorSelection, findClusterBreak, type StateCommand } from '@codemirror/state'
 
 /** Wraps the selection in `mark`, or takes it away again. */

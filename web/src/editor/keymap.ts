@@ -1,6 +1,7 @@
 /**
- * The keys of every text field, of Linux, Windows and macOS. CodeMirror's own list also has keys for programmers' brackets and
- * indentation; those would have the parser's library fetched before the text is shown.
+ * The keys of every text field, of Linux, Windows and macOS. CodeMirror's own list also has keys
+ * for programmers' brackets and indentation; those would have the parser's library fetched before
+ * the text is shown.
  */
 import {
   addCursorAbove,

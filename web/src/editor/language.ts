@@ -1,4 +1,7 @@
-/** Markdown for the editor, fetched beside the text: that can be read before it is known which of it are headings. */
+/**
+ * Markdown for the editor, fetched beside the text: that can be read before it is known which of it
+ * are headings.
+ */
 import { Compartment, type Extension } from '@codemirror/state'
 import { type EditorView, ViewPlugin } from '@codemirror/view'
 import { toast } from '../ui/toasts.ts'

@@ -1,4 +1,6 @@
-/** Live preview: Markdown's marks show only where the caret is, and always inside a pending change. */
+/**
+ * Live preview: Markdown's marks show only where the caret is, and always inside a pending change.
+ */
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState, Range, SelectionRange } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'

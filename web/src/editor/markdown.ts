@@ -1,4 +1,7 @@
-/** Markdown as CodeMirror's language, from the Lezer grammar alone (the usual package pulls in HTML, CSS and JavaScript). */
+/**
+ * Markdown as CodeMirror's language, from the Lezer grammar alone (the usual package pulls in HTML,
+ * CSS and JavaScript).
+ */
 import {
   HighlightStyle,
   Language,

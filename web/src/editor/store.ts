@@ -20,7 +20,10 @@ export interface DocumentState {
   failure: WireError | null
   title: string
   role: Role
-  /** Who decides, whether anybody is asked, for how long, and what is frozen (as the server said it; the editor has it mapped). */
+  /**
+   * Who decides, whether anybody is asked, for how long, and what is frozen (as the server said it;
+   * the editor has it mapped).
+   */
   settings: DocumentSettings | null
   saved: Saved
   peers: readonly Peer[]
@@ -36,7 +39,9 @@ export interface DocumentState {
   /** Pending changes where they stand now, in reading order. */
   hunks: readonly Hunk[]
   active: string | null
-  /** The active change, if it was decided or lost its words meanwhile, with what is known of that. */
+  /**
+   * The active change, if it was decided or lost its words meanwhile, with what is known of that.
+   */
   resolved: { number: number; outcome: string | null } | null
   /** The last change was decided in the review bar, and the keyboard is still there. */
   finished: boolean

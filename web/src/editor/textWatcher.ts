@@ -1,4 +1,7 @@
-/** Reads counts, headings and the selection off the text, not at every keystroke but when the writer pauses. */
+/**
+ * Reads counts, headings and the selection off the text, not at every keystroke but when the writer
+ * pauses.
+ */
 import type { EditorView, ViewUpdate } from '@codemirror/view'
 import { reviewField } from '../review/changes/reviewField.ts'
 import type { Hunk } from '../wire/generated.ts'
@@ -43,7 +46,10 @@ export class TextWatcher {
     }
   }
 
-  /** The pending changes: at once if one came, went or changed its state; if they only moved with the words, when there is time. */
+  /**
+   * The pending changes: at once if one came, went or changed its state; if they only moved with
+   * the words, when there is time.
+   */
   hunks(): void {
     const {
       hunks,

@@ -1,4 +1,7 @@
-/** Frozen passages as the editor shows them: hatched and underlined, with a lock before their first word. */
+/**
+ * Frozen passages as the editor shows them: hatched and underlined, with a lock before their first
+ * word.
+ */
 import {
   type EditorState,
   type Extension,
@@ -56,7 +59,9 @@ export function frozen(): Extension {
   return [frozenField, EditorView.updateListener.of(sayWhatEnded)]
 }
 
-/** Freezing goes with the words: whoever sees them go learns that it does not come back with them. */
+/**
+ * Freezing goes with the words: whoever sees them go learns that it does not come back with them.
+ */
 export function sayWhatEnded({ transactions }: ViewUpdate): void {
   const replaced = (tr: Transaction) => tr.effects.some((effect) => effect.is(setFrozen))
   const ended = (tr: Transaction) =>

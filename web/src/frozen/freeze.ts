@@ -1,4 +1,7 @@
-/** Freezing and unfreezing what is selected: the server keeps the passages and holds every tool to them. */
+/**
+ * Freezing and unfreezing what is selected: the server keeps the passages and holds every tool to
+ * them.
+ */
 import type { EditorView } from '@codemirror/view'
 import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { allSent } from '../editor/sync/allSent.ts'
@@ -44,7 +47,10 @@ export function unfreeze(index: number): void {
   void change((view) => frozenIn(view.state).filter((_, other) => other !== index))
 }
 
-/** The server's positions are ours once everything typed has arrived; what was selected has moved along till then. */
+/**
+ * The server's positions are ours once everything typed has arrived; what was selected has moved
+ * along till then.
+ */
 async function change(wanted: (view: EditorView) => readonly Range[]): Promise<void> {
   const current = (await allSent()) ? getCurrent() : null
   if (!current) return toast('Wait until everything typed is saved, then try again.')

@@ -1,8 +1,14 @@
-/** Frozen passages: ranges of the text no tool may touch. Pure; the server moves them by the same rule (`src/rooms/settings.rs`). */
+/**
+ * Frozen passages: ranges of the text no tool may touch. Pure; the server moves them by the same
+ * rule (`src/rooms/settings.rs`).
+ */
 import type { ChangeDesc } from '@codemirror/state'
 import type { Range } from '../wire/generated.ts'
 
-/** Over an update: what is typed at an edge stays outside, and a passage whose words are all gone is gone. */
+/**
+ * Over an update: what is typed at an edge stays outside, and a passage whose words are all gone is
+ * gone.
+ */
 export function follow(ranges: readonly Range[], changes: ChangeDesc): Range[] {
   return ranges.flatMap(({ from, to }) => {
     const moved = { from: changes.mapPos(from, 1), to: changes.mapPos(to, -1) }

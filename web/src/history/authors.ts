@@ -1,4 +1,7 @@
-/** Who wrote what, drawn behind the text: a tint and an underline of its own for each, and the words on hovering. */
+/**
+ * Who wrote what, drawn behind the text: a tint and an underline of its own for each, and the words
+ * on hovering.
+ */
 import { type Range, StateEffect, StateField, type Extension } from '@codemirror/state'
 import {
   Decoration,
@@ -37,7 +40,9 @@ function draw(spans: readonly ProvenanceSpan[]): DecorationSet {
   return Decoration.set(marks)
 }
 
-/** What stands before the caret, as when typing goes on there; at the start of a line, what follows. */
+/**
+ * What stands before the caret, as when typing goes on there; at the start of a line, what follows.
+ */
 export function spanAt(view: EditorView): ProvenanceSpan | null {
   const { head } = view.state.selection.main
   const at = head > view.state.doc.lineAt(head).from ? head - 1 : head

@@ -1,4 +1,7 @@
-/** A history of single updates as steps a person remembers: what somebody wrote in one go, what was accepted. Pure. */
+/**
+ * A history of single updates as steps a person remembers: what somebody wrote in one go, what was
+ * accepted. Pure.
+ */
 import type { HistoryAct, Difference, HistoryLine, Person } from '../wire/generated.ts'
 import { countWords } from '../editor/textStatistics.ts'
 

@@ -1,4 +1,7 @@
-/** "Who wrote this": whether it is shown, who has a part in the text, and who wrote what stands at the caret. */
+/**
+ * "Who wrote this": whether it is shown, who has a part in the text, and who wrote what stands at
+ * the caret.
+ */
 import { sendableUpdates } from '@codemirror/collab'
 import { create } from 'zustand'
 import { getCurrent } from '../editor/sync/currentDocument.ts'
@@ -38,7 +41,9 @@ export function toggleAuthors(): void {
 let reading = false
 let again = false
 
-/** Asks the server who wrote what, and shows it where the words stand here. One question at a time. */
+/**
+ * Asks the server who wrote what, and shows it where the words stand here. One question at a time.
+ */
 export async function readAuthors(): Promise<void> {
   if (reading) return void (again = true)
   reading = true

@@ -20,7 +20,10 @@ const LOOKS = 8
 export const keyOf = ({ kind, author }: ProvenanceSpan): string =>
   kind === 'person' ? `person ${author.id}` : kind
 
-/** The largest part first; people's looks follow the order in which they come in the text, so that they stay while parts grow. */
+/**
+ * The largest part first; people's looks follow the order in which they come in the text, so that
+ * they stay while parts grow.
+ */
 export function partsOf(spans: readonly ProvenanceSpan[]): Part[] {
   const parts = new Map<string, Part>()
   let people = 0
@@ -50,7 +53,9 @@ function nameOf({ kind, author }: ProvenanceSpan): string {
   }
 }
 
-/** "AI for Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and whose. */
+/**
+ * "AI for Ana · accepted by Bo · 14:03 · request …4f2a"; where a rule accepted, which and whose.
+ */
 export function credit(span: ProvenanceSpan, now: number): string {
   const when = moment(span.at, now)
   switch (span.kind) {

@@ -53,7 +53,10 @@ function draw(carets: readonly Caret[], doc: Text): DecorationSet {
 }
 
 class Flag extends WidgetType {
-  /** On an empty line the name stands beside the caret: above it, it would cover the words of the line before. */
+  /**
+   * On an empty line the name stands beside the caret: above it, it would cover the words of the
+   * line before.
+   */
   constructor(
     readonly name: string,
     readonly color: number,

@@ -4,7 +4,10 @@ import type { Synced } from '../editor/sync/synced.ts'
 import type { Peer, PeerCaret, PresenceUpdate } from '../wire/generated.ts'
 import type { Caret } from './carets.ts'
 
-/** One colour for each person and name: the server's, or a free one where two people of one account would look alike. */
+/**
+ * One colour for each person and name: the server's, or a free one where two people of one account
+ * would look alike.
+ */
 export function withColors(peers: readonly Peer[]): Peer[] {
   const taken = new Map<string, number>()
   return peers.map((peer) => {

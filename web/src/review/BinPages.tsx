@@ -1,4 +1,6 @@
-/** A bin page by page, whatever it is the bin of: which of it to show, and the way to what is older. */
+/**
+ * A bin page by page, whatever it is the bin of: which of it to show, and the way to what is older.
+ */
 import { type ReactNode, useEffect } from 'react'
 import { useSession } from '../session/store.ts'
 import type { ToolApprovalRequest } from '../wire/generated.ts'

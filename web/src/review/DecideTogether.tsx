@@ -56,7 +56,7 @@ function List({ together: { title, ids } }: { together: Together }) {
     >
       <h3>{title}</h3>
       {listed.length === 0 ? (
-        <p className="fate">They are decided.</p>
+        <p className="card-note">They are decided.</p>
       ) : (
         <ol aria-label={title} tabIndex={0}>
           {listed.map((hunk) => (
@@ -66,7 +66,7 @@ function List({ together: { title, ids } }: { together: Together }) {
           ))}
         </ol>
       )}
-      {voted !== '' && <p className="fate">{voted}</p>}
+      {voted !== '' && <p className="card-note">{voted}</p>}
       <div className="hunk-actions">
         {listed.length > 0 && (
           <>

@@ -1,4 +1,7 @@
-/** Half-written words about what was decided otherwise, offered back: nobody's words are thrown away. */
+/**
+ * Half-written words about what was decided otherwise, offered back: nobody's words are thrown
+ * away.
+ */
 import { copyText } from '../ui/clipboard.ts'
 import { type DraftStore, forgetOrphan, useDrafts } from './state/drafts.ts'
 
@@ -15,7 +18,7 @@ export function OrphanedDraftList({ store: useThese = useDrafts, onPutIn }: Prop
       <h3>Your words are still here</h3>
       {orphans.map(({ id, text, why }, index) => (
         <div key={`${id} ${index}`}>
-          <p className="fate">{why}</p>
+          <p className="card-note">{why}</p>
           <blockquote tabIndex={0}>{text}</blockquote>
           <div className="hunk-actions">
             {onPutIn && (

@@ -25,7 +25,10 @@ function putIn(text: string): void {
   view.focus()
 }
 
-/** Once the screen shows something as decided, and not while our own decision about it is on its way. */
+/**
+ * Once the screen shows something as decided, and not while our own decision about it is on its
+ * way.
+ */
 function useOrphans(): void {
   const hunks = useDocument((state) => state.hunks)
   const phase = useDocument((state) => state.phase)

@@ -1,4 +1,7 @@
-/** The bar at the bottom: where we are among the changes, and the two decisions. Single letters work here. */
+/**
+ * The bar at the bottom: where we are among the changes, and the two decisions. Single letters work
+ * here.
+ */
 import type { EditorView } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'react'
 import { cancelRun } from '../chat/ask.ts'
@@ -134,7 +137,8 @@ function Decisions({ view, hunk, number }: DecisionsProps) {
   const busy = useBusy((state) => hunk !== undefined && state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
   const types = mayType(useReviewer())
-  // A button that is switched off loses the focus, and a decision takes but a moment: pressed again meanwhile it does nothing.
+  // A button that is switched off loses the focus, and a decision takes but a moment: pressed again
+  // meanwhile it does nothing.
   const why = offline ? 'Reviewing waits until you are back online' : undefined
   const common = {
     type: 'button',

@@ -46,7 +46,7 @@ function Settings({ onJump }: { onJump: () => void }) {
   const fixed = role !== 'owner' || !online
   return (
     <div className="review-settings">
-      {role !== 'owner' && <p className="fate">An owner of the server changes these.</p>}
+      {role !== 'owner' && <p className="card-note">An owner of the server changes these.</p>}
       <fieldset disabled={fixed}>
         <legend>Who decides</legend>
         {POLICIES.map(({ policy, name, what }) => (
@@ -122,7 +122,7 @@ function Passages({ fixed, onJump }: { fixed: boolean; onJump: () => void }) {
     <section>
       <h3>Frozen passages</h3>
       {ranges.length === 0 && (
-        <p className="fate">
+        <p className="card-note">
           None. Select words in the text and press {MOD} {SHIFT} L: no tool may change them, people
           still can.
         </p>

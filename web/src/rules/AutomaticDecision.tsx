@@ -1,4 +1,7 @@
-/** Nobody was asked: a rule of somebody decided, or approvals were not wanted. What can be undone can be undone all the same. */
+/**
+ * Nobody was asked: a rule of somebody decided, or approvals were not wanted. What can be undone
+ * can be undone all the same.
+ */
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { ToolApprovalRequest } from '../wire/generated.ts'

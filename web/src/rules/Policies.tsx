@@ -21,7 +21,7 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
     <section>
       <h3>Stricter for some tools and sizes</h3>
       {policies.length === 0 && (
-        <p className="fate">
+        <p className="card-note">
           No stricter rules yet. Every rule that matches a change applies and is shown on it.
         </p>
       )}

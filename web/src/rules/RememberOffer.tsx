@@ -110,7 +110,10 @@ function DocumentWish(props: Wishing) {
 /** Every file; another pattern. */
 const [EVERY, OTHER] = ['every', 'other']
 
-/** What belongs to no document is remembered for the session that asked; owners make wider rules below the cards. */
+/**
+ * What belongs to no document is remembered for the session that asked; owners make wider rules
+ * below the cards.
+ */
 function InboxWish(props: Wishing) {
   const { request } = props
   const units = request.units ?? 0

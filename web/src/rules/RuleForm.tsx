@@ -1,4 +1,7 @@
-/** Where an owner denies, wants to be asked, or allows: by tool, files and size, with what that will mean. */
+/**
+ * Where an owner denies, wants to be asked, or allows: by tool, files and size, with what that will
+ * mean.
+ */
 import { useState } from 'react'
 import { useSession } from '../session/store.ts'
 import { addRule } from './store.ts'

@@ -1,4 +1,7 @@
-/** The rules of the open document, behind a button that is there when there are some, and always for owners. */
+/**
+ * The rules of the open document, behind a button that is there when there are some, and always for
+ * owners.
+ */
 import { useState } from 'react'
 import { useDocument } from '../editor/store.ts'
 import { useCapability } from '../session/store.ts'

@@ -1,4 +1,7 @@
-/** Rules that we were told of; those of the open document are what people have approved there in advance. */
+/**
+ * Rules that we were told of; those of the open document are what people have approved there in
+ * advance.
+ */
 import { useEffect } from 'react'
 import { create } from 'zustand'
 import { hasCapability, useSession, wire } from '../session/store.ts'
@@ -10,7 +13,10 @@ import { whoseRule } from './wording.ts'
 interface Rules {
   /** Of the open document. */
   rules: readonly Rule[]
-  /** All that we ever heard of, by id: what a rule decided is said in its words also once it is revoked. */
+  /**
+   * All that we ever heard of, by id: what a rule decided is said in its words also once it is
+   * revoked.
+   */
   known: Readonly<Record<string, Rule>>
 }
 

@@ -3,7 +3,10 @@ import { toolName } from '../chat/tools.ts'
 import type { AddRule, ToolApprovalRequest, Remember, Rule } from '../wire/generated.ts'
 import { RULED_IN_INBOX, type RuledTool } from './tools.ts'
 
-/** Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the server counts). */
+/**
+ * Sizes people choose from, in characters deleted and inserted together (UTF-16 units, as the
+ * server counts).
+ */
 const SIZES = [20, 50, 100, 200, 500, 1_000]
 
 /** Those for whole files. */
@@ -20,7 +23,10 @@ export const sizesInInbox = (units: number): (number | undefined)[] => [
   undefined,
 ]
 
-/** Whether it makes sense to offer a rule beside accepting all of a request: the server makes none otherwise, or it would never apply. */
+/**
+ * Whether it makes sense to offer a rule beside accepting all of a request: the server makes none
+ * otherwise, or it would never apply.
+ */
 export function canRemember(request: ToolApprovalRequest): boolean {
   // Whoever wants a plan wants to see it.
   if (request.tool_name === 'ExitPlanMode') return false
@@ -31,7 +37,10 @@ export function canRemember(request: ToolApprovalRequest): boolean {
   return tool !== undefined && (!tool.files || patternsFor(request.file_path).length > 0)
 }
 
-/** Patterns for files like this one, from the narrowest to the widest; none for a path that no rule can speak of. */
+/**
+ * Patterns for files like this one, from the narrowest to the widest; none for a path that no rule
+ * can speak of.
+ */
 export function patternsFor(path: string | null): { pattern: string; words: string }[] {
   const names = (path ?? '').split('/').filter((name) => name !== '' && name !== '.')
   const name = names.pop()
@@ -140,7 +149,10 @@ export function whoseRule(by: { id: string; name: string } | null, me: string | 
   return by.id === me ? 'your rule' : `${by.name}’s rule`
 }
 
-/** Why nobody was asked, and by which rule it was so: "Approved by your rule", "Write in notes/**, of any size"; `null`: somebody decided. */
+/**
+ * Why nobody was asked, and by which rule it was so: "Approved by your rule", "Write in notes/**,
+ * of any size"; `null`: somebody decided.
+ */
 export function automatic(
   verb: string,
   {
@@ -165,7 +177,10 @@ export function automatic(
   }
 }
 
-/** Whether somebody may revoke a rule: its maker, or an owner; what an owner denied or wants asked, only an owner. */
+/**
+ * Whether somebody may revoke a rule: its maker, or an owner; what an owner denied or wants asked,
+ * only an owner.
+ */
 export function mayRevoke(rule: Rule, me: string | undefined, role: string): boolean {
   return (rule.by.id === me && rule.effect === 'allow') || role === 'owner'
 }

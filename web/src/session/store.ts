@@ -58,7 +58,10 @@ export const wire = new Wire(() => {
   }
 })
 
-/** Whether the server offers something beyond the protocol's core; controls for what it cannot do are not shown. */
+/**
+ * Whether the server offers something beyond the protocol's core; controls for what it cannot do
+ * are not shown.
+ */
 export function useCapability(name: string): boolean {
   return useSession((session) => session.me?.capabilities.includes(name) ?? false)
 }
@@ -84,7 +87,8 @@ export function start(): void {
   )
   wire.onDisconnect((byServer) => {
     useSession.setState(({ link }) => ({ link: link === 'refused' ? link : 'offline' }))
-    // Cut off for being slow, or the server stops: socket.io comes back by itself only where the connection broke.
+    // Cut off for being slow, or the server stops: socket.io comes back by itself only where the
+    // connection broke.
     if (byServer)
       setTimeout(() => useSession.getState().link === 'offline' && wire.connect(), REFUSED_WAIT_MS)
   })
@@ -110,7 +114,10 @@ function modeFor(me: SessionRegistered, mode: PermissionMode): PermissionMode {
   return me.permission_modes.includes(mode) ? mode : 'sdk'
 }
 
-/** We are not wanted, at least not like this. The connection goes first, so that open documents put unsent words aside before their page does. */
+/**
+ * We are not wanted, at least not like this. The connection goes first, so that open documents put
+ * unsent words aside before their page does.
+ */
 function refused(refusal: WireError): void {
   wire.disconnect()
   if (refusal.code === 'unauthorized' && identity.token !== undefined) {
@@ -138,7 +145,10 @@ const SIGNED_OUT: WireError = {
   details: { reason: 'signed_out' },
 }
 
-/** Why we are out: `token_revoked`, `token_expired`, `nobody`, `signed_out`, or nothing the server would say. */
+/**
+ * Why we are out: `token_revoked`, `token_expired`, `nobody`, `signed_out`, or nothing the server
+ * would say.
+ */
 export function reasonOf(refusal: WireError | null): string | undefined {
   const details = refusal?.details as Partial<Record<'reason', unknown>> | null | undefined
   return typeof details?.reason === 'string' ? details.reason : undefined

@@ -1,17 +1,21 @@
 /**
  * Who this tab is, and who this browser is when a new tab opens.
  *
- * The secret from the link is taken out of the address bar at once, so that it is neither shared nor shown. It is kept for this tab, and, once
- * the server has taken it, for this browser: else a new tab or a bookmark would ask for a link that people no longer have. What that costs, and
- * why it is this way:
+ * The secret from the link is taken out of the address bar at once, so that it is neither shared
+ * nor shown. It is kept for this tab, and, once the server has taken it, for this browser: else a
+ * new tab or a bookmark would ask for a link that people no longer have. What that costs, and why
+ * it is this way:
  *
- * - It outlives the tab and lies in the browser's profile. *Sign out* removes it, in all tabs; an owner can revoke it or give it an end.
- * - Scripts of this page could read it. There are only ours (`default-src 'self'`, nothing inline), and they could read `sessionStorage` as well.
- * - Another program that is served under the same host and port later could read it: on a borrowed port, sign out or use a token that ends.
- * - A cookie would be out of reach of scripts, but goes to every server on the host, whatever its port, and along with requests other pages
- *   cause. A header does neither.
- * - A link never replaces who this browser is already: somebody could send one to have others write under a name of his choosing. It counts for
- *   its tab; the person can say that it is to stay.
+ * - It outlives the tab and lies in the browser's profile. *Sign out* removes it, in all tabs; an
+ * owner can revoke it or give it an end.
+ * - Scripts of this page could read it. There are only ours (`default-src 'self'`, nothing inline),
+ * and they could read `sessionStorage` as well.
+ * - Another program that is served under the same host and port later could read it: on a borrowed
+ * port, sign out or use a token that ends.
+ * - A cookie would be out of reach of scripts, but goes to every server on the host, whatever its
+ * port, and along with requests other pages   cause. A header does neither.
+ * - A link never replaces who this browser is already: somebody could send one to have others write
+ * under a name of his choosing. It counts for   its tab; the person can say that it is to stay.
  */
 
 export interface Identity {
@@ -22,16 +26,24 @@ export interface Identity {
 const TOKEN = 'copydesk:token'
 const NAME = 'copydesk:name'
 const SESSION = 'copydesk:session'
-/** When somebody last signed out, for the other tabs. That a token is gone does not say so: one that was refused is forgotten too. */
+/**
+ * When somebody last signed out, for the other tabs. That a token is gone does not say so: one that
+ * was refused is forgotten too.
+ */
 const LEFT = 'copydesk:signed-out'
 
-/** Where an identity is kept: for this tab (`sessionStorage`) and for this browser (`localStorage`). */
+/**
+ * Where an identity is kept: for this tab (`sessionStorage`) and for this browser (`localStorage`).
+ */
 export interface Places {
   tab: Storage
   browser: Storage
 }
 
-/** Reads `#token=…&name=…`, remembers both for this tab, and cleans the address. Without a link: who this tab was, or who this browser is. */
+/**
+ * Reads `#token=…&name=…`, remembers both for this tab, and cleans the address. Without a link: who
+ * this tab was, or who this browser is.
+ */
 export function takeIdentity(place: Location, past: History, kept: Places): Identity {
   const fragment = new URLSearchParams(place.hash.slice(1))
   const token = fragment.get('token')

@@ -14,7 +14,8 @@ interface Props {
 export function Dialog({ title, onClose, children, foot, className }: Props) {
   const box = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // It is closed while it still stands in the page: only then the browser puts the focus back to where it was.
+  // It is closed while it still stands in the page: only then the browser puts the focus back to
+  // where it was.
   useLayoutEffect(() => {
     const shown = box.current
     if (!shown) return

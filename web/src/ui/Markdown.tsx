@@ -1,4 +1,7 @@
-/** Somebody else's Markdown, to be read: what could deceive the eye is made visible, and nothing in it acts. */
+/**
+ * Somebody else's Markdown, to be read: what could deceive the eye is made visible, and nothing in
+ * it acts.
+ */
 import { showInvisible } from '../workspace-inbox/state/visibleText.ts'
 import { type MarkdownNode, parseMarkdown } from './markdown.ts'
 

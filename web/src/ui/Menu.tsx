@@ -1,4 +1,7 @@
-/** A button with a menu of actions: arrow keys move, Esc closes, and the focus comes back to the button. */
+/**
+ * A button with a menu of actions: arrow keys move, Esc closes, and the focus comes back to the
+ * button.
+ */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { Icon, type IconName } from './icons.tsx'
 

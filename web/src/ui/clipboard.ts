@@ -1,7 +1,10 @@
 /** Putting text on the clipboard, with an answer for people. */
 import { toast } from './toasts.ts'
 
-/** Whether it is there; where the browser forbids it (a page over plain HTTP on another machine), people are told to copy by hand. */
+/**
+ * Whether it is there; where the browser forbids it (a page over plain HTTP on another machine),
+ * people are told to copy by hand.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -1,4 +1,7 @@
-/** The dialogs that are open, the topmost last: everything outside of that is inert and lies behind it. */
+/**
+ * The dialogs that are open, the topmost last: everything outside of that is inert and lies behind
+ * it.
+ */
 import { create } from 'zustand'
 
 export const useDialogStack = create<{ dialogs: readonly HTMLElement[] }>()(() => ({ dialogs: [] }))

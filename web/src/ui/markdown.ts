@@ -1,4 +1,6 @@
-/** Markdown as a tree of what there is to show: no HTML, no pictures, nothing that could act. Pure. */
+/**
+ * Markdown as a tree of what there is to show: no HTML, no pictures, nothing that could act. Pure.
+ */
 import type { SyntaxNode } from '@lezer/common'
 import { Strikethrough, Table, TaskList, parser } from '@lezer/markdown'
 

@@ -1,4 +1,7 @@
-/** Puts the keyboard into what has just appeared: the browser's own `autofocus` is for the loading of a page. */
+/**
+ * Puts the keyboard into what has just appeared: the browser's own `autofocus` is for the loading
+ * of a page.
+ */
 import { type RefObject, useLayoutEffect, useRef } from 'react'
 
 export function useFocusOnce<T extends HTMLElement>(wanted = true): RefObject<T | null> {

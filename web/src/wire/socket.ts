@@ -188,7 +188,10 @@ export type Auth = {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- socket.io's own signature
 type Listener = (payload: any) => void
 
-/** How long an answer may take before the call counts as lost; a lost push is sent again and recognised by the server. */
+/**
+ * How long an answer may take before the call counts as lost; a lost push is sent again and
+ * recognised by the server.
+ */
 const ANSWER_MS = 15_000
 
 export class Wire {
@@ -230,14 +233,20 @@ export class Wire {
     return () => this.socket.off('connect', listener)
   }
 
-  /** `byServer` is set when the server ended the connection on purpose: then nobody connects again by themselves. */
+  /**
+   * `byServer` is set when the server ended the connection on purpose: then nobody connects again
+   * by themselves.
+   */
   onDisconnect(listener: (byServer: boolean) => void): () => void {
     const relay = (reason: string) => listener(reason === 'io server disconnect')
     this.socket.on('disconnect', relay)
     return () => this.socket.off('disconnect', relay)
   }
 
-  /** `refusal` is set when the server answered no, and missing when it could not be reached: then the socket goes on trying. */
+  /**
+   * `refusal` is set when the server answered no, and missing when it could not be reached: then
+   * the socket goes on trying.
+   */
   onConnectError(listener: (refusal?: WireError) => void): () => void {
     const relay = (error: Error) =>
       listener(this.socket.active ? undefined : connectRefusal(error.message))

@@ -1,4 +1,7 @@
-/** What a call would do, as the server worked it out: a diff, several, a command, or the plain input. */
+/**
+ * What a call would do, as the server worked it out: a diff, several, a command, or the plain
+ * input.
+ */
 import { isPlan, planOf } from '../review/cards/PlanCard.tsx'
 import { Markdown } from '../ui/Markdown.tsx'
 import { plural } from '../ui/timeFormat.ts'
@@ -22,7 +25,7 @@ export function CallPreview({ request }: { request: ToolApprovalRequest }) {
     default:
       if (isPlan(request)) return <Markdown text={planOf(request)} />
       return (
-        <pre className="desk-input">
+        <pre className="inbox-input">
           {showInvisible(JSON.stringify(request.tool_input, null, 2))}
         </pre>
       )
@@ -30,9 +33,9 @@ export function CallPreview({ request }: { request: ToolApprovalRequest }) {
 }
 
 export function Diff({ lines, name = 'Difference' }: { lines: readonly string[]; name?: string }) {
-  if (lines.length === 0) return <p className="desk-none">No line would read differently.</p>
+  if (lines.length === 0) return <p className="inbox-none">No line would read differently.</p>
   return (
-    <pre className="desk-diff" tabIndex={0} aria-label={name}>
+    <pre className="inbox-diff" tabIndex={0} aria-label={name}>
       {diffLines(lines).map(({ kind, text }, index) => (
         <span key={index} className={`is-${kind}`}>
           {text}
@@ -48,7 +51,7 @@ function Steps({ request }: { request: ToolApprovalRequest }) {
   return (
     <>
       <Diff lines={request.diff_lines} />
-      <details className="desk-steps">
+      <details className="inbox-steps">
         <summary>{plural(edits.length, 'edit')}, one by one</summary>
         <ol>
           {edits.map((step, index) => (
@@ -74,7 +77,7 @@ function Steps({ request }: { request: ToolApprovalRequest }) {
 function Command({ request }: { request: ToolApprovalRequest }) {
   const { command = '' } = request.preview_data as { command?: string }
   return (
-    <pre className="desk-command" tabIndex={0} aria-label="Command">
+    <pre className="inbox-command" tabIndex={0} aria-label="Command">
       {showInvisible(command)}
     </pre>
   )

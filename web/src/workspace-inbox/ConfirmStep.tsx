@@ -20,7 +20,7 @@ export function ConfirmStep({ id, yes, name, onYes, onClose, children }: Props) 
   const offline = useSession((session) => session.link !== 'online')
   const safe = useFocusOnce<HTMLButtonElement>()
   return (
-    <div className="desk-confirm">
+    <div className="inbox-confirm">
       {children}
       <div className="hunk-actions">
         <button

@@ -52,7 +52,7 @@ export function EditInput({ request, scope, onClose }: Props) {
   }
   return (
     <form
-      className="desk-form"
+      className="inbox-form"
       onSubmit={(event) => {
         event.preventDefault()
         send()
@@ -123,7 +123,7 @@ function Line({
   const area = useFocusOnce<HTMLTextAreaElement>(first)
   if (kind === 'switch') {
     return (
-      <label className="desk-switch">
+      <label className="inbox-switch">
         <input
           type="checkbox"
           ref={flip}
@@ -139,7 +139,7 @@ function Line({
     text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0),
   )
   return (
-    <label className="desk-field">
+    <label className="inbox-field">
       <span>
         {name || 'input'}
         {kind === 'json' ? ' (JSON)' : ''}

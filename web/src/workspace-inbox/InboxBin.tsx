@@ -16,7 +16,7 @@ const FILTERS: readonly (readonly [Filter, string])[] = [
 export function InboxBin() {
   const live = useInbox((inbox) => inbox.requests)
   return (
-    <section className="desk-bin" aria-label="Earlier">
+    <section className="inbox-bin" aria-label="Earlier">
       <h3 className="earlier">Earlier</h3>
       <BinPages
         bin={bin}
@@ -24,14 +24,14 @@ export function InboxBin() {
         filters={FILTERS}
         live={live}
         list={(requests) => (
-          <ul className="desk-cards" aria-label="Earlier">
+          <ul className="inbox-cards" aria-label="Earlier">
             {requests.map((request) => (
               <InboxCard key={request.request_id} request={request} />
             ))}
           </ul>
         )}
         empty={(filter) => (
-          <p className="desk-none">
+          <p className="inbox-none">
             {filter === 'all' ? 'Nothing has been decided here yet.' : 'Nothing of that kind.'}
           </p>
         )}

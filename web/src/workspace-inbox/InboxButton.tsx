@@ -14,7 +14,7 @@ export function InboxButton() {
   return (
     <button
       type="button"
-      className="button is-quiet desk-button"
+      className="button is-quiet inbox-button"
       aria-label={words}
       title="Desk: what the AI wants to do outside of documents, such as writing files"
       aria-haspopup="dialog"
@@ -22,7 +22,7 @@ export function InboxButton() {
     >
       <Icon name="tray" /> <span>Desk</span>
       {waiting.length > 0 && (
-        <span className="desk-count" aria-hidden="true">
+        <span className="inbox-count" aria-hidden="true">
           {waiting.length}
         </span>
       )}

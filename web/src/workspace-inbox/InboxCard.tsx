@@ -1,4 +1,7 @@
-/** One request without a document: what would happen, what to look out for, and the decisions about it. */
+/**
+ * One request without a document: what would happen, what to look out for, and the decisions about
+ * it.
+ */
 import { useId } from 'react'
 import { toolName } from '../chat/tools.ts'
 import { ApprovalCount } from '../review/cards/ApprovalCount.tsx'
@@ -24,14 +27,14 @@ export function InboxCard({ request, active = false }: Props) {
   const isNew = (request.preview_data as { is_new_file?: boolean } | null)?.is_new_file === true
   return (
     <li
-      className={`desk-card ${active ? 'is-active' : ''}`}
+      className={`inbox-card ${active ? 'is-active' : ''}`}
       aria-label={scope}
       aria-describedby={about}
       aria-current={active ? 'true' : undefined}
       tabIndex={-1}
       {...(waiting ? { 'data-request': request.request_id } : { 'data-ended': request.request_id })}
     >
-      <div className="desk-card-head">
+      <div className="inbox-card-head">
         <strong>{showInvisible(toolName(request.tool_name))}</strong>
         {request.file_path && <code>{showInvisible(request.file_path)}</code>}
         {isNew && (
@@ -41,22 +44,22 @@ export function InboxCard({ request, active = false }: Props) {
         )}
         {waiting && <ApprovalCount request={request} />}
         {!waiting && (
-          <span className={`desk-outcome is-${request.status}`}>{outcomeOf(request)}</span>
+          <span className={`inbox-outcome is-${request.status}`}>{outcomeOf(request)}</span>
         )}
       </div>
-      <p className="desk-asked" id={about}>
+      <p className="inbox-asked" id={about}>
         {request.author.name}, {timeAgo(request.created_at, Date.now())}:{' '}
         {showInvisible(request.prompt)}
       </p>
       <AftermathNotes request={request} scope={scope} />
       {!waiting && <AutomaticDecision verb="Approved" request={request} />}
       {request.explanation && (
-        <p className="desk-says">
+        <p className="inbox-says">
           <b>The AI says:</b> {showInvisible(request.explanation)}
         </p>
       )}
       {waiting && request.warnings.length > 0 && (
-        <ul className="desk-warnings" aria-label="Warnings">
+        <ul className="inbox-warnings" aria-label="Warnings">
           {request.warnings.map((warning) => (
             <li key={warning.code + warning.text} className="warn-note">
               {showInvisible(warning.text)}

@@ -1,4 +1,7 @@
-/** What can be done about a card: a yes, with or without a note, a no with its reason, another input, an answer instead. */
+/**
+ * What can be done about a card: a yes, with or without a note, a no with its reason, another
+ * input, an answer instead.
+ */
 import { RememberOffer } from '../rules/RememberOffer.tsx'
 import { Countdown } from '../review/cards/Countdown.tsx'
 import { useBusy } from '../review/state/busy.ts'
@@ -38,11 +41,11 @@ export function InboxDecisions({ request, scope }: Props) {
   const focus = useInbox((inbox) => inbox.focus[request.request_id])
   const decides = mayDecide(request, reviewer)
   return (
-    <div className="desk-decisions">
+    <div className="inbox-decisions">
       {decides ? (
         <Ways request={request} scope={scope} />
       ) : (
-        <p className="fate">
+        <p className="card-note">
           {reasonCannotDecide(request, reviewer) ?? 'Somebody else decides this.'}
         </p>
       )}
@@ -130,7 +133,7 @@ function Choices({ request, scope }: Props) {
     request.allowed_decisions.includes(decision) && (types || decision !== 'edit')
   const begin = (what: CardActivity) => () => updateCard(request.request_id, what)
   const yes = (
-    <span className="desk-yes">
+    <span className="inbox-yes">
       <button
         type="button"
         className="button is-accept"

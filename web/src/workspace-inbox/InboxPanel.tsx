@@ -1,4 +1,7 @@
-/** The desk: everything that waits for a decision and belongs to no document. Reached from every page. */
+/**
+ * The desk: everything that waits for a decision and belongs to no document. Reached from every
+ * page.
+ */
 import { type RefObject, useEffect, useRef } from 'react'
 import { canWrite } from '../editor/store.ts'
 import { useInboxDrafts } from '../review/state/drafts.ts'
@@ -39,18 +42,22 @@ function Open() {
   useWanted(desk)
   useKeys(desk, (event, box) => handleInboxKey(event, box, waiting, at, reviewer))
   return (
-    <Dialog title="Desk" className="desk-dialog" onClose={() => useInbox.setState({ open: false })}>
+    <Dialog
+      title="Desk"
+      className="inbox-dialog"
+      onClose={() => useInbox.setState({ open: false })}
+    >
       <div ref={desk}>
         <div role="status" aria-live="polite">
           {waiting.length === 0 ? (
-            <p className="desk-none">Nothing waits for a decision.</p>
+            <p className="inbox-none">Nothing waits for a decision.</p>
           ) : (
             <p className="hidden-label">{plural(waiting.length, 'request')} waiting</p>
           )}
         </div>
         <OrphanedDraftList store={useInboxDrafts} />
         {waiting.length > 0 && (
-          <ul className="desk-cards" aria-label="Waiting">
+          <ul className="inbox-cards" aria-label="Waiting">
             {waiting.map((request) => (
               <InboxCard
                 key={request.request_id}

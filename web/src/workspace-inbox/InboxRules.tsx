@@ -1,4 +1,6 @@
-/** The rules about work without a document: those of owners, and what we had remembered ourselves. */
+/**
+ * The rules about work without a document: those of owners, and what we had remembered ourselves.
+ */
 import { RuleForm } from '../rules/RuleForm.tsx'
 import { RuleList } from '../rules/RuleList.tsx'
 import { RULED_IN_INBOX } from '../rules/tools.ts'
@@ -13,7 +15,7 @@ export function InboxRules() {
   const isOwner = role === 'owner'
   if (!supported || (rules.length === 0 && !isOwner)) return null
   return (
-    <details className="desk-rules">
+    <details className="inbox-rules">
       <summary>{rules.length === 0 ? 'Rules' : plural(rules.length, 'rule')}</summary>
       <p className="rule-note">
         {rules.length === 0

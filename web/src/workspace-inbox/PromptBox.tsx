@@ -39,14 +39,14 @@ export function PromptBox() {
   }
   return (
     <form
-      className="desk-form desk-errand"
+      className="inbox-form inbox-prompt"
       onSubmit={(event) => {
         event.preventDefault()
         void send()
       }}
     >
       {said && (
-        <p className="desk-report" role="status">
+        <p className="inbox-report" role="status">
           {said.text || 'Working…'}
           {said.document && !said.over && (
             <>
@@ -64,12 +64,12 @@ export function PromptBox() {
           )}
         </p>
       )}
-      <label className="hidden-label" htmlFor="errand">
+      <label className="hidden-label" htmlFor="inbox-prompt">
         Ask for work in the workspace
       </label>
-      <div className="desk-ask">
+      <div className="inbox-ask">
         <input
-          id="errand"
+          id="inbox-prompt"
           className="field"
           placeholder="Ask for work in the workspace…"
           value={prompt}

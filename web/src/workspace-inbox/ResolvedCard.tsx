@@ -1,4 +1,7 @@
-/** What came of a request, in the words the AI was told; what was done about it since, and what can be done now. */
+/**
+ * What came of a request, in the words the AI was told; what was done about it since, and what can
+ * be done now.
+ */
 import { documentPath, follow } from '../app/routes.ts'
 import { useBusy } from '../review/state/busy.ts'
 import { mayAskAgain, mayDecide, useInboxReviewer } from '../review/wording/permissions.ts'
@@ -20,9 +23,9 @@ interface Props {
 export function ResolvedCard({ request, scope }: Props) {
   return (
     <>
-      {request.report && <p className="desk-report">{showInvisible(request.report)}</p>}
+      {request.report && <p className="inbox-report">{showInvisible(request.report)}</p>}
       <Back request={request} scope={scope} />
-      <details className="desk-steps">
+      <details className="inbox-steps">
         <summary>Show the changes</summary>
         <CallPreview request={request} />
       </details>
@@ -42,7 +45,7 @@ export function AftermathNotes({ request, scope }: Props) {
   const undone = undoneWords(request, Date.now())
   if (undone === null && again_of === undefined && again_as === undefined) return null
   return (
-    <p className="fate desk-since">
+    <p className="card-note inbox-since">
       {again_of !== undefined && (
         <span>
           {againWords(earlier)}

@@ -11,7 +11,10 @@ async function push(session, editor) {
 }
 
 export const cases = {
-  /** With a server that rebases over the composition of what was missed, the third reads "YX world" and the others "XY world". */
+  /**
+   * With a server that rebases over the composition of what was missed, the third reads "YX world"
+   * and the others "XY world".
+   */
   async "three people start from the same version"(session) {
     await session.begin({ text: "hello world", people: 3 });
     const [ana, ben, cleo] = session.editors;
@@ -42,7 +45,10 @@ export const cases = {
   },
 };
 
-/** Seeds that failed once, with what they found; they find it as long as the dice are thrown in the same order. */
+/**
+ * Seeds that failed once, with what they found; they find it as long as the dice are thrown in the
+ * same order.
+ */
 export const FOUND = {
   599: "parts of a change in conflict reach over each other: an editor that came back did not draw the change",
   924: "the same, while somebody decided: every editor took it for a gap and loaded anew",

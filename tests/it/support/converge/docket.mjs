@@ -1,5 +1,6 @@
-// What people did to requests and what they were answered, held against the audit log, which has everything that was kept in
-// one order. It is read from its beginning: from what each line says the next ones must follow.
+// What people did to requests and what they were answered, held against the audit log, which has
+// everything that was kept in one order. It is read from its beginning: from what each line says
+// the next ones must follow.
 import { must } from "./ledger.mjs";
 
 const OPEN = ["pending", "conflict"];
@@ -35,7 +36,10 @@ export class Docket {
     return wish;
   }
 
-  /** `lines`: the log, oldest first. `requests`: as REST has them in the end. `takes`: what was told of them as they were applied. */
+  /**
+   * `lines`: the log, oldest first. `requests`: as REST has them in the end. `takes`: what was told
+   * of them as they were applied.
+   */
   settle({ lines, requests, takes }) {
     this.requests = new Map(requests.map((card) => [card.request_id, { card, hunks: new Map(), lines: [], moreMs: 0 }]));
     this.rules = new Map();
@@ -118,7 +122,8 @@ export class Docket {
     // The model's own words, sent back, are no others.
     const isOwn = parts.length === 1 && parts[0].insert === words;
     const vote = { by: actor.id, text: isOwn ? undefined : words, isPlain: !force && !isOfAll };
-    // "All" are those that were not in conflict just then; whether this was one, only the decision says.
+    // "All" are those that were not in conflict just then; whether this was one, only the decision
+    // says.
     if (!isOfAll || isDecided || this.need > 1) hunk.votes = [...hunk.votes.filter(({ by }) => by !== actor.id), vote];
     const votes = hunk.votes.filter(({ by }) => this.admits(by, it));
     if (isDecided) {
@@ -288,7 +293,9 @@ export class Docket {
     this.count.shown++;
   }
 
-  /** The text as a decision had to make it; `null` if that depends on what only the server knows. */
+  /**
+   * The text as a decision had to make it; `null` if that depends on what only the server knows.
+   */
   shown({ drop, hunks, doc }, { verdict, hunks: verdicts, finish }) {
     const named = new Map((verdicts ?? []).map((verdict) => [verdict.id, verdict]));
     const choice = (id) => named.get(id)?.choice ?? finish ?? (verdict === "approve" ? "accept" : "reject");

@@ -1,4 +1,5 @@
-// An editor far away: what it sends arrives later, twice, or not until it is sent again; what it hears it applies when it likes.
+// An editor far away: what it sends arrives later, twice, or not until it is sent again; what it
+// hears it applies when it likes.
 import { ChangeSet, EditorState, EditorSelection, collab, getSyncedVersion, history, receiveUpdates, redo, sendableUpdates, undo } from "./packages.mjs";
 import { edits, insertion, must, rename } from "./ledger.mjs";
 
@@ -141,13 +142,19 @@ export class Editor {
     return { from: places[at], to: places[end] };
   }
 
-  /** Everything that is not confirmed, on its way. It may be sent a second time before the first is confirmed. */
+  /**
+   * Everything that is not confirmed, on its way. It may be sent a second time before the first is
+   * confirmed.
+   */
   send() {
     const updates = sendableUpdates(this.state).map(({ clientID, changes }) => ({ clientID, changes: changes.toJSON() }));
     if (updates.length > 0) this.outbox.push({ version: this.version, updates, made: this.own.made.length });
   }
 
-  /** The next push reaches the line; the version the server answers with, or nothing if the answer is lost. */
+  /**
+   * The next push reaches the line; the version the server answers with, or nothing if the answer
+   * is lost.
+   */
   async deliver(documentId, push = this.outbox.shift(), line = this.line) {
     const { version, updates, made } = push;
     const answer = await line.call("document:push", { documentId, version, updates });
@@ -157,7 +164,10 @@ export class Editor {
     return answer.version;
   }
 
-  /** The connection is gone, with everything that was on its way; what was heard may be forgotten too. */
+  /**
+   * The connection is gone, with everything that was on its way; what was heard may be forgotten
+   * too.
+   */
   part(dice) {
     this.line?.close();
     this.line = null;

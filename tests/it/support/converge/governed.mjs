@@ -1,6 +1,7 @@
-// Sessions under every rule of review at once: requests that run out of time or are given more, votes, policies that change, words
-// that are frozen, rules, undo and proposing again, while people type and the server may be killed. What is told is held against
-// the rules in `hearing.mjs`, what was kept in `docket.mjs`.
+// Sessions under every rule of review at once: requests that run out of time or are given more,
+// votes, policies that change, words that are frozen, rules, undo and proposing again, while people
+// type and the server may be killed. What is told is held against the rules in `hearing.mjs`, what
+// was kept in `docket.mjs`.
 import { setTimeout as pause } from "node:timers/promises";
 import { Dice } from "./dice.mjs";
 import { Docket } from "./docket.mjs";
@@ -14,7 +15,10 @@ const MOST_REQUESTS = 8;
 const MOST_EXTENSIONS = 3;
 /** A look counts for 15 s after it was said. */
 const LOOK_MS = 14_000;
-/** What the server may say of a decision: others decided, typed, froze words or changed settings meanwhile. */
+/**
+ * What the server may say of a decision: others decided, typed, froze words or changed settings
+ * meanwhile.
+ */
 const REFUSALS = ["not_found", "not_allowed", "expired", "already_resolved", "invalid_decision", "stale_preview", "conflicted"];
 const HAPPENED = ["expired", "voted", "ruled", "shown", "froze", "frozen", "configured", "reopened", "extended", "looked", "withdrawn", "remembered", "forced", "edited", "rivals", "already_resolved", "not_allowed", "conflicted", "stale_preview", "invalid_decision"];
 

@@ -1,5 +1,6 @@
-// What is told of a document under review, held against the rules as it comes, in the order in which it comes: no change of a
-// tool touches frozen words, nothing is applied of a request that has ended, nothing expires before its time.
+// What is told of a document under review, held against the rules as it comes, in the order in
+// which it comes: no change of a tool touches frozen words, nothing is applied of a request that
+// has ended, nothing expires before its time.
 import { must } from "./ledger.mjs";
 import { Mirror } from "./mirror.mjs";
 import { ChangeSet } from "./packages.mjs";

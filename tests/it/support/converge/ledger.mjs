@@ -1,6 +1,7 @@
-// What a session must come to. Every unit of text has a name of its own, given where it was typed. From the updates that the
-// server committed the ledger knows which names belong to each version, and holds every update against what its author did:
-// it brings exactly the units that were typed, once, and takes exactly those that were deleted.
+// What a session must come to. Every unit of text has a name of its own, given where it was typed.
+// From the updates that the server committed the ledger knows which names belong to each version,
+// and holds every update against what its author did: it brings exactly the units that were typed,
+// once, and takes exactly those that were deleted.
 import { ChangeSet, Text } from "./packages.mjs";
 
 /** Something that must never be. */
@@ -20,7 +21,10 @@ export function edits(changes) {
 /** All that is inserted, left to right. */
 export const insertion = (changes) => edits(changes).reduceRight((text, [, , inserted]) => text + inserted, "");
 
-/** The names after `changes`; those of the inserted units are given. What was deleted is put into `gone`. */
+/**
+ * The names after `changes`; those of the inserted units are given. What was deleted is put into
+ * `gone`.
+ */
 export function rename(names, changes, inserted, gone = []) {
   const after = [...names];
   let end = inserted.length;

@@ -7,7 +7,10 @@ import { must } from "./ledger.mjs";
 const PATIENCE_MS = 60_000;
 /** Between two attempts to reach a server that is not there. */
 const AGAIN_MS = 100;
-/** The longest time that this process did nothing, by which a machine that stands still is told from a server that does. */
+/**
+ * The longest time that this process did nothing, by which a machine that stands still is told from
+ * a server that does.
+ */
 const still = monitorEventLoopDelay();
 still.enable();
 export const standstill = () => `this process stood still for up to ${Math.round(still.max / 1e6)} ms`;
@@ -21,7 +24,10 @@ export function late(promise, what) {
 }
 
 export class Line {
-  /** A line with the `user` whose session the server has registered; without one if it was lost before. Runs of which something comes are added to `runs`. */
+  /**
+   * A line with the `user` whose session the server has registered; without one if it was lost
+   * before. Runs of which something comes are added to `runs`.
+   */
   static async connect({ url, token, sessionId, documentId, polling, runs, failed }) {
     const line = new Line();
     const transports = polling ? ["polling", "websocket"] : ["websocket"];
@@ -30,7 +36,10 @@ export class Line {
     line.documentId = documentId;
     /** The version this connection has been told of; none before it joins. */
     line.at = null;
-    /** `hear(version, update)` is told each update in order, `mirror` everything that moves pending changes. */
+    /**
+     * `hear(version, update)` is told each update in order, `mirror` everything that moves pending
+     * changes.
+     */
     line.ear = { hear() {} };
     line.lost = new Promise((resolve) => line.socket.on("disconnect", (reason) => resolve({ lost: true, reason })));
     const guard = (take) => (message) => {
@@ -51,7 +60,8 @@ export class Line {
     line.socket.on("claudeResponse", ({ requestId }) => runs.add(requestId));
     const registered = new Promise((resolve, refuse) => {
       line.socket.on("sessionRegistered", resolve);
-      // A server that is not there just now is tried again, as every client does; what it refuses stays refused.
+      // A server that is not there just now is tried again, as every client does; what it refuses
+      // stays refused.
       line.socket.on("connect_error", (error) => {
         if (error.type === "TransportError") setTimeout(() => line.socket.connect(), AGAIN_MS);
         else refuse(error);

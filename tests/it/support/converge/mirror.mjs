@@ -1,4 +1,5 @@
-// The server's side of a document as the browser keeps it: web/src/editor/sync/synced.ts itself, fed from a line as liveDocument.ts feeds it.
+// The server's side of a document as the browser keeps it: web/src/editor/sync/synced.ts itself,
+// fed from a line as liveDocument.ts feeds it.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { must } from "./ledger.mjs";
@@ -51,7 +52,8 @@ export class Mirror {
     const misfits = this.synced.replace(requests);
     must(misfits.length === 0, () => `at version ${version} a request of version ${misfits[0].version} does not fit ${JSON.stringify(this.synced.doc.toString())}: ${JSON.stringify(misfits[0].hunks.filter((hunk) => isOpen(hunk.status) && !fits(hunk, this.synced.doc)))}`);
     this.waiting = null;
-    // A request told before the answer is in the answer, at a newer version, if it can still be decided.
+    // A request told before the answer is in the answer, at a newer version, if it can still be
+    // decided.
     const isOld = ([what, message]) => what === "request" && message.version < version;
     waiting.filter((it) => !isOld(it)).forEach(([what, message]) => this[what](message));
   }

@@ -1,4 +1,5 @@
-// The real packages, from the folder named on the command line, where the editor's own build installed them.
+// The real packages, from the folder named on the command line, where the editor's own build
+// installed them.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 

@@ -1,4 +1,5 @@
-// One session: some editors, a document, and everything that can go wrong between them, as the seed has it.
+// One session: some editors, a document, and everything that can go wrong between them, as the seed
+// has it.
 import { setImmediate as turn } from "node:timers/promises";
 import { FOUND } from "./cases.mjs";
 import { Dice } from "./dice.mjs";
@@ -15,7 +16,10 @@ export function kind(seed) {
     cut: dice.chance(0.1),
     /** Changes of a model are pending while people type. */
     reviewed: dice.chance(0.3),
-    /** Nobody waits for the server: pushes race. Otherwise the seed alone decides what happens when, but for a killed server. */
+    /**
+     * Nobody waits for the server: pushes race. Otherwise the seed alone decides what happens when,
+     * but for a killed server.
+     */
     racing: dice.chance(0.5),
     people: 2 + dice.below(5),
     /** What was accepted is taken back now and then. */
@@ -52,7 +56,9 @@ export class Session extends Stage {
     return { text, people: kind.people };
   }
 
-  /** The proposed text with other words in it, so that proposing it is a change in several places. */
+  /**
+   * The proposed text with other words in it, so that proposing it is a change in several places.
+   */
   garble(text) {
     return text.replace(/[^\s]+/g, (word) => (this.dice.chance(0.2) ? this.dice.words(2).replace(/[\r\n]/g, " ") : word));
   }
@@ -118,7 +124,9 @@ export class Session extends Stage {
     if (count > 0) this.log(`${editor.name} applies ${count}, now at ${editor.version}`);
   }
 
-  /** Loses the connection; often with a push on its way, of which nobody knows whether it arrived. */
+  /**
+   * Loses the connection; often with a push on its way, of which nobody knows whether it arrived.
+   */
   async part(editor) {
     this.count.parted++;
     if (this.dice.chance(0.7)) editor.send();
@@ -212,7 +220,10 @@ export class Session extends Stage {
     this.log(`${editor.name} takes ${hunk} back: ${code ?? answer.status}`);
   }
 
-  /** SIGKILL, often with pushes on their way. What was acknowledged, or only seen, must be there afterwards. */
+  /**
+   * SIGKILL, often with pushes on their way. What was acknowledged, or only seen, must be there
+   * afterwards.
+   */
   async cut() {
     this.count.cuts++;
     const there = this.editors.filter(({ line }) => line);

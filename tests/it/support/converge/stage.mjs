@@ -1,4 +1,5 @@
-// Where a session takes place: the document, its editors and their lines, how they come and go, and how it must end.
+// Where a session takes place: the document, its editors and their lines, how they come and go, and
+// how it must end.
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Dice } from "./dice.mjs";
@@ -7,13 +8,19 @@ import { Ledger, must } from "./ledger.mjs";
 import { Line, late, standstill } from "./line.mjs";
 import { Mirror } from "./mirror.mjs";
 
-/** How a line ends that neither side ended, as when the machine stands still for as long as a heartbeat takes. */
+/**
+ * How a line ends that neither side ended, as when the machine stands still for as long as a
+ * heartbeat takes.
+ */
 const BY_NOBODY = ["ping timeout", "transport close", "transport error"];
 
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
 export class Stage {
-  /** `desk` has `url`, `tokens`, `proposals` and, if it can be killed, `cut()`; `kind` says whether things race. */
+  /**
+   * `desk` has `url`, `tokens`, `proposals` and, if it can be killed, `cut()`; `kind` says whether
+   * things race.
+   */
   constructor({ seed, desk, kind, stock = false }) {
     this.seed = seed;
     this.desk = desk;
@@ -63,7 +70,10 @@ export class Stage {
     }
   }
 
-  /** Whoever loses a line that the server did not end comes again, as every client does. How often that may be, the caller says. */
+  /**
+   * Whoever loses a line that the server did not end comes again, as every client does. How often
+   * that may be, the caller says.
+   */
   cutOff(who, { reason }) {
     must(BY_NOBODY.includes(reason), `${who} was cut off: ${reason}`);
     this.count.cutOff++;

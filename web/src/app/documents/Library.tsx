@@ -37,7 +37,10 @@ const create = async () => {
 
 /** Documents that are seen at a glance; of more, the list can be searched. */
 const AT_A_GLANCE = 7
-/** Nobody tells this page what waits in documents that are not open: it asks while it is looked at, and for who wants to be notified. */
+/**
+ * Nobody tells this page what waits in documents that are not open: it asks while it is looked at,
+ * and for who wants to be notified.
+ */
 const REFRESH_MS = 20_000
 
 export function Library() {

@@ -36,7 +36,10 @@ export const EXPIRIES: readonly { expiresIn: string; name: string }[] = [
 export const roleName = (role: Role): string =>
   ROLES.find((other) => other.role === role)?.name ?? role
 
-/** A link that opens where it was made, as this page is reached; the secret stays behind the `#`, which is never sent. */
+/**
+ * A link that opens where it was made, as this page is reached; the secret stays behind the `#`,
+ * which is never sent.
+ */
 export function linkOf(
   issued: Pick<IssuedToken, 'url'>,
   origin: string,

@@ -16,7 +16,10 @@ export function choose(name: string | null): void {
   useModel.setState({ chosen: name })
 }
 
-/** What to send along with a question: nothing if the default is meant, or if the server has no such model any more. */
+/**
+ * What to send along with a question: nothing if the default is meant, or if the server has no such
+ * model any more.
+ */
 export function chosenModel(): string | undefined {
   const { chosen } = useModel.getState()
   return chosen !== null && useSession.getState().me?.models.includes(chosen) ? chosen : undefined

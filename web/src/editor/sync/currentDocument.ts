@@ -9,7 +9,10 @@ export interface Current {
   readonly version: number
   /** Everything typed here has reached the server. */
   readonly settled: boolean
-  /** The server's side of it, for mapping what the server says of a version; nothing until it is loaded. */
+  /**
+   * The server's side of it, for mapping what the server says of a version; nothing until it is
+   * loaded.
+   */
   readonly synced: Synced | null
   /** Shows changes as the server has just said they are. */
   redraw(): void

@@ -1,4 +1,7 @@
-/** One open document: joins it, keeps text and pending changes in step with the server, sends what is typed, survives breaks. */
+/**
+ * One open document: joins it, keeps text and pending changes in step with the server, sends what
+ * is typed, survives breaks.
+ */
 import { getSyncedVersion, receiveUpdates, sendableUpdates } from '@codemirror/collab'
 import type { ChangeSet, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
@@ -47,7 +50,10 @@ const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'
 export class LiveDocument {
   readonly view = new EditorView()
   synced: Synced | null = null
-  /** False while an answer to `document:open` or `document:resync` is awaited; events wait in `queue`. */
+  /**
+   * False while an answer to `document:open` or `document:resync` is awaited; events wait in
+   * `queue`.
+   */
   private joined = false
   private joining = false
   private queue: QueuedEvent[] = []
@@ -149,7 +155,10 @@ export class LiveDocument {
     }
   }
 
-  /** What was typed in the last moment still goes out; where it cannot, it is kept for the next visit. */
+  /**
+   * What was typed in the last moment still goes out; where it cannot, it is kept for the next
+   * visit.
+   */
   private sendLastWords(): void {
     if (this.settled) return
     const keep = () => stash(localStorage, this.id, unsentWords(unsent))
@@ -257,7 +266,10 @@ export class LiveDocument {
     })
   }
 
-  /** One `receiveUpdates` for each update, all shown at once: words and changes never disagree on screen. */
+  /**
+   * One `receiveUpdates` for each update, all shown at once: words and changes never disagree on
+   * screen.
+   */
   private apply({ from, updates, hunks }: DocumentUpdates): void {
     const synced = this.synced!
     const known = synced.version - from
@@ -345,7 +357,8 @@ export class LiveDocument {
   private async pushFailed(error: unknown): Promise<void> {
     const code = error instanceof CallError ? error.code : 'unknown'
     if (code === 'offline') return
-    // The server will never take these words as they are: load its text and give the words back to the writer.
+    // The server will never take these words as they are: load its text and give the words back to
+    // the writer.
     if (REFUSED.has(code)) return this.reload()
     await new Promise((resume) => setTimeout(resume, RETRY_MS))
     if (code === 'timeout' && this.wire.connected) await this.join()

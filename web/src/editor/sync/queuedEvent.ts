@@ -1,4 +1,7 @@
-/** What the server tells of a document while the answer to `document:open` is on its way: it waits for that. */
+/**
+ * What the server tells of a document while the answer to `document:open` is on its way: it waits
+ * for that.
+ */
 import type {
   ToolApprovalRequest,
   ToolApprovalResolved,
@@ -23,8 +26,8 @@ export type QueuedEvent =
   | { done: ToolApprovalResolved }
 
 /**
- * A request told before the answer is in the answer, at a newer version, if it can still be decided; so are the settings, and what is
- * being written.
+ * A request told before the answer is in the answer, at a newer version, if it can still be
+ * decided; so are the settings, and what is being written.
  */
 export function isOlder(message: QueuedEvent, version: number): boolean {
   if ('request' in message) return message.request.version < version

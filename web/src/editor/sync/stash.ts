@@ -1,4 +1,7 @@
-/** Words that could not be sent before their document was closed, kept on this device until they are offered back. */
+/**
+ * Words that could not be sent before their document was closed, kept on this device until they are
+ * offered back.
+ */
 
 const KEY = 'copydesk:unsent:'
 

@@ -1,4 +1,7 @@
-/** Keeps every local change on whole characters: the server refuses half an emoji, and it would be sent again for ever. */
+/**
+ * Keeps every local change on whole characters: the server refuses half an emoji, and it would be
+ * sent again for ever.
+ */
 import { EditorState, type ChangeSpec, type Text, Transaction } from '@codemirror/state'
 import type { TransactionSpec } from '@codemirror/state'
 

@@ -1,4 +1,7 @@
-/** The server's side of an open document: its text, version and pending hunks, exactly as the server has them. Pure. */
+/**
+ * The server's side of an open document: its text, version and pending hunks, exactly as the server
+ * has them. Pure.
+ */
 import { ChangeSet, type ChangeDesc, Text } from '@codemirror/state'
 import { fits, inOrder, isOpen, rebaseHunk, received } from '../../review/changes/hunk.ts'
 import { follow } from '../../frozen/ranges.ts'
@@ -48,7 +51,10 @@ export class Synced {
     this.accept([...this.hunks.filter((hunk) => !gone.has(hunk.id)), ...put])
   }
 
-  /** A newly announced request. The server sends it in step with the updates, so its positions are of our version. */
+  /**
+   * A newly announced request. The server sends it in step with the updates, so its positions are
+   * of our version.
+   */
   add(request: ToolApprovalRequest): void {
     if (request.version !== this.version)
       throw new OutOfStep(`request at version ${request.version}, we are at ${this.version}`)
@@ -59,7 +65,10 @@ export class Synced {
     ])
   }
 
-  /** The complete list of an `ack`: what is not in it is gone. Returns the requests that cannot be drawn. */
+  /**
+   * The complete list of an `ack`: what is not in it is gone. Returns the requests that cannot be
+   * drawn.
+   */
   replace(
     requests: readonly ToolApprovalRequest[],
     streaming: readonly Hunk[] = [],

@@ -1,4 +1,6 @@
-/** Whose yes a request needs, and how many it has: nothing where anybody who reviews decides alone. */
+/**
+ * Whose yes a request needs, and how many it has: nothing where anybody who reviews decides alone.
+ */
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { votedOf } from '../state/votes.ts'
 import { consentOf } from '../wording/permissions.ts'

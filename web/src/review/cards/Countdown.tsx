@@ -1,4 +1,6 @@
-/** How long the request still waits, who holds it by looking, and more time for those who need it. */
+/**
+ * How long the request still waits, who holds it by looking, and more time for those who need it.
+ */
 import { useEffect, useState } from 'react'
 import { useCapability, useSession, wire } from '../../session/store.ts'
 import { timeLeft, timeSpan } from '../../ui/timeFormat.ts'

@@ -43,7 +43,7 @@ function Row({ hunk, single }: { hunk: Hunk; single: boolean }) {
       <p className="words">
         <Quotation pieces={decidedHunkText(hunk)} />
       </p>
-      <p className="fate">
+      <p className="card-note">
         <span>
           {describeHunkOutcome(hunk, me)}
           {hunk.status === 'rejected' && reason !== '' && `: “${reason}”`}

@@ -71,7 +71,7 @@ export function HunkRow({ hunk, number, total, active, mayDecide, request }: Pro
               An owner can unfreeze them.
             </p>
           )}
-          {approved.words !== '' && <p className="fate">{approved.words}</p>}
+          {approved.words !== '' && <p className="card-note">{approved.words}</p>}
           {hunk.explanation && <p className="hunk-why">{hunk.explanation}</p>}
           {mayDecide ? (
             <Choices hunk={hunk} number={number} total={total} request={request} />
@@ -89,7 +89,8 @@ function Choices({ hunk, number, total, request }: Omit<Props, 'active' | 'mayDe
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
   const types = mayType(useReviewer())
-  if (types && editing === hunk.id) return <p className="fate">You are editing this in the text.</p>
+  if (types && editing === hunk.id)
+    return <p className="card-note">You are editing this in the text.</p>
   if (reasoning === hunk.id)
     return (
       <ReasonForm
@@ -251,7 +252,10 @@ function Size({ hunk }: { hunk: Hunk }) {
   )
 }
 
-/** A change in conflict is accepted only where its three texts are in view, so here it can only be rejected. */
+/**
+ * A change in conflict is accepted only where its three texts are in view, so here it can only be
+ * rejected.
+ */
 function waysFor(hunk: Hunk, number: number, request: ToolApprovalRequest): [Way, ...Way[]] {
   const reject: Way = {
     verdict: 'reject',

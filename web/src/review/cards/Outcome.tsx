@@ -1,4 +1,7 @@
-/** What people decided about a request, what the AI was told, and the ways back: undo, or propose again. */
+/**
+ * What people decided about a request, what the AI was told, and the ways back: undo, or propose
+ * again.
+ */
 import { canDecide, useDocument } from '../../editor/store.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'

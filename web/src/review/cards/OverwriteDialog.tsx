@@ -1,4 +1,7 @@
-/** Somebody changed words after they were accepted: what stands there, and what an undo would put in its place. */
+/**
+ * Somebody changed words after they were accepted: what stands there, and what an undo would put in
+ * its place.
+ */
 import { Dialog } from '../../ui/Dialog.tsx'
 import { undoAnyway, useOverwrite } from '../state/undo.ts'
 

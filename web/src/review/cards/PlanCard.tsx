@@ -57,7 +57,7 @@ export function PlanCard({ request }: { request: ToolApprovalRequest }) {
       ) : (
         <Edit text={edited} onChange={(text) => keep(text === planOf(request) ? null : text)} />
       )}
-      {held && <p className="fate">{held}</p>}
+      {held && <p className="card-note">{held}</p>}
       <div className="proposal-foot">
         {mayDecide && (
           <Decisions
@@ -77,7 +77,7 @@ function Edit({ text, onChange }: { text: string; onChange: (text: string) => vo
   const field = useFocusOnce<HTMLTextAreaElement>()
   const rows = Math.min(18, Math.max(4, text.split('\n').length + 1))
   return (
-    <label className="desk-field" onKeyDown={(event) => event.stopPropagation()}>
+    <label className="inbox-field" onKeyDown={(event) => event.stopPropagation()}>
       <span>The plan, in Markdown</span>
       <textarea
         className="field"

@@ -106,7 +106,7 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
           />
         ))}
       </ol>
-      {held && <p className="fate">{held}</p>}
+      {held && <p className="card-note">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
       <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
         {mayDecide && <All request={request} hunks={hunks} />}
@@ -115,7 +115,10 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
   )
 }
 
-/** Those that are no longer open, with who decided them; what lost its words can come back with them. */
+/**
+ * Those that are no longer open, with who decided them; what lost its words can come back with
+ * them.
+ */
 function AlreadyDecided({
   request,
   mayDecide,

@@ -1,4 +1,7 @@
-/** Words that go with a decision: why something is rejected, a note for the AI beside what is accepted, or an answer instead; and what happens to the rest. */
+/**
+ * Words that go with a decision: why something is rejected, a note for the AI beside what is
+ * accepted, or an answer instead; and what happens to the rest.
+ */
 import { useState } from 'react'
 import { useFocusOnce } from '../../ui/useFocusOnce.ts'
 import type { ToolApprovalResponse } from '../../wire/generated.ts'

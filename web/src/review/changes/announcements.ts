@@ -1,4 +1,7 @@
-/** A change that people have watched being written ends: that is said quietly, once. What grows on the screen is not read out. */
+/**
+ * A change that people have watched being written ends: that is said quietly, once. What grows on
+ * the screen is not read out.
+ */
 import { EditorView } from '@codemirror/view'
 import { plural } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest, ToolApprovalUpdate } from '../../wire/generated.ts'

@@ -1,4 +1,7 @@
-/** What somebody who reviews has noticed, so that a press decides only what they mean. Pure: the time is told. */
+/**
+ * What somebody who reviews has noticed, so that a press decides only what they mean. Pure: the
+ * time is told.
+ */
 import type { ReviewState } from './reviewField.ts'
 
 /** Nobody reacts sooner to what they did not expect. */
@@ -6,7 +9,10 @@ const NOTICE_MS = 400
 /** Who wrote so shortly ago may go on writing. */
 const WRITING_MS = 1_000
 
-/** What a press does: nothing, bring the change into view, decide it, say that it is decided, go on to the next. */
+/**
+ * What a press does: nothing, bring the change into view, decide it, say that it is decided, go on
+ * to the next.
+ */
 export type Press = 'nothing' | 'show' | 'decide' | 'tell' | 'go on'
 
 type Review = Pick<ReviewState, 'hunks' | 'active' | 'resolved'>
@@ -37,7 +43,10 @@ export class Attention {
     if (now - this.wroteAt < WRITING_MS) this.noticedAt = now + NOTICE_MS
   }
 
-  /** `went`: by an act of their own. Otherwise presses of the next moment are not meant for what is the active change now. */
+  /**
+   * `went`: by an act of their own. Otherwise presses of the next moment are not meant for what is
+   * the active change now.
+   */
   changed(before: Review, after: Review, went: boolean, now: number): void {
     const same =
       before.active === after.active && before.resolved?.hunk.id === after.resolved?.hunk.id

@@ -1,4 +1,7 @@
-/** Turns pending changes into decorations: what goes is struck, what comes is shown beside it, a mark stands in the margin. */
+/**
+ * Turns pending changes into decorations: what goes is struck, what comes is shown beside it, a
+ * mark stands in the margin.
+ */
 import type { Range, Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import type { Hunk, Part } from '../../wire/generated.ts'
@@ -43,7 +46,8 @@ export function buildDecorations(
       .join(' ')
     if (hunk.id === editing) drawEdit(deco, doc, hunk, look)
     else for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)
-    // A moved change has its buttons where its words are put in, and other changes between its places.
+    // A moved change has its buttons where its words are put in, and other changes between its
+    // places.
     const end = Math.min(isMoved(hunk) ? editRange(hunk).to : hunkTo(hunk), doc.length)
     const put = isMoved(hunk) ? hunk.parts.find((part) => part.insert !== '') : hunk.parts[0]
     const lines = (isMoved(hunk) || hunk.parts.length === 1) && !!put && isBlock(put, doc)
@@ -303,7 +307,8 @@ class LineMark extends WidgetType {
     mark.type = 'button'
     mark.tabIndex = -1
     mark.className = 'cm-hunk-mark'
-    // The panel and the bar offer the same as ordinary DOM; buttons inside editable text are poor for screen readers.
+    // The panel and the bar offer the same as ordinary DOM; buttons inside editable text are poor
+    // for screen readers.
     mark.setAttribute('aria-hidden', 'true')
     // Keeps the writer's caret where it is.
     mark.onmousedown = (event) => event.preventDefault()

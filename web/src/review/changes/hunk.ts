@@ -1,4 +1,7 @@
-/** How a pending change follows the text while people type. Pure; the server does exactly the same (`src/approvals/hunks/rebase.rs`). */
+/**
+ * How a pending change follows the text while people type. Pure; the server does exactly the same
+ * (`src/approvals/hunks/rebase.rs`).
+ */
 import type { ChangeSet, Text } from '@codemirror/state'
 import type { Hunk, HunkStatus, Part } from '../../wire/generated.ts'
 
@@ -90,8 +93,9 @@ export function received(hunk: Hunk, doc: Text): Hunk {
 }
 
 /**
- * Whether the server's positions can be drawn on this text; anything else means that we have lost step. Parts may lie over each
- * other: in conflict they reach outward, and the place of an insertion can come to lie inside words that were typed again.
+ * Whether the server's positions can be drawn on this text; anything else means that we have lost
+ * step. Parts may lie over each other: in conflict they reach outward, and the place of an
+ * insertion can come to lie inside words that were typed again.
  */
 export function fits(hunk: Hunk, doc: Text): boolean {
   for (const part of hunk.parts) {
@@ -102,7 +106,10 @@ export function fits(hunk: Hunk, doc: Text): boolean {
   return hunk.parts.length > 0
 }
 
-/** What stands now in the whole span of the hunk; in its two places, if it is moved. The server compares the same words. */
+/**
+ * What stands now in the whole span of the hunk; in its two places, if it is moved. The server
+ * compares the same words.
+ */
 export function currentText(hunk: Hunk, doc: Text): string {
   if (isMoved(hunk)) return hunk.parts.map((part) => doc.sliceString(part.from, part.to)).join('')
   return doc.sliceString(hunkFrom(hunk), hunkTo(hunk))

@@ -17,7 +17,10 @@ interface Span {
 /** Of a change taller than the page, so much has to be seen. */
 const ENOUGH = 0.4
 
-/** Whether a change that takes up `lines` is in view between two heights: its first line, and what follows as far as it fits. Pure. */
+/**
+ * Whether a change that takes up `lines` is in view between two heights: its first line, and what
+ * follows as far as it fits. Pure.
+ */
 export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
   const [first] = lines
   if (!first || bottom <= top) return false
@@ -28,7 +31,9 @@ export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
   return shown >= Math.min(height, (bottom - top) * ENOUGH) && (begins || first.top < top)
 }
 
-/** Whether somebody sees a change now: in the text, or in the panel where that lies over the text. */
+/**
+ * Whether somebody sees a change now: in the text, or in the panel where that lies over the text.
+ */
 export function isInView(view: EditorView, hunk: Hunk): boolean {
   const sheet = openSheet()
   if (!sheet && view.state.field(reviewField).shown !== 'markup') return false

@@ -1,4 +1,7 @@
-/** Review by keyboard: chords work in the text; Esc leaves it for the bar, where single letters work. */
+/**
+ * Review by keyboard: chords work in the text; Esc leaves it for the bar, where single letters
+ * work.
+ */
 import { EditorView, type KeyBinding } from '@codemirror/view'
 import { canWrite, useDocument } from '../../editor/store.ts'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'

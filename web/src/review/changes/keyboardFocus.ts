@@ -8,7 +8,10 @@ let byKey = false
 window.addEventListener('keydown', () => (byKey = true), { capture: true, passive: true })
 window.addEventListener('pointerdown', () => (byKey = false), { capture: true, passive: true })
 
-/** Once what goes now is gone: to where one came from, or where the review goes on. Who is somewhere else by then stays there. */
+/**
+ * Once what goes now is gone: to where one came from, or where the review goes on. Who is somewhere
+ * else by then stays there.
+ */
 function giveBack(from: Element | null): void {
   queueMicrotask(() => {
     for (const place of [from, reviewBar(), byKey ? getCurrent()?.view.contentDOM : null]) {
@@ -25,8 +28,11 @@ function enter(place: Element | null | undefined): void {
   else if (place instanceof HTMLElement) place.focus({ preventScroll: true })
 }
 
-/** For what is opened to write in: who leaves it is given back the place they came from. Where it is taken away from under somebody who
- * writes, nothing is: their next letters would be taken for decisions. */
+/**
+ * For what is opened to write in: who leaves it is given back the place they came from. Where it is
+ * taken away from under somebody who writes, nothing is: their next letters would be taken for
+ * decisions.
+ */
 export function useReturnFocus(): { leave: () => void; stay: () => void } {
   const [from] = useState(() => document.activeElement)
   const leaving = useRef(false)

@@ -1,4 +1,7 @@
-/** The marks in the margin: one for each line of the screen on which changes end, with their number where there are several. */
+/**
+ * The marks in the margin: one for each line of the screen on which changes end, with their number
+ * where there are several.
+ */
 import { ViewPlugin } from '@codemirror/view'
 
 interface Mark {

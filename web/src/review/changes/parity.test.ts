@@ -1,5 +1,6 @@
-// The server replays the same cases (`tests/hunks.rs`): both sides must move pending changes alike, or they drift apart.
-// After a deliberate change of the rules: COPYDESK_BLESS=1 npx vitest run parity
+// The server replays the same cases (`tests/hunks.rs`): both sides must move pending changes alike,
+// or they drift apart. After a deliberate change of the rules: COPYDESK_BLESS=1 npx vitest run
+// parity
 import { readFileSync, writeFileSync } from 'node:fs'
 import { ChangeSet, Text } from '@codemirror/state'
 import { expect, it } from 'vitest'

@@ -30,7 +30,10 @@ export const activeChanges = EditorView.updateListener.of(({ startState, state, 
   if (before) attention.changed(before, after, went, now)
 })
 
-/** A key or a button: `act` on the active change, if it is seen; otherwise it is brought into view, and that is all. */
+/**
+ * A key or a button: `act` on the active change, if it is seen; otherwise it is brought into view,
+ * and that is all.
+ */
 export function press(view: EditorView, act: (hunk: Hunk) => void): boolean {
   const hunk = activeHunk(view.state)
   const resolved = resolvedChange(view.state)

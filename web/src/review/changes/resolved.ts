@@ -1,4 +1,7 @@
-/** What becomes of the active change once it is decided: by oneself one goes on, by others it stays and says so. */
+/**
+ * What becomes of the active change once it is decided: by oneself one goes on, by others it stays
+ * and says so.
+ */
 import { EditorView } from '@codemirror/view'
 import { busyIds } from '../state/busy.ts'
 import { isWaiting, useReview } from '../state/store.ts'
@@ -37,7 +40,10 @@ export function decidedHere(view: EditorView, ids: readonly string[], after: str
   if (resolved && ids.includes(resolved.hunk.id)) goOn(view, after)
 }
 
-/** The active change was approved here and waits for others: on to the next that we have not approved. */
+/**
+ * The active change was approved here and waits for others: on to the next that we have not
+ * approved.
+ */
 export function leaveApproved(view: EditorView, ids: readonly string[], after: string): void {
   const { hunks, active } = view.state.field(reviewField)
   const say = () => view.dispatch({ effects: EditorView.announce.of(after) })

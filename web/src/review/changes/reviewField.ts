@@ -1,4 +1,7 @@
-/** The pending changes as the editor holds them: struck and inserted words drawn over the text, never in it. */
+/**
+ * The pending changes as the editor holds them: struck and inserted words drawn over the text,
+ * never in it.
+ */
 import {
   type ChangeDesc,
   EditorState,
@@ -19,7 +22,9 @@ export interface ReviewState {
   streaming: readonly Hunk[]
   /** The change that keys and the review bar act on. */
   active: string | null
-  /** The active change, when it is no longer open: it stays the active one until the person goes on. */
+  /**
+   * The active change, when it is no longer open: it stays the active one until the person goes on.
+   */
   resolved: ResolvedChange | null
   /** How the text is shown. */
   shown: TextView
@@ -118,7 +123,10 @@ function isOnlyMoved(before: ReviewState, now: Drawn, tr: Transaction): boolean 
   })
 }
 
-/** What is under somebody's eyes stays there: another change becomes the active one only by an act of their own. */
+/**
+ * What is under somebody's eyes stays there: another change becomes the active one only by an act
+ * of their own.
+ */
 function activeAfter(
   before: ReviewState,
   { hunks, active, resolved }: Drawn,
@@ -172,7 +180,9 @@ export function activeHunk(state: EditorState): Hunk | undefined {
   return value?.hunks.find((hunk) => hunk.id === value.active)
 }
 
-/** The same change where it is at this moment; the panel's copy may lag behind while somebody types. */
+/**
+ * The same change where it is at this moment; the panel's copy may lag behind while somebody types.
+ */
 export function asItIs(state: EditorState, hunk: Hunk): Hunk {
   return hunksOf(state).find(({ id }) => id === hunk.id) ?? hunk
 }
@@ -181,7 +191,10 @@ export function resolvedChange(state: EditorState): ResolvedChange | null {
   return state.field(reviewField, false)?.resolved ?? null
 }
 
-/** The change `step` places on, around the ends; from where `resolved` was, if that is the active one. */
+/**
+ * The change `step` places on, around the ends; from where `resolved` was, if that is the active
+ * one.
+ */
 export function neighbour(
   hunks: readonly Hunk[],
   active: string | null,
@@ -230,7 +243,10 @@ export function inHunk(state: EditorState, from: number, to: number): boolean {
   return hunksOf(state).some(covers) || streamingOf(state).some(covers)
 }
 
-/** What is shown as proposed is not the text: it can be read, and typed into only where what goes is in view. */
+/**
+ * What is shown as proposed is not the text: it can be read, and typed into only where what goes is
+ * in view.
+ */
 const onlyRead = EditorState.changeFilter.of(
   (tr) =>
     tr.annotation(Transaction.remote) === true ||

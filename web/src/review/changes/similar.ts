@@ -1,4 +1,7 @@
-/** Which changes can be decided together: corrections, the same words by the same words, those of one paragraph. Pure. */
+/**
+ * Which changes can be decided together: corrections, the same words by the same words, those of
+ * one paragraph. Pure.
+ */
 import type { Text } from '@codemirror/state'
 import type { Hunk } from '../../wire/generated.ts'
 import { hunkFrom, hunkTo } from './hunk.ts'
@@ -18,7 +21,10 @@ export function alike(hunks: readonly Hunk[], hunk: Hunk): Hunk[] {
 const wordsOf = ({ parts }: Hunk): string =>
   JSON.stringify(parts.map(({ base, insert }) => [base.trim(), insert.trim()]))
 
-/** The changes of the same paragraph, itself among them: as the server says, or as the text has them. */
+/**
+ * The changes of the same paragraph, itself among them: as the server says, or as the text has
+ * them.
+ */
 export function inParagraph(hunks: readonly Hunk[], hunk: Hunk, doc: Text): Hunk[] {
   const { group, request_id } = hunk
   const others = hunks.filter(canBeAccepted)

@@ -1,4 +1,7 @@
-/** A change as a short quotation: a few words before, what goes, what comes, a few words after. Pure. */
+/**
+ * A change as a short quotation: a few words before, what goes, what comes, a few words after.
+ * Pure.
+ */
 import type { Text } from '@codemirror/state'
 import { countWords } from '../../editor/textStatistics.ts'
 import type { Hunk } from '../../wire/generated.ts'

@@ -1,4 +1,7 @@
-/** What is there and what would be, side by side: for a request, or for the paragraph of one of its changes. */
+/**
+ * What is there and what would be, side by side: for a request, or for the paragraph of one of its
+ * changes.
+ */
 import { useDocument } from '../../editor/store.ts'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { Dialog } from '../../ui/Dialog.tsx'

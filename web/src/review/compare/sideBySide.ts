@@ -7,7 +7,9 @@ export interface Piece {
   text: string
 }
 
-/** What stands beside each other: mostly one paragraph, several where they are joined or divided. */
+/**
+ * What stands beside each other: mostly one paragraph, several where they are joined or divided.
+ */
 export interface Pair {
   original: Piece[]
   proposed: Piece[]

@@ -54,7 +54,10 @@ export const useBin = ofDocument.use
 /** What the desk is called where a document is named. */
 export const WORKSPACE_INBOX = 'desk'
 
-/** That of the desk: whatever has ended, for what was approved has no text in which it could be found again. */
+/**
+ * That of the desk: whatever has ended, for what was approved has no text in which it could be
+ * found again.
+ */
 export function inboxBin(keep: NonNullable<BinPlace['keep']>): BinPlace {
   // They hold whole files.
   return {
@@ -118,7 +121,10 @@ async function read(
 const refusedOnly = (request: ToolApprovalRequest): ToolApprovalRequest =>
   isWaiting(request) ? { ...request, hunks: request.hunks.filter(isRefused) } : request
 
-/** What was read, with what has happened since: new ones at the top, those that are open again gone. Pure. */
+/**
+ * What was read, with what has happened since: new ones at the top, those that are open again gone.
+ * Pure.
+ */
 export function inBin(
   read: readonly ToolApprovalRequest[],
   filter: Filter,
@@ -143,7 +149,10 @@ export function inBin(
     .toSorted((a, b) => (a.request_id < b.request_id ? 1 : -1))
 }
 
-/** The newest requests that have ended, for the cards of the conversation: who decided, and the way back. */
+/**
+ * The newest requests that have ended, for the cards of the conversation: who decided, and the way
+ * back.
+ */
 export async function loadEnded(documentId: string): Promise<void> {
   try {
     const { requests } = await wire.call('approval:list', { documentId, limit: 50 })

@@ -5,7 +5,10 @@ import type { Current } from '../../editor/sync/currentDocument.ts'
 import { reviewField } from '../changes/reviewField.ts'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 
-/** Every call waits until the test answers it: the words on screen can be there before the answer is. */
+/**
+ * Every call waits until the test answers it: the words on screen can be there before the answer
+ * is.
+ */
 const calls: {
   event: string
   payload: unknown

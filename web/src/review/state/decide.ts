@@ -1,4 +1,7 @@
-/** Decisions go to the server, which applies them; here they are asked for, and their answers explained. */
+/**
+ * Decisions go to the server, which applies them; here they are asked for, and their answers
+ * explained.
+ */
 import { EditorView } from '@codemirror/view'
 import { getCurrent } from '../../editor/sync/currentDocument.ts'
 import { useSession, wire } from '../../session/store.ts'
@@ -127,7 +130,10 @@ function approved({ approvals }: Decided, ids: readonly string[], done: readonly
 
 const myself = (): string | undefined => useSession.getState().me?.user.id
 
-/** Makes a change of several parts one change for each part. Nothing is decided by it; until then it can be taken back. */
+/**
+ * Makes a change of several parts one change for each part. Nothing is decided by it; until then it
+ * can be taken back.
+ */
 export async function splitHunk(hunk: Hunk): Promise<boolean> {
   if (!canSplit(hunk)) {
     toast(whyWhole(hunk), { about: SPLIT })
@@ -157,7 +163,10 @@ const whyWhole = (hunk: Hunk): string =>
     ? 'Words that move are one change; it can’t be split.'
     : 'This change is in one place only; there is nothing to split.'
 
-/** To the first part, and says that there are several now; who went elsewhere meanwhile is only told. */
+/**
+ * To the first part, and says that there are several now; who went elsewhere meanwhile is only
+ * told.
+ */
 function goToPart(whole: Hunk, said: string): void {
   const view = getCurrent()?.view
   if (!view) return

@@ -1,4 +1,7 @@
-/** Half-written words: those that are to stand in place of a proposal, reasons, notes, answers. They are kept until they are sent or thrown away, whoever decides meanwhile. */
+/**
+ * Half-written words: those that are to stand in place of a proposal, reasons, notes, answers. They
+ * are kept until they are sent or thrown away, whoever decides meanwhile.
+ */
 import { useLayoutEffect, useReducer } from 'react'
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import type { Hunk } from '../../wire/generated.ts'
@@ -11,7 +14,9 @@ export interface Orphan {
 }
 
 export interface Drafts {
-  /** By what they are for ({@link draftOf}), as far as something else than the proposal was written. */
+  /**
+   * By what they are for ({@link draftOf}), as far as something else than the proposal was written.
+   */
   written: Readonly<Record<string, string>>
   /** Those that nothing is left to be done with: it was decided otherwise. */
   orphans: readonly Orphan[]
@@ -26,10 +31,15 @@ export const useDrafts = drafts()
 /** Those about what belongs to no document; they outlast every page. */
 export const useInboxDrafts = drafts()
 
-/** What is being written: words in a text, why something is rejected, a note beside an approval, an answer instead of running a tool, a field of its input. */
+/**
+ * What is being written: words in a text, why something is rejected, a note beside an approval, an
+ * answer instead of running a tool, a field of its input.
+ */
 export type Kind = 'edit' | 'reason' | 'note' | 'answer' | 'input'
 
-/** The name of what is written about a change or a request; the words for a change go by its own. */
+/**
+ * The name of what is written about a change or a request; the words for a change go by its own.
+ */
 export function draftOf(about: string, kind: Kind, field = ''): string {
   return kind === 'edit' ? about : [about, kind, field].filter(Boolean).join(' ')
 }
@@ -57,7 +67,8 @@ export function useDraft(
   store: DraftStore = useDrafts,
 ): readonly [string | undefined, (text: string | null) => void] {
   const [, drawAgain] = useReducer((times: number) => times + 1, 0)
-  // Not zustand's own hook: under Preact that one listens from the next frame on, and what is typed and sent before it would be sent without its words.
+  // Not zustand's own hook: under Preact that one listens from the next frame on, and what is typed
+  // and sent before it would be sent without its words.
   useLayoutEffect(
     () =>
       store.subscribe((now, before) => {
@@ -80,15 +91,18 @@ export function writeDraft(
   })
 }
 
-/** What became of a change or a request: itself, or in words. */
-type Fate = Hunk | string | undefined
+/** State of the change or request of a draft: the hunk itself, or a description. */
+type SubjectOutcome = Hunk | string | undefined
 
-/** The changes and requests that can still be decided: drafts about others are offered back, with what became of those. Pure. */
+/**
+ * The changes and requests that can still be decided: drafts about others are offered back, with
+ * what became of those. Pure.
+ */
 export function orphaned(
   drafts: Drafts,
   open: ReadonlySet<string>,
   sending: ReadonlySet<string>,
-  find: (about: string) => Fate,
+  find: (about: string) => SubjectOutcome,
 ): Drafts {
   const isLost = (draft: string) =>
     !open.has(subject(draft).about) && !sending.has(subject(draft).about)
@@ -104,7 +118,7 @@ export function orphaned(
   }
 }
 
-function why(draft: string, find: (about: string) => Fate): string {
+function why(draft: string, find: (about: string) => SubjectOutcome): string {
   const { about, doing } = subject(draft)
   const found = find(about)
   const became = typeof found === 'object' ? describeHunkOutcome(found) : found
@@ -115,7 +129,10 @@ export function forgetOrphan(id: string, store: DraftStore = useDrafts): void {
   store.setState(({ orphans }) => ({ orphans: orphans.filter((orphan) => orphan.id !== id) }))
 }
 
-/** Everything that is half-written or was offered back, in the order it was written: for somebody who is about to lose sight of it. */
+/**
+ * Everything that is half-written or was offered back, in the order it was written: for somebody
+ * who is about to lose sight of it.
+ */
 export function halfWritten(stores: readonly DraftStore[] = [useDrafts, useInboxDrafts]): string[] {
   const texts = stores
     .map((store) => store.getState())

@@ -1,4 +1,7 @@
-/** What is open in the panel: the sheet on a phone, the change being edited, the one being rejected with a reason. */
+/**
+ * What is open in the panel: the sheet on a phone, the change being edited, the one being rejected
+ * with a reason.
+ */
 import { create } from 'zustand'
 
 /** Several changes that are shown before they are decided. */

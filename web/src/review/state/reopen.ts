@@ -15,7 +15,10 @@ import { usePanel } from './panel.ts'
 /** Changes that found no place when they were last proposed again. */
 export const useUnplacedHunks = create<{ ids: ReadonlySet<string> }>()(() => ({ ids: new Set() }))
 
-/** A suggestion ended because its words were deleted, perhaps by a slip of the hand: they may come back, and it can too. */
+/**
+ * A suggestion ended because its words were deleted, perhaps by a slip of the hand: they may come
+ * back, and it can too.
+ */
 export function notifyIfObsolete(
   known: ToolApprovalRequest | undefined,
   { status, hunks }: ToolApprovalResolved,

@@ -6,7 +6,10 @@ import type {
   HunkResponse,
 } from '../../wire/generated.ts'
 
-/** What happens to the changes of the same request that a decision does not name; missing: they stay open. */
+/**
+ * What happens to the changes of the same request that a decision does not name; missing: they stay
+ * open.
+ */
 export type Rest = 'accept' | 'reject' | undefined
 
 /** What else a decision about one change can carry. */

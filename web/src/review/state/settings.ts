@@ -69,7 +69,9 @@ export async function configure(wish: Omit<ChangeSettings, 'documentId'>): Promi
   }
 }
 
-/** The server's own settings; everybody is told. Answers what the server said against it, if it did. */
+/**
+ * The server's own settings; everybody is told. Answers what the server said against it, if it did.
+ */
 export async function configureServer(wish: SetSettings): Promise<string | null> {
   try {
     await wire.call('settings:set', wish)

@@ -43,7 +43,10 @@ export function applyRequest(state: Requests, request: ToolApprovalRequest): Req
   }
 }
 
-/** The complete lists of an ack: open cards that are not in it are gone, resolved ones stay readable. */
+/**
+ * The complete lists of an ack: open cards that are not in it are gone, resolved ones stay
+ * readable.
+ */
 export function applySnapshot(
   state: Requests,
   open: readonly ToolApprovalRequest[],
@@ -167,7 +170,9 @@ function withStates(hunks: readonly Hunk[], states: readonly HunkState[]): Hunk[
   return hunks.map((hunk) => withState(hunk, byId.get(hunk.id)))
 }
 
-/** Who decided, why and who voted come with the state; one that is open again was decided by nobody. */
+/**
+ * Who decided, why and who voted come with the state; one that is open again was decided by nobody.
+ */
 function withState(hunk: Hunk, state: HunkState | undefined): Hunk {
   if (!state) return hunk
   const { status, by, at, text, rule, feedback, votes } = state

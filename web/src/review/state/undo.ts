@@ -1,4 +1,7 @@
-/** Taking decisions back: from the toast, with Ctrl+Z in the order they were made, or at any later time. */
+/**
+ * Taking decisions back: from the toast, with Ctrl+Z in the order they were made, or at any later
+ * time.
+ */
 import { isolateHistory, undoDepth } from '@codemirror/commands'
 import type { EditorState } from '@codemirror/state'
 import { create } from 'zustand'
@@ -101,7 +104,10 @@ interface Act {
   landed?: readonly Landed[]
 }
 
-/** The decisions made here, oldest first; known from the click on, because the words can change on screen before the answer comes. */
+/**
+ * The decisions made here, oldest first; known from the click on, because the words can change on
+ * screen before the answer comes.
+ */
 let acts: Act[] = []
 const MOST = 500
 
@@ -122,7 +128,10 @@ export function rememberDecision(done: Promise<readonly Landed[]>): void {
   getCurrent()?.view.dispatch({ annotations: isolateHistory.of('full') })
 }
 
-/** What others do can take steps of one's own typing away: the decisions come to stand after fewer of them. */
+/**
+ * What others do can take steps of one's own typing away: the decisions come to stand after fewer
+ * of them.
+ */
 export function followDepth(state: EditorState): void {
   const depth = undoDepth(state)
   for (const act of acts) act.depth = Math.min(act.depth, depth)
@@ -237,7 +246,10 @@ function showAgain(ids: readonly string[]): void {
   if (hunk) activate(view, hunk, { after: 'Taken back.' })
 }
 
-/** Takes accepted changes back, at any later time; over words that were touched since only when the person has seen them and says so again. */
+/**
+ * Takes accepted changes back, at any later time; over words that were touched since only when the
+ * person has seen them and says so again.
+ */
 export async function undo(
   request_id: string,
   hunks?: readonly string[],

@@ -3,7 +3,10 @@ import { useSession } from '../../session/store.ts'
 import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
 import { isWaitingHunk, useReview } from './store.ts'
 
-/** The votes that count as the change stands: words that somebody changed since were approved by nobody, until they are back. Pure. */
+/**
+ * The votes that count as the change stands: words that somebody changed since were approved by
+ * nobody, until they are back. Pure.
+ */
 export function countedVotes(
   { status, votes = [] }: Pick<Hunk, 'status' | 'votes'>,
   stands?: string,

@@ -1,4 +1,7 @@
-/** The decisions about a call as a whole that words can go with: what is sent, and what the AI is told. Pure; sending is handed in. */
+/**
+ * The decisions about a call as a whole that words can go with: what is sent, and what the AI is
+ * told. Pure; sending is handed in.
+ */
 import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/generated.ts'
 import type { Way } from '../cards/ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'

@@ -5,7 +5,10 @@ import { tally } from '../state/store.ts'
 /** In place of what is known only once the call has run. */
 export const RESULT = '(the result of the call)'
 
-/** The server's words for a decision as people read them before they send it; `otherwise` is what can be said without the server. */
+/**
+ * The server's words for a decision as people read them before they send it; `otherwise` is what
+ * can be said without the server.
+ */
 export function worded(exact: string, otherwise: string): string {
   const waiting = /^Waiting for approval\.\n?/
   // While something is open nothing is told yet; the list so far stands below what will be said.

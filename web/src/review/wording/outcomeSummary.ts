@@ -12,7 +12,10 @@ const DONE: Partial<Record<Hunk['status'], string>> = {
   obsolete: 'Its words are gone',
 }
 
-/** "Accepted by Bo, 14:02", "Accepted by your rule, 14:02"; nothing while it waits. `me` is who reads it. */
+/**
+ * "Accepted by Bo, 14:02", "Accepted by your rule, 14:02"; nothing while it waits. `me` is who
+ * reads it.
+ */
 export function describeHunkOutcome({ status, decided }: Hunk, me?: string): string {
   const done = DONE[status]
   if (!done) return ''
@@ -54,7 +57,10 @@ const ENDED: Partial<Record<ToolApprovalRequest['status'], string>> = {
   expired: 'Expired before anybody decided',
 }
 
-/** "4 changes: 2 accepted, 1 rejected by Ana and Bo, 1 expired": how a request stands or ended, and who had a hand in it. */
+/**
+ * "4 changes: 2 accepted, 1 rejected by Ana and Bo, 1 expired": how a request stands or ended, and
+ * who had a hand in it.
+ */
 export function outcomeSummary(
   { hunks, status, by, rule = null, unasked = null }: ToolApprovalRequest,
   me?: string,

@@ -21,14 +21,19 @@ export function useInboxReviewer(): Reviewer {
   return { id: me?.user.id, role: me?.role ?? 'viewer' }
 }
 
-/** Whether somebody may put in words of their own: an edit, another input, another plan. Who only reviews decides and does not type. */
+/**
+ * Whether somebody may put in words of their own: an edit, another input, another plan. Who only
+ * reviews decides and does not type.
+ */
 export const mayType = ({ role }: Reviewer): boolean => canWrite(role)
 
 /** What about a request says who may decide it. */
 type Matter = Pick<ToolApprovalRequest, 'policies' | 'author'> &
   Partial<Pick<ToolApprovalRequest, 'document_id' | 'preview_type'>>
 
-/** Why somebody whose role would let them decide has to leave it to others; `null`: they need not. */
+/**
+ * Why somebody whose role would let them decide has to leave it to others; `null`: they need not.
+ */
 export function reasonCannotDecide(
   { policies, author, document_id, preview_type }: Matter,
   { id, role }: Reviewer,
@@ -54,7 +59,10 @@ const WHO_DECIDES: Record<string, string> = {
   owner: 'An owner decides',
 }
 
-/** Who may decide, where that is not anybody who reviews, and how many have said yes of those who must. */
+/**
+ * Who may decide, where that is not anybody who reviews, and how many have said yes of those who
+ * must.
+ */
 export function consentOf(
   { policies, approvals }: Pick<ToolApprovalRequest, 'policies' | 'approvals'>,
   votes: Votes = { voted: 0, open: 0 },
@@ -85,7 +93,10 @@ export function onlookers(focus: readonly Person[], me: string | undefined): str
   return [...new Map(others.map(({ id, name }) => [id + name, name])).values()]
 }
 
-/** Whether somebody may have a request made again as their own: who could ask for it, and whose business it is. */
+/**
+ * Whether somebody may have a request made again as their own: who could ask for it, and whose
+ * business it is.
+ */
 export const mayAskAgain = (request: Matter, reviewer: Reviewer): boolean =>
   canWrite(reviewer.role) && (request.author.id === reviewer.id || mayDecide(request, reviewer))
 

@@ -32,7 +32,10 @@ export function approvedBy(votes: readonly HunkVote[], me: string | undefined): 
   return most.length === 0 ? '' : `Approved by ${listed(namesOf(most, me))}`
 }
 
-/** "Approved by Ana, one more person needed."; "Waits for an owner." where we cannot decide; nothing where anybody decides alone. */
+/**
+ * "Approved by Ana, one more person needed."; "Waits for an owner." where we cannot decide; nothing
+ * where anybody decides alone.
+ */
 export function votesWords(
   votes: readonly HunkVote[],
   needed: Needed,

@@ -1,10 +1,16 @@
 /** Which card a person is at: its countdown stands still, and only that one's. Pure. */
 
-/** A sign of attention: the keyboard is in a card, the pointer rests on it, or it came into view by scrolling. */
+/**
+ * A sign of attention: the keyboard is in a card, the pointer rests on it, or it came into view by
+ * scrolling.
+ */
 export type FocusSignal =
   { by: 'focus' | 'pointer'; card: string } | { by: 'scroll'; inView: readonly string[] }
 
-/** Where somebody is after a sign. Who writes in a card is there, wherever the pointer lies and whatever scrolls. */
+/**
+ * Where somebody is after a sign. Who writes in a card is there, wherever the pointer lies and
+ * whatever scrolls.
+ */
 export function followFocus(
   at: string | null,
   sign: FocusSignal,
@@ -17,7 +23,10 @@ export function followFocus(
   return waiting.find((card) => sign.inView.includes(card)) ?? at
 }
 
-/** Where somebody is once the cards are others: at the same one; if that is gone at the one that follows it, or at the last. */
+/**
+ * Where somebody is once the cards are others: at the same one; if that is gone at the one that
+ * follows it, or at the last.
+ */
 export function stay(
   at: string | null,
   before: readonly string[],

@@ -1,4 +1,7 @@
-/** The desk by keyboard: the same letters and chords as beside a text, about the card that has the focus. */
+/**
+ * The desk by keyboard: the same letters and chords as beside a text, about the card that has the
+ * focus.
+ */
 import { actionOf } from '../../review/changes/keyActions.ts'
 import { useBusy } from '../../review/state/busy.ts'
 import { mayDecide, mayType, type Reviewer } from '../../review/wording/permissions.ts'

@@ -1,4 +1,7 @@
-/** Half-written words about requests of the desk, once those are over: kept, and said so where somebody does not see it. */
+/**
+ * Half-written words about requests of the desk, once those are over: kept, and said so where
+ * somebody does not see it.
+ */
 import { useEffect, useState } from 'react'
 import { useBusy } from '../../review/state/busy.ts'
 import { forgetDrafts, orphaned, useInboxDrafts } from '../../review/state/drafts.ts'
@@ -46,7 +49,9 @@ export function useInboxOrphans(): void {
   }, [requests, busy, told])
 }
 
-/** Whether everything that waits has been told since we connected: a card that is not in it is gone. */
+/**
+ * Whether everything that waits has been told since we connected: a card that is not in it is gone.
+ */
 function useTold(): boolean {
   const online = useSession((session) => session.link === 'online')
   const [told, setTold] = useState(false)

@@ -28,7 +28,10 @@ export async function readRules(): Promise<void> {
   }
 }
 
-/** Reads them while the desk is open; once more when one has decided that was not there before, for nobody tells of new ones. */
+/**
+ * Reads them while the desk is open; once more when one has decided that was not there before, for
+ * nobody tells of new ones.
+ */
 export function useInboxRules(): InboxRuleList {
   const supported = useCapability('rules')
   const online = useSession((session) => session.link === 'online')

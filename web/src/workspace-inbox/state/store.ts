@@ -1,4 +1,7 @@
-/** Requests that belong to no document: files to write, commands to run. Everybody who may decide them is told. */
+/**
+ * Requests that belong to no document: files to write, commands to run. Everybody who may decide
+ * them is told.
+ */
 import { create } from 'zustand'
 import {
   applyRequest,
@@ -75,7 +78,10 @@ export function splitByWaiting(requests: Requests['requests']): {
   }
 }
 
-/** Keeps {@link useInbox} true: after every connect the server tells what waits, and later what becomes of it. */
+/**
+ * Keeps {@link useInbox} true: after every connect the server tells what waits, and later what
+ * becomes of it.
+ */
 export function watchInbox(wire: Wire): void {
   wire.on('sessionRegistered', () =>
     useInbox.setState(({ requests }) => ({

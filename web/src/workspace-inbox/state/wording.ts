@@ -8,7 +8,10 @@ import type { FileNow } from './store.ts'
 /** A command is named by its beginning. */
 const LONGEST = 60
 
-/** "Write src/a.txt", "Bash: echo done": what tells a card from the others, for who cannot see them side by side. */
+/**
+ * "Write src/a.txt", "Bash: echo done": what tells a card from the others, for who cannot see them
+ * side by side.
+ */
 export function scopeOf({
   tool_name,
   file_path,
@@ -60,7 +63,10 @@ export function undoneWords(
   return `Undone by ${undone.by.name}, ${timeAgo(undone.at, now)}${undone.forced ? ', over what was changed since' : ''}`
 }
 
-/** "Again: rejected by Bo before": what became of the one that was proposed again with this, as far as it is known. */
+/**
+ * "Again: rejected by Bo before": what became of the one that was proposed again with this, as far
+ * as it is known.
+ */
 export function againWords(earlier: Outcome | undefined): string {
   if (!earlier) return 'Again: proposed before'
   const undone = earlier.aftermath?.undone
@@ -69,7 +75,10 @@ export function againWords(earlier: Outcome | undefined): string {
   return `Again: ${outcome.charAt(0).toLowerCase()}${outcome.slice(1)} before`
 }
 
-/** Asks whether an undo is to overwrite what somebody has changed since; a new file is taken away again. */
+/**
+ * Asks whether an undo is to overwrite what somebody has changed since; a new file is taken away
+ * again.
+ */
 export function overwriteQuestion(
   { original_content }: Pick<ToolApprovalRequest, 'original_content'>,
   { file_path, exists }: Pick<FileNow, 'file_path' | 'exists'>,

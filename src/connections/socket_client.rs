@@ -1,5 +1,4 @@
-//! Client session: one socket.io client over any transport, the messages that wait for it, and its
-//! end.
+//! Client of socket.io over any transport, the messages that wait for it, and its end.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +13,7 @@ use super::account::{HeldBytes, NoRoom, PersonAccount};
 use super::kept_bytes::KeptBytes;
 use super::pace::MessagePace;
 use super::places::{SessionPlace, UnknownPlace};
-use super::transport::TcpConnection;
+use super::tcp_connection::TcpConnection;
 use super::{EndReason, MESSAGE_BYTES, READER_MESSAGE_BYTES, UNKNOWN_MESSAGE_BYTES, lock};
 
 /// Bytes that may wait to be sent to one client, beyond the largest message among them.

@@ -12,7 +12,7 @@ use crate::ids::TokenId;
 use super::account::{HeldBytes, HeldFor, MemoryAccounts, NoRoom, PersonAccount};
 use super::outgoing_state::OutgoingState;
 use super::places::TransportPlace;
-use super::session::SocketClient;
+use super::socket_client::SocketClient;
 use super::{EndReason, lock};
 
 /// Longest wait for a request, or for the handshake after the upgrade, without a token.
