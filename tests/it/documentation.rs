@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{OWNER, TestServer, copydesk_command, give_up, modules, python};
+use crate::support::{Hand, OWNER, TestServer, copydesk_command, give_up, modules, python};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The address that pages name; the test's own server replaces it.
@@ -290,6 +290,9 @@ fn the_python_block_talks_to_this_server() {
     let copydesk = TestServer::plan().model("harper").flags(&["--approval-timeout", "1"]).start();
     let folder = tempfile::tempdir().unwrap();
     let document = imported(&copydesk, folder.path());
+    // The page does this in an earlier block.
+    let offered = json!({"tools": ["document"]}).to_string();
+    Hand::new(&copydesk, OWNER).says("PUT /api/v1/server-tools", &[], &offered).ok();
     let program = block.text.replace(WRITTEN_URL, copydesk.url());
     let output = Command::new(python)
         .args(["-c", &program])
