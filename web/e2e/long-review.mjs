@@ -1,4 +1,5 @@
-// A whole review, of 16 and of 60 changes: by the keyboard alone, by the mouse alone, by touch alone. Every change is in view when it is decided.
+// A whole review, of 16 and of 60 changes: by the keyboard alone, by the mouse alone, by touch
+// alone. Every change is in view when it is decided.
 import {
   Server,
   Writer,

@@ -1,4 +1,5 @@
-// Two people look at the same change and decide it shortly after each other, in two browsers: the later press decides nothing else.
+// Two people look at the same change and decide it shortly after each other, in two browsers: the
+// later press decides nothing else.
 // COPYDESK_RACES says how many rounds; the figures are printed.
 import {
   Server,
@@ -61,7 +62,10 @@ async function afresh(ana, bo) {
   return BATCH
 }
 
-/** Both look at the first change; one decides it, the other presses a moment later. Answers the decisions that nobody meant. */
+/**
+ * Both look at the first change; one decides it, the other presses a moment later. Answers the
+ * decisions that nobody meant.
+ */
 async function race(ana, bo, round) {
   const [first, second] = round % 2 === 0 ? [ana, bo] : [bo, ana]
   const delay = delayOf(round)

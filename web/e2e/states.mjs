@@ -1,4 +1,5 @@
-// States that a review comes into now and then: each can be reached, says what it should, and has no barrier.
+// States that a review comes into now and then: each can be reached, says what it should, and has
+// no barrier.
 import {
   Server,
   Writer,
@@ -66,7 +67,10 @@ await story(async (keep) => {
   same('errors in the pages', ana.errors, [])
 })
 
-/** Buttons at selected words; what failed is asked once more about the same words, also after a reload. */
+/**
+ * Buttons at selected words; what failed is asked once more about the same words, also after a
+ * reload.
+ */
 async function selection(ana) {
   const { page } = ana
   await selects(ana, 'recieved')

@@ -87,7 +87,10 @@ export class Server {
   }
 }
 
-/** A scripted model that answers what it is asked, by a regular expression each; its name for the server. */
+/**
+ * A scripted model that answers what it is asked, by a regular expression each; its name for the
+ * server.
+ */
 export function scripted(answers) {
   const tool = (new_content) => ({
     type: 'tool_use',

@@ -57,7 +57,10 @@ async function surplus(ana, when) {
   holds('it is said', (await saidTo(ana)).includes('Nothing to review.'))
 }
 
-/** With the mouse alone until Ctrl+Z: it is pressed on a button of the bar, in the panel, on a row, on nothing. */
+/**
+ * With the mouse alone until Ctrl+Z: it is pressed on a button of the bar, in the panel, on a row,
+ * on nothing.
+ */
 async function fromAnywhere(ana) {
   const { page } = ana
   const places = {

@@ -1,4 +1,5 @@
-// A document in which two people decide: each sees who approved a change and who is still needed, and takes back what is theirs.
+// A document in which two people decide: each sees who approved a change and who is still needed,
+// and takes back what is theirs.
 import {
   Server,
   Writer,
@@ -81,7 +82,10 @@ await story(async (keep) => {
   same('errors in the pages', [...ana.errors, ...bo.errors], [])
 })
 
-/** One approves one of three: both windows say whose approval there is, and the badge does not say that there is none. */
+/**
+ * One approves one of three: both windows say whose approval there is, and the badge does not say
+ * that there is none.
+ */
 async function votes(ana, bo) {
   await counts(ana, '0 of 2 approvals')
   await ana.choose(1)

@@ -112,7 +112,8 @@ impl Store {
     /// The updates that lead from version `from` to version `to`, one per version.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] if one is missing, [`StoreError::Database`] if the log cannot be read.
+    /// [`StoreError::Corrupt`] if one is missing, [`StoreError::Database`] if the log cannot be
+    /// read.
     pub async fn updates(
         &self,
         document: &DocumentId,

@@ -83,7 +83,10 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
-/** Changes of the text that wait, and requests that are no changes: all of them, and those that we have to decide. */
+/**
+ * Changes of the text that wait, and requests that are no changes: all of them, and those that we
+ * have to decide.
+ */
 function useWaiting(): Waiting {
   const hunks = useDocument((state) => state.hunks)
   const requests = useReview((state) => state.requests)

@@ -45,7 +45,10 @@ export function wordsFor(
   return { title, body: `AI for ${request.author.name}: ${request.prompt}` }
 }
 
-/** What has come to wait for us in documents that are not open, since the list was read before; each with its document. Pure. */
+/**
+ * What has come to wait for us in documents that are not open, since the list was read before; each
+ * with its document. Pure.
+ */
 export function moreWaiting(
   before: readonly DocumentLine[],
   now: readonly DocumentLine[],

@@ -1,4 +1,7 @@
-/** What becomes of the open document, as the page shows it. Words that never arrived are kept and offered back. */
+/**
+ * What becomes of the open document, as the page shows it. Words that never arrived are kept and
+ * offered back.
+ */
 import type { CallError } from '../../wire/socket.ts'
 import type { Role } from '../../wire/generated.ts'
 import { useDocument } from '../store.ts'

@@ -46,7 +46,10 @@ export const editActive = (view: EditorView): boolean => press(view, edit)
 export const splitActive = (view: EditorView): boolean =>
   press(view, (hunk) => void splitHunk(hunk))
 
-/** A conflict is never accepted by a stray key: it is shown, in the text and on its card, and the choice made there. */
+/**
+ * A conflict is never accepted by a stray key: it is shown, in the text and on its card, and the
+ * choice made there.
+ */
 export function accept(hunk: Hunk): void {
   if (hunk.status !== 'conflict') return void acceptHunk(hunk)
   usePanel.setState({ open: true, editing: null })

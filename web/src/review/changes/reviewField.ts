@@ -142,7 +142,8 @@ function activeAfter(
     return { active: (last ? following(hunks, last) : hunks[0])?.id ?? null, resolved: null }
   }
   if (resolved || !gone) return { active, resolved }
-  // A change that was split is not decided: its first part is the active one; and so is the whole, once its parts are joined.
+  // A change that was split is not decided: its first part is the active one; and so is the whole,
+  // once its parts are joined.
   const part = tr.docChanged
     ? undefined
     : hunks.find((hunk) => isPartOf(hunk, gone) || isPartOf(gone, hunk))

@@ -156,7 +156,10 @@ export function undoLastAct(): boolean {
   return act !== undefined && act.depth >= typed() && undoLastDecision()
 }
 
-/** Says what a decision did, with the way back; answers the words. `approvals`: how many each of the approved changes has and needs. */
+/**
+ * Says what a decision did, with the way back; answers the words. `approvals`: how many each of the
+ * approved changes has and needs.
+ */
 export function offerUndo(done: readonly Landed[], approvals?: Approvals): string {
   const said = [decidedWords(done), votedFor(done, approvals)].filter(Boolean).join(' ')
   if (said !== '') offer(said, done)
@@ -188,7 +191,10 @@ function votedFor(done: readonly Landed[], approvals: Approvals | undefined): st
   return votedWords(approvals, voted === 1 ? 'it' : `${voted} changes`)
 }
 
-/** Says that a change was split, or a request approved that waits for others, and keeps that for Ctrl+Z. */
+/**
+ * Says that a change was split, or a request approved that waits for others, and keeps that for
+ * Ctrl+Z.
+ */
 export function rememberAct(
   request_id: string,
   act: Pick<Landed, 'split' | 'whole'>,
@@ -229,7 +235,10 @@ async function takeBack(done: readonly Landed[]): Promise<void> {
   showAgain(ids)
 }
 
-/** Takes our approvals back, of what still waits for others. What somebody else has approved too since is accepted: that is not ours alone to take back by a key. */
+/**
+ * Takes our approvals back, of what still waits for others. What somebody else has approved too
+ * since is accepted: that is not ours alone to take back by a key.
+ */
 async function withdraw(request_id: string, voted: readonly string[]): Promise<void> {
   const hunks = useReview.getState().requests[request_id]?.hunks ?? []
   const open = hunks.filter((hunk) => voted.includes(hunk.id) && isWaitingHunk(hunk))

@@ -73,7 +73,9 @@ export function consentOf(
   return approvals.need > 1 ? [...who, countOf(approvals, votes)] : who
 }
 
-/** Of several changes each has approvals of its own: a count for all of them would belie the rows. */
+/**
+ * Of several changes each has approvals of its own: a count for all of them would belie the rows.
+ */
 function countOf({ have, need }: Approvals, { voted, open }: Votes): string {
   if (open > 1 && voted > 0 && have === 0) return `${voted} of ${open} approved by one`
   return `${have} of ${need} approvals`
