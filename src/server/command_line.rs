@@ -1,9 +1,11 @@
 //! Entry of the program: parses the command line, runs the command, and returns the exit code.
 
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::Result;
 use clap::Parser;
+use tokio::runtime::Builder;
 
 use super::{
     backup, check, claude, export, mcp_bridge, remote, serve, tokens, workspace, write_out,
@@ -13,17 +15,25 @@ use crate::config::ServerConfig;
 use crate::telemetry;
 
 /// Runs the command line of this process; returns its exit code.
-#[tokio::main]
-pub async fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let cli = CommandLine::parse();
     telemetry::start();
-    match run(cli).await {
+    let runtime = Builder::new_multi_thread().worker_threads(worker_threads()).enable_all().build();
+    let outcome = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(run(cli)));
+    match outcome {
         Ok(outcome) => ExitCode::from(outcome.code()),
         Err(error) => {
             eprintln!("copydesk: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns the number of threads that serve connections: one processor is left to the thread of the
+/// database and to long work. With as many as there are processors, these threads wake each other
+/// and the database's for every keystroke, which costs a third more than the work itself.
+fn worker_threads() -> usize {
+    thread::available_parallelism().map_or(1, |processors| processors.get() - 1).max(1)
 }
 
 /// Runs a command.

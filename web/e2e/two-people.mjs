@@ -36,7 +36,7 @@ const rowSays = (writer, number, words) =>
       writer.page
         .locator('.hunk-row')
         .nth(number - 1)
-        .locator('.badge, .fate')
+        .locator('.badge, .card-note')
         .allTextContents(),
     (all) => all.some((said) => said.includes(words)),
   )

@@ -2,7 +2,7 @@
  * A button with a menu of actions: arrow keys move, Esc closes, and the focus comes back to the
  * button.
  */
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Icon, type IconName } from './icons.tsx'
 
 export interface MenuItem {
@@ -23,9 +23,12 @@ export function Menu({ label, items }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
   const button = () => box.current?.querySelector('button')
+  // Before the next key comes: an arrow pressed at once moves in the menu.
+  useLayoutEffect(() => {
+    if (open) entries(box.current)[0]?.focus()
+  }, [open])
   useEffect(() => {
     if (!open) return
-    entries(box.current)[0]?.focus()
     const leave = (event: Event) =>
       event.target instanceof Node && !box.current?.contains(event.target) && setOpen(false)
     document.addEventListener('pointerdown', leave)
