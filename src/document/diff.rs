@@ -8,7 +8,9 @@
 //! a single one, with a part for each changed place. Sentences that split, merge or change places
 //! are one hunk (`clusters`), and so are changes that read only together (`dependents`). Changes
 //! are never joined across the end of a paragraph, except that words removed in one place and put
-//! in at another are one hunk, of kind `moved` (`moves`). A new paragraph is one change, and so is
+//! in at another are one hunk, of kind `moved` (`moves`). A paragraph that becomes several, such as
+//! a list, is one change, and so is a heading with its paragraph, if both are new or both removed
+//! (`neighbours`). Any other new paragraph is one, and so is
 //! one that is removed; a very long one is several, cut at the ends of sentences
 //! (`split_paragraphs`). A very long sentence is cut at the best places there are (`split_points`).
 //!
@@ -26,6 +28,7 @@ mod dependents;
 mod draft;
 mod lcs;
 mod moves;
+mod neighbours;
 mod passages;
 mod pipeline;
 mod sentence;
@@ -115,7 +118,8 @@ fn cut_long(
     new: &str,
     hunks: Vec<HunkDraft>,
 ) -> Vec<HunkDraft> {
-    split_paragraphs::cut(place, split_paragraphs::cut_removed(place, new, hunks))
+    let cut = split_paragraphs::cut(place, split_paragraphs::cut_removed(place, new, hunks));
+    neighbours::joined(cut)
 }
 
 /// Returns the changes as [`diff_in_order`] does, with every added or removed paragraph in one

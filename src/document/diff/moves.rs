@@ -4,7 +4,7 @@
 //! (`split_paragraphs`); then they become one hunk. It stands in the list where the words are put
 //! in, so that the changes that put words in at one place keep their order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::align::likeness;
 use super::draft::{DiffLimits, DraftPart, HunkDraft, HunkKind};
@@ -32,6 +32,7 @@ pub(super) struct MoveHalves {
 impl MoveHalves {
     /// Finds the moves among `hunks`, which are in order and disjoint.
     pub fn of(hunks: Vec<HunkDraft>, limits: &DiffLimits) -> Self {
+        let hunks = with_moved_ends_apart(hunks);
         let pairs = MoveSearch::of(&hunks, limits).pairs();
         let mut halves: HashMap<usize, (usize, usize)> = HashMap::new();
         for (number, pair) in pairs.iter().enumerate() {
@@ -87,6 +88,51 @@ impl MoveHalves {
         }
         joined
     }
+}
+
+/// Takes a first or last part that only removes words, or only puts them in, out of its hunk, if
+/// the same words are put in, or removed, by a hunk or such a part elsewhere.
+fn with_moved_ends_apart(hunks: Vec<HunkDraft>) -> Vec<HunkDraft> {
+    let (mut removed, mut added) = (HashSet::new(), HashSet::new());
+    for part in hunks.iter().flat_map(ends) {
+        if part.insert.is_empty() {
+            removed.insert(part.base.trim().to_owned());
+        } else if part.base.is_empty() {
+            added.insert(part.insert.trim().to_owned());
+        }
+    }
+    let moves = |part: &DraftPart| {
+        let (words, elsewhere) =
+            if part.insert.is_empty() { (&part.base, &added) } else { (&part.insert, &removed) };
+        (part.insert.is_empty() || part.base.is_empty())
+            && elsewhere.contains(words.trim())
+            && count_words(&WordNumbers::default().tokens(words, 0..words.len())) >= FEWEST_WORDS
+    };
+    let mut apart = Vec::with_capacity(hunks.len());
+    for mut hunk in hunks {
+        let alone =
+            |part| HunkDraft { parts: vec![part], kind: Some(HunkKind::Rewrite), ..hunk.clone() };
+        let is_first = hunk.parts.len() > 1 && moves(&hunk.parts[0]);
+        let first = is_first.then(|| alone(hunk.parts[0].clone()));
+        let last = hunk
+            .parts
+            .last()
+            .filter(|last| hunk.parts.len() > 1 + usize::from(is_first) && moves(last));
+        let last = last.map(|last| alone(last.clone()));
+        if first.is_some() {
+            hunk.parts.remove(0);
+        }
+        if last.is_some() {
+            hunk.parts.pop();
+        }
+        apart.extend(first.into_iter().chain([hunk]).chain(last));
+    }
+    apart
+}
+
+/// Returns the first part of a hunk, and the last one.
+fn ends(hunk: &HunkDraft) -> impl Iterator<Item = &DraftPart> {
+    hunk.parts.first().into_iter().chain(hunk.parts.last())
 }
 
 /// `count` neighbours from `gone` on are removed, and as many from `come` on put in.

@@ -158,3 +158,19 @@ fn whatever_moves_any_of_the_hunks_can_be_accepted() {
     }
     assert!(moves > 1_000, "{moves}");
 }
+
+#[test]
+fn a_sentence_that_moves_behind_a_rewritten_one_is_one_change() {
+    let moved = "I have been a customer of yours for nineteen years and never wrote before.";
+    let old = format!(
+        "{moved} In May I bought a machine.\n\nPlease send somebody before the 15th. If you can’t, \
+         take the machine back. I should like to hear from you soon.\n"
+    );
+    let new = format!(
+        "In May I bought a machine.\n\nPlease send somebody before the 15th, or take the machine \
+         back. {moved} I should like to hear from you soon.\n"
+    );
+    let hunks = diff(&old, &new, &DiffLimits::default());
+    let kinds: Vec<_> = hunks.iter().map(|hunk| hunk.kind).collect();
+    assert_eq!(kinds, [Some(HunkKind::Rewrite), Some(HunkKind::Moved)], "{hunks:#?}");
+}
