@@ -42,6 +42,16 @@ const looks = (writer) =>
       waiting: [...document.querySelectorAll('.hunk-row')].map((row) => row.dataset.row),
     }
   })
+/** The same, once the panel has drawn what the last key did. */
+const settled = async (writer) => {
+  let before = null
+  const same = (now) => {
+    const known = before
+    before = now.id
+    return now.id === known
+  }
+  return eventually('the panel is drawn', () => looks(writer), same)
+}
 /** What the editor has said to screen readers last; it takes it back a moment later. */
 const announced = (writer) => writer.page.evaluate(() => globalThis.said.at(-1) ?? '')
 const listen = (writer) =>
@@ -337,12 +347,12 @@ async function caretAndLetters(ana) {
   await press(ana, 'Control+Home')
   await press(ana, 'F8')
   await press(ana, 'F8')
-  const { id } = await looks(ana)
+  const { id } = await settled(ana)
   await page.keyboard.type('here ')
   const text = await ana.text()
   const word = Object.values(WORDS).find((bad) => text.includes(`here ${bad}`))
   holds('what is typed after F8 stands at the change', word !== undefined)
-  same('the active change', (await looks(ana)).id, id)
+  same('the active change', (await settled(ana)).id, id)
   for (let letter = 0; letter < 'here '.length; letter++) await press(ana, 'Backspace')
   // Who leaves the text in the middle of a word and writes on decides nothing.
   const { waiting } = await looks(ana)
