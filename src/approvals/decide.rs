@@ -182,14 +182,21 @@ impl ApprovalRequest {
             return Err(DecisionError::Expired { at_ms });
         }
         let mut hunks = named.iter().map(|&(index, _)| &self.hunks[index]);
-        let Some(hunk) = hunks.find(|h| !h.status.is_open()) else { return Ok(()) };
+        match hunks.find(|h| !h.status.is_open()) {
+            Some(hunk) => Err(self.decided_already(hunk)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the refusal of a decision on a hunk that is not open any more.
+    pub(super) fn decided_already(&self, hunk: &Hunk) -> DecisionError {
         let decided = hunk.decided.as_ref();
-        Err(DecisionError::AlreadyResolved {
+        DecisionError::AlreadyResolved {
             status: self.status,
             hunk: Some((hunk.id.clone(), hunk.status)),
             by: decided.map(|d| d.by.clone()),
             at_ms: decided.map(|d| d.at_ms),
-        })
+        }
     }
 
     /// Returns `true` if what is to be decided expired, though other hunks of the request may have

@@ -260,6 +260,8 @@ pub struct UndoChange {
     pub force: bool,
     /// Text that the person saw in place of each hunk. With `force`, nothing else is overwritten.
     pub seen: Option<BTreeMap<HunkId, String>>,
+    /// `true` to withdraw votes of the person and to undo nothing that was accepted.
+    pub votes_only: bool,
 }
 
 /// File change of a call that is to be undone; see [`RequestCommand::BeginUndo`].

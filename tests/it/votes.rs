@@ -169,6 +169,39 @@ fn without_changes_named_all_ones_approvals_are_withdrawn_where_nothing_was_acce
 }
 
 #[test]
+fn an_approval_that_made_a_decision_meanwhile_is_not_withdrawn_with_the_decision() {
+    let (_copydesk, _owner, ana, ben, request) = two_people();
+    let mine = |numbers: &[usize]| {
+        let hunks: Vec<_> = numbers.iter().map(|number| request.hunk(*number)).collect();
+        json!({"request_id": request.id(), "hunks": hunks, "votes_only": true})
+    };
+    let all = json!({"request_id": request.id(), "votes_only": true});
+    ana.accepts(&request, &[1, 2]);
+    // Ben's approval is there before she takes hers back, and she has not seen it.
+    ben.accepts(&request, &[1]);
+    let refused = ana.emit("approval:undo", &mine(&[1, 2])).refused_with("already_resolved");
+    let hunk = json!({"id": request.hunk(1), "status": "accepted"});
+    assert_eq!(
+        (&refused["details"]["hunk"], &refused["details"]["by"]["name"]),
+        (&hunk, &json!("Ben")),
+        "{refused}"
+    );
+    assert_eq!(ana.pending()[0].statuses(), ["accepted", "pending"]);
+    assert_eq!(approved_by(&ana.pending()[0], 2), ["Ana"], "nothing of it is withdrawn");
+    ben.emit("approval:undo", &mine(&[2])).refused_with("invalid_decision");
+    ana.emit("approval:undo", &mine(&[2])).ok();
+    assert_eq!(approved_by(&ben.pending()[0], 2), [""; 0]);
+    ana.accepts(&request, &[2]);
+    ana.emit("approval:undo", &all).ok();
+    assert_eq!(ben.pending()[0].statuses(), ["accepted", "pending"]);
+    ana.accepts(&request, &[2]);
+    ben.accepts(&request, &[2]);
+    ana.emit("approval:undo", &mine(&[2])).refused_with("already_resolved");
+    ana.emit("approval:undo", &all).refused_with("already_resolved");
+    assert_eq!(ana.text(), AFTER);
+}
+
+#[test]
 fn the_list_says_how_many_changes_wait_and_how_many_of_them_for_the_person() {
     let (copydesk, owner, ana, ben, request) = two_people();
     let viewer = copydesk.guest(Role::Viewer, &owner.document());

@@ -62,6 +62,17 @@ async function afresh(ana, bo) {
   return BATCH
 }
 
+/** Sees the change decided by somebody else, and presses three times before taking it in. */
+async function impatient({ page }, id) {
+  await page.waitForFunction((row) => !document.querySelector(`[data-row="${row}"]`), id)
+  await page.evaluate(() => {
+    const bar = document.querySelector('[data-review-bar]')
+    bar.focus()
+    for (let count = 0; count < 3; count++)
+      bar.dispatchEvent(new KeyboardEvent('keydown', { key: 'r', bubbles: true }))
+  })
+}
+
 /**
  * Both look at the first change; one decides it, the other presses a moment later. Answers the
  * decisions that nobody meant.
@@ -83,6 +94,7 @@ async function race(ana, bo, round) {
   await first.page.locator('.review-bar .is-primary').click()
   await second.page.waitForTimeout(delay)
   if (round % 4 < 2) await second.page.locator('.review-bar .button').first().click()
+  else if (round % 8 === 3) await impatient(second, seen.active)
   else {
     await second.page.locator('[data-review-bar]').focus()
     await second.page.keyboard.press('r')

@@ -98,7 +98,7 @@ async function fromAnywhere(ana) {
   await press(ana, 'Control+z')
   await reads(ana, 'the words are gone first', LETTER.replace('recieved', 'received'))
   await page.locator('#composer').focus()
-  await page.keyboard.type('never mind')
+  await page.keyboard.insertText('never mind')
   await press(ana, 'Control+z')
   await waits(ana, 'the decision stands while a field is written in', 1)
   same('the field', await page.locator('#composer').inputValue(), '')

@@ -72,6 +72,9 @@ impl AgentCore {
         if wish.hunks.is_some() {
             return Err(invalid(InvalidDecisionReason::NoChangesToUndo));
         }
+        if wish.votes_only {
+            return workspace_inbox.undo(wish, by).await;
+        }
         let mut request = self.kept_request(&wish.request).await?.ok_or(RoomError::NoRequest)?;
         if request.status.is_open() && request.has_vote_of(&by.user, None) {
             return workspace_inbox.undo(wish, by).await;

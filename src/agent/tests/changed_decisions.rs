@@ -37,7 +37,7 @@ impl DecidedRequest {
 
     async fn undone(&self, these: &[usize]) {
         let (request, hunks) = (self.request.id().clone(), self.hunks(these));
-        let undo = UndoChange { request, hunks, force: false, seen: None };
+        let undo = UndoChange { request, hunks, force: false, seen: None, votes_only: false };
         self.stage.room.undo(undo, owner()).await.unwrap();
     }
 

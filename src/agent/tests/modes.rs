@@ -216,7 +216,13 @@ async fn the_model_hears_at_its_next_turn_of_what_was_taken_back() {
     let approve = Decision::plain(RequestVerdict::Approve);
     stage.room.decide(request.clone(), approve, owner()).await.unwrap();
     stage.response().await;
-    let undo = UndoChange { request: request.clone(), hunks: None, force: false, seen: None };
+    let undo = UndoChange {
+        request: request.clone(),
+        hunks: None,
+        force: false,
+        seen: None,
+        votes_only: false,
+    };
     stage.room.undo(undo, owner()).await.unwrap();
     stage.ask("Why?").await;
     stage.response().await;

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{ApprovalRequest, ProposedCall};
 use crate::approvals::policy::agreeing;
-use crate::approvals::{DecisionError, DecisionRequirements, Hunk, HunkStatus, Vote, VoteCount};
+use crate::approvals::{
+    DecisionError, DecisionRequirements, Hunk, HunkStatus, InvalidDecisionReason, Vote, VoteCount,
+};
 use crate::ids::{HunkId, UserId};
 use crate::permissions::Principal;
 
@@ -137,6 +139,37 @@ impl ApprovalRequest {
             self.decisions.wishes.retain(|wish| wish.by.user != who.user);
         }
         Ok(changed)
+    }
+
+    /// Withdraws votes of `who` as [`ApprovalRequest::withdraw_votes`] does, and undoes nothing
+    /// that others have decided since.
+    ///
+    /// # Errors
+    /// [`DecisionError::AlreadyResolved`] if the request or one of the hunks of `only` is decided;
+    /// also if one of these is unknown, or `who` has no vote on it.
+    pub fn withdraw_own_votes(
+        &mut self,
+        only: Option<&[HunkId]>,
+        who: &Principal,
+        now_ms: u64,
+    ) -> Result<Vec<HunkId>, DecisionError> {
+        self.check_allowed(who)?;
+        self.check_open(&[], now_ms)?;
+        for id in only.into_iter().flatten() {
+            let hunk = self.hunk(id).ok_or_else(|| DecisionError::NotFound { hunk: id.clone() })?;
+            if !hunk.status.is_open() {
+                return Err(self.decided_already(hunk));
+            }
+        }
+        let has_all = match only {
+            Some(ids) => ids.iter().all(|id| self.has_vote_of(&who.user, Some(id))),
+            None => self.has_vote_of(&who.user, None),
+        };
+        if !has_all || only.is_some_and(<[_]>::is_empty) {
+            let reason = InvalidDecisionReason::NoVoteToWithdraw;
+            return Err(DecisionError::InvalidDecision { reason });
+        }
+        self.withdraw_votes(only, who, now_ms)
     }
 
     /// Replaces the requirement by that of the current settings.

@@ -115,6 +115,36 @@ fn who_may_decide_is_kept_by_name_as_ever_and_several_policies_as_a_list() {
 }
 
 #[test]
+fn ones_votes_alone_are_withdrawn_and_never_what_others_decided_with_them() {
+    let mut fixture = sentence().with_policy(DecisionPolicy::Two);
+    let (first, second) = (fixture.id(0), fixture.id(1));
+    fixture.decide_as(&ann(), &approve()).unwrap();
+    fixture.decide_as(&bob(), &one(first.clone(), HunkChoice::Accept)).unwrap();
+    assert_eq!(fixture.text(), "The end. Than more came.");
+    let both = [first.clone(), second.clone()];
+    let request = &mut fixture.request;
+    let withdrawn = |request: &mut ApprovalRequest, only: Option<&[HunkId]>, who: &Principal| {
+        request.withdraw_own_votes(only, who, START_MS).map_err(|refused| refused.code())
+    };
+    assert_eq!(withdrawn(request, Some(&both), &ann()), Err("already_resolved"));
+    assert_eq!(withdrawn(request, Some(&both[..1]), &bob()), Err("already_resolved"));
+    assert_eq!(withdrawn(request, Some(&both[1..]), &bob()), Err("invalid_decision"));
+    assert_eq!(withdrawn(request, Some(&[]), &ann()), Err("invalid_decision"));
+    assert_eq!(withdrawn(request, Some(&["h9".into()]), &ann()), Err("not_found"));
+    let viewer = person("vic", Role::Viewer);
+    assert_eq!(withdrawn(request, Some(&both[1..]), &viewer), Err("not_allowed"));
+    assert!(request.has_vote_of(&"ann".into(), Some(&second)), "a refusal changes nothing");
+    // Without names it is all that is open, and what was accepted stays.
+    assert_eq!(withdrawn(request, None, &ann()), Ok(vec![second.clone()]));
+    assert_eq!(withdrawn(request, None, &ann()), Err("invalid_decision"));
+    assert_eq!(fixture.statuses(), [HunkStatus::Accepted, HunkStatus::Pending]);
+    for who in [ann(), bob()] {
+        fixture.decide_as(&who, &one(second.clone(), HunkChoice::Accept)).unwrap();
+    }
+    assert_eq!(withdrawn(&mut fixture.request, None, &ann()), Err("already_resolved"));
+}
+
+#[test]
 fn votes_count_per_hunk_and_text() {
     let mut fixture = sentence().with_policy(DecisionPolicy::Two);
     fixture.decide_as(&ann(), &edited(fixture.id(0), "This")).unwrap();

@@ -33,6 +33,10 @@ pub(crate) fn undo(
     effects: &mut RoomEffects,
 ) -> RequestResult {
     let mut request = current(state, &wish.request, now)?;
+    if wish.votes_only {
+        let hunks = request.withdraw_own_votes(wish.hunks.as_deref(), by, now.ms)?;
+        return Ok(still_open(state, request, OpenUndo::Votes(hunks), by, now, effects));
+    }
     if let Some(undone) = request.undo_open(wish.hunks.as_deref(), by, now.ms)? {
         return Ok(still_open(state, request, undone, by, now, effects));
     }

@@ -184,8 +184,13 @@ impl RoomFixture {
         name: &str,
         request: &ApprovalRequest,
     ) -> Result<Arc<ApprovalRequest>, RoomError> {
-        let undo =
-            UndoChange { request: request.id().clone(), hunks: None, force: false, seen: None };
+        let undo = UndoChange {
+            request: request.id().clone(),
+            hunks: None,
+            force: false,
+            seen: None,
+            votes_only: false,
+        };
         self.room.undo(undo, who(name)).await
     }
 

@@ -168,8 +168,13 @@ async fn what_a_rule_approved_can_be_undone_and_is_then_asked_about() {
         panic!("it asked")
     };
     let ended = settled.resolution.request.clone();
-    let undo =
-        crate::rooms::command::UndoChange { request: ended, hunks: None, force: false, seen: None };
+    let undo = crate::rooms::command::UndoChange {
+        request: ended,
+        hunks: None,
+        force: false,
+        seen: None,
+        votes_only: false,
+    };
     let again = fixture.room.undo(undo, who("cy")).await.unwrap();
     assert_eq!((again.status, fixture.text().await.as_str()), (RequestStatus::Pending, OLD));
     assert_eq!(again.hunks[0].status, HunkStatus::Pending);

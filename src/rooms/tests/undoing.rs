@@ -50,9 +50,21 @@ async fn undo_of_touched_words_needs_force() {
     fixture.writes("bo", 8, 9, "").await;
     assert_eq!(code(fixture.undoes("ana", &request).await), "conflicted");
     let hunks = Some(vec![hunk(&request, 2)]);
-    let undo = UndoChange { request: request.id().clone(), hunks, force: false, seen: None };
+    let undo = UndoChange {
+        request: request.id().clone(),
+        hunks,
+        force: false,
+        seen: None,
+        votes_only: false,
+    };
     fixture.room.undo(undo, who("ana")).await.unwrap();
-    let undo = UndoChange { request: request.id().clone(), hunks: None, force: true, seen: None };
+    let undo = UndoChange {
+        request: request.id().clone(),
+        hunks: None,
+        force: true,
+        seen: None,
+        votes_only: false,
+    };
     fixture.room.undo(undo, who("ana")).await.unwrap();
     assert_eq!(fixture.text().await, OLD);
 }
@@ -172,7 +184,13 @@ async fn a_forced_undo_leaves_words_alone_that_nobody_was_shown() {
     fixture.writes("bo", 0, 3, "My own sentence. A").await;
     let over = async |seen: &str| {
         let seen = Some([(hunk(&request, 1), seen.to_owned())].into());
-        let undo = UndoChange { request: request.id().clone(), hunks: None, force: true, seen };
+        let undo = UndoChange {
+            request: request.id().clone(),
+            hunks: None,
+            force: true,
+            seen,
+            votes_only: false,
+        };
         fixture.room.undo(undo, who("ana")).await
     };
     let refused = over("The").await;

@@ -483,6 +483,8 @@ pub struct UndoRequest {
     /// Words that stand in the text now, as the person saw them. With `force`, only these are
     /// overwritten.
     pub seen: Option<Vec<SeenWords>>,
+    /// `true`: withdraw one's own votes and undo nothing else, also if a change was accepted since.
+    pub votes_only: Option<bool>,
 }
 
 /// Words that a person saw where a change would be undone, as the refusal named them.

@@ -210,6 +210,8 @@ pub struct Undo {
     /// Words that stand in the text now, as the person saw them. With `force`, only these are
     /// overwritten.
     pub seen: Option<Vec<SeenWords>>,
+    /// `true`: withdraw one's own votes and undo nothing else, also if a change was accepted since.
+    pub votes_only: Option<bool>,
 }
 
 /// Split of a change into one for each of its parts.

@@ -140,9 +140,9 @@ pub async fn extend(caller: &Caller, payload: NameRequest) -> SocketResult<Reque
 /// `conflicted` if the words or the file have changed since, `invalid_decision` if nothing can be
 /// undone, `not_found`, `not_allowed`; see [`Caller::undo_request`].
 pub async fn undo(caller: &Caller, payload: UndoRequest) -> SocketResult<RequestState> {
-    let UndoRequest { request_id, hunks, force, seen } = payload;
+    let UndoRequest { request_id, hunks, force, seen, votes_only } = payload;
     let id = RequestId::from(request_id);
-    let undo = given(convert::undo(id.clone(), Undo { hunks, force, seen }));
+    let undo = given(convert::undo(id.clone(), Undo { hunks, force, seen, votes_only }));
     Ok(convert::request_state(&*caller.undo_request(&id, undo).await?))
 }
 

@@ -159,7 +159,13 @@ impl World {
         let by = self.editors[at].who.clone();
         // An owner may under every policy, but for what they asked for themselves.
         let may = by.role == Role::Owner && before.proposal.requester.user != by.user;
-        let undo = UndoChange { request: id.clone(), hunks: hunks.clone(), force, seen: None };
+        let undo = UndoChange {
+            request: id.clone(),
+            hunks: hunks.clone(),
+            force,
+            seen: None,
+            votes_only: false,
+        };
         self.copydesk.undo(undo, by);
         self.busy = true;
         let after = Arc::clone(self.copydesk.room.request(&id).unwrap());

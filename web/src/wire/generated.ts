@@ -555,7 +555,11 @@ force?: boolean,
  * Words that stand in the text now, as the person saw them. With `force`, only these are
  * overwritten.
  */
-seen?: Array<SeenWords>, };
+seen?: Array<SeenWords>, 
+/**
+ * `true`: withdraw one's own votes and undo nothing else, also if a change was accepted since.
+ */
+votes_only?: boolean, };
 
 export type SeenWords = { 
 /**

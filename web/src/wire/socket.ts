@@ -125,7 +125,13 @@ export interface Calls {
   'approval:split': [{ request_id: string; hunk_id: string }, Decided]
   'approval:extend': [{ request_id: string }, { status: RequestStatus }]
   'approval:undo': [
-    { request_id: string; hunks?: string[]; force?: boolean; seen?: SeenWords[] },
+    {
+      request_id: string
+      hunks?: string[]
+      force?: boolean
+      seen?: SeenWords[]
+      votes_only?: boolean
+    },
     { status: RequestStatus },
   ]
   'approval:reopen': [

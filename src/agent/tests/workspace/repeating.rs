@@ -67,7 +67,13 @@ async fn what_expired_and_what_was_undone_is_proposed_again() {
     let again = reopen(&stage, &expired).await.unwrap();
     stage.decides(&again, approve()).await.unwrap();
     stage.result().await;
-    let undo = UndoChange { request: again.id().clone(), hunks: None, force: false, seen: None };
+    let undo = UndoChange {
+        request: again.id().clone(),
+        hunks: None,
+        force: false,
+        seen: None,
+        votes_only: false,
+    };
     assert!(refused(reopen(&stage, &again).await).contains("once it is undone"));
     stage.agents.undo_in(&stage.workspace_inbox().await, undo, owner()).await.unwrap();
     let once_more = reopen(&stage, &again).await.unwrap();

@@ -25,7 +25,13 @@ async fn undo_as(
     request: &ApprovalRequest,
     force: bool,
 ) -> Result<Arc<ApprovalRequest>, RoomError> {
-    let undo = UndoChange { request: request.id().clone(), hunks: None, force, seen: None };
+    let undo = UndoChange {
+        request: request.id().clone(),
+        hunks: None,
+        force,
+        seen: None,
+        votes_only: false,
+    };
     stage.agents.undo_in(&stage.workspace_inbox().await, undo, by).await
 }
 

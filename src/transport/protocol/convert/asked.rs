@@ -243,10 +243,11 @@ pub fn fork_start(wish: ForkTranscript) -> ForkStart {
 
 /// Returns the undo of a request.
 pub fn undo(request: RequestId, wish: Undo) -> UndoChange {
-    let Undo { hunks, force, seen } = wish;
+    let Undo { hunks, force, seen, votes_only } = wish;
     let words = |SeenWords { id, stands }| (HunkId::from(id), stands);
     let seen = seen.map(|seen| seen.into_iter().map(words).collect());
-    UndoChange { request, hunks: hunks.map(hunk_ids), force: force.unwrap_or(false), seen }
+    let (force, votes_only) = (force.unwrap_or(false), votes_only.unwrap_or(false));
+    UndoChange { request, hunks: hunks.map(hunk_ids), force, seen, votes_only }
 }
 
 /// Returns the hunks of these names.

@@ -205,7 +205,7 @@ test('Ctrl+Z after an approval that waits for others takes back that approval, a
   useReview.setState({ requests: { req_1: { ...suggestion('req_1', 'h2', 'h3') } } })
   expect(undoLastAct()).toBe(true)
   await settle()
-  expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h2'] }])
+  expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h2'], votes_only: true }])
 })
 
 test('an approval that others have made a decision since is not taken back, and that is said', async () => {
@@ -238,7 +238,14 @@ test('approvals of several changes are said, and taken back together', async () 
   expect(toasts()).toEqual(['You approved 2 changes. One more approval needed.'])
   undoLastAct()
   await settle()
-  expect(undone()).toEqual([{ request_id: 'a', hunks: ['a1', 'a2'] }])
+  expect(undone()).toEqual([{ request_id: 'a', hunks: ['a1', 'a2'], votes_only: true }])
+
+  // Somebody else’s approval of the first was there before, and nobody has told us yet.
+  const details = { status: 'partly', hunk: { id: 'a1', status: 'accepted' } }
+  calls.at(-1)!.refuse(new CallError({ code: 'already_resolved', message: 'Decided.', details }))
+  await settle()
+  expect(undone().slice(1)).toEqual([{ request_id: 'a', hunks: ['a2'], votes_only: true }])
+  expect(toasts()).toEqual(['Others have decided it since, so your approval can’t be taken back.'])
 })
 
 test('Ctrl+Z after a split joins the parts again', async () => {

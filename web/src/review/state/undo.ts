@@ -230,7 +230,7 @@ async function takeBack(done: readonly Landed[]): Promise<void> {
     if (rejected.length > 0) await bringBack(request_id, rejected)
     if (voted.length > 0) await withdraw(request_id, voted)
     if (split !== undefined) await undo(request_id, [split])
-    if (whole) await undo(request_id)
+    if (whole) await withdrawAll(request_id)
   }
   showAgain(ids)
 }
@@ -242,10 +242,41 @@ async function takeBack(done: readonly Landed[]): Promise<void> {
 async function withdraw(request_id: string, voted: readonly string[]): Promise<void> {
   const hunks = useReview.getState().requests[request_id]?.hunks ?? []
   const open = hunks.filter((hunk) => voted.includes(hunk.id) && isWaitingHunk(hunk))
-  if (open.length < voted.length)
-    toast('Others have decided it since, so your approval can’t be taken back.')
+  if (open.length < voted.length) tooLate()
   const ids = open.map(({ id }) => id)
-  if (ids.length > 0) await undo(request_id, ids)
+  if (ids.length > 0) await withdrawOpen(request_id, ids)
+}
+
+const tooLate = (): void =>
+  toast('Others have decided it since, so your approval can’t be taken back.')
+
+/** Those that the server knows as decided are left out: we may not have seen that yet. */
+async function withdrawOpen(request_id: string, hunks: readonly string[]): Promise<void> {
+  try {
+    await wire.call('approval:undo', { request_id, hunks: [...hunks], votes_only: true })
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'already_resolved') return explain(error)
+    tooLate()
+    const decided = decidedHunk(error.details)
+    const rest = hunks.filter((id) => id !== decided)
+    if (decided !== undefined && rest.length > 0 && rest.length < hunks.length)
+      await withdrawOpen(request_id, rest)
+  }
+}
+
+async function withdrawAll(request_id: string): Promise<void> {
+  try {
+    await wire.call('approval:undo', { request_id, votes_only: true })
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'already_resolved') return explain(error)
+    tooLate()
+  }
+}
+
+/** The change that a refusal calls decided. */
+function decidedHunk(details: unknown): string | undefined {
+  const { hunk } = (details ?? {}) as { hunk?: { id: string } | null }
+  return hunk?.id
 }
 
 /** The first of the changes that are open again. */
