@@ -81,6 +81,8 @@ async fn serve(config: ServerConfig) -> Result<()> {
     // Nothing waits for the lists of models: until they arrive, the configured names are offered.
     tokio::spawn(async move { agents.list_provider_models().await });
     let (router, io) = app.apps(&config, bound);
+    // Before anybody knows that the server runs: a signal that came between would be lost.
+    let stopped = stop_signal()?;
     announce(&config, bound, &app.secret)?;
 
     let stop = CancellationToken::new();
@@ -91,7 +93,7 @@ async fn serve(config: ServerConfig) -> Result<()> {
     let outbox = WebhookOutbox::new(app.store.clone());
     let worker = DeliveryWorker::new(outbox, app.clock.clone(), address_policy(&config));
     let worker = tokio::spawn(worker.run(stop.clone()));
-    stop_signal().await?;
+    stopped.await;
     tracing::info!("stopping");
     stop.cancel();
     // Interrupted deliveries are sent again at the next start.
@@ -382,18 +384,27 @@ fn write_to_stdout(content: &[u8]) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Waits for SIGTERM or SIGINT.
-async fn stop_signal() -> Result<()> {
+/// Returns a future that waits for SIGTERM or SIGINT. A signal that comes before it is polled counts
+/// too.
+///
+/// # Errors
+/// The system's error if it takes no handler.
+fn stop_signal() -> Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let mut terminate = signal(SignalKind::terminate())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted?,
-            _ = terminate.recv() => {}
-        }
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await?;
-    Ok(())
+    Ok(async {
+        // Without a handler, the process ends at once.
+        tokio::signal::ctrl_c().await.ok();
+    })
 }

@@ -21,7 +21,7 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
     let bridge = StdioBridge::new(client, args.timeout_ms.filter(|it| *it > 0), out)?;
     bridge.check_access().await?;
     let mut lines = input_lines();
-    let mut signal = std::pin::pin!(stop_signal());
+    let mut signal = std::pin::pin!(stop_signal()?);
     let ended = loop {
         tokio::select! {
             biased;
@@ -30,7 +30,7 @@ pub(super) async fn run(args: McpArgs) -> Result<()> {
                     break Err(error).context("cannot write to standard output");
                 }
             }
-            ended = &mut signal => break ended,
+            () = &mut signal => break Ok(()),
             line = lines.recv() => match line {
                 Some(InputLine::Text(line)) => bridge.carry(&line).await,
                 Some(InputLine::Unreadable(why)) => bridge.refuse(why),
