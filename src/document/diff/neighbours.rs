@@ -30,7 +30,7 @@ fn with_headings(run: Vec<HunkDraft>) -> Vec<HunkDraft> {
     for hunk in run {
         match joined.pop() {
             Some(heading) if is_under(&heading, &hunk) => {
-                joined.push(as_one(vec![heading, hunk], 0))
+                joined.push(as_one(vec![heading, hunk], 0));
             }
             before => joined.extend(before.into_iter().chain([hunk])),
         }
