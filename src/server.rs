@@ -384,8 +384,8 @@ fn write_to_stdout(content: &[u8]) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Returns a future that waits for SIGTERM or SIGINT. A signal that comes before it is polled counts
-/// too.
+/// Returns a future that waits for SIGTERM or SIGINT. A signal that comes before it is polled
+/// counts too.
 ///
 /// # Errors
 /// The system's error if it takes no handler.
