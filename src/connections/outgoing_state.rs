@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 /// State of what is written over a connection, held while something is written.
 #[derive(Debug, Default)]
 pub(super) struct OutgoingState {
+    /// Socket of the connection, which its stream keeps open.
     pub(super) socket: Weak<OwnedWriteHalf>,
     /// Runtime of the connection: some answers are written by threads that have none.
     pub(super) runtime: Option<Handle>,

@@ -10,7 +10,7 @@ use super::records::{
     DecisionRecord, DocumentRecord, MessageRecord, RequestRecord, RuleRecord, RunRecord,
     SessionRecord, TokenRecord,
 };
-use super::updates::Append;
+use super::updates::LogAppend;
 use super::{
     StoreError, StoreOp, WriteBatch, answers, audit, file_undos, idempotency, live, provenance,
     settings, updates, webhooks,
@@ -77,7 +77,7 @@ async fn framed(
         for op in batch.ops() {
             match op {
                 StoreOp::AppendUpdates { document, from, updates } if is_group => {
-                    appends.push(Append { document, from: *from, updates });
+                    appends.push(LogAppend { document, from: *from, updates });
                 }
                 op => one(&mut script, &mut known, op).await?,
             }
@@ -127,7 +127,7 @@ async fn one<'a>(
         StoreOp::CreateDocument { record, text } => create_document(script, record, text),
         StoreOp::PutDocument(record) => put_document(script, record),
         StoreOp::AppendUpdates { document, from, updates } => {
-            updates::append(script, Append { document, from: *from, updates }).await?;
+            updates::append(script, LogAppend { document, from: *from, updates }).await?;
         }
         StoreOp::PutSnapshot { document, version, text, replayed_bytes, permanent } => {
             snapshots::put(script, document, (*version, text), *replayed_bytes, *permanent);

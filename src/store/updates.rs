@@ -27,13 +27,13 @@ type UpdateRow<'a> = (&'a DocumentId, Version, &'a str, &'a str, &'a str, u64, O
 
 /// Updates of one document; see [`StoreOp::AppendUpdates`](super::StoreOp::AppendUpdates).
 #[derive(Clone, Copy)]
-pub(super) struct Append<'a> {
+pub(super) struct LogAppend<'a> {
     pub(super) document: &'a DocumentId,
     pub(super) from: Version,
     pub(super) updates: &'a [UpdateRecord],
 }
 
-impl<'a> Append<'a> {
+impl<'a> LogAppend<'a> {
     fn rows(self) -> impl Iterator<Item = UpdateRow<'a>> {
         (1..).zip(self.updates).map(move |(number, record)| {
             let UpdateRecord { client, changes, author, at_ms, origin } = record;
@@ -55,9 +55,9 @@ impl<'a> Append<'a> {
 /// [`StoreError::Conflict`](crate::store::StoreError::Conflict) unless the document is at `from`.
 pub(super) async fn append<'a>(
     script: &mut StatementBatch<'a>,
-    append: Append<'a>,
+    append: LogAppend<'a>,
 ) -> Result<(), BatchError> {
-    let Append { document, from, .. } = append;
+    let LogAppend { document, from, .. } = append;
     let Some((to, at_ms)) = append.end() else { return Ok(()) };
     // The compare-and-set. The primary key of `updates` would refuse a version that is taken, but
     // not one that leaves a gap.
@@ -71,7 +71,7 @@ pub(super) async fn append<'a>(
 /// be, none is appended, and the error is that of the first.
 pub(super) async fn append_all<'a>(
     script: &mut StatementBatch<'a>,
-    appends: &[Append<'a>],
+    appends: &[LogAppend<'a>],
 ) -> Result<(), BatchError> {
     let Some(first) = appends.first() else { return Ok(()) };
     let growths = growths(appends);
@@ -92,7 +92,7 @@ type LogGrowth<'a> = (&'a DocumentId, Version, Version, u64);
 
 /// Returns what the logs grow by: one entry for a document that several batches follow each other
 /// in. Batches that do not follow each other have an entry each, of which only one can hold.
-fn growths<'a>(appends: &[Append<'a>]) -> Vec<LogGrowth<'a>> {
+fn growths<'a>(appends: &[LogAppend<'a>]) -> Vec<LogGrowth<'a>> {
     let mut growths: Vec<LogGrowth<'a>> = Vec::with_capacity(appends.len());
     let mut places = HashMap::with_capacity(appends.len());
     for append in appends {

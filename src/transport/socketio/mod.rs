@@ -94,7 +94,7 @@ struct SocketConnection {
     pass: AccessGuard,
     /// Person, under the name that this connection gave, with the connection's session.
     caller: Caller,
-    /// Whether the client takes `presence:changes` and not `presence:peers`.
+    /// Additions to the protocol that the client understands.
     capabilities: ClientCapabilities,
     /// Address by which the client reaches the server.
     reached_at: String,
