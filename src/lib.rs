@@ -1,59 +1,33 @@
 //! Copydesk: a document server where changes of an AI are held and shown as a diff until a person,
 //! a rule or an owner's setting approves them.
 //!
-//! The modules in reading order. Each uses only modules above it and beside it, except
-//! [`failpoint`], which any module may use. `tests/tidy.rs` has the exact table.
+//! The crates of the workspace, in reading order. Each uses only those before it:
 //!
-//! 1. [`ids`], [`permissions`]: identifiers, roles and what each role may do.
-//! 2. [`document`]: text and change sets (pure). [`approvals`]: approval requests and decisions
-//!    (pure).
-//! 3. [`store`]: the database. [`auth`]: tokens and the people behind them.
-//! 4. [`rooms`]: one actor for each open document. [`cpu_pool`]: threads for long work.
-//! 5. [`check`]: verifies every invariant of a data directory. `processes`: child processes and
-//!    their supervisor. [`workspace`]: files below one folder. [`file_sync`]: workspace files that
-//!    are open as documents.
-//! 6. `http_client`: settings of all HTTP clients. [`llm`]: models. [`tools`]: what a model may
-//!    do, and the approval pipeline. [`agent`]: runs and conversations.
-//! 7. [`export`]: documents as files for other programs (pure). [`api`]: what a person may see and
-//!    do, for all transports. [`connections`]: memory held for connections, and how they end.
-//!    [`transport`]: socket.io, REST, the Messages API, MCP, and the types they share.
-//!    [`webhooks`]: deliveries to addresses outside.
-//! 8. [`client`]: the command line as a client of a running server. [`config`], [`cli`],
-//!    [`server`]: options and composition. [`failpoint`]: where tests let the process end.
-
-pub mod ids;
-pub mod permissions;
-pub mod transport;
-
-pub mod approvals;
-pub mod document;
-pub mod export;
-
-pub mod auth;
-pub mod store;
-
-pub mod check;
-pub mod file_sync;
-#[cfg(unix)]
-pub mod processes;
-pub mod rooms;
-pub mod workspace;
-
-pub mod connections;
-
-pub mod agent;
-pub mod llm;
-pub mod tools;
-
-pub mod api;
-
-pub mod webhooks;
+//! 1. [`copydesk_core`]: text, change sets, approval requests and decisions (no input or output).
+//! 2. [`copydesk_processes`]: child processes and their supervisor. [`copydesk_workspace`]: files
+//!    below one folder. [`copydesk_llm`]: models.
+//! 3. [`copydesk_engine`]: the database, rooms, tools, runs, and what a person may see and do.
+//! 4. This crate: [`connections`] (memory held for connections, and how they end), [`transport`]
+//!    (socket.io, REST, the Messages API, MCP, and the types they share), [`webhooks`]
+//!    (deliveries to addresses outside), [`client`] (the command line as a client of a running
+//!    server), [`config`], [`cli`] and [`server`] (options and composition).
+//!
+//! `tests/tidy.rs` has the exact table of which module may use which.
 
 pub mod cli;
 pub mod client;
 pub mod config;
-pub mod cpu_pool;
-pub mod failpoint;
-mod http_client;
+pub mod connections;
 pub mod server;
 pub mod telemetry;
+pub mod transport;
+pub mod webhooks;
+
+// The crates below, under the names that the modules here, tests and examples use.
+#[cfg(unix)]
+pub use copydesk_engine::processes;
+pub use copydesk_engine::{
+    agent, api, approvals, auth, check, cpu_pool, document, export, failpoint, file_sync, ids, llm,
+    permissions, rooms, store, tools, workspace,
+};
+use copydesk_llm::http_client;

@@ -20,14 +20,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which modules each module may name by `crate::`. `all` is everything but what is listed after a
+/// Folders with the sources of the product.
+const SOURCES: [&str; 2] = ["src", "crates"];
+/// Crates of the workspace that are one module of the table each.
+const MODULE_CRATES: [&str; 3] = ["llm", "processes", "workspace"];
+
+/// Which modules each module may name, in whatever crate they are. `all` is everything but what is listed after a
 /// `!`. Below `transport` every transport is a module of its own.
 const MODULES: &[(&str, &str)] = &[
     ("failpoint", ""),
     ("cpu_pool", ""),
-    ("http_client", ""),
     ("ids", ""),
     ("permissions", "ids"),
+    ("columns", "ids permissions"),
     ("document", "ids"),
     ("approvals", "ids permissions document"),
     ("export", "ids permissions document approvals"),
@@ -39,7 +44,7 @@ const MODULES: &[(&str, &str)] = &[
     ("workspace", "processes failpoint"),
     ("file_sync", "ids permissions document rooms store workspace failpoint"),
     ("check", "ids permissions document approvals store"),
-    ("llm", "ids processes http_client"),
+    ("llm", "ids processes"),
     (
         "tools",
         "ids permissions document approvals rooms workspace file_sync llm::messages_api failpoint",
@@ -112,7 +117,7 @@ const WALLS: &[(&str, &str)] = &[
     ("pulldown_cmark", "export"),
     ("regex", "llm tools/document/find_and_replace.rs"),
     // Deliveries go to addresses that owners name, and nothing else does.
-    ("reqwest", "http_client.rs llm client webhooks api/webhooks/address.rs"),
+    ("reqwest", "llm client webhooks api/webhooks/address.rs"),
     ("rmcp", "llm/claude_cli transport/mcp"),
     ("ropey", "document"),
     // In the workspace for what a handle of a folder cannot do: a rename that replaces nothing, the
@@ -121,11 +126,11 @@ const WALLS: &[(&str, &str)] = &[
         "rustix",
         "processes workspace/atomic_write.rs cpu_pool.rs server/serving.rs connections/direct_frames.rs",
     ),
-    ("rustls", "http_client.rs"),
+    ("rustls", "llm/http_client.rs"),
     ("schemars", "transport tools llm/messages_api.rs"),
     ("similar", "document/diff approvals/preview.rs"),
     ("socketioxide", "transport/socketio server"),
-    ("sqlx", "store"),
+    ("sqlx", "store columns.rs"),
     ("toml", "config.rs llm/prices.rs workspace/shell"),
     ("tower", "transport/rest server"),
     ("tower_http", "transport/rest"),
@@ -195,7 +200,7 @@ const LARGE_STRUCTS: &[(&str, &str)] = &[
     ),
     ("Input", "one field for each parameter that a model may give a tool"),
 ];
-/// Files of one folder below `src/` or `web/src/`.
+/// Files of one folder of sources.
 const MOST_FILES: usize = 20;
 /// Places in which types may have the same name, one beside its counterpart in the protocol.
 const MOST_NAMESAKES: usize = 2;
@@ -208,18 +213,44 @@ const EMPTY_NAMES: [&str; 7] = ["utils", "util", "common", "helpers", "helper", 
 struct File {
     /// Relative to the root, with `/`.
     path: String,
+    /// Path as if all crates were one, see [`place`].
+    place: String,
     text: String,
 }
 
-impl File {
-    /// Relative to `src/`.
-    fn place(&self) -> &str {
-        self.path.strip_prefix("src/").unwrap_or(&self.path)
+/// Returns the path of a source as if all crates were one: `rooms/actor.rs` for
+/// `crates/engine/src/rooms/actor.rs`. A crate that is one module has the name of that module:
+/// `llm/retry.rs` for `crates/llm/src/retry.rs`.
+fn place(path: &str) -> String {
+    let inside = path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"));
+    match inside {
+        Some((module, file)) if MODULE_CRATES.contains(&module) => format!("{module}/{file}"),
+        Some((_, file)) => file.to_owned(),
+        None => path.strip_prefix("src/").unwrap_or(path).to_owned(),
     }
+}
 
+/// Returns a line of code as if all crates were one: `crate::llm::retry` for `crate::retry` in the
+/// crate of the models, `crate::ids` for `copydesk_core::ids`.
+fn in_one_crate(line: &str, file: &File) -> String {
+    let module = file.place.split('/').next().unwrap_or_default();
+    let mut line = line.to_owned();
+    if MODULE_CRATES.contains(&module) {
+        line = line.replace("crate::", &format!("crate::{module}::"));
+    }
+    for of_modules in ["copydesk_core::", "copydesk_engine::"] {
+        line = line.replace(of_modules, "crate::");
+    }
+    for module in MODULE_CRATES {
+        line = line.replace(&format!("copydesk_{module}::"), &format!("crate::{module}::"));
+    }
+    line
+}
+
+impl File {
     /// The module of [`MODULES`] it belongs to.
     fn module(&self) -> String {
-        let mut parts = self.place().split('/').map(|part| part.trim_end_matches(".rs"));
+        let mut parts = self.place.split('/').map(|part| part.trim_end_matches(".rs"));
         match (parts.next().unwrap_or_default(), parts.next()) {
             ("transport", Some(transport)) => format!("transport::{transport}"),
             (module, _) => module.to_owned(),
@@ -272,7 +303,7 @@ fn files(folder: &str) -> Vec<File> {
                 && let Ok(text) = fs::read_to_string(&path)
             {
                 let path = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
-                found.push(File { path, text });
+                found.push(File { place: place(&path), path, text });
             }
         }
     }
@@ -282,7 +313,7 @@ fn files(folder: &str) -> Vec<File> {
 
 /// The sources that end up in the binary: without files that only tests have.
 fn sources() -> Vec<File> {
-    let all: Vec<_> = files("src").into_iter().filter(is_rust).collect();
+    let all: Vec<_> = SOURCES.into_iter().flat_map(files).filter(is_rust).collect();
     let tests: Vec<String> = all.iter().flat_map(test_modules).collect();
     let is_test = |file: &File| {
         tests.iter().any(|module| {
@@ -294,7 +325,8 @@ fn sources() -> Vec<File> {
     all.into_iter().filter(|file| !is_test(file)).collect()
 }
 
-/// `src/rooms/tests` for a `#[cfg(test)] mod tests;` in `src/rooms/mod.rs` (or in `src/rooms.rs`).
+/// `src/transport/tests` for a `#[cfg(test)] mod tests;` in `src/transport/mod.rs` (or in
+/// `src/transport.rs`).
 fn test_modules(file: &File) -> Vec<String> {
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
     let folder =
@@ -332,7 +364,7 @@ fn modules_name_only_the_modules_they_may() {
         };
         let more = EXCEPTIONS
             .iter()
-            .find(|(path, _)| is_in(file.place(), path))
+            .find(|(path, _)| is_in(&file.place, path))
             .map_or("", |(_, more)| more);
         for (line, name) in named_modules(&file) {
             if !may(allowed, &name)
@@ -362,7 +394,7 @@ fn may(allowed: &str, name: &str) -> bool {
 fn named_modules(file: &File) -> Vec<(usize, String)> {
     let mut names = Vec::new();
     for (index, line) in file.code().enumerate() {
-        for rest in line.split("crate::").skip(1) {
+        for rest in in_one_crate(line, file).split("crate::").skip(1) {
             let group =
                 rest.strip_prefix('{').map(|rest| rest.split('}').next().unwrap_or_default());
             let paths: Vec<&str> =
@@ -390,7 +422,7 @@ fn the_table_has_every_module_once() {
     let table: BTreeSet<String> = MODULES.iter().map(|(module, _)| (*module).to_owned()).collect();
     assert_eq!(
         modules, table,
-        "every module of src/ has one line in MODULES (tests/tidy.rs), and nothing else has"
+        "every module has one line in MODULES (tests/tidy.rs), and nothing else has"
     );
 }
 
@@ -408,7 +440,7 @@ fn crates_stay_behind_their_walls() {
     let mut complaints = Vec::new();
     for file in sources() {
         for (what, places) in WALLS {
-            let inside = places.split(' ').any(|place| is_in(file.place(), place));
+            let inside = places.split(' ').any(|place| is_in(&file.place, place));
             if inside {
                 continue;
             }
@@ -450,8 +482,7 @@ fn uses(line: &str, what: &str) -> bool {
 #[test]
 fn the_pure_modules_stay_pure() {
     let mut complaints = Vec::new();
-    for file in
-        sources().iter().filter(|file| PURE.iter().any(|module| is_in(file.place(), module)))
+    for file in sources().iter().filter(|file| PURE.iter().any(|module| is_in(&file.place, module)))
     {
         for (index, line) in file.code().enumerate() {
             for word in IMPURE.iter().filter(|word| line.contains(**word)) {
@@ -490,7 +521,7 @@ fn structs_have_few_fields() {
     let mut complaints = Vec::new();
     let mut unused: BTreeSet<&str> = LARGE_STRUCTS.iter().map(|(name, _)| *name).collect();
     for file in sources() {
-        if ["store", "transport/protocol"].iter().any(|place| is_in(file.place(), place)) {
+        if ["store", "transport/protocol"].iter().any(|place| is_in(&file.place, place)) {
             continue;
         }
         for (name, fields) in structs(&file).into_iter().filter(|(_, it)| *it > MOST_FIELDS) {
@@ -545,7 +576,10 @@ fn structs(file: &File) -> Vec<(String, usize)> {
 #[test]
 fn folders_are_small_enough_to_see_at_once() {
     let mut folders: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
-    for file in files("src").iter().filter(|file| is_rust(file)).chain(&files("web/src")) {
+    for file in ["src", "crates", "web/src"].into_iter().flat_map(files) {
+        if !is_rust(&file) && !file.path.starts_with("web/") {
+            continue;
+        }
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         *folders.entry(folder.to_owned()).or_default() += 1;
     }
@@ -627,7 +661,7 @@ fn nothing_is_left_for_later() {
         concat!("XX", "X"),
     ];
     let mut complaints = Vec::new();
-    for file in ["src", "tests", "benches"].into_iter().flat_map(files).filter(is_rust) {
+    for file in ["src", "crates", "tests", "benches"].into_iter().flat_map(files).filter(is_rust) {
         for (index, line) in file.text.lines().enumerate() {
             if let Some(word) = words.iter().find(|word| line.contains(**word)) {
                 complaints.push(format!("{}:{} {word}", file.path, index + 1));
@@ -645,7 +679,8 @@ fn names_say_what_is_inside() {
                 .contains(&part.split('.').next().unwrap_or_default().to_lowercase().as_str())
         })
     };
-    let all: Vec<_> = ["src", "tests", "benches", "web/src"].into_iter().flat_map(files).collect();
+    let all: Vec<_> =
+        ["src", "crates", "tests", "benches", "web/src"].into_iter().flat_map(files).collect();
     let complaints: Vec<_> = all.iter().filter(empty).map(|file| file.path.clone()).collect();
     settle("A file is named after the thing in it, not after being useful:", &complaints);
 }
@@ -682,13 +717,14 @@ fn nothing_tells_where_it_was_made() {
 
 #[test]
 fn every_fixture_is_used() {
-    // Read as a whole by tests/it/support/wire.rs and src/document/diff/quality.rs.
+    // Read as a whole by tests/it/support/wire.rs and crates/core/src/document/diff/quality.rs.
     let whole = ["fixtures/wire/", "fixtures/rewrites/"];
-    let readers: Vec<_> = ["src", "tests", "benches", "web/src", "web/vectors", "web/e2e"]
-        .into_iter()
-        .filter(|folder| root().join(folder).is_dir())
-        .flat_map(files)
-        .collect();
+    let readers: Vec<_> =
+        ["src", "crates", "tests", "benches", "web/src", "web/vectors", "web/e2e"]
+            .into_iter()
+            .filter(|folder| root().join(folder).is_dir())
+            .flat_map(files)
+            .collect();
     let is_used = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or_default();
         let stem = format!("\"{}\"", name.split('.').next().unwrap_or_default());
@@ -712,7 +748,8 @@ fn nobody_elses_code_is_in_the_tree() {
         .filter(|path| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             let vendored = folder.split('/').any(|it| ["vendor", "third_party"].contains(&it));
-            vendored || (name == "Cargo.toml" && !folder.is_empty())
+            vendored
+                || (name == "Cargo.toml" && !folder.is_empty() && !folder.starts_with("crates/"))
         })
         .collect();
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();

@@ -365,7 +365,17 @@ fn has_heading(page: &Path, anchor: &str) -> bool {
 #[test]
 fn files_that_pages_name_are_there() {
     // Pages shorten the paths of modules and tools.
-    let folders = ["", "src", "src/tools", "web/src", "tests/clients", "examples"];
+    let folders = [
+        "",
+        "src",
+        "crates",
+        "crates/core/src",
+        "crates/engine/src",
+        "crates/engine/src/tools",
+        "web/src",
+        "tests/clients",
+        "examples",
+    ];
     // Files that a reader makes.
     let elsewhere = ["copydesk.toml", "tests/review/main.rs"];
     let mut complaints = Vec::new();
@@ -399,7 +409,7 @@ fn the_tests_that_the_threat_model_names_are_there() {
     assert!(missing.is_empty(), "docs/security.md names tests that are not there: {missing:?}");
 }
 
-/// Splits `judging::a_test` or `src/auth::a_test` at the name; `None` for `judging::NAME`.
+/// Splits `judging::a_test` or `src/cli::a_test` at the name; `None` for `judging::NAME`.
 fn named_test(text: &str) -> Option<(&str, &str)> {
     let (module, name) = text.rsplit_once("::")?;
     let is_name =
@@ -407,10 +417,15 @@ fn named_test(text: &str) -> Option<(&str, &str)> {
     text.chars().all(is_name).then_some((module, name))
 }
 
-/// Returns `true` if a file of `tests/it`, or one in or under a module of `src`, has this function.
+/// Returns `true` if a file of `tests/it`, or one in or under a folder that
+/// is named from the root, has this function.
 fn has_function(module: &str, name: &str) -> bool {
     let module = module.replace("::", "/");
-    let base = if module.starts_with("src/") { module } else { format!("tests/it/{module}") };
+    let base = if module.contains("src/") || module.ends_with("/src") {
+        module
+    } else {
+        format!("tests/it/{module}")
+    };
     let declaration = format!("fn {name}(");
     let mut waiting = vec![Path::new(ROOT).join(format!("{base}.rs")), Path::new(ROOT).join(base)];
     while let Some(path) = waiting.pop() {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{File, settle, sources};
+use super::{File, in_one_crate, settle, sources};
 
 /// Files of one circle. In a larger one, no file can be read before the others.
 const WIDEST_CIRCLE: usize = 3;
 
-/// Path of a module below `src/`, such as `["rooms", "actor"]`.
+/// Path of a module as if all crates were one, such as `["rooms", "actor"]`.
 type ModulePath = Vec<String>;
 
 /// One path that a file names, by `use` or in its code.
@@ -49,7 +49,7 @@ impl ImportGraph {
     fn read() -> Self {
         let mut files = BTreeMap::new();
         for file in sources() {
-            if file.place() != "main.rs" {
+            if file.place != "main.rs" {
                 files.insert(module_path(&file), named_paths(&file));
             }
         }
@@ -159,14 +159,15 @@ fn reachable(
 }
 
 fn module_path(file: &File) -> ModulePath {
-    let place = file.place().trim_end_matches(".rs").trim_end_matches("/mod");
+    let place = file.place.trim_end_matches(".rs").trim_end_matches("/mod");
     let parts = place.split('/').filter(|part| *part != "lib");
     parts.map(str::to_owned).collect()
 }
 
 /// Returns the paths that the code of a file names.
 fn named_paths(file: &File) -> Vec<NamedPath> {
-    let code: Vec<&str> = file.code().collect();
+    let code: Vec<String> = file.code().map(|line| in_one_crate(line, file)).collect();
+    let code: Vec<&str> = code.iter().map(String::as_str).collect();
     let code = without_test_imports(&code).join("\n");
     let mut paths = Vec::new();
     let mut rest = String::new();

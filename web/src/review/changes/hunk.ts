@@ -1,6 +1,6 @@
 /**
  * How a pending change follows the text while people type. Pure; the server does exactly the same
- * (`src/approvals/hunks/rebase.rs`).
+ * (`crates/core/src/approvals/hunks/rebase.rs`).
  */
 import type { ChangeSet, Text } from '@codemirror/state'
 import type { Hunk, HunkStatus, Part } from '../../wire/generated.ts'

@@ -1,0 +1,19 @@
+//! The rules of Copydesk without input or output: text and change sets, approval requests and
+//! decisions, and documents as files of other programs.
+//!
+//! The modules in reading order:
+//!
+//! 1. [`ids`], [`permissions`]: identifiers, roles and what each role may do.
+//! 2. [`document`]: text and change sets.
+//! 3. [`approvals`]: approval requests and decisions.
+//! 4. [`export`]: documents as files for other programs.
+//!
+//! [`failpoint`] is where tests let the process end. Every crate may use it.
+
+pub mod approvals;
+mod columns;
+pub mod document;
+pub mod export;
+pub mod failpoint;
+pub mod ids;
+pub mod permissions;

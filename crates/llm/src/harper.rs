@@ -1,0 +1,148 @@
+//! A model without a network: Harper's grammar rules and a few plain commands behind the tools of
+//! every model.
+//!
+//! It behaves like any other model: it reads the prompt, the document and the selection, says a
+//! sentence, calls one tool, and closes with a sentence about the result. Its dictionary (some 160
+//! MB once unpacked) is read on first use, on a blocking thread.
+
+mod edits;
+mod intent;
+mod plan;
+mod proofread;
+mod quoted;
+mod rules;
+mod spelling;
+mod wording;
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+pub use proofread::{TextCorrection, proofread};
+pub use rules::CorrectionKind;
+
+use super::delta_stream::{self, DeltaPace, DeltaSink};
+use super::{AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ToolResultView};
+use crate::messages_api::{ContentBlock, MessageRole, StopReason, TokenUsage};
+use plan::{EditPlan, EditTarget};
+
+/// [`Model`] of the built-in copy editor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HarperModel;
+
+const NAME: &str = "harper";
+
+/// Pace of the answers: pieces small enough to look written, and large enough not to flood the
+/// stream.
+const PACE: DeltaPace = DeltaPace { chunk_chars: Some(24), delay: Duration::ZERO };
+
+impl Model for HarperModel {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
+        delta_stream::answer(cancel, |sink| respond(request, sink))
+    }
+}
+
+async fn respond(request: ModelRequest, sink: DeltaSink) -> Result<AssistantMessage, ModelError> {
+    let content = if let Some(outcomes) = request.tool_results() {
+        closing(&request, &outcomes)
+    } else {
+        let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+        let make = move || match EditPlan::make(prompt(&request), request.document.as_ref()) {
+            EditPlan::Say(words)
+                if words == wording::WHAT_I_CAN_DO && has_said(&request, &words) =>
+            {
+                EditPlan::Say(wording::BEYOND_ME.into())
+            }
+            plan => plan,
+        };
+        // A panic of the checker on strange text ends this run only.
+        let plan = tokio::task::spawn_blocking(make).await.map_err(|_| checker_failed())?;
+        opening(plan, &offered)
+    };
+    let calls = content.iter().any(ContentBlock::is_tool_use);
+    let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
+    delta_stream::play(&content, PACE, &sink).await;
+    Ok(delta_stream::complete(content, stop_reason, TokenUsage::default(), NAME.into()))
+}
+
+fn checker_failed() -> ModelError {
+    ModelError::Internal { message: "the grammar checker stumbled over this text".into() }
+}
+
+/// Returns the text that the person typed, or else the last text of a user in the conversation.
+fn prompt(request: &ModelRequest) -> &str {
+    let last = request.messages.iter().rev().find(|message| message.role == MessageRole::User);
+    let words = || last?.content.iter().rev().find_map(ContentBlock::as_text);
+    request.prompt.as_deref().or_else(words).unwrap_or_default()
+}
+
+/// Returns `true` if the copy editor said these words before in this conversation.
+fn has_said(request: &ModelRequest, words: &str) -> bool {
+    let mut blocks = request.messages.iter().flat_map(|message| &message.content);
+    blocks.any(|block| match block {
+        ContentBlock::ToolUse { input, .. } => input["response"] == words,
+        block => block.as_text() == Some(words),
+    })
+}
+
+/// Returns the [`EditPlan`] as a model's answer. If its tool is not offered, the change is
+/// described in words instead.
+fn opening(plan: EditPlan, offered: &[String]) -> Vec<ContentBlock> {
+    let call =
+        |name: &str, input| ContentBlock::tool_use(delta_stream::mint_call_id(), name, input);
+    let is_offered = |name: &str| offered.iter().any(|tool| tool == name);
+    match plan {
+        EditPlan::Say(response) if is_offered("respond_conversation_only") => {
+            vec![call("respond_conversation_only", json!({"response": response}))]
+        }
+        EditPlan::Say(response) => vec![ContentBlock::text(response)],
+        EditPlan::Edit { opening, target, new_text, explanation } => {
+            let (name, input) = match target {
+                EditTarget::Selection(range) => (
+                    "update_selection",
+                    json!({
+                        "new_text": new_text,
+                        "selection_range": {"start": range.from, "end": range.to},
+                        "explanation": explanation,
+                    }),
+                ),
+                EditTarget::Document => (
+                    "update_full_document",
+                    json!({"new_content": new_text, "explanation": explanation}),
+                ),
+            };
+            if is_offered(name) {
+                vec![ContentBlock::text(opening), call(name, input)]
+            } else {
+                vec![ContentBlock::text(format!("I may not change the text here. {explanation}"))]
+            }
+        }
+    }
+}
+
+/// Builds one sentence for each [`ToolResultView`] of a decided call.
+fn closing(request: &ModelRequest, outcomes: &[ToolResultView]) -> Vec<ContentBlock> {
+    let blocks = || request.messages.iter().flat_map(|message| &message.content);
+    let tool = |call_id: &str| {
+        blocks().find_map(|block| match block {
+            ContentBlock::ToolUse { id, name, .. } if id == call_id => Some(name.as_str()),
+            _ => None,
+        })
+    };
+    let sentences = outcomes
+        .iter()
+        .map(|outcome| wording::closing(tool(&outcome.tool_use_id).unwrap_or_default(), outcome));
+    sentences.filter(|sentence| !sentence.is_empty()).map(ContentBlock::text).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! HTTP to a provider: one client, and a [`ModelError`] for every kind of refusal.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, TryStreamExt};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, Url};
+
+use super::{ModelError, malformed, retry};
+use crate::http_client::http_client_builder;
+use crate::messages_api::ApiError;
+
+/// Longest time without a byte, not even `ping`, after which a connection counts as dead.
+const SILENCE_LIMIT: Duration = Duration::from_mins(5);
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// Largest small body in bytes: more than any error body or list of models.
+const MAX_SMALL_BODY: usize = 4 * 1024 * 1024;
+
+/// Function that reads the body of an error; `None` if the body is not from the provider's API.
+pub(super) type ReadError = fn(&str) -> Option<ApiError>;
+
+/// Returns `true` if a provider at this address is on this machine: its host is a loopback address
+/// or `localhost`. An address that cannot be read is not.
+pub(super) fn is_loopback(address: &str) -> bool {
+    let Ok(address) = Url::parse(address) else { return false };
+    let host = address.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = bare.parse().map(|ip: IpAddr| ip.to_canonical().is_loopback());
+    is_loopback.unwrap_or_else(|_| host.eq_ignore_ascii_case("localhost"))
+}
+
+/// Builds a client for the provider at `base` that sends `key`, if there is one, as a bearer token.
+///
+/// A provider on this machine is reached without a proxy, which would see every document.
+///
+/// # Errors
+///
+/// Fails when the key cannot be a header.
+pub(super) fn client(key: Option<&str>, base: &str) -> Result<Client, ModelError> {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key {
+        let mut key = HeaderValue::try_from(format!("Bearer {key}"))
+            .map_err(|_| internal("the API key contains invalid characters"))?;
+        key.set_sensitive(true);
+        headers.insert(AUTHORIZATION, key);
+    }
+    let builder = http_client_builder();
+    let builder = if is_loopback(base) { builder.no_proxy() } else { builder };
+    builder
+        .default_headers(headers)
+        .connect_timeout(CONNECT_LIMIT)
+        .read_timeout(SILENCE_LIMIT)
+        .build()
+        .map_err(|error| internal(&error.to_string()))
+}
+
+/// Answer whose status and headers have arrived.
+pub(super) struct OpenedAnswer {
+    response: Response,
+    /// Identifier to quote to the provider; `none` if it sent none.
+    pub(super) request_id: String,
+}
+
+/// Sends a request.
+///
+/// # Errors
+///
+/// Any answer without success is an error.
+pub(super) async fn send(
+    request: RequestBuilder,
+    read_error: ReadError,
+) -> Result<OpenedAnswer, ModelError> {
+    let response = request.send().await.map_err(network)?;
+    let id = ["request-id", "x-request-id"];
+    let request_id = id.into_iter().find_map(|name| header(response.headers(), name));
+    let request_id = request_id.unwrap_or("none").to_owned();
+    if response.status().is_success() {
+        return Ok(OpenedAnswer { response, request_id });
+    }
+    let error = refusal(response, read_error).await;
+    tracing::warn!(request_id, %error, "the model's provider refused");
+    Err(error)
+}
+
+impl OpenedAnswer {
+    /// Returns the type of the body, such as `text/event-stream`, without parameters.
+    pub(super) fn content_type(&self) -> String {
+        let kind = header(self.response.headers(), "content-type").unwrap_or("nothing");
+        kind.split(';').next().unwrap_or(kind).trim().to_ascii_lowercase()
+    }
+
+    /// Returns the body as it arrives. An error here is [`ModelError::CutOff`], not a failed
+    /// connection, because the answer has begun.
+    pub(super) fn bytes(self) -> impl Stream<Item = Result<Bytes, ModelError>> + Send {
+        self.response.bytes_stream().map_err(|error| {
+            tracing::warn!(error = %network(error), "the model's answer broke off");
+            ModelError::CutOff
+        })
+    }
+
+    /// Reads the body as one JSON value, at most 4 MiB.
+    pub(super) async fn json(self) -> Result<serde_json::Value, ModelError> {
+        let body = small_body(self.response).await?;
+        serde_json::from_slice(&body).map_err(|error| malformed(error.to_string()))
+    }
+}
+
+async fn small_body(mut response: Response) -> Result<Vec<u8>, ModelError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(network)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > MAX_SMALL_BODY {
+            return Err(malformed("a body of more than 4 MiB"));
+        }
+    }
+    Ok(body)
+}
+
+/// Reads an answer without success as a [`ModelError`].
+async fn refusal(response: Response, read_error: ReadError) -> ModelError {
+    let status = response.status().as_u16();
+    let should_retry =
+        header(response.headers(), "x-should-retry").and_then(|flag| flag.parse().ok());
+    let retry_after = retry_after(response.headers(), Timestamp::now());
+    // An incomplete body still belongs to this status.
+    let body = small_body(response).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&body);
+    let error = read_error(&text).unwrap_or_else(|| ApiError {
+        kind: "http_error".into(),
+        message: excerpt(&text),
+        details: None,
+    });
+    let passes = retry::status_is_retryable(status) && !retry::is_spend_limit(&error);
+    let retryable = should_retry.unwrap_or(passes);
+    let ApiError { kind, message, details } = error;
+    let (status, details) = (Some(status), details.map(Box::new));
+    ModelError::Api { status, kind, message, retry_after, retryable, details }
+}
+
+/// Returns the pause from `retry-after-ms`, or from `retry-after` in seconds or as a date; `None`
+/// when absent or in the past.
+pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    if let Some(ms) = header(headers, "retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(ms / 1000.0).ok();
+    }
+    let value = header(headers, "retry-after")?;
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = rfc2822::parse(value).ok()?.timestamp();
+    Duration::try_from(date.duration_since(now)).ok()
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Returns the beginning of a body that is not from the API, to recognise it.
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() { "no details".into() } else { line.chars().take(200).collect() }
+}
+
+/// Returns the transport's error with its causes: the first line alone is only "error sending
+/// request".
+fn network(error: reqwest::Error) -> ModelError {
+    let error = error.without_url();
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(next) = cause {
+        message = format!("{message}: {next}");
+        cause = next.source();
+    }
+    ModelError::Network { message }
+}
+
+/// Returns the error for a fault of this program or of its configuration.
+pub(super) fn internal(message: &str) -> ModelError {
+    ModelError::Internal { message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_loopback_address_is_on_this_machine() {
+        let here = [
+            "http://localhost:11434/v1",
+            "http://LOCALHOST/v1",
+            "http://127.0.0.1:8080/v1",
+            "https://127.8.9.10",
+            "http://[::1]:8080/v1",
+            "http://[::ffff:127.0.0.1]/v1",
+        ];
+        let elsewhere = [
+            "https://api.openai.com/v1",
+            "http://192.168.1.7:11434/v1",
+            "http://0.0.0.0:11434/v1",
+            "http://127.0.0.1.example.com/v1",
+            "http://localhost.example.com/v1",
+            "http://localhost@example.com/v1",
+            "http://example.com/localhost",
+            "localhost:11434",
+            "",
+        ];
+        assert_eq!(here.map(is_loopback), [true; 6]);
+        assert_eq!(elsewhere.map(is_loopback), [false; 9]);
+    }
+
+    #[test]
+    fn waits_are_read_in_every_form() {
+        let now: Timestamp = "2026-11-20T10:00:00Z".parse().expect("a time");
+        let wait = |headers: &[(&'static str, &'static str)]| {
+            let map = headers.iter().map(|(name, value)| {
+                (name.parse().expect("a name"), HeaderValue::from_static(value))
+            });
+            retry_after(&map.collect(), now)
+        };
+        let ms = Duration::from_millis;
+        assert_eq!(wait(&[("retry-after", "2")]), Some(ms(2000)));
+        assert_eq!(wait(&[("retry-after", "0.5")]), Some(ms(500)));
+        assert_eq!(wait(&[("retry-after", "9"), ("retry-after-ms", "250")]), Some(ms(250)));
+        assert_eq!(wait(&[("retry-after", "Fri, 20 Nov 2026 10:00:07 GMT")]), Some(ms(7000)));
+        assert_eq!(wait(&[("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT")]), None);
+        assert_eq!(wait(&[("retry-after", "-1")]), None);
+        assert_eq!(wait(&[("retry-after", "soon")]), None);
+        assert_eq!(wait(&[]), None);
+    }
+}
