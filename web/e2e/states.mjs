@@ -7,8 +7,10 @@ import {
   browser,
   eventually,
   holds,
+  put,
   same,
   scripted,
+  selects,
   story,
   waits,
   written,
@@ -25,13 +27,6 @@ const CORRECTED = [
 ].join('\n\n')
 const MOVED = [BOAT, LAMP, VISITORS, SEA].join('\n\n')
 
-const selects = (writer, words) =>
-  writer.page.evaluate((sought) => {
-    const { view } = document.querySelector('.cm-content').cmTile
-    const anchor = view.state.doc.toString().indexOf(sought)
-    view.focus()
-    view.dispatch({ selection: { anchor, head: anchor + sought.length } })
-  }, words)
 const menuOf = (writer) => writer.page.getByRole('toolbar', { name: 'Selected words' })
 const settings = async (writer) => {
   await writer.page.getByRole('button', { name: 'Review settings' }).click()
@@ -175,10 +170,7 @@ async function paragraph(ana) {
 /** Words that move are one change over two places, and come back as one. */
 async function moved(ana) {
   const { page } = ana
-  await page.evaluate((insert) => {
-    const { view } = document.querySelector('.cm-content').cmTile
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } })
-  }, NOTE)
+  await put(ana, NOTE)
   await ana.ask('Move it')
   await waits(ana, 'one change', 1)
   await ana.choose(1)

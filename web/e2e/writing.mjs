@@ -1,8 +1,9 @@
 // Asking and answering, and the page around the text: who we are, what waits, and a new document
 // with a conversation of its own.
 import {
-  Server,
+  PHONE,
   TOKEN,
+  Server,
   Writer,
   accessible,
   browser,
@@ -11,8 +12,6 @@ import {
   same,
   story,
 } from './support.mjs'
-
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
