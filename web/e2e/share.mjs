@@ -131,7 +131,7 @@ await story(async (keep) => {
   const second = await ana.page.context().newPage()
   await second.goto(`${server.url}${address}#token=cdk_not-a-token`)
   await second.getByRole('heading', { name: 'This link does not work' }).waitFor()
-  await second.getByRole('button', { name: 'Go on as who you are in this browser' }).click()
+  await second.getByRole('button', { name: 'Continue without this link' }).click()
   await second.locator('.cm-content').waitFor()
 
   // Signed out in one tab is signed out in all.

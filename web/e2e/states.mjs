@@ -55,6 +55,7 @@ await story(async (keep) => {
   await moved(ana)
   await countdown(ana)
   await models(ana)
+  await smaller(ana)
   await dialogs(ana)
   await offline(ana)
   await tooLarge(ana)
@@ -233,6 +234,32 @@ async function models(ana) {
   )
   await chosen.nth(before).check()
   await closed(ana, again)
+}
+
+/** What was opened from the panel stays open when the window gets too small for the panel. */
+async function smaller(ana) {
+  const { page } = ana
+  const wide = page.viewportSize()
+  for (const [button, name] of [
+    ['Review settings', 'Review settings'],
+    ['Rules', 'Rules'],
+    ['Compare side by side', 'Side by side'],
+  ]) {
+    await page.getByRole('button', { name: button, exact: true }).click()
+    const dialog = page.getByRole('dialog', { name })
+    await dialog.waitFor()
+    if (name === 'Review settings') {
+      const line = dialog.getByRole('form', { name: 'New policy' }).locator('select, button')
+      const tops = await line.evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect()).map(({ top, height }) => top + height / 2),
+      )
+      holds(`one line: ${tops}`, Math.max(...tops) - Math.min(...tops) < 4)
+    }
+    await page.setViewportSize({ width: 820, height: 900 })
+    holds(`${name} is still open`, await dialog.isVisible())
+    await closed(ana, dialog)
+    await page.setViewportSize(wide)
+  }
 }
 
 async function dialogs(ana) {
