@@ -153,5 +153,10 @@ async function small(chromium, server) {
   await phone.screenshot('writing-5-phone-menu')
   await phone.page.keyboard.press('Escape')
   same('the menu', await phone.page.getByRole('menu').count(), 0)
+  // It lies over the panel, too.
+  await phone.page.getByRole('button', { name: 'Ask and review' }).click()
+  await phone.menu('You')
+  await phone.page.getByRole('dialog', { name: /^You are/ }).waitFor()
+  await accessible(phone, 'who I am, on a phone')
   same('errors in the pages', phone.errors, [])
 }
