@@ -163,6 +163,9 @@ async function onPhone(phone, ana) {
   await phone.page.getByRole('button', { name: 'Undo' }).tap()
   await waits(ana, 'taken back on the phone', COUNT)
   await accessible(phone, 'reviewing on a phone')
+  await phone.menu('Focus mode')
+  await accessible(phone, 'reviewing on a phone in focus mode')
+  await phone.menu('Focus mode')
 }
 
 /**
