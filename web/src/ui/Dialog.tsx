@@ -27,8 +27,8 @@ export function Dialog({ title, onClose, children, foot, className }: Props) {
       shown.close()
     }
   }, [])
-  // Not where it was opened from: that may be hidden while the dialog is open, as the panel is once the
-  // window gets small.
+  // Not where it was opened from: that may be hidden while the dialog is open, as the panel is once
+  // the window gets small.
   return createPortal(
     <dialog
       ref={box}
