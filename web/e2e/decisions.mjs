@@ -1,55 +1,37 @@
 // Everything a decision can carry, and nothing lost: several suggestions at once, the rest
 // finished, an edit somebody else overtook, the bin, frozen passages, and a document where nobody
 // is asked.
-import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+import {
+  PHONE,
+  Server,
+  Writer,
+  accessible,
+  browser,
+  eventually,
+  holds,
+  reads,
+  same,
+  saved,
+  selects,
+  story,
+  waits,
+  written,
+} from './support.mjs'
 
 const NOTE =
   'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the fog had gone. The boat had come back.'
 const BOTH =
   'The lamp burned all night. Nobody saw it, or said that they did. By morning the fog had gone. The boat was back.'
 
-const saved = (writer) =>
-  eventually(
-    'saved',
-    () => writer.page.locator('.saved').textContent(),
-    (words) => words === 'Saved',
-  )
-const reads = (writer, what, text) =>
-  eventually(
-    what,
-    () => writer.text(),
-    (now) => now === text,
-  )
-const waits = (writer, what, count) =>
-  eventually(
-    what,
-    () => writer.changes(),
-    (changes) => changes.length === count,
-  )
-
 /** Makes the change with these words the active one, whatever its number. */
 const choose = (writer, words) =>
   writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
-
-async function select(writer, words) {
-  await writer.page.evaluate((wanted) => {
-    const { view } = document.querySelector('.cm-content').cmTile
-    const from = view.state.doc.toString().indexOf(wanted)
-    view.focus()
-    view.dispatch({ selection: { anchor: from, head: from + wanted.length } })
-  }, words)
-}
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
   const chromium = keep(await browser())
   const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
-  await ana.page.getByRole('button', { name: 'New document' }).click()
-  await ana.page.locator('.cm-content').click()
-  await ana.page.keyboard.insertText(NOTE)
-  await ana.page.getByLabel('Title', { exact: true }).fill('The lamp')
-  await ana.page.getByLabel('Title', { exact: true }).press('Enter')
-  await saved(ana)
+  await written(ana, NOTE, 'The lamp')
   const bo = await Writer.open(chromium, server, 'Bo', /The lamp/, { colorScheme: 'dark' })
   await reads(bo, 'the text at Bo’s', NOTE)
   const button = (writer, name) => writer.page.getByRole('button', { name })
@@ -168,11 +150,7 @@ await story(async (keep) => {
   await withoutApprovals(ana, bo)
   await reasonOvertaken(ana, bo)
 
-  const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, {
-    viewport: { width: 390, height: 844 },
-    hasTouch: true,
-    isMobile: true,
-  })
+  const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, PHONE)
   await phone.page.locator('.sheet-open').click()
   await button(phone, 'Bin').click()
   await phone.page.locator('.binned').first().waitFor()
@@ -186,7 +164,7 @@ await story(async (keep) => {
 
 /** Frozen by key, seen by both, moved with the text, kept from tools, let go from the list. */
 async function frozen(ana, bo) {
-  await select(ana, 'the night')
+  await selects(ana, 'the night')
   await ana.page.locator('.selection-menu').waitFor()
   await ana.page.keyboard.press('Control+Shift+l')
   await ana.page.locator('.cm-lock').waitFor()

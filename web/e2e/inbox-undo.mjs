@@ -3,7 +3,7 @@
 // browser that was not there.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
+import { PHONE, Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
 
 const folder = join(process.env.COPYDESK_DATA, 'workspace')
 const file = (name) =>
@@ -109,11 +109,7 @@ async function fromTheBin(ana, bo, server) {
   await server.kill()
   await server.start()
   const context = bo.page.context().browser()
-  const cy = await Writer.arrive(context, server, 'Cy', {
-    viewport: { width: 390, height: 844 },
-    hasTouch: true,
-    isMobile: true,
-  })
+  const cy = await Writer.arrive(context, server, 'Cy', PHONE)
   await accessible(cy, 'the documents on a phone')
   await cy.screenshot('inbox-undo-3-documents-phone')
   await cy.page.getByRole('button', { name: /^Desk/ }).click()

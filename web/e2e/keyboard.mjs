@@ -1,11 +1,20 @@
 // A document reviewed by keyboard alone: after every step the keyboard is where the next one is
 // made, and no letter goes astray.
-import { Server, Writer, browser, eventually, holds, same, story } from './support.mjs'
+import {
+  Server,
+  Writer,
+  browser,
+  eventually,
+  holds,
+  press,
+  reads,
+  same,
+  story,
+  waits,
+} from './support.mjs'
 
 const NOTE =
   'The lamp was burning all night.\n\nNobody had ever noticed it.\n\nThe boat had come home.'
-
-const press = (writer, key) => writer.page.keyboard.press(key)
 
 /** Where the keyboard is, in words. */
 const place = (writer) =>
@@ -23,18 +32,6 @@ const isIn = (writer, where, after) =>
     `where the keyboard is ${after}`,
     () => place(writer),
     (now) => now === where,
-  )
-const reads = (writer, what, text) =>
-  eventually(
-    what,
-    () => writer.text(),
-    (now) => now === text,
-  )
-const waits = (writer, what, count) =>
-  eventually(
-    what,
-    () => writer.changes(),
-    (changes) => changes.length === count,
   )
 const active = (writer) =>
   writer.page.evaluate(

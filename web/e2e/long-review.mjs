@@ -1,12 +1,16 @@
 // A whole review, of 16 and of 60 changes: by the keyboard alone, by the mouse alone, by touch
 // alone. Every change is in view when it is decided.
 import {
+  PHONE,
   Server,
   Writer,
   browser,
   eventually,
+  looks,
   misspelt,
+  put,
   same,
+  saved,
   scripted,
   story,
   waits,
@@ -14,7 +18,6 @@ import {
 } from './support.mjs'
 
 const COUNTS = [16, 60]
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
 await story(async (keep) => {
   const model = scripted(
@@ -36,7 +39,9 @@ await story(async (keep) => {
 
 /** Accepts every other change and rejects the rest; says how long it took. */
 async function reviewed(writer, way, count) {
+  // The text to begin with: not a part of the review.
   await put(writer, misspelt(count).wrong)
+  await saved(writer)
   const hand = await way(writer, count)
   await waits(writer, `${count} changes`, count)
   await hand.begin()
@@ -44,8 +49,8 @@ async function reviewed(writer, way, count) {
   for (let left = count; left > 0; left--) {
     await eventually(
       `change ${count - left + 1} of ${count} is in view (${way.name})`,
-      () => seen(writer),
-      (is) => is,
+      () => looks(writer),
+      ({ seen }) => seen,
     )
     await (left % 2 === 0 ? hand.accept() : hand.reject())
     await waits(writer, `${left - 1} changes are left (${way.name})`, left - 1)
@@ -57,29 +62,6 @@ async function reviewed(writer, way, count) {
   const stands = (await writer.text()).split('\n\n')
   const wrong = wanted.findIndex((words, at) => words !== stands[at])
   same(`paragraph ${wrong} (${way.name})`, stands[wrong], wanted[wrong])
-}
-
-/** The text to begin with: not a part of the review. */
-async function put(writer, text) {
-  await writer.page.evaluate((insert) => {
-    const { view } = document.querySelector('.cm-content').cmTile
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } })
-  }, text)
-  await eventually(
-    'it is saved',
-    () => writer.page.locator('.saved').textContent(),
-    (words) => words === 'Saved',
-  )
-}
-
-/** Whether the active change is where it can be read. */
-function seen(writer) {
-  return writer.page.evaluate(() => {
-    const at = document.querySelector('.cm-gone.is-active')?.getBoundingClientRect()
-    const page = document.querySelector('.page-scroll').getBoundingClientRect()
-    const bar = document.querySelector('[data-review-bar]')?.getBoundingClientRect()
-    return !!at && at.top >= page.top && at.bottom <= Math.min(page.bottom, bar?.top ?? page.bottom)
-  })
 }
 
 async function byKeyboard({ page }, count) {
@@ -120,7 +102,7 @@ async function byTouch(writer, count) {
       await page.locator('.hunk-row .hunk-open').first().tap()
       await page.getByRole('button', { name: 'Close suggestions' }).tap()
       await page.waitForTimeout(500)
-      if (await seen(writer)) return
+      if ((await looks(writer)).seen) return
       // To the last change and around its end.
       await bar.getByRole('button', { name: 'Previous change' }).tap()
       await bar.getByRole('button', { name: 'Next change' }).tap()

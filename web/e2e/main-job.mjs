@@ -1,7 +1,7 @@
 // The main job: ask for a grammar fix, accept three changes, reject one with a reason, edit one; a
 // second browser sees each step; after kill -9 and a restart the text, the pending changes and the
 // transcript are as they were.
-import { Server, Writer, browser, eventually, holds, same, story } from './support.mjs'
+import { Server, Writer, browser, eventually, holds, same, saved, story } from './support.mjs'
 
 const TITLE = new RegExp(process.env.COPYDESK_STORY_DOCUMENT ?? 'Keeper')
 
@@ -141,11 +141,7 @@ await story(async (keep) => {
     (now) => now === text,
     20_000,
   )
-  await eventually(
-    'saved',
-    () => ana.page.locator('.saved').textContent(),
-    (words) => words === 'Saved',
-  )
+  await saved(ana)
   same('the pending changes after the restart', await ana.changes(), seen.changes)
 
   await ana.page.reload()

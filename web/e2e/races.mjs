@@ -6,6 +6,7 @@ import {
   Writer,
   browser,
   eventually,
+  looks,
   misspelt,
   same,
   scripted,
@@ -18,13 +19,6 @@ const ROUNDS = Number(process.env.COPYDESK_RACES ?? 24)
 const BATCH = 40
 const [SOONEST_MS, LATEST_MS] = [60, 1_200]
 const { right, wrong, line } = misspelt(BATCH)
-
-/** The active change, and all that wait, as somebody sees them. */
-const looks = (writer) =>
-  writer.page.evaluate(() => ({
-    active: document.querySelector('.hunk-row.is-active')?.dataset.row ?? null,
-    waiting: [...document.querySelectorAll('.hunk-row')].map((row) => row.dataset.row),
-  }))
 
 /** Spread over the whole range, in no order. */
 const delayOf = (round) => SOONEST_MS + ((round * 487) % (LATEST_MS - SOONEST_MS + 1))
@@ -86,26 +80,25 @@ async function race(ana, bo, round) {
       for (const writer of [first, second]) await writer.choose(1)
       return [await looks(first), await looks(second)]
     },
-    ([one, other]) =>
-      one.active === one.waiting[0] && JSON.stringify(one) === JSON.stringify(other),
+    ([one, other]) => one.id === one.waiting[0] && JSON.stringify(one) === JSON.stringify(other),
   )
   // As somebody who has looked at it.
   await second.page.waitForTimeout(500)
   await first.page.locator('.review-bar .is-primary').click()
   await second.page.waitForTimeout(delay)
   if (round % 4 < 2) await second.page.locator('.review-bar .button').first().click()
-  else if (round % 8 === 3) await impatient(second, seen.active)
+  else if (round % 8 === 3) await impatient(second, seen.id)
   else {
     await second.page.locator('[data-review-bar]').focus()
     await second.page.keyboard.press('r')
   }
   await second.page.waitForTimeout(150)
-  const wanted = seen.waiting.filter((id) => id !== seen.active)
+  const wanted = seen.waiting.filter((id) => id !== seen.id)
   for (const writer of [first, second])
     await eventually(
       `the change of round ${round} is decided`,
       () => looks(writer),
-      ({ waiting }) => !waiting.includes(seen.active),
+      ({ waiting }) => !waiting.includes(seen.id),
     )
   const now = (await looks(second)).waiting
   // It was accepted, by who was first.

@@ -2,7 +2,25 @@
 // nobody's decision lands on another change, everything can be taken back, and there is room to
 // work on every screen.
 import { readFileSync } from 'node:fs'
-import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+import {
+  PHONE,
+  Server,
+  Writer,
+  accessible,
+  announced,
+  browser,
+  eventually,
+  holds,
+  inText,
+  listen,
+  looks,
+  press,
+  same,
+  story,
+  toasts,
+  waits,
+  written,
+} from './support.mjs'
 
 const SCRIPT = process.env.COPYDESK_MODEL.replace(/^script:/, '')
 const PROPOSED = JSON.parse(readFileSync(SCRIPT, 'utf8')).turns[0].content[0].input.new_content
@@ -18,31 +36,7 @@ const COUNT = 16
 const LETTER =
   'The keeper of the lamp wrote a rather long letter to his only sister almost every night.\n\nHe recieved few visitors there.\n\nNobody came by sea.'
 
-const press = (writer, key) => writer.page.keyboard.press(key)
-const waits = (writer, what, count) =>
-  eventually(
-    what,
-    () => writer.changes(),
-    (changes) => changes.length === count,
-  )
-
-/**
- * The active change, whether its words are on the free part of the page, and which changes wait.
- */
-const looks = (writer) =>
-  writer.page.evaluate(() => {
-    const mark = document.querySelector('.cm-gone.is-active')
-    const bar = document.querySelector('[data-review-bar]')
-    const page = document.querySelector('.page-scroll').getBoundingClientRect()
-    const at = mark?.getBoundingClientRect()
-    const end = Math.min(bar ? bar.getBoundingClientRect().top : innerHeight, page.bottom)
-    return {
-      id: document.querySelector('.hunk-row.is-active')?.dataset.row ?? null,
-      seen: !!at && at.top >= page.top && at.bottom <= end,
-      waiting: [...document.querySelectorAll('.hunk-row')].map((row) => row.dataset.row),
-    }
-  })
-/** The same, once the panel has drawn what the last key did. */
+/** What somebody looks at, once the panel has drawn what the last key did. */
 const settled = async (writer) => {
   let before = null
   const same = (now) => {
@@ -52,21 +46,6 @@ const settled = async (writer) => {
   }
   return eventually('the panel is drawn', () => looks(writer), same)
 }
-/** What the editor has said to screen readers last; it takes it back a moment later. */
-const announced = (writer) => writer.page.evaluate(() => globalThis.said.at(-1) ?? '')
-const listen = (writer) =>
-  writer.page.evaluate(() => {
-    globalThis.said = []
-    const heard = (records) =>
-      records
-        .flatMap(({ addedNodes }) => [...addedNodes])
-        .filter((node) => node.nodeName === 'DIV')
-        .forEach((node) => globalThis.said.push(node.textContent))
-    new MutationObserver(heard).observe(document.querySelector('.cm-announced'), {
-      childList: true,
-    })
-  })
-const toasts = (writer) => writer.page.locator('.toast span').allTextContents()
 const focus = (writer) =>
   writer.page.evaluate(() =>
     document.activeElement.matches('.cm-content')
@@ -75,9 +54,6 @@ const focus = (writer) =>
         ? 'bar'
         : document.activeElement.tagName,
   )
-/** As the editor takes the keyboard itself: the page stays where it is. */
-const inText = (writer) =>
-  writer.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.focus())
 const toTop = (writer) =>
   writer.page.evaluate(() => document.querySelector('.page-scroll').scrollTo(0, 0))
 
@@ -85,17 +61,9 @@ await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
   const chromium = keep(await browser())
   const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
-  await ana.page.getByRole('button', { name: 'New document' }).click()
-  await ana.page.locator('.cm-content').click()
-  await ana.page.keyboard.insertText(NOTE)
-  await ana.page.getByLabel('Title', { exact: true }).fill('An account')
-  await ana.page.getByLabel('Title', { exact: true }).press('Enter')
+  await written(ana, NOTE, 'An account')
   const bo = await Writer.open(chromium, server, 'Bo', /An account/, { colorScheme: 'dark' })
-  const phone = await Writer.open(chromium, server, 'Cy', /An account/, {
-    viewport: { width: 390, height: 844 },
-    hasTouch: true,
-    isMobile: true,
-  })
+  const phone = await Writer.open(chromium, server, 'Cy', /An account/, PHONE)
   await listen(ana)
   await proposed(ana)
 
@@ -195,6 +163,9 @@ async function onPhone(phone, ana) {
   await phone.page.getByRole('button', { name: 'Undo' }).tap()
   await waits(ana, 'taken back on the phone', COUNT)
   await accessible(phone, 'reviewing on a phone')
+  await phone.menu('Focus mode')
+  await accessible(phone, 'reviewing on a phone in focus mode')
+  await phone.menu('Focus mode')
 }
 
 /**

@@ -1,7 +1,16 @@
 // Not being asked again: Ana remembers a small correction; the next one goes in by her rule, marked
 // and undoable; the larger one asks; the other browser sees all of it, revokes the rule, and the
 // next correction asks again.
-import { Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
+import {
+  Server,
+  Writer,
+  accessible,
+  browser,
+  eventually,
+  same,
+  story,
+  written,
+} from './support.mjs'
 
 const NOTE = 'Teh keeper wrote. He recieved letters. It was dark.'
 const FIRST = 'The keeper wrote. He recieved letters. It was dark.'
@@ -11,16 +20,7 @@ await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
   const chromium = keep(await browser())
   const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
-  await ana.page.getByRole('button', { name: 'New document' }).click()
-  await ana.page.locator('.cm-content').click()
-  await ana.page.keyboard.type(NOTE)
-  await ana.page.getByLabel('Title', { exact: true }).fill('A ledger')
-  await ana.page.getByLabel('Title', { exact: true }).press('Enter')
-  await eventually(
-    'saved',
-    () => ana.page.locator('.saved').textContent(),
-    (words) => words === 'Saved',
-  )
+  await written(ana, NOTE, 'A ledger')
   const bo = await Writer.open(chromium, server, 'Bo', /A ledger/, { colorScheme: 'dark' })
 
   await ana.ask('The first word, please')

@@ -1,12 +1,22 @@
 // An owner lets people in by links: a reviewer decides and cannot type; an editor loses access
 // while offline and keeps their words.
 import { spawnSync } from 'node:child_process'
-import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+import {
+  PHONE,
+  Server,
+  Writer,
+  accessible,
+  browser,
+  eventually,
+  holds,
+  same,
+  saved,
+  story,
+} from './support.mjs'
 
 const NOTE =
   'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
 const DARK = { colorScheme: 'dark' }
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
@@ -15,11 +25,7 @@ await story(async (keep) => {
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.type(NOTE)
-  await eventually(
-    'saved',
-    () => ana.page.locator('.saved').textContent(),
-    (words) => words === 'Saved',
-  )
+  await saved(ana)
   const address = new URL(ana.page.url()).pathname
 
   await ana.page.getByRole('button', { name: 'Share' }).click()
@@ -125,7 +131,7 @@ await story(async (keep) => {
   const second = await ana.page.context().newPage()
   await second.goto(`${server.url}${address}#token=cdk_not-a-token`)
   await second.getByRole('heading', { name: 'This link does not work' }).waitFor()
-  await second.getByRole('button', { name: 'Go on as who you are in this browser' }).click()
+  await second.getByRole('button', { name: 'Continue without this link' }).click()
   await second.locator('.cm-content').waitFor()
 
   // Signed out in one tab is signed out in all.

@@ -7,8 +7,10 @@ import {
   browser,
   eventually,
   holds,
+  put,
   same,
   scripted,
+  selects,
   story,
   waits,
   written,
@@ -25,13 +27,6 @@ const CORRECTED = [
 ].join('\n\n')
 const MOVED = [BOAT, LAMP, VISITORS, SEA].join('\n\n')
 
-const selects = (writer, words) =>
-  writer.page.evaluate((sought) => {
-    const { view } = document.querySelector('.cm-content').cmTile
-    const anchor = view.state.doc.toString().indexOf(sought)
-    view.focus()
-    view.dispatch({ selection: { anchor, head: anchor + sought.length } })
-  }, words)
 const menuOf = (writer) => writer.page.getByRole('toolbar', { name: 'Selected words' })
 const settings = async (writer) => {
   await writer.page.getByRole('button', { name: 'Review settings' }).click()
@@ -60,6 +55,7 @@ await story(async (keep) => {
   await moved(ana)
   await countdown(ana)
   await models(ana)
+  await smaller(ana)
   await dialogs(ana)
   await offline(ana)
   await tooLarge(ana)
@@ -175,10 +171,7 @@ async function paragraph(ana) {
 /** Words that move are one change over two places, and come back as one. */
 async function moved(ana) {
   const { page } = ana
-  await page.evaluate((insert) => {
-    const { view } = document.querySelector('.cm-content').cmTile
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } })
-  }, NOTE)
+  await put(ana, NOTE)
   await ana.ask('Move it')
   await waits(ana, 'one change', 1)
   await ana.choose(1)
@@ -241,6 +234,32 @@ async function models(ana) {
   )
   await chosen.nth(before).check()
   await closed(ana, again)
+}
+
+/** What was opened from the panel stays open when the window gets too small for the panel. */
+async function smaller(ana) {
+  const { page } = ana
+  const wide = page.viewportSize()
+  for (const [button, name] of [
+    ['Review settings', 'Review settings'],
+    ['Rules', 'Rules'],
+    ['Compare side by side', 'Side by side'],
+  ]) {
+    await page.getByRole('button', { name: button, exact: true }).click()
+    const dialog = page.getByRole('dialog', { name })
+    await dialog.waitFor()
+    if (name === 'Review settings') {
+      const line = dialog.getByRole('form', { name: 'New policy' }).locator('select, button')
+      const tops = await line.evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect()).map(({ top, height }) => top + height / 2),
+      )
+      holds(`one line: ${tops}`, Math.max(...tops) - Math.min(...tops) < 4)
+    }
+    await page.setViewportSize({ width: 820, height: 900 })
+    holds(`${name} is still open`, await dialog.isVisible())
+    await closed(ana, dialog)
+    await page.setViewportSize(wide)
+  }
 }
 
 async function dialogs(ana) {

@@ -19,6 +19,7 @@ const { chromium } = require('playwright-core')
 const shots = need('COPYDESK_SHOTS')
 mkdirSync(shots, { recursive: true })
 
+export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 export const TOKEN = 'an-owner-for-the-browser-stories'
 const READY_MS = 30_000
 
@@ -147,6 +148,9 @@ export async function listen(writer) {
 /** All that was said since {@link listen}. */
 export const saidTo = (writer) => writer.page.evaluate(() => globalThis.said)
 
+/** The last of it. */
+export const announced = async (writer) => (await saidTo(writer)).at(-1) ?? ''
+
 /** A new document of the owner, with a text. */
 export async function written(writer, text, title) {
   const { page } = writer
@@ -155,12 +159,60 @@ export async function written(writer, text, title) {
   await page.keyboard.insertText(text)
   await page.getByLabel('Title', { exact: true }).fill(title)
   await page.getByLabel('Title', { exact: true }).press('Enter')
-  await eventually(
-    `${title} is saved`,
-    () => page.locator('.saved').textContent(),
+  await saved(writer, `${title} is saved`)
+}
+
+/** Waits until the server has all that was typed. */
+export const saved = (writer, what = 'saved') =>
+  eventually(
+    what,
+    () => writer.page.locator('.saved').textContent(),
     (words) => words === 'Saved',
   )
-}
+
+/** Puts a text in the place of the one that stands, as if it had been typed. */
+export const put = (writer, text) =>
+  writer.page.evaluate((insert) => {
+    const { view } = document.querySelector('.cm-content').cmTile
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } })
+  }, text)
+
+/** Selects words of the text. */
+export const selects = (writer, words) =>
+  writer.page.evaluate((sought) => {
+    const { view } = document.querySelector('.cm-content').cmTile
+    const anchor = view.state.doc.toString().indexOf(sought)
+    view.focus()
+    view.dispatch({ selection: { anchor, head: anchor + sought.length } })
+  }, words)
+
+export const press = (writer, key) => writer.page.keyboard.press(key)
+
+/** Gives the keyboard to the text, which stays where it is scrolled to. */
+export const inText = (writer) =>
+  writer.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.focus())
+
+/** Waits until somebody's text is this. */
+export const reads = (writer, what, text) =>
+  eventually(
+    what,
+    () => writer.text(),
+    (now) => now === text,
+  )
+
+/** The active change, whether it is where it can be read, and which changes wait. */
+export const looks = (writer) =>
+  writer.page.evaluate(() => {
+    const at = document.querySelector('.cm-gone.is-active')?.getBoundingClientRect()
+    const page = document.querySelector('.page-scroll').getBoundingClientRect()
+    const bar = document.querySelector('[data-review-bar]')?.getBoundingClientRect()
+    const end = Math.min(page.bottom, bar?.top ?? page.bottom)
+    return {
+      id: document.querySelector('.hunk-row.is-active')?.dataset.row ?? null,
+      seen: !!at && at.top >= page.top && at.bottom <= end,
+      waiting: [...document.querySelectorAll('.hunk-row')].map((row) => row.dataset.row),
+    }
+  })
 
 /** Waits until so many changes wait. */
 export const waits = (writer, what, count) =>

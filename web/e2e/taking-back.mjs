@@ -5,9 +5,12 @@ import {
   browser,
   eventually,
   holds,
+  inText,
   listen,
-  same,
+  press,
+  reads,
   saidTo,
+  same,
   story,
   toldBy,
   waits,
@@ -17,16 +20,6 @@ import {
 const LETTER =
   'The keeper of the lamp wrote a rather long letter to his only sister almost every night.\n\nHe recieved few visitors there.\n\nNobody came by sea.'
 const PLACES = 3
-
-const press = (writer, key) => writer.page.keyboard.press(key)
-const reads = (writer, what, text) =>
-  eventually(
-    what,
-    () => writer.text(),
-    (now) => now === text,
-  )
-const inText = (writer) =>
-  writer.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.focus())
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))

@@ -1,6 +1,17 @@
 // Two writers review together: one types into the words the AI wants to replace; nothing of theirs
 // is overwritten unseen.
-import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+import {
+  PHONE,
+  Server,
+  Writer,
+  accessible,
+  browser,
+  eventually,
+  holds,
+  same,
+  saved,
+  story,
+} from './support.mjs'
 
 const NOTE =
   'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
@@ -19,11 +30,7 @@ await story(async (keep) => {
   await ana.page.keyboard.type(NOTE)
   await ana.page.getByLabel('Title', { exact: true }).fill('A note about a lamp')
   await ana.page.getByLabel('Title', { exact: true }).press('Enter')
-  await eventually(
-    'saved',
-    () => ana.page.locator('.saved').textContent(),
-    (words) => words === 'Saved',
-  )
+  await saved(ana)
 
   const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, {
     colorScheme: 'dark',
@@ -126,11 +133,7 @@ await story(async (keep) => {
     ([a, b]) => a === b && a.includes('by Bo 😀') && a.includes('by Ana 🌊'),
   )
 
-  const phone = await Writer.open(chromium, server, 'Cy', /A note about a lamp/, {
-    viewport: { width: 390, height: 844 },
-    hasTouch: true,
-    isMobile: true,
-  })
+  const phone = await Writer.open(chromium, server, 'Cy', /A note about a lamp/, PHONE)
   await ana.ask('Tighten it once more')
   await phone.page.locator('.review-bar').waitFor()
   await accessible(phone, 'a phone')

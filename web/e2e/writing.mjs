@@ -1,8 +1,9 @@
 // Asking and answering, and the page around the text: who we are, what waits, and a new document
 // with a conversation of its own.
 import {
-  Server,
+  PHONE,
   TOKEN,
+  Server,
   Writer,
   accessible,
   browser,
@@ -11,8 +12,6 @@ import {
   same,
   story,
 } from './support.mjs'
-
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
@@ -154,5 +153,10 @@ async function small(chromium, server) {
   await phone.screenshot('writing-5-phone-menu')
   await phone.page.keyboard.press('Escape')
   same('the menu', await phone.page.getByRole('menu').count(), 0)
+  // It lies over the panel, too.
+  await phone.page.getByRole('button', { name: 'Ask and review' }).click()
+  await phone.menu('You')
+  await phone.page.getByRole('dialog', { name: /^You are/ }).waitFor()
+  await accessible(phone, 'who I am, on a phone')
   same('errors in the pages', phone.errors, [])
 }

@@ -50,6 +50,11 @@ const TABLE: readonly (readonly [RegExp, RegExp])[] = [
   [/> Ends </, /> Expires </],
   [/Questions start in/, /Default mode/],
   [/hour: '2-digit'/, /hour: 'numeric'/],
+  [/Keep mine/, /Keep the text/],
+  [/Go on as who you are/, /Continue without this link/],
+  [/Load it anew/, /Reload the page/],
+  [/is called like that/, /No title matches\./],
+  [/remembers it for new tabs/, /This browser stays signed in\./],
 ]
 
 it.each(TABLE)('nobody reads %s any more', (former, now) => {

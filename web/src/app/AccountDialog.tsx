@@ -15,7 +15,7 @@ export function AccountDialog({ onClose }: { onClose: () => void }) {
     <>
       {guest && (
         <button type="button" className="button is-primary" onClick={stay}>
-          Stay {me.user.name} in this browser
+          Stay signed in as {me.user.name}
         </button>
       )}
       <button type="button" className="button" onClick={signOut}>
@@ -24,14 +24,19 @@ export function AccountDialog({ onClose }: { onClose: () => void }) {
     </>
   )
   return (
-    <Dialog title={`You are ${me.user.name}`} onClose={onClose} foot={foot}>
+    <Dialog
+      title={`You are ${me.user.name}`}
+      className="account-dialog"
+      onClose={onClose}
+      foot={foot}
+    >
       {able && me.role === 'owner' && <NameForm key={me.user.name} initial={me.user.name} />}
       <p>{able ? YOU_CAN[me.role] : 'Everybody who reaches this server has full access.'}</p>
       {able && (
         <p className="quiet">
           {guest
-            ? 'That is so in this tab only: new tabs open as who this browser was before.'
-            : 'This browser remembers it for new tabs. On a computer that is not yours, sign out when you go.'}
+            ? 'In this tab only: new tabs open as the person this browser knew before.'
+            : 'This browser stays signed in. On a computer that is not yours, sign out when you leave.'}
         </p>
       )}
       <Notifying />

@@ -72,7 +72,7 @@ function OutOfDate() {
       <h1 className="hidden-label">Copydesk</h1>
       <ErrorPage
         title="This page is out of date"
-        action={{ label: 'Load it anew', run: () => window.location.reload() }}
+        action={{ label: 'Reload the page', run: () => window.location.reload() }}
       >
         The server has been updated since it was opened.
       </ErrorPage>

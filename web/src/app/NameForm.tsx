@@ -36,7 +36,7 @@ export function NameForm({ initial, onLater }: Props) {
   const save = async () => {
     const refused = await nameMyself(name.trim())
     setProblem(refused)
-    if (refused === null) toast(`You are ${name.trim()} from now on.`)
+    if (refused === null) toast(`Your name is now ${name.trim()}.`)
   }
   return (
     <form

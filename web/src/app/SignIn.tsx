@@ -21,7 +21,7 @@ export function SignIn() {
       <UnsentText />
       {guest && (
         <button type="button" className="button is-primary" onClick={goOnAsBefore}>
-          Go on as who you are in this browser
+          Continue without this link
         </button>
       )}
       <form
@@ -89,7 +89,7 @@ function explanation(
     default:
       return {
         title: 'This link does not work',
-        words: `The server does not take it: ${message ?? 'it gave no reason'}.`,
+        words: `The server refused it: ${message ?? 'it gave no reason'}.`,
         alert: true,
       }
   }

@@ -37,20 +37,32 @@ const LINES: Record<string, string> = {
   ListItem: 'line-item',
 }
 
-class Bullet extends WidgetType {
-  override eq(): boolean {
-    return true
+/** What stands in the place of a mark. */
+class Sign extends WidgetType {
+  constructor(
+    readonly sign: string,
+    readonly name: string,
+  ) {
+    super()
+  }
+
+  override eq(other: Sign): boolean {
+    return other.sign === this.sign
   }
 
   toDOM(): HTMLElement {
-    const bullet = document.createElement('span')
-    bullet.className = 'md-bullet'
-    bullet.textContent = '•'
-    return bullet
+    const shown = document.createElement('span')
+    shown.className = this.name
+    shown.textContent = this.sign
+    return shown
   }
 }
 
-const bullet = Decoration.replace({ widget: new Bullet() })
+const replacement = (sign: string, name: string) =>
+  Decoration.replace({ widget: new Sign(sign, name) })
+const bullet = replacement('•', 'md-bullet')
+const openBox = replacement('☐', 'md-box')
+const doneBox = replacement('☑', 'md-box')
 
 function build(view: EditorView): DecorationSet {
   const { state } = view
@@ -81,6 +93,10 @@ function visit(
     quiet(state, busy, node.from, node.to)
   )
     deco.push(bullet.range(node.from, node.to))
+  if (node.name === 'TaskMarker' && quiet(state, busy, node.from, node.to)) {
+    const done = state.sliceDoc(node.from, node.to) !== '[ ]'
+    deco.push((done ? doneBox : openBox).range(node.from, node.to))
+  }
   const url = node.name === 'URL' && node.node.parent?.name === 'Link'
   if ((HIDDEN.has(node.name) || url) && quiet(state, busy, node.from, node.to)) {
     const space =

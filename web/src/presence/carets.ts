@@ -44,12 +44,18 @@ function draw(carets: readonly Caret[], doc: Text): DecorationSet {
       deco.push(Decoration.mark({ class: `cm-peer-selection peer-${caret.color}` }).range(from, to))
     deco.push(
       Decoration.widget({
-        widget: new Flag(caret.name, caret.color, doc.lineAt(caret.head).length === 0),
+        widget: new Flag(caret.name, caret.color, isBeside(doc, caret.head)),
         side: caret.head > caret.anchor ? -1 : 1,
       }).range(caret.head),
     )
   }
   return Decoration.set(deco, true)
+}
+
+/** On an empty line, below another one. */
+const isBeside = (doc: Text, at: number): boolean => {
+  const line = doc.lineAt(at)
+  return line.length === 0 && line.number > 1
 }
 
 class Flag extends WidgetType {

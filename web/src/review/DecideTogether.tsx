@@ -2,6 +2,7 @@
 import { getCurrent } from '../editor/sync/currentDocument.ts'
 import { useDocument } from '../editor/store.ts'
 import { useSession } from '../session/store.ts'
+import { Icon } from '../ui/icons.tsx'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import { plural } from '../ui/timeFormat.ts'
 import { Quotation } from './cards/Quotation.tsx'
@@ -54,7 +55,18 @@ function List({ together: { title, ids } }: { together: Together }) {
         if (event.key === 'Escape') close()
       }}
     >
-      <h3>{title}</h3>
+      <div className="together-head">
+        <h3>{title}</h3>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Cancel"
+          title="Cancel"
+          onClick={close}
+        >
+          <Icon name="cross" />
+        </button>
+      </div>
       {listed.length === 0 ? (
         <p className="card-note">They are decided.</p>
       ) : (
@@ -67,31 +79,26 @@ function List({ together: { title, ids } }: { together: Together }) {
         </ol>
       )}
       {voted !== '' && <p className="card-note">{voted}</p>}
-      <div className="hunk-actions">
-        {listed.length > 0 && (
-          <>
-            <button
-              type="button"
-              className="button is-accept"
-              disabled={busy || offline}
-              onClick={() => send('accept')}
-            >
-              Accept {those}
-            </button>
-            <button
-              type="button"
-              className="button"
-              disabled={busy || offline}
-              onClick={() => send('reject')}
-            >
-              Reject {those}
-            </button>
-          </>
-        )}
-        <button type="button" className="button is-quiet" onClick={close}>
-          Cancel
-        </button>
-      </div>
+      {listed.length > 0 && (
+        <div className="hunk-actions">
+          <button
+            type="button"
+            className="button is-accept"
+            disabled={busy || offline}
+            onClick={() => send('accept')}
+          >
+            Accept {those}
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={busy || offline}
+            onClick={() => send('reject')}
+          >
+            Reject {those}
+          </button>
+        </div>
+      )}
     </section>
   )
 }

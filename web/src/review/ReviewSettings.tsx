@@ -123,7 +123,7 @@ function Passages({ fixed, onJump }: { fixed: boolean; onJump: () => void }) {
       <h3>Frozen passages</h3>
       {ranges.length === 0 && (
         <p className="card-note">
-          None. Select words in the text and press {MOD} {SHIFT} L: no tool may change them, people
+          None. Select words in the text and press {MOD} {SHIFT} L: the AI can’t change them; people
           still can.
         </p>
       )}

@@ -63,7 +63,7 @@ function DocumentWish(props: Wishing) {
       {...props}
       wish={wish}
       done="accepted"
-      more="Everything is marked in the conversation and can be undone. Words somebody changed meanwhile, frozen words and anything larger still wait for people. You can revoke this under “rules”, above the suggestions."
+      more="Everything is marked in the conversation and can be undone. Words somebody changed meanwhile, frozen words and anything larger still wait for people. You can revoke this under “Rules”, above the suggestions."
     >
       <label>
         Corrections of up to{' '}
@@ -133,7 +133,7 @@ function InboxWish(props: Wishing) {
       wish={wish}
       done="approved"
       lacking={chosen === OTHER && path === ''}
-      more="Each is shown here with your rule on it. Commands, hidden files and whatever has a warning still wait for people. You can revoke this under “rules”, below the requests."
+      more="Each is shown here with your rule on it. Commands, hidden files and whatever has a warning still wait for people. You can revoke this under “Rules”, below the requests."
     >
       {patterns.length > 0 && (
         <label>

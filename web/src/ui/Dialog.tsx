@@ -1,5 +1,6 @@
 /** The platform's own dialog: it traps focus, closes on Esc and makes the rest inert. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { createPortal } from 'react-dom'
 import { Icon } from './icons.tsx'
 import { topDialog } from './dialogStack.ts'
 
@@ -26,7 +27,9 @@ export function Dialog({ title, onClose, children, foot, className }: Props) {
       shown.close()
     }
   }, [])
-  return (
+  // Not where it was opened from: that may be hidden while the dialog is open, as the panel is once
+  // the window gets small.
+  return createPortal(
     <dialog
       ref={box}
       className={className}
@@ -42,6 +45,7 @@ export function Dialog({ title, onClose, children, foot, className }: Props) {
       </div>
       {children}
       {foot && <div className="dialog-foot">{foot}</div>}
-    </dialog>
+    </dialog>,
+    document.body,
   )
 }

@@ -50,7 +50,13 @@ function Open() {
       <div ref={desk}>
         <div role="status" aria-live="polite">
           {waiting.length === 0 ? (
-            <p className="inbox-none">Nothing waits for a decision.</p>
+            <>
+              <p className="inbox-none">Nothing waits for a decision.</p>
+              <p className="inbox-none">
+                What the AI wants to do outside of a document waits here: make a document, write a
+                file, run a command.
+              </p>
+            </>
           ) : (
             <p className="hidden-label">{plural(waiting.length, 'request')} waiting</p>
           )}

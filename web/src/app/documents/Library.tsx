@@ -71,18 +71,22 @@ export function Library() {
   return (
     <div className="library">
       <main>
-        <p className="product">
-          <Icon name="book" size={20} />
-          <span>
-            <b>Copydesk</b> Write together, and review every AI edit before it lands.
-          </span>
-        </p>
         <div className="library-head">
-          <h1>Documents</h1>
+          <p className="product">
+            <Icon name="book" size={20} />
+            <span>
+              <b>Copydesk</b> Write together, and review every AI edit before it lands.
+            </span>
+          </p>
           <div className="library-actions">
             <InboxButton />
             <Share documentId={null} />
             <AccountButton />
+          </div>
+        </div>
+        <div className="library-head">
+          <h1>Documents</h1>
+          <div className="library-actions">
             <OpenFile />
             {mayWrite && documents !== null && documents.length > 0 && (
               <button type="button" className="button is-primary" onClick={() => void create()}>
@@ -116,9 +120,7 @@ export function Library() {
         )}
         {sought.trim() !== '' && (
           <p className="quiet" role="status">
-            {found.length === 0
-              ? 'No document is called like that.'
-              : plural(found.length, 'document')}
+            {found.length === 0 ? 'No title matches.' : plural(found.length, 'document')}
           </p>
         )}
         <ul aria-label="Documents">

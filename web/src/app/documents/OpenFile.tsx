@@ -74,7 +74,7 @@ function Chooser({ onClose }: { onClose: () => void }) {
         {found === null
           ? 'Looking…'
           : files.length === 0
-            ? 'No text file is called like that.'
+            ? 'No text file matches.'
             : more
               ? 'There are more. Type to find them.'
               : ''}

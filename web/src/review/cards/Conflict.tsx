@@ -38,7 +38,7 @@ export function Conflict({ hunk: shown, number, busy, types }: Props) {
           <dd>{currentText(hunk, doc) || '(nothing)'}</dd>
         </div>
         <div>
-          <dt>The AI’s</dt>
+          <dt>The AI’s version</dt>
           <dd>{proposedText(hunk, doc) || '(nothing)'}</dd>
         </div>
       </dl>
@@ -47,10 +47,10 @@ export function Conflict({ hunk: shown, number, busy, types }: Props) {
           type="button"
           className="button"
           disabled={busy}
-          aria-label={`Keep mine, change ${number}`}
+          aria-label={`Keep the text, change ${number}`}
           onClick={() => void rejectHunk(hunk)}
         >
-          Keep mine
+          Keep the text
         </button>
         <button
           type="button"
@@ -85,8 +85,8 @@ export function Conflict({ hunk: shown, number, busy, types }: Props) {
           type="button"
           className="button is-quiet"
           disabled={busy}
-          aria-label={`Keep mine, change ${number}, with a reason`}
-          title="Keep mine, with a reason"
+          aria-label={`Keep the text, change ${number}, with a reason`}
+          title="Keep the text, with a reason"
           onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}
         >
           <Icon name="speech" size={14} />

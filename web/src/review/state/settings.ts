@@ -30,9 +30,9 @@ export const MODEL_ACCESS: readonly { allow: ModelAccessKind; name: string; what
   {
     allow: 'local',
     name: 'Only models on this machine',
-    what: 'The text is sent to no other computer: the built-in editor, and models on the server itself.',
+    what: 'The built-in editor, and models on the server itself. The text is sent to no other computer.',
   },
-  { allow: 'named', name: 'Only these models', what: 'Others are refused, wherever they are.' },
+  { allow: 'named', name: 'Only these models', what: 'Every other model is refused.' },
 ]
 
 /** Seconds people have, the document's own first if it is another. */
