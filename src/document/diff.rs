@@ -31,6 +31,7 @@ mod moves;
 mod neighbours;
 mod passages;
 mod pipeline;
+mod reshaped;
 mod sentence;
 mod sentence_ends;
 mod split_paragraphs;

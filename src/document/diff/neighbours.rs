@@ -42,8 +42,9 @@ fn is_under(heading: &HunkDraft, behind: &HunkDraft) -> bool {
     let ([heading], [behind]) = (heading.parts.as_slice(), behind.parts.as_slice()) else {
         return false;
     };
-    let is_heading = |text: &str| text.starts_with('#') && text.trim_end().lines().count() == 1;
-    let is_text = |text: &str| !text.is_empty() && !text.starts_with('#');
+    // The space between two paragraphs is before or behind the words.
+    let is_heading = |text: &str| text.trim().starts_with('#') && text.trim().lines().count() == 1;
+    let is_text = |text: &str| !text.is_empty() && !text.trim_start().starts_with('#');
     if heading.insert.is_empty() && behind.insert.is_empty() {
         is_heading(&heading.base) && is_text(&behind.base)
     } else {

@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 
-use super::align::{UnitLists, UnitSwap, WordedUnit, align, is_reshaped};
+use super::align::{UnitLists, UnitSwap, WordedUnit, align};
 use super::blocks::{BlockKind, TextBlock, blocks, units};
 use super::clusters::clusters;
-use super::crossings::{crossed, regions};
+use super::crossings::{crossed, moved_apart, regions};
 use super::draft::{DiffLimits, HunkKind};
 use super::lcs::gaps;
+use super::reshaped::{is_reshaped, reshaped_apart};
 use super::sentence::{PairHunk, pair, several};
 use super::split_points::{at_sentence_marks, is_long_sentence};
 use super::words::WordNumbers;
@@ -65,6 +66,7 @@ pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteHunk
     let mut stage =
         DiffStage { old, new, limits, words: WordNumbers::default(), hunks: Vec::new() };
     let gaps = block_gaps((old, &old_blocks), (new, &new_blocks), limits);
+    let gaps = moved_apart((old, &old_blocks), (new, &new_blocks), gaps);
     for (o, n) in regions((old, &old_blocks), (new, &new_blocks), gaps) {
         let end = BytePlace {
             old: start_of(old, &old_blocks, o.end),
@@ -138,7 +140,8 @@ impl<'a> DiffStage<'a> {
         let (old_ids, new_ids) = (ids(self.old, old), ids(self.new, new));
         let sides = UnitLists { old_text: self.old, new_text: self.new, old, new };
         let mut swaps = Vec::new();
-        for (o, n) in gaps(&old_ids, &new_ids, self.limits) {
+        let gaps = gaps(&old_ids, &new_ids, self.limits).into_iter();
+        for (o, n) in gaps.flat_map(|gap| reshaped_apart(sides, gap)) {
             if is_reshaped(&old[o.clone()], &new[n.clone()]) {
                 self.unit_swaps(sides, &std::mem::take(&mut swaps), end);
                 let begun = self.hunks.len();
