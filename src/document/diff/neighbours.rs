@@ -127,6 +127,11 @@ mod tests {
         let both = format!("{section}{rest}");
         assert_eq!(changes(&both, rest), [(section.to_owned(), String::new())]);
         assert_eq!(changes(rest, &both), [(String::new(), section.to_owned())]);
+        // At the end of a changed paragraph, the space comes first.
+        let before = "## Lights\n\nNobody knew why the lights were out.";
+        let with = format!("{before} It was late.\n\n{section}{rest}");
+        let found = changes(&with, &format!("{before}\n\n{rest}"));
+        assert!(found.iter().any(|(gone, _)| gone.trim() == section.trim()), "{found:?}");
     }
 
     #[test]

@@ -147,7 +147,7 @@ impl<'a> DiffStage<'a> {
                 let begun = self.hunks.len();
                 self.sentences_changed(sides, &align(sides, o.clone(), n), end);
                 let found = self.hunks.drain(begun..).flat_map(|it| it.parts);
-                let parts = spaces_fused(self.old, self.new, found);
+                let parts = fused(found);
                 if !parts.is_empty() {
                     let paragraph = ParagraphKey::Old(old[o.start].unit.block);
                     self.push(parts, HunkKind::Rewrite, Adjacency::Apart, paragraph);
@@ -270,18 +270,12 @@ fn run_behind(swap: &UnitSwap, rest: &[UnitSwap]) -> usize {
     rest.iter().take_while(follows).count()
 }
 
-/// Returns parts in order; one that is only white space goes with the part it touches.
-fn spaces_fused(old: &str, new: &str, parts: impl Iterator<Item = ByteChange>) -> Vec<ByteChange> {
-    let is_blank = |part: &ByteChange| {
-        slice(old, &part.old).trim().is_empty() && slice(new, &part.new).trim().is_empty()
-    };
+/// Returns parts in order, those that touch as one.
+fn fused(parts: impl Iterator<Item = ByteChange>) -> Vec<ByteChange> {
     let mut fused: Vec<ByteChange> = Vec::new();
     for part in parts {
         match fused.last_mut() {
-            Some(last)
-                if (last.old.end, last.new.end) == (part.old.start, part.new.start)
-                    && (is_blank(last) || is_blank(&part)) =>
-            {
+            Some(last) if (last.old.end, last.new.end) == (part.old.start, part.new.start) => {
                 (last.old.end, last.new.end) = (part.old.end, part.new.end);
             }
             _ => fused.push(part),

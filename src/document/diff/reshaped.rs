@@ -56,7 +56,8 @@ fn reshaped_within(sides: UnitLists, (o, n): &Gap) -> Option<Gap> {
     }
     let (old_lists, new_lists) =
         (lists(sides.old_text, sides.old, o), lists(sides.new_text, sides.new, n));
-    if old_lists.is_empty() && new_lists.is_empty() {
+    // A list on both sides is the same one.
+    if old_lists.is_empty() == new_lists.is_empty() {
         return None;
     }
     let pairs = |old: Vec<Range<usize>>, new: Vec<Range<usize>>| {
