@@ -9,7 +9,7 @@
 //! are one hunk (`clusters`), and so are changes that read only together (`dependents`). Changes
 //! are never joined across the end of a paragraph, except that words removed in one place and put
 //! in at another are one hunk, of kind `moved` (`moves`). A paragraph that becomes several, such as
-//! a list, is one change, and so is a heading with its paragraph, if both are new or both removed
+//! a list, is one change (`reshaped`), and so is a heading with its paragraph, if both are new or both removed
 //! (`neighbours`). Any other new paragraph is one, and so is
 //! one that is removed; a very long one is several, cut at the ends of sentences
 //! (`split_paragraphs`). A very long sentence is cut at the best places there are (`split_points`).
@@ -31,6 +31,7 @@ mod moves;
 mod neighbours;
 mod passages;
 mod pipeline;
+mod reshaped;
 mod sentence;
 mod sentence_ends;
 mod split_paragraphs;

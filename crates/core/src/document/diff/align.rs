@@ -23,9 +23,6 @@ impl UnitSwap {
 /// Likeness below which two sentences are not versions of each other.
 pub(super) const ALIKE: f32 = 0.35;
 
-/// Likeness from which on a list counts as the paragraph that it replaces.
-const SAME_WORDS: f32 = 0.5;
-
 /// Maximum number of sentences that one without a likeness is replaced by, or that it replaces.
 const MOST_FOR_ONE: usize = 3;
 
@@ -183,7 +180,7 @@ fn is_same_place(sides: UnitLists, o: &Range<usize>, n: &Range<usize>) -> bool {
 }
 
 /// Cuts a run of units at the ends of blocks.
-fn in_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn in_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Range<usize>> {
     let mut from = range.start;
     let runs = list[range].chunk_by(|a, b| a.unit.block == b.unit.block);
     let run = |units: &[WordedUnit]| {
@@ -210,28 +207,6 @@ pub(super) fn whole_blocks(list: &[WordedUnit], range: Range<usize>) -> Vec<Rang
         at += len;
     }
     groups
-}
-
-/// Returns `true` if one paragraph became a list of the same words, or a list one paragraph. Such a
-/// change makes sense only as a whole: with some of its lines accepted and others not, the text
-/// would be half of each.
-pub(super) fn is_reshaped(old: &[WordedUnit], new: &[WordedUnit]) -> bool {
-    let items =
-        |list: &[WordedUnit]| list.iter().filter(|s| s.unit.kind == BlockKind::Whole).count();
-    let blocks = |list: &[WordedUnit]| list.chunk_by(|a, b| a.unit.block == b.unit.block).count();
-    let is_code = |s: &WordedUnit| s.unit.kind == BlockKind::Code;
-    let becomes = |paragraph: &[WordedUnit], list: &[WordedUnit]| {
-        let (items_before, items_after) = (items(paragraph), items(list));
-        // The list may keep an introduction.
-        blocks(paragraph) == 1
-            && items_before == 0
-            && items_after >= 2
-            && blocks(list) <= items_after + 1
-    };
-    let weight = |list: &[WordedUnit]| list.iter().map(|s| s.weight).sum::<u32>();
-    !old.iter().chain(new).any(is_code)
-        && (becomes(old, new) || becomes(new, old))
-        && likeness(&bag_of(old), &bag_of(new), weight(old) + weight(new)) >= SAME_WORDS
 }
 
 /// Path by which the best sum up to a pair was reached.

@@ -1,15 +1,19 @@
 //! Sentences that belong to one decision: those that split, merge or change places, or that took
 //! over the words of the sentence beside them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::align::{UnitLists, UnitSwap, WordedUnit, bag_of, common, likeness};
+use super::align::{UnitLists, UnitSwap, WordedUnit, bag_of, likeness};
 use super::blocks::BlockKind;
 use super::moves::{FEWEST_WORDS, SAME};
-use super::words::{WordBag, count_words, weight};
+use super::words::{TokenKind, count_words, weight};
 
-/// Least weight, in bytes, of the words that a sentence takes over from its neighbour.
-const TAKEN: u32 = 5;
+/// Least length, in bytes, of the words that a sentence takes over from its neighbour.
+const TAKEN: usize = 5;
+
+/// Fewest words of a phrase that stands for a whole sentence.
+const FEWEST_IN_PHRASE: usize = 2;
 
 /// Most sentences that a swap may reach over.
 const REACH: usize = 4;
@@ -87,18 +91,92 @@ fn is_one_paragraph(sides: UnitLists, swap: &UnitSwap) -> bool {
     is_one(&sides.old[swap.old.clone()]) && is_one(&sides.new[swap.new.clone()])
 }
 
-/// Returns `true` if words left one of two neighbours for the other.
+/// Returns `true` if words left one of two neighbours for the other, or if one of them became a
+/// phrase of the other.
 fn takes_over(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
     if left.old.end != right.old.start || left.new.end != right.new.start {
         return false;
     }
-    let ((left_gone, left_come), (right_gone, right_come)) =
-        (exchanged(sides, left), exchanged(sides, right));
-    let moves = |gone: &[(u32, u32)], come: &[(u32, u32)]| {
-        let shared = common(gone, come, |_| ());
-        shared >= TAKEN && 2 * shared >= weight(gone).min(weight(come))
+    let is_whole = [left, right].into_iter().any(|it| it.old.is_empty() || it.new.is_empty());
+    let (left, right) = (ExchangedWords::of(sides, left), ExchangedWords::of(sides, right));
+    let moves = |gone: &[Cow<str>], come: &[Cow<str>]| {
+        let shared = length(&shared(gone, come));
+        let (least, most) = (length(gone).min(length(come)), length(gone).max(length(come)));
+        shared >= TAKEN && 2 * shared >= least || is_whole && shared > 0 && 2 * shared >= most
     };
-    moves(&left_gone, &right_come) || moves(&right_gone, &left_come)
+    moves(&left.gone, &right.come)
+        || moves(&right.gone, &left.come)
+        || left.is_phrase_of(&right)
+        || right.is_phrase_of(&left)
+}
+
+/// Words that a change takes away, and those that it brings, sorted and in lower case.
+struct ExchangedWords<'a> {
+    gone: Vec<Cow<'a, str>>,
+    come: Vec<Cow<'a, str>>,
+    /// The change replaces a sentence: it neither removes nor adds one.
+    replaces: bool,
+}
+
+impl<'a> ExchangedWords<'a> {
+    fn of(sides: UnitLists<'a>, swap: &UnitSwap) -> Self {
+        let (old, new) = swap.units(sides);
+        let (old, new) = (words_of(sides.old_text, old), words_of(sides.new_text, new));
+        let stay = shared(&old, &new);
+        let without = |words: Vec<Cow<'a, str>>| {
+            let mut stay = stay.iter().peekable();
+            words.into_iter().filter(|word| stay.next_if(|it| *it == word).is_none()).collect()
+        };
+        let replaces = !swap.old.is_empty() && !swap.new.is_empty();
+        Self { gone: without(old), come: without(new), replaces }
+    }
+
+    /// Returns `true` if a removed sentence became a phrase that the other one gained, or an added
+    /// one was such a phrase.
+    fn is_phrase_of(&self, other: &Self) -> bool {
+        let becomes = |whole: &[Cow<str>], phrase: &[Cow<str>]| {
+            let (whole, size) = (length(whole), length(phrase));
+            phrase.len() >= FEWEST_IN_PHRASE && 2 * size >= whole && 2 * whole >= size
+        };
+        !self.replaces
+            && other.replaces
+            && (self.come.is_empty() && other.gone.is_empty() && becomes(&self.gone, &other.come)
+                || self.gone.is_empty()
+                    && other.come.is_empty()
+                    && becomes(&self.come, &other.gone))
+    }
+}
+
+/// Returns the words of units, sorted. The first word of a sentence is a capital one elsewhere, so
+/// all are in lower case.
+fn words_of<'a>(text: &'a str, units: &[WordedUnit]) -> Vec<Cow<'a, str>> {
+    let tokens = units.iter().flat_map(|it| &it.tokens);
+    let words = tokens.filter(|it| it.stuff == TokenKind::Word).map(|it| {
+        let word = &text[it.range.clone()];
+        if word.contains(char::is_uppercase) {
+            Cow::Owned(word.to_lowercase())
+        } else {
+            Cow::Borrowed(word)
+        }
+    });
+    let mut words: Vec<_> = words.collect();
+    words.sort_unstable();
+    words
+}
+
+/// Returns the words that are in both sorted lists.
+fn shared<'a>(left: &[Cow<'a, str>], right: &[Cow<'a, str>]) -> Vec<Cow<'a, str>> {
+    let mut right = right.iter().peekable();
+    let is_in_both = |word: &&Cow<'a, str>| {
+        while right.next_if(|it| it < word).is_some() {}
+        right.next_if(|it| it == word).is_some()
+    };
+    left.iter().filter(is_in_both).cloned().collect()
+}
+
+/// Returns the length of words together, in bytes.
+fn length(words: &[Cow<str>]) -> usize {
+    words.iter().map(|it| it.len()).sum()
 }
 
 /// Returns `true` if a sentence removed in one of two places was added in the other.
@@ -114,17 +192,4 @@ fn changes_place(sides: UnitLists, left: &UnitSwap, right: &UnitSwap) -> bool {
     };
     let (gone, come) = (bag_of(gone), bag_of(come));
     likeness(&gone, &come, weight(&gone) + weight(&come)) >= SAME
-}
-
-/// Returns the words that a change takes away and those that it brings.
-fn exchanged(sides: UnitLists, swap: &UnitSwap) -> (WordBag, WordBag) {
-    let (old, new) = (bag_of(&sides.old[swap.old.clone()]), bag_of(&sides.new[swap.new.clone()]));
-    let mut stay = Vec::new();
-    common(&old, &new, |word| stay.push(word));
-    let without = |bag: WordBag| {
-        let mut stay = stay.iter().peekable();
-        let is_gone = |(word, _): &(u32, u32)| stay.next_if(|it| *it == word).is_none();
-        bag.into_iter().filter(is_gone).collect::<WordBag>()
-    };
-    (without(old), without(new))
 }

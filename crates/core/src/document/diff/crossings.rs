@@ -3,6 +3,7 @@
 //! those, the one that moved is removed and added instead: it is found again as a move (`moves`),
 //! and the other one changes in its place.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::align::{ALIKE, UnitLists, UnitSwap, WordedUnit, align, bag_of, likeness, whole_blocks};
@@ -15,6 +16,56 @@ use super::words::{WordNumbers, bag, count_words, weight};
 /// Most blocks, or sentences of a paragraph, that count as moved past others.
 const MOST_MOVED: usize = 4;
 
+/// Returns the differences between the blocks, cut so that a paragraph which moved is not taken for
+/// the rewrite of one that stood in its new place, or the reverse.
+pub(super) fn moved_apart(
+    (old, old_blocks): (&str, &[TextBlock]),
+    (new, new_blocks): (&str, &[TextBlock]),
+    gaps: Vec<Gap>,
+) -> Vec<Gap> {
+    let removed = || gaps.iter().flat_map(|(o, _)| texts(old, &old_blocks[o.clone()]));
+    let added = || gaps.iter().flat_map(|(_, n)| texts(new, &new_blocks[n.clone()]));
+    let gone: HashSet<&str> = removed().collect();
+    let moved: HashSet<&str> = added()
+        .filter(|it| gone.contains(it) && it.split_whitespace().count() >= FEWEST_WORDS)
+        .collect();
+    if moved.is_empty() {
+        return gaps;
+    }
+    let mut apart = Vec::with_capacity(gaps.len());
+    for (o, n) in gaps {
+        let (left, right): (Vec<&str>, Vec<&str>) = (
+            texts(old, &old_blocks[o.clone()]).collect(),
+            texts(new, &new_blocks[n.clone()]).collect(),
+        );
+        let leaves = |text: &&&str| moved.contains(**text) && !right.contains(*text);
+        let comes = |text: &&&str| moved.contains(**text) && !left.contains(*text);
+        if o.is_empty() || n.is_empty() {
+            apart.push((o, n));
+            continue;
+        }
+        let (old_at, new_at) = (
+            o.start + left.iter().take_while(leaves).count(),
+            n.start + right.iter().take_while(comes).count(),
+        );
+        let old_end = o.end - left[old_at - o.start..].iter().rev().take_while(leaves).count();
+        let new_end = n.end - right[new_at - n.start..].iter().rev().take_while(comes).count();
+        apart.extend([
+            (o.start..o.start, n.start..new_at),
+            (o.start..old_at, new_at..new_at),
+            (old_at..old_end, new_at..new_end),
+            (old_end..o.end, new_end..new_end),
+            (o.end..o.end, new_end..n.end),
+        ]);
+    }
+    apart.retain(|(o, n)| !o.is_empty() || !n.is_empty());
+    apart
+}
+
+fn texts<'a>(text: &'a str, blocks: &[TextBlock]) -> impl Iterator<Item = &'a str> {
+    blocks.iter().map(|it| &text[it.range.clone()])
+}
+
 /// Returns the runs of blocks to compare: the differences between the blocks, and as one run those
 /// where a block was rewritten that others moved past.
 pub(super) fn regions(
@@ -23,7 +74,7 @@ pub(super) fn regions(
     gaps: Vec<Gap>,
 ) -> Vec<Gap> {
     let mut regions: Vec<Gap> = Vec::with_capacity(gaps.len());
-    let is_alike = |old_run: &Range<usize>, new_run: &Range<usize>| {
+    let is_alike = |old_run: Range<usize>, new_run: Range<usize>| {
         let mut numbers = WordNumbers::default();
         let start = |blocks: &[TextBlock], at: usize| blocks[at].range.start;
         let end = |blocks: &[TextBlock], at: usize| blocks[at - 1].range.end;
@@ -33,10 +84,18 @@ pub(super) fn regions(
         likeness(&gone, &come, weight(&gone) + weight(&come)) >= ALIKE
     };
     for (o, n) in gaps {
+        // Blocks beyond as many on the other side: those of the first difference are at its end,
+        // those of the second one at its start, beside what they moved past.
         let is_crossing = regions.last().is_some_and(|(last_o, last_n)| {
+            let (here, before) = (o.len().abs_diff(n.len()), last_o.len().abs_diff(last_n.len()));
             o.start - last_o.end <= MOST_MOVED
-                && (last_n.is_empty() && o.is_empty() && is_alike(last_o, &n)
-                    || last_o.is_empty() && n.is_empty() && is_alike(&o, last_n))
+                && if o.len() > n.len() && last_n.len() > last_o.len() {
+                    is_alike(o.start..o.start + here, last_n.end - before..last_n.end)
+                } else if n.len() > o.len() && last_o.len() > last_n.len() {
+                    is_alike(last_o.end - before..last_o.end, n.start..n.start + here)
+                } else {
+                    false
+                }
         });
         match regions.last_mut() {
             Some(last) if is_crossing => (last.0.end, last.1.end) = (o.end, n.end),

@@ -42,8 +42,9 @@ fn is_under(heading: &HunkDraft, behind: &HunkDraft) -> bool {
     let ([heading], [behind]) = (heading.parts.as_slice(), behind.parts.as_slice()) else {
         return false;
     };
-    let is_heading = |text: &str| text.starts_with('#') && text.trim_end().lines().count() == 1;
-    let is_text = |text: &str| !text.is_empty() && !text.starts_with('#');
+    // The space between two paragraphs is before or behind the words.
+    let is_heading = |text: &str| text.trim().starts_with('#') && text.trim().lines().count() == 1;
+    let is_text = |text: &str| !text.is_empty() && !text.trim_start().starts_with('#');
     if heading.insert.is_empty() && behind.insert.is_empty() {
         is_heading(&heading.base) && is_text(&behind.base)
     } else {
@@ -126,6 +127,11 @@ mod tests {
         let both = format!("{section}{rest}");
         assert_eq!(changes(&both, rest), [(section.to_owned(), String::new())]);
         assert_eq!(changes(rest, &both), [(String::new(), section.to_owned())]);
+        // At the end of a changed paragraph, the space comes first.
+        let before = "## Lights\n\nNobody knew why the lights were out.";
+        let with = format!("{before} It was late.\n\n{section}{rest}");
+        let found = changes(&with, &format!("{before}\n\n{rest}"));
+        assert!(found.iter().any(|(gone, _)| gone.trim() == section.trim()), "{found:?}");
     }
 
     #[test]

@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 
-use super::align::{UnitLists, UnitSwap, WordedUnit, align, is_reshaped};
+use super::align::{UnitLists, UnitSwap, WordedUnit, align};
 use super::blocks::{BlockKind, TextBlock, blocks, units};
 use super::clusters::clusters;
-use super::crossings::{crossed, regions};
+use super::crossings::{crossed, moved_apart, regions};
 use super::draft::{DiffLimits, HunkKind};
 use super::lcs::gaps;
+use super::reshaped::{is_reshaped, reshaped_apart};
 use super::sentence::{PairHunk, pair, several};
 use super::split_points::{at_sentence_marks, is_long_sentence};
 use super::words::WordNumbers;
@@ -65,6 +66,7 @@ pub(super) fn changes(old: &str, new: &str, limits: &DiffLimits) -> Vec<ByteHunk
     let mut stage =
         DiffStage { old, new, limits, words: WordNumbers::default(), hunks: Vec::new() };
     let gaps = block_gaps((old, &old_blocks), (new, &new_blocks), limits);
+    let gaps = moved_apart((old, &old_blocks), (new, &new_blocks), gaps);
     for (o, n) in regions((old, &old_blocks), (new, &new_blocks), gaps) {
         let end = BytePlace {
             old: start_of(old, &old_blocks, o.end),
@@ -138,13 +140,14 @@ impl<'a> DiffStage<'a> {
         let (old_ids, new_ids) = (ids(self.old, old), ids(self.new, new));
         let sides = UnitLists { old_text: self.old, new_text: self.new, old, new };
         let mut swaps = Vec::new();
-        for (o, n) in gaps(&old_ids, &new_ids, self.limits) {
+        let gaps = gaps(&old_ids, &new_ids, self.limits).into_iter();
+        for (o, n) in gaps.flat_map(|gap| reshaped_apart(sides, gap)) {
             if is_reshaped(&old[o.clone()], &new[n.clone()]) {
                 self.unit_swaps(sides, &std::mem::take(&mut swaps), end);
                 let begun = self.hunks.len();
                 self.sentences_changed(sides, &align(sides, o.clone(), n), end);
                 let found = self.hunks.drain(begun..).flat_map(|it| it.parts);
-                let parts = spaces_fused(self.old, self.new, found);
+                let parts = fused(found);
                 if !parts.is_empty() {
                     let paragraph = ParagraphKey::Old(old[o.start].unit.block);
                     self.push(parts, HunkKind::Rewrite, Adjacency::Apart, paragraph);
@@ -267,18 +270,12 @@ fn run_behind(swap: &UnitSwap, rest: &[UnitSwap]) -> usize {
     rest.iter().take_while(follows).count()
 }
 
-/// Returns parts in order; one that is only white space goes with the part it touches.
-fn spaces_fused(old: &str, new: &str, parts: impl Iterator<Item = ByteChange>) -> Vec<ByteChange> {
-    let is_blank = |part: &ByteChange| {
-        slice(old, &part.old).trim().is_empty() && slice(new, &part.new).trim().is_empty()
-    };
+/// Returns parts in order, those that touch as one.
+fn fused(parts: impl Iterator<Item = ByteChange>) -> Vec<ByteChange> {
     let mut fused: Vec<ByteChange> = Vec::new();
     for part in parts {
         match fused.last_mut() {
-            Some(last)
-                if (last.old.end, last.new.end) == (part.old.start, part.new.start)
-                    && (is_blank(last) || is_blank(&part)) =>
-            {
+            Some(last) if (last.old.end, last.new.end) == (part.old.start, part.new.start) => {
                 (last.old.end, last.new.end) = (part.old.end, part.new.end);
             }
             _ => fused.push(part),

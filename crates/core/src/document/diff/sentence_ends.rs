@@ -126,7 +126,7 @@ fn is_abbreviation(words: &str, behind: &str) -> bool {
     if [&lower, &both].iter().any(|it| ABBREVIATIONS.contains(&it.as_str())) {
         return true;
     }
-    if BEFORE_NUMBERS.contains(&lower.as_str()) && is_number(behind) {
+    if BEFORE_NUMBERS.contains(&lower.as_str()) && is_number(behind) || is_short_title(word) {
         return true;
     }
     // Initials. `I` is one only behind another one.
@@ -139,6 +139,20 @@ fn is_abbreviation(words: &str, behind: &str) -> bool {
             is_initial(&lower) && word.chars().any(char::is_uppercase) && !is_time
         }
     }
+}
+
+/// Returns `true` for a capital and small letters without a vowel, as in `Cllr.`. A sound such as
+/// `Hmm.` ends with the same letter twice.
+fn is_short_title(word: &str) -> bool {
+    let letters = word.as_bytes();
+    let is_consonant =
+        |b: &u8| b.is_ascii_alphabetic() && !b"aeiouy".contains(&b.to_ascii_lowercase());
+    let [first, rest @ ..] = letters else { return false };
+    first.is_ascii_uppercase()
+        && !rest.is_empty()
+        && rest.iter().all(u8::is_ascii_lowercase)
+        && letters.iter().all(is_consonant)
+        && !matches!(rest, [.., a, b] if a == b)
 }
 
 /// Returns `true` for an initial before another one, such as `j.`, or for `j.r`.

@@ -275,6 +275,28 @@ fn a_deletion_and_the_words_that_replace_it_are_one_hunk() {
 }
 
 #[test]
+fn a_sentence_that_becomes_a_phrase_of_the_next_one_is_one_change() {
+    let old = "It was late. Ruth sat down on the arm. She looked tired. Snow fell.";
+    let new = "It was late. Ruth, looking tired, sat down on the arm. Snow fell.";
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
+    assert_eq!(hunks(new, old).len(), 1, "{:?}", told(new, old));
+    let (old, new) = ("It rained. Sit, Please. He sat.", "It rained. Sit. Please. He sat.");
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
+    let old = "I lay there. The hat was above me. There was a face under it. He spoke.";
+    let new = "I lay there. Above me was the hat, and under it a face. He spoke.";
+    assert_eq!(hunks(old, new).len(), 1, "{:?}", told(old, new));
+}
+
+#[test]
+fn a_paragraph_that_becomes_a_list_beside_a_changed_one_is_one_hunk() {
+    let (rest, other) = ("Then cal your sister about it.", "Then call your sister about it.");
+    let old = format!("You need three things: a code, a calendar and some space.\n\n{rest}\n");
+    let new = format!("You need:\n\n- a code\n- a calendar\n- some space\n\n{other}\n");
+    assert_eq!(hunks(&old, &new).len(), 2, "{:?}", told(&old, &new));
+    assert_eq!(hunks(&new, &old).len(), 2, "{:?}", told(&new, &old));
+}
+
+#[test]
 fn half_a_quotation_is_never_a_change_of_its_own() {
     let old = "He stood there. The lamp is out, he said. Nobody will light it, he said. Snow fell.";
     let new = "He stood there. “The lamp is out. Nobody will light it,” he said. Snow fell.";
@@ -307,6 +329,7 @@ fn sentences_end_where_a_reader_ends_them() {
         "Well... she thought so.",
         "Am 3. Mai kam Hr. Weber, z. B. um 8.30 Uhr, bzw. Dr. Klein.",
         "M. Petit et Mme. Roux vivent av. Foch.",
+        "Nobody could tell Cllr. Swann why.",
     ] {
         assert_eq!(ends(text), [text], "one sentence");
     }

@@ -78,6 +78,29 @@ fn a_section_that_moves_is_one_hunk() {
 }
 
 #[test]
+fn a_paragraph_that_moves_to_where_another_one_is_removed_is_one_hunk() {
+    let old = format!("A.\n\n{FOG}\n\nB.\n\nC.\n\n{LAMP}\n\nD.\n");
+    let new = format!("A.\n\nB.\n\nC.\n\n{FOG}\n\nD.\n");
+    assert_eq!(moved(&old, &new), (FOG.to_owned(), FOG.to_owned(), 1));
+}
+
+#[test]
+fn a_paragraph_that_moves_past_a_rewritten_one_between_changed_ones_is_one_hunk() {
+    let (first, last) = ("Teh sea was calm on that day.", "Evrybody went home in the end.");
+    let old = format!("{first}\n\n{LAMP}\n\n{BOATS}\n\n{last}\n");
+    let (first, last) = ("The sea was calm on that day.", "Everybody went home in the end.");
+    let new = format!("{first}\n\n{SHIPS}\n\n{LAMP}\n\n{last}\n");
+    let hunks = hunks(&old, &new);
+    let moved: Vec<_> = hunks
+        .iter()
+        .filter(|it| it.kind == Some(HunkKind::Moved))
+        .flat_map(|it| &it.parts)
+        .collect();
+    assert_eq!(moved.len(), 2, "{hunks:?}");
+    assert!(moved.iter().all(|it| (it.base.clone() + &it.insert).trim() == LAMP), "{hunks:?}");
+}
+
+#[test]
 fn an_auxiliary_and_its_verb_are_one_hunk() {
     let old = "She had never seen the lighthouse before that evening.";
     let new = "She never saw the lighthouse before that evening.";
