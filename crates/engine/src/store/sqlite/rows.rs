@@ -1,4 +1,5 @@
-//! Values of columns; `copydesk_core` says how identifiers, versions and roles are read. Nothing else trusts the contents of the database; a bad value is reported as
+//! Values of columns; `copydesk_core` says how identifiers, versions and roles are read. Nothing
+//! else trusts the contents of the database; a bad value is reported as
 //! [`StoreError::Corrupt`](crate::store::StoreError::Corrupt).
 
 use serde_json::Value;
