@@ -55,6 +55,9 @@ pub enum Command {
     /// Run a command and end all of its processes; started by the server.
     #[command(hide = true)]
     Supervise(SuperviseArgs),
+    /// Check grammar for the server that started it, until standard input closes.
+    #[command(hide = true)]
+    GrammarWorker,
     /// Verify the data and report what is wrong; also while a server runs.
     ///
     /// Exit code: 0 no errors, 1 errors were found, 2 the data cannot be read.

@@ -61,6 +61,18 @@ pub struct ServerConfig {
     pub claude: Option<ClaudeCliConfig>,
 }
 
+/// Returns a path of this program that is valid even if its file is replaced meanwhile.
+#[cfg(target_os = "linux")]
+pub fn own_program() -> Option<PathBuf> {
+    Some(PathBuf::from("/proc/self/exe"))
+}
+
+/// Returns the path of this program; `None` if the system does not know it.
+#[cfg(not(target_os = "linux"))]
+pub fn own_program() -> Option<PathBuf> {
+    env::current_exe().ok()
+}
+
 /// Paths and environment for starting the Claude CLI.
 #[derive(Clone)]
 pub struct ClaudeCliConfig {

@@ -151,13 +151,13 @@ const WALLS: &[(&str, &str)] = &[
     // The lock of a data directory names its process; a failpoint ends it.
     (
         "std::process",
-        "llm/claude_cli main.rs server/command_line.rs processes/supervisor.rs store/files.rs workspace/command.rs failpoint.rs",
+        "llm/claude_cli llm/harper main.rs server/command_line.rs processes/supervisor.rs store/files.rs workspace/command.rs failpoint.rs",
     ),
     // Whoever spawns owns the task: composition root, drivers, the writer of the store, a write
-    // that its caller left alone.
+    // that its caller left alone, the worker process of the grammar checker.
     (
         "tokio::spawn",
-        "server.rs server/workspace.rs agent/service.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs",
+        "server.rs server/workspace.rs agent/service.rs llm/harper/worker_client.rs transport/rest/middleware/idempotency.rs rooms/registry.rs transport/socketio/connect.rs transport/socketio/outbound.rs store/sqlite/writer.rs",
     ),
 ];
 

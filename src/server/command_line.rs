@@ -8,7 +8,7 @@ use clap::Parser;
 use tokio::runtime::Builder;
 
 use super::{
-    backup, check, claude, export, mcp_bridge, remote, serve, tokens, workspace, write_out,
+    backup, check, claude, export, mcp_bridge, models, remote, serve, tokens, workspace, write_out,
 };
 use crate::cli::{Command, CommandLine};
 use crate::config::ServerConfig;
@@ -59,6 +59,7 @@ async fn run(cli: CommandLine) -> Result<CommandOutcome> {
         Some(Command::Completions(args)) => write_out(None, &args.shell.completions()).await?,
         Some(Command::ClaudeTools(args)) => claude::tools(&args)?,
         Some(Command::Supervise(args)) => workspace::supervise(&args)?,
+        Some(Command::GrammarWorker) => models::grammar_worker()?,
         Some(Command::Check(args)) => return check::run(args).await,
         Some(Command::Backup(args)) => backup::back_up(args).await?,
         Some(Command::Restore(args)) => backup::restore(args).await?,

@@ -35,12 +35,39 @@ pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
     reason = "a build without the grammar checker has no such model"
 )]
 fn harper() -> Result<Arc<dyn Model>> {
-    Ok(Arc::new(crate::llm::harper::HarperModel))
+    use crate::llm::harper::HarperModel;
+    Ok(Arc::new(match crate::config::own_program() {
+        Some(program) => HarperModel::in_worker(program),
+        None => {
+            tracing::warn!("the path of this program is unknown: grammar is checked in the server");
+            HarperModel::default()
+        }
+    }))
+}
+
+/// Runs `copydesk grammar-worker`.
+///
+/// # Errors
+/// The input is not what a server sends.
+#[cfg(feature = "grammar")]
+pub(super) fn grammar_worker() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    crate::processes::lower_priority();
+    crate::llm::harper::run_grammar_worker().context("cannot check grammar")
 }
 
 #[cfg(not(feature = "grammar"))]
 fn harper() -> Result<Arc<dyn Model>> {
     bail!("this build has no grammar checker (feature `grammar`); name another model")
+}
+
+/// Fails: this build has no grammar checker.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "grammar"))]
+pub(super) fn grammar_worker() -> Result<()> {
+    bail!("this build has no grammar checker (feature `grammar`)")
 }
 
 fn messages_api(settings: &ProviderConfig, name: Option<&str>) -> Result<Arc<dyn Model>> {

@@ -374,7 +374,7 @@ fn shells_complete_every_command() {
         for word in ["approve", "requests", "preview", "watch", "import", "listen"] {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
-        for hidden in ["claude-tools", "supervise"] {
+        for hidden in ["claude-tools", "supervise", "grammar-worker"] {
             assert!(!script.contains(hidden), "{shell} offers {hidden}");
         }
     }

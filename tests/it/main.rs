@@ -34,6 +34,8 @@ mod documents;
 mod durability;
 mod exports;
 mod files;
+#[cfg(target_os = "linux")]
+mod grammar_worker;
 mod injection;
 mod judging;
 mod judging_table;

@@ -3,9 +3,12 @@
 //!
 //! It behaves like any other model: it reads the prompt, the document and the selection, says a
 //! sentence, calls one tool, and closes with a sentence about the result. Its dictionary (some 160
-//! MB once unpacked) is read on first use, on a blocking thread.
+//! MB once unpacked) is never unloaded by the library, so it is kept in a child process, which is
+//! started for the first text and ended when nobody has asked for a while.
 
 mod edits;
+mod grammar_checker;
+mod grammar_worker;
 mod intent;
 mod plan;
 mod proofread;
@@ -13,23 +16,45 @@ mod quoted;
 mod rules;
 mod spelling;
 mod wording;
+mod worker_client;
+mod worker_process;
+mod worker_protocol;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+pub use grammar_worker::run as run_grammar_worker;
 pub use proofread::{TextCorrection, proofread};
 pub use rules::CorrectionKind;
 
 use super::delta_stream::{self, DeltaPace, DeltaSink};
 use super::{AnswerStream, AssistantMessage, Model, ModelError, ModelRequest, ToolResultView};
 use crate::messages_api::{ContentBlock, MessageRole, StopReason, TokenUsage};
-use plan::{EditPlan, EditTarget};
+use grammar_checker::GrammarChecker;
+use plan::{EditPlan, EditTarget, PlanStep};
+use worker_client::WorkerCommand;
 
-/// [`Model`] of the built-in copy editor.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HarperModel;
+/// [`Model`] of the built-in copy editor. The default checks texts in this process.
+#[derive(Clone, Debug, Default)]
+pub struct HarperModel {
+    checker: GrammarChecker,
+}
+
+/// Subcommand of this program that runs the grammar worker.
+const WORKER: &str = "grammar-worker";
+
+impl HarperModel {
+    /// Returns a model that checks texts in a child process: `program`, which is this program,
+    /// with the argument `grammar-worker`. Where it cannot be started, texts are checked in this
+    /// process. Needs a running [`tokio`] runtime.
+    pub fn in_worker(program: PathBuf) -> Self {
+        let command = WorkerCommand { program, arguments: vec![WORKER.into()] };
+        Self { checker: GrammarChecker::in_worker(command) }
+    }
+}
 
 const NAME: &str = "harper";
 
@@ -47,26 +72,21 @@ impl Model for HarperModel {
     }
 
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
-        delta_stream::answer(cancel, |sink| respond(request, sink))
+        let checker = self.checker.clone();
+        delta_stream::answer(cancel, |sink| respond(request, checker, sink))
     }
 }
 
-async fn respond(request: ModelRequest, sink: DeltaSink) -> Result<AssistantMessage, ModelError> {
+async fn respond(
+    request: ModelRequest,
+    checker: GrammarChecker,
+    sink: DeltaSink,
+) -> Result<AssistantMessage, ModelError> {
     let content = if let Some(outcomes) = request.tool_results() {
         closing(&request, &outcomes)
     } else {
         let offered = request.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-        let make = move || match EditPlan::make(prompt(&request), request.document.as_ref()) {
-            EditPlan::Say(words)
-                if words == wording::WHAT_I_CAN_DO && has_said(&request, &words) =>
-            {
-                EditPlan::Say(wording::BEYOND_ME.into())
-            }
-            plan => plan,
-        };
-        // A panic of the checker on strange text ends this run only.
-        let plan = tokio::task::spawn_blocking(make).await.map_err(|_| checker_failed())?;
-        opening(plan, &offered)
+        opening(plan(request, &checker).await?, &offered)
     };
     let calls = content.iter().any(ContentBlock::is_tool_use);
     let stop_reason = if calls { StopReason::ToolUse } else { StopReason::EndTurn };
@@ -74,8 +94,31 @@ async fn respond(request: ModelRequest, sink: DeltaSink) -> Result<AssistantMess
     Ok(delta_stream::complete(content, stop_reason, TokenUsage::default(), NAME.into()))
 }
 
-fn checker_failed() -> ModelError {
-    ModelError::Internal { message: "the grammar checker stumbled over this text".into() }
+/// Makes the [`EditPlan`] for a request, on threads for long work.
+async fn plan(request: ModelRequest, checker: &GrammarChecker) -> Result<EditPlan, ModelError> {
+    let first = move || match PlanStep::first(prompt(&request), request.document.as_ref()) {
+        PlanStep::Ready(EditPlan::Say(words))
+            if words == wording::WHAT_I_CAN_DO && has_said(&request, &words) =>
+        {
+            PlanStep::Ready(EditPlan::Say(wording::BEYOND_ME.into()))
+        }
+        step => step,
+    };
+    match on_blocking_thread(first).await? {
+        PlanStep::Ready(plan) => Ok(plan),
+        PlanStep::Proofread(task) => {
+            let corrections = checker.check(task.context.clone()).await?;
+            on_blocking_thread(move || task.plan(corrections)).await
+        }
+    }
+}
+
+/// Runs `work`. Its panic on strange text ends this run only.
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ModelError> {
+    let failed = |_| ModelError::Internal { message: "the copy editor cannot read this".into() };
+    tokio::task::spawn_blocking(work).await.map_err(failed)
 }
 
 /// Returns the text that the person typed, or else the last text of a user in the conversation.

@@ -71,6 +71,16 @@ impl Drop for ProcessTree {
     }
 }
 
+/// Gives the calling thread, and the threads that it starts from now on, a low scheduling priority,
+/// so that its work delays nobody.
+#[cfg(target_os = "linux")]
+pub fn lower_priority() {
+    // From -20 (first) to 19 (last); connections are served at 0.
+    if let Err(error) = rustix::process::setpriority_process(None, 10) {
+        tracing::debug!(%error, "cannot lower the priority of this process");
+    }
+}
+
 /// Ends every process with this tag, whatever its group; not the caller itself.
 pub fn stop_marked(mark: &EnvironmentTag) {
     let mark = format!("{}={}", mark.name, mark.value);

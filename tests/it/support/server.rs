@@ -130,10 +130,26 @@ impl Server {
         kilobytes.map_or(0, |kilobytes: usize| kilobytes * 1024)
     }
 
+    /// The numbers of its processes that check grammar.
+    pub fn grammar_workers(&self) -> Vec<u32> {
+        let processes = std::fs::read_dir("/proc").expect("there is a list of processes");
+        let numbers = processes.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok());
+        numbers.filter(|number| is_grammar_worker(*number, self.process.id())).collect()
+    }
+
     /// What it wrote to stderr so far.
     pub fn complaints(&self) -> String {
         self.complaints.lock().unwrap().clone()
     }
+}
+
+/// Whether this process was started by that one to check grammar, and has not ended.
+fn is_grammar_worker(number: u32, server: u32) -> bool {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/{number}/{name}"));
+    let parent = format!("PPid:\t{server}\n");
+    // An ended process that was not collected yet has no arguments any more.
+    read("cmdline").is_ok_and(|it| it.contains("grammar-worker"))
+        && read("status").is_ok_and(|it| it.contains(&parent))
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> Arc<Mutex<String>> {

@@ -177,6 +177,11 @@ impl TestServer {
         self.server.memory()
     }
 
+    /// The numbers of the server's processes that check grammar.
+    pub fn grammar_workers(&self) -> Vec<u32> {
+        self.server.grammar_workers()
+    }
+
     /// The sockets the server has open.
     pub fn open_sockets(&self) -> usize {
         self.server.open_sockets()

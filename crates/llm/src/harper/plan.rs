@@ -1,9 +1,10 @@
 //! Plan of the copy editor for a prompt: an edit of the selection or document, or an answer.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::intent::{EditIntent, LetterCase, ListStyle, MistakeScope, QuoteStyle, SortOrder};
-use super::proofread::{TextCorrection, proofread};
+use super::proofread::TextCorrection;
 use super::rules::CorrectionKind;
 use super::{edits, wording};
 use crate::{DocumentView, SelectionView};
@@ -21,6 +22,32 @@ pub(super) enum EditPlan {
         new_text: String,
         explanation: String,
     },
+}
+
+/// First step towards an [`EditPlan`].
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PlanStep {
+    /// The plan is made.
+    Ready(EditPlan),
+    /// The plan needs the corrections of a text.
+    Proofread(ProofreadTask),
+}
+
+/// Text that is to be checked for an edit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ProofreadTask {
+    /// Text to check: the document, or only the selection if the document is too long.
+    pub(super) context: Arc<str>,
+    target: EditTarget,
+    /// Text that may be changed; a part of the context.
+    part: String,
+    /// First Unicode scalar of the part in the context.
+    first: usize,
+    /// Name of the part for people: "the selection" or "the document".
+    name: &'static str,
+    scope: MistakeScope,
+    /// Word that asks for a further change, which cannot be done here.
+    beyond: Option<String>,
 }
 
 /// Part of the document that is edited.
@@ -54,28 +81,27 @@ struct EditablePart<'a> {
     name: &'static str,
 }
 
-impl EditPlan {
-    /// Reads the prompt as an [`EditIntent`] and works on the text. This takes time: call it on a
-    /// blocking thread.
-    pub(super) fn make(prompt: &str, document: Option<&DocumentView>) -> Self {
+impl PlanStep {
+    /// Reads the prompt as an [`EditIntent`] and works on the text, as far as that is possible
+    /// without the dictionary. This takes time: call it on a blocking thread.
+    pub(super) fn first(prompt: &str, document: Option<&DocumentView>) -> Self {
+        let say = |words: &str| Self::Ready(EditPlan::Say(words.into()));
         let intent = EditIntent::read(prompt);
         if intent == EditIntent::Beyond {
-            return Self::Say(wording::WHAT_I_CAN_DO.into());
+            return say(wording::WHAT_I_CAN_DO);
         }
         let Some(document) = document else {
-            return Self::Say("Open a document first: there is no text to work on.".into());
+            return say("Open a document first: there is no text to work on.");
         };
         let Some(part) = EditablePart::of(document) else {
-            return Self::Say(
-                "The selection no longer fits the text. Please select it again.".into(),
-            );
+            return say("The selection no longer fits the text. Please select it again.");
         };
         if part.text.trim().is_empty() {
-            return Self::Say(format!("There is nothing in {} yet.", part.name));
+            return say(&format!("There is nothing in {} yet.", part.name));
         }
-        match intent {
+        Self::Ready(match intent {
             EditIntent::Proofread { scope, beyond } => {
-                part.proofread(&document.text, scope, beyond.as_deref())
+                return part.proofread(&document.text, scope, beyond);
             }
             EditIntent::Replace { what, with } => part.replace(&what, &with),
             EditIntent::Recase(case) => part.recase(case),
@@ -90,8 +116,40 @@ impl EditPlan {
             }
             EditIntent::Sort(order) => part.sort(order),
             EditIntent::Requote(quotes) => part.requote(quotes),
-            EditIntent::Beyond => Self::Say(wording::WHAT_I_CAN_DO.into()),
+            EditIntent::Beyond => EditPlan::Say(wording::WHAT_I_CAN_DO.into()),
+        })
+    }
+}
+
+impl ProofreadTask {
+    /// Makes the plan from all corrections of [`ProofreadTask::context`].
+    pub(super) fn plan(self, mut corrections: Vec<TextCorrection>) -> EditPlan {
+        let last = self.first + self.part.chars().count();
+        let is_wanted = |one: &TextCorrection| {
+            self.first <= one.from && one.to <= last && self.scope.has(one.kind)
+        };
+        corrections.retain(is_wanted);
+        if corrections.is_empty() {
+            return EditPlan::Say(self.nothing_found());
         }
+        let found = wording::places(corrections.len());
+        let also = self.beyond.as_deref().map(wording::beyond).unwrap_or_default();
+        EditPlan::Edit {
+            opening: format!("I read {} and found {found} to correct.{also}", self.name),
+            target: self.target,
+            new_text: apply(&self.part, self.first, &corrections),
+            explanation: wording::corrected(&corrections),
+        }
+    }
+
+    fn nothing_found(&self) -> String {
+        let what = match self.scope {
+            MistakeScope::Everything => "mistakes",
+            MistakeScope::SpellingOnly => "spelling mistakes",
+        };
+        let left_alone = "Names, rare words and what people say in quotation marks I leave alone.";
+        let also = self.beyond.as_deref().map(wording::beyond).unwrap_or_default();
+        format!("I read {} and found no {what} that I am sure of. {left_alone}{also}", self.name)
     }
 }
 
@@ -112,7 +170,7 @@ impl<'a> EditablePart<'a> {
         }
     }
 
-    fn proofread(&self, document: &str, scope: MistakeScope, beyond: Option<&str>) -> EditPlan {
+    fn proofread(&self, document: &str, scope: MistakeScope, beyond: Option<String>) -> PlanStep {
         // The document gives a selection its context, unless the document is too long.
         let (context, start) = if within_limit(document) {
             (document, self.start)
@@ -120,35 +178,19 @@ impl<'a> EditablePart<'a> {
             (self.text, 0)
         } else {
             let part = self.name;
-            return EditPlan::Say(format!(
+            return PlanStep::Ready(EditPlan::Say(format!(
                 "More than 100,000 characters are too many for me at once. Select a part of {part} and ask again."
-            ));
+            )));
         };
-        let first = context[..start].chars().count();
-        let last = first + self.text.chars().count();
-        let mut corrections = proofread(context);
-        corrections.retain(|one| first <= one.from && one.to <= last && scope.has(one.kind));
-        if corrections.is_empty() {
-            return EditPlan::Say(self.nothing_found(scope, beyond));
-        }
-        let found = wording::places(corrections.len());
-        let also = beyond.map(wording::beyond).unwrap_or_default();
-        EditPlan::Edit {
-            opening: format!("I read {} and found {found} to correct.{also}", self.name),
+        PlanStep::Proofread(ProofreadTask {
+            context: context.into(),
             target: self.target,
-            new_text: apply(self.text, first, &corrections),
-            explanation: wording::corrected(&corrections),
-        }
-    }
-
-    fn nothing_found(&self, scope: MistakeScope, beyond: Option<&str>) -> String {
-        let what = match scope {
-            MistakeScope::Everything => "mistakes",
-            MistakeScope::SpellingOnly => "spelling mistakes",
-        };
-        let left_alone = "Names, rare words and what people say in quotation marks I leave alone.";
-        let also = beyond.map(wording::beyond).unwrap_or_default();
-        format!("I read {} and found no {what} that I am sure of. {left_alone}{also}", self.name)
+            part: self.text.to_owned(),
+            first: context[..start].chars().count(),
+            name: self.name,
+            scope,
+            beyond,
+        })
     }
 
     fn replace(&self, what: &str, with: &str) -> EditPlan {

@@ -4,13 +4,14 @@ use harper_core::linting::{Lint, LintGroup, Suggestion};
 use harper_core::parsers::Markdown;
 use harper_core::spell::FstDictionary;
 use harper_core::{Dialect, DialectFlags, Document, Token, TokenStringExt};
+use serde::{Deserialize, Serialize};
 
 use super::quoted::QuotedRanges;
 use super::rules::{self, CorrectionKind, HitContext};
 use super::spelling::SpellChecker;
 
 /// One range of a text, and the text that should be there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextCorrection {
     /// First Unicode scalar of the range.
     pub from: usize,

@@ -5,9 +5,10 @@
 //! is a false alarm, and over prose with deliberate mistakes.
 
 use harper_core::linting::LintKind;
+use serde::{Deserialize, Serialize};
 
 /// Kind of a correction, for counting in the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CorrectionKind {
     /// Word that does not exist.
     Spelling,

@@ -6,7 +6,7 @@ use crate::testing::{RecordedAnswer, asks, collect_answer, in_document, with_res
 
 /// Somebody asks `prompt` in a document whose selection is marked by `⟦` and `⟧`.
 async fn asked(prompt: &str, document: &str) -> RecordedAnswer {
-    collect_answer(&HarperModel, in_document(asks(prompt), document)).await
+    collect_answer(&HarperModel::default(), in_document(asks(prompt), document)).await
 }
 
 /// The document that `prompt` would make of `document`.
@@ -182,14 +182,14 @@ async fn anything_else_is_answered_with_what_can_be_done() {
         assert!(response.contains(hint), "{hint} in {response}");
     }
     assert_eq!(
-        collect_answer(&HarperModel, asks("hello")).await.call().1["response"],
+        collect_answer(&HarperModel::default(), asks("hello")).await.call().1["response"],
         response.as_str()
     );
 }
 
 #[tokio::test]
 async fn without_text_or_with_a_stale_selection_nothing_is_changed() {
-    let no_document = collect_answer(&HarperModel, asks("fix the grammar")).await;
+    let no_document = collect_answer(&HarperModel::default(), asks("fix the grammar")).await;
     assert!(
         no_document.call().1["response"].as_str().is_some_and(|r| r.starts_with("Open a document"))
     );
@@ -198,7 +198,7 @@ async fn without_text_or_with_a_stale_selection_nothing_is_changed() {
         let mut request = in_document(asks("fix the grammar"), "🦀 teh");
         request.document.as_mut().expect("a document").selection =
             Some(crate::SelectionView { from, to });
-        let recorded = collect_answer(&HarperModel, request).await;
+        let recorded = collect_answer(&HarperModel::default(), request).await;
         let response = recorded.call().1["response"].as_str().expect("words");
         assert!(response.starts_with("The selection no longer fits"), "{from}..{to}: {response}");
     }
@@ -216,29 +216,32 @@ async fn a_document_that_is_too_long_is_corrected_by_selection() {
 #[tokio::test]
 async fn after_the_decision_one_sentence_says_how_it_ended() {
     let request = in_document(asks("fix the grammar"), "They was late.");
-    let first = collect_answer(&HarperModel, request.clone()).await;
+    let first = collect_answer(&HarperModel::default(), request.clone()).await;
     let closing = |result: &str| with_results(request.clone(), first.message(), result);
-    let accepted = collect_answer(&HarperModel, closing("Applied: 1 accepted.")).await;
+    let accepted = collect_answer(&HarperModel::default(), closing("Applied: 1 accepted.")).await;
     assert_eq!(accepted.text(), "Done: the change is in the text.");
     assert_eq!(accepted.message().stop_reason, StopReason::EndTurn);
-    let rejected = collect_answer(&HarperModel, closing("!User rejected: dialect")).await.text();
+    let rejected =
+        collect_answer(&HarperModel::default(), closing("!User rejected: dialect")).await.text();
     assert!(rejected.contains("“dialect”"), "{rejected}");
 }
 
 #[tokio::test]
 async fn after_an_answer_in_words_nothing_is_added() {
     let request = in_document(asks("hello"), "Fog.");
-    let first = collect_answer(&HarperModel, request.clone()).await;
-    let end =
-        collect_answer(&HarperModel, with_results(request, first.message(), "Shown to the user."))
-            .await;
+    let first = collect_answer(&HarperModel::default(), request.clone()).await;
+    let end = collect_answer(
+        &HarperModel::default(),
+        with_results(request, first.message(), "Shown to the user."),
+    )
+    .await;
     assert_eq!((end.deltas, end.end.map(|message| message.content)), (vec![], Ok(vec![])));
 }
 
 /// The next request of the same conversation: the answer to `request` was shown, to which the model
 /// added nothing, and somebody asks `prompt`.
 async fn asked_next(request: ModelRequest, prompt: &str) -> ModelRequest {
-    let first = collect_answer(&HarperModel, request.clone()).await;
+    let first = collect_answer(&HarperModel::default(), request.clone()).await;
     let mut next = with_results(request, first.message(), "Shown to the user.");
     // Speakers alternate: the prompt is in one message with the results before it.
     let last = next.messages.last_mut().expect("results");
@@ -251,7 +254,7 @@ async fn asked_next(request: ModelRequest, prompt: &str) -> ModelRequest {
 async fn after_a_wish_it_cannot_serve_it_works_on() {
     let beyond = in_document(asks("Make it warmer"), "They was late.");
     let next = asked_next(beyond, "Fix the grammar").await;
-    let recorded = collect_answer(&HarperModel, next).await;
+    let recorded = collect_answer(&HarperModel::default(), next).await;
     assert_eq!(recorded.call().1["new_content"], "They were late.");
 }
 
@@ -259,10 +262,10 @@ async fn after_a_wish_it_cannot_serve_it_works_on() {
 async fn what_it_can_do_is_said_once_in_a_conversation() {
     let first = in_document(asks("Make it warmer"), "Fog.");
     let second = asked_next(first, "Then make it longer").await;
-    let answer = collect_answer(&HarperModel, second.clone()).await;
+    let answer = collect_answer(&HarperModel::default(), second.clone()).await;
     assert_eq!(answer.call().1["response"], wording::BEYOND_ME);
     let third = asked_next(second, "And sadder").await;
-    let answer = collect_answer(&HarperModel, third).await;
+    let answer = collect_answer(&HarperModel::default(), third).await;
     assert_eq!(answer.call().1["response"], wording::BEYOND_ME);
 }
 
@@ -270,7 +273,7 @@ async fn what_it_can_do_is_said_once_in_a_conversation() {
 async fn without_the_tools_it_only_talks() {
     let mut request = in_document(asks("fix the grammar"), "They was late.");
     request.tools.clear();
-    let text = collect_answer(&HarperModel, request).await.text();
+    let text = collect_answer(&HarperModel::default(), request).await.text();
     assert!(text.starts_with("I may not change the text here. Corrections: 1 "), "{text}");
 }
 
