@@ -34,16 +34,16 @@ pub(super) fn moved_apart(
     }
     let mut apart = Vec::with_capacity(gaps.len());
     for (o, n) in gaps {
-        let (left, right): (Vec<&str>, Vec<&str>) = (
-            texts(old, &old_blocks[o.clone()]).collect(),
-            texts(new, &new_blocks[n.clone()]).collect(),
-        );
-        let leaves = |text: &&&str| moved.contains(**text) && !right.contains(*text);
-        let comes = |text: &&&str| moved.contains(**text) && !left.contains(*text);
         if o.is_empty() || n.is_empty() {
             apart.push((o, n));
             continue;
         }
+        let left: Vec<&str> = texts(old, &old_blocks[o.clone()]).collect();
+        let right: Vec<&str> = texts(new, &new_blocks[n.clone()]).collect();
+        let (all_left, all_right): (HashSet<&str>, HashSet<&str>) =
+            (left.iter().copied().collect(), right.iter().copied().collect());
+        let leaves = |text: &&&str| moved.contains(**text) && !all_right.contains(**text);
+        let comes = |text: &&&str| moved.contains(**text) && !all_left.contains(**text);
         let (old_at, new_at) = (
             o.start + left.iter().take_while(leaves).count(),
             n.start + right.iter().take_while(comes).count(),
