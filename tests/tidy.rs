@@ -25,8 +25,8 @@ const SOURCES: [&str; 2] = ["src", "crates"];
 /// Crates of the workspace that are one module of the table each.
 const MODULE_CRATES: [&str; 3] = ["llm", "processes", "workspace"];
 
-/// Which modules each module may name, in whatever crate they are. `all` is everything but what is listed after a
-/// `!`. Below `transport` every transport is a module of its own.
+/// Which modules each module may name, in whatever crate they are. `all` is everything but what is
+/// listed after a `!`. Below `transport` every transport is a module of its own.
 const MODULES: &[(&str, &str)] = &[
     ("failpoint", ""),
     ("cpu_pool", ""),
@@ -717,7 +717,7 @@ fn nothing_tells_where_it_was_made() {
 
 #[test]
 fn every_fixture_is_used() {
-    // Read as a whole by tests/it/support/wire.rs and crates/core/src/document/diff/quality.rs.
+    // Read as a whole by tests/it/support/wire.rs and crates/core/src/document/diff/tests/quality.rs.
     let whole = ["fixtures/wire/", "fixtures/rewrites/"];
     let readers: Vec<_> =
         ["src", "crates", "tests", "benches", "web/src", "web/vectors", "web/e2e"]

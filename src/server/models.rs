@@ -36,13 +36,11 @@ pub(super) fn models(config: &ServerConfig) -> Result<ModelCatalog> {
 )]
 fn harper() -> Result<Arc<dyn Model>> {
     use crate::llm::harper::HarperModel;
-    Ok(Arc::new(match crate::config::own_program() {
-        Some(program) => HarperModel::in_worker(program),
-        None => {
-            tracing::warn!("the path of this program is unknown: grammar is checked in the server");
-            HarperModel::default()
-        }
-    }))
+    let Some(program) = crate::config::own_program() else {
+        tracing::warn!("the path of this program is unknown: grammar is checked in the server");
+        return Ok(Arc::new(HarperModel::default()));
+    };
+    Ok(Arc::new(HarperModel::in_worker(program)))
 }
 
 /// Runs `copydesk grammar-worker`.

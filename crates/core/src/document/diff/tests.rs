@@ -1,6 +1,7 @@
 //! Applying all hunks gives exactly the new text, and no hunk is cut where nobody would cut it.
 
 mod moving;
+mod quality;
 
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::{DiffLimits, DraftPart, HunkDraft, diff};
+use crate::document::diff::{DiffLimits, DraftPart, HunkDraft, diff};
 use crate::document::utf16_len;
 
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ macro_rules! rewrites {
     ($($(#[$doc:meta])* $name:ident: $file:literal,)*) => {$(
         #[test]
         fn $name() {
-            check(include_str!(concat!("../../../../../fixtures/rewrites/", $file)));
+            check(include_str!(concat!("../../../../../../fixtures/rewrites/", $file)));
         }
     )*};
 }
@@ -48,7 +48,7 @@ rewrites! {
 #[test]
 fn a_letter_with_a_dozen_mistakes_gives_at_least_ten_changes() {
     let letter: RewriteCase =
-        toml::from_str(include_str!("../../../../../fixtures/rewrites/letter.toml")).unwrap();
+        toml::from_str(include_str!("../../../../../../fixtures/rewrites/letter.toml")).unwrap();
     assert!(diff(&letter.before, &letter.after, &DiffLimits::default()).len() >= 10);
 }
 
