@@ -717,7 +717,7 @@ fn nothing_tells_where_it_was_made() {
 
 #[test]
 fn every_fixture_is_used() {
-    // Read as a whole by tests/it/support/wire.rs and crates/core/src/document/diff/tests/quality.rs.
+    // Read as a whole by tests/it/support/wire.rs and by `quality.rs` of the diff's tests.
     let whole = ["fixtures/wire/", "fixtures/rewrites/"];
     let readers: Vec<_> =
         ["src", "crates", "tests", "benches", "web/src", "web/vectors", "web/e2e"]
