@@ -4,7 +4,7 @@
 //! The crates of the workspace, in reading order. Each uses only those before it:
 //!
 //! 1. [`copydesk_core`]: text, change sets, approval requests and decisions (no input or output).
-//! 2. [`copydesk_processes`]: child processes and their supervisor. [`copydesk_workspace`]: files
+//! 2. [`processes`]: child processes and their supervisor. [`workspace`]: files
 //!    below one folder. [`copydesk_llm`]: models.
 //! 3. [`copydesk_engine`]: the database, rooms, tools, runs, and what a person may see and do.
 //! 4. This crate: [`connections`] (memory held for connections, and how they end), [`transport`]

@@ -29,14 +29,14 @@ const MODULE_CRATES: [&str; 3] = ["llm", "processes", "workspace"];
 /// listed after a `!`. Below `transport` every transport is a module of its own.
 const MODULES: &[(&str, &str)] = &[
     ("failpoint", ""),
-    ("cpu_pool", ""),
+    ("cpu_pool", "processes"),
     ("ids", ""),
     ("permissions", "ids"),
     ("columns", "ids permissions"),
     ("document", "ids"),
     ("approvals", "ids permissions document"),
     ("export", "ids permissions document approvals"),
-    ("store", "ids permissions failpoint"),
+    ("store", "ids permissions columns failpoint"),
     ("auth", "ids permissions store"),
     ("rooms", "ids permissions document approvals store auth failpoint cpu_pool"),
     ("connections", "ids permissions"),
@@ -124,7 +124,7 @@ const WALLS: &[(&str, &str)] = &[
     // owner of a file.
     (
         "rustix",
-        "processes workspace/atomic_write.rs cpu_pool.rs server/serving.rs connections/direct_frames.rs",
+        "processes workspace/atomic_write.rs server/serving.rs connections/direct_frames.rs",
     ),
     ("rustls", "llm/http_client.rs"),
     ("schemars", "transport tools llm/messages_api.rs"),

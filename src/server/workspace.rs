@@ -2,7 +2,6 @@
 //! supervisor of its commands.
 
 #[cfg(target_os = "linux")]
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -14,9 +13,6 @@ use crate::workspace::Workspace;
 
 /// Delay before the second search for files that an earlier process left in the workspace.
 const LEFT_OVER: Duration = Duration::from_secs(20);
-/// Path of this program, valid even if its file was replaced meanwhile.
-#[cfg(target_os = "linux")]
-const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Removes files that an earlier process left in the workspace by an interrupted write; and once
 /// more, for files that were too young by then to be told from those that another server writes.
@@ -68,7 +64,9 @@ pub fn tools(config: &ServerConfig) -> Result<ToolRegistry> {
         "--enable-bash: the agent may propose shell commands; an owner decides about each"
     );
     #[cfg(target_os = "linux")]
-    workspace.supervise_by(PathBuf::from(OWN_PROGRAM));
+    if let Some(program) = crate::config::own_program() {
+        workspace.supervise_by(program);
+    }
     #[cfg(unix)]
     return Ok(tools.with_commands());
     #[cfg(not(unix))]

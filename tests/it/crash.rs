@@ -1,6 +1,5 @@
-//! The power is cut at a named place (`crates/core/src/failpoint.rs`), wherever that is in an
-//! afternoon's work; people come back, do again what was not answered, and find everything there
-//! once.
+//! The power is cut at a named place (`failpoint.rs`), wherever that is in an afternoon's work;
+//! people come back, do again what was not answered, and find everything there once.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

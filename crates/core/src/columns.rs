@@ -1,55 +1,53 @@
 //! Identifiers, versions and roles as columns of any database, because only the crate that has a
 //! type can say so. Nothing else trusts the contents of the database; a bad value is an error.
 
-use sqlx::database::Database;
-use sqlx::error::BoxDynError;
-use sqlx::{Decode, Type};
-
 use crate::ids::{
     ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId,
     Version, WebhookId,
 };
 use crate::permissions::Role;
 
-/// Reads types from columns of another type, each by a function.
+/// Reads types from columns of another type, each by a function. The lifetime is that of a row.
+#[macro_export]
 macro_rules! columns {
-    ($($name:ident: $column:ty, $read:expr;)+) => {$(
-        impl<DB: Database> Type<DB> for $name
+    ($row:lifetime; $($name:ident: $column:ty, $read:expr;)+) => {$(
+        impl<$row, DB: ::sqlx::Database> ::sqlx::Type<DB> for $name
         where
-            $column: Type<DB>,
+            $column: ::sqlx::Type<DB>,
         {
             fn type_info() -> DB::TypeInfo {
-                <$column as Type<DB>>::type_info()
+                <$column as ::sqlx::Type<DB>>::type_info()
             }
 
             fn compatible(found: &DB::TypeInfo) -> bool {
-                <$column as Type<DB>>::compatible(found)
+                <$column as ::sqlx::Type<DB>>::compatible(found)
             }
         }
 
-        impl<'r, DB: Database> Decode<'r, DB> for $name
+        impl<$row, DB: ::sqlx::Database> ::sqlx::Decode<$row, DB> for $name
         where
-            $column: Decode<'r, DB>,
+            $column: ::sqlx::Decode<$row, DB>,
         {
-            fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
-                let read: fn($column) -> Result<Self, BoxDynError> = $read;
-                read(<$column as Decode<'r, DB>>::decode(value)?)
+            fn decode(value: DB::ValueRef<$row>) -> Result<Self, ::sqlx::error::BoxDynError> {
+                let read: fn($column) -> Result<Self, ::sqlx::error::BoxDynError> = $read;
+                read(<$column as ::sqlx::Decode<$row, DB>>::decode(value)?)
             }
         }
     )+};
 }
 
 columns! {
-    ClientId: String, |text| Ok(text.into());
-    DeliveryId: String, |text| Ok(text.into());
-    DocumentId: String, |text| Ok(text.into());
-    RequestId: String, |text| Ok(text.into());
-    RuleId: String, |text| Ok(text.into());
-    RunId: String, |text| Ok(text.into());
-    SessionId: String, |text| Ok(text.into());
-    TokenId: String, |text| Ok(text.into());
-    UserId: String, |text| Ok(text.into());
-    WebhookId: String, |text| Ok(text.into());
+    'r;
+    ClientId: &'r str, |text| Ok(text.into());
+    DeliveryId: &'r str, |text| Ok(text.into());
+    DocumentId: &'r str, |text| Ok(text.into());
+    RequestId: &'r str, |text| Ok(text.into());
+    RuleId: &'r str, |text| Ok(text.into());
+    RunId: &'r str, |text| Ok(text.into());
+    SessionId: &'r str, |text| Ok(text.into());
+    TokenId: &'r str, |text| Ok(text.into());
+    UserId: &'r str, |text| Ok(text.into());
+    WebhookId: &'r str, |text| Ok(text.into());
     Version: i64, |number| Ok(Self(number.try_into()?));
-    Role: String, |name| Self::parse(&name).ok_or_else(|| format!("unknown role {name:?}").into());
+    Role: &'r str, |name| Self::parse(name).ok_or_else(|| format!("unknown role {name:?}").into());
 }

@@ -15,11 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 
 use tokio::sync::{Mutex as PersonLock, oneshot};
 
-/// Scheduling priority of the pool's threads on Linux, from -20 (first) to 19 (last); connections
-/// are served at 0.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
-
 /// Error of a job that panicked. All that it was given is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server could not finish this computation")]
@@ -110,9 +105,7 @@ fn threads() -> usize {
 
 fn serve(waiting: &Mutex<mpsc::Receiver<PoolJob>>) {
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
-        tracing::debug!(%error, "cannot lower the priority of pool threads");
-    }
+    crate::processes::lower_priority();
     loop {
         let job = lock(waiting).recv();
         match job {

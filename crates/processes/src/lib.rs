@@ -20,6 +20,10 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 const SWEEPS: usize = 20;
 /// Pause between two searches.
 const SWEEP_PAUSE: Duration = Duration::from_millis(5);
+/// Scheduling priority of long work on Linux, from -20 (first) to 19 (last); connections are served
+/// at 0.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
 
 /// Environment variable that distinguishes the processes of one program from all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,9 +79,8 @@ impl Drop for ProcessTree {
 /// so that its work delays nobody.
 #[cfg(target_os = "linux")]
 pub fn lower_priority() {
-    // From -20 (first) to 19 (last); connections are served at 0.
-    if let Err(error) = rustix::process::setpriority_process(None, 10) {
-        tracing::debug!(%error, "cannot lower the priority of this process");
+    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
+        tracing::debug!(%error, "cannot lower the priority of this thread");
     }
 }
 

@@ -11,8 +11,8 @@
 //! in at another are one hunk, of kind `moved` (`moves`). A paragraph that becomes several, such as
 //! a list, is one change (`reshaped`), and so is a heading with its paragraph, if both are new or
 //! both removed (`neighbours`). Any other new paragraph is one, and so is one that is removed; a
-//! very long one is several, cut at the ends of sentences (`split_paragraphs`). A very
-//! long sentence is cut at the best places there are (`split_points`).
+//! very long one is several, cut at the ends of sentences (`split_paragraphs`). A very long
+//! sentence is cut at the best places there are (`split_points`).
 //!
 //! Applying all hunks of [`diff`] gives exactly the new text. A deadline makes the result depend on
 //! the clock, so compute it once and store it. Long texts take milliseconds: run it on a blocking

@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 use sqlx::error::BoxDynError;
-use sqlx::{Arguments as _, Decode, FromRow, Row as _, Type};
-use sqlx_sqlite::{Sqlite, SqliteArguments, SqliteRow, SqliteTypeInfo, SqliteValueRef};
+use sqlx::{Arguments as _, FromRow, Row as _};
+use sqlx_sqlite::{SqliteArguments, SqliteRow};
 
 use crate::ids::{
     ClientId, DeliveryId, DocumentId, RequestId, RuleId, RunId, SessionId, TokenId, UserId,
@@ -87,31 +87,10 @@ impl From<JsonColumn> for Value {
     }
 }
 
-/// Reads types from columns of another type, each by a function.
-macro_rules! columns {
-    ($($name:ident: $column:ty, $read:expr;)+) => {$(
-        impl Type<Sqlite> for $name {
-            fn type_info() -> SqliteTypeInfo {
-                <$column as Type<Sqlite>>::type_info()
-            }
-
-            fn compatible(found: &SqliteTypeInfo) -> bool {
-                <$column as Type<Sqlite>>::compatible(found)
-            }
-        }
-
-        impl<'r> Decode<'r, Sqlite> for $name {
-            fn decode(value: SqliteValueRef<'r>) -> Result<Self, BoxDynError> {
-                let read: fn($column) -> Result<Self, BoxDynError> = $read;
-                read(Decode::<Sqlite>::decode(value)?)
-            }
-        }
-    )+};
-}
-
-columns! {
-    RunState: &str, |text| Ok(text.into());
-    JsonColumn: &str, |text| Ok(Self(serde_json::from_str(text)?));
+copydesk_core::columns! {
+    'r;
+    RunState: &'r str, |text| Ok(text.into());
+    JsonColumn: &'r str, |text| Ok(Self(serde_json::from_str(text)?));
 }
 
 impl FromRow<'_, SqliteRow> for FileRecord {
