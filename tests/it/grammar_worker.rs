@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::support::TestServer;
+use crate::support::{Person, TestServer};
 
 const MISTAKES: &str = "They was late.\n";
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -30,6 +30,15 @@ fn worker(copydesk: &TestServer) -> u32 {
     let workers = copydesk.grammar_workers();
     assert_eq!(workers.len(), 1, "{workers:?}");
     workers[0]
+}
+
+/// The process that has checked a document which this person has made and left as it was.
+fn worker_after_a_question(copydesk: &TestServer, person: &Person) -> u32 {
+    person.creates(MISTAKES);
+    let run = person.asks("Fix the grammar");
+    person.rejects(&person.sees_request_of(&run), "not yet");
+    person.answer(&run);
+    worker(copydesk)
 }
 
 #[test]
@@ -69,11 +78,7 @@ fn what_needs_no_dictionary_starts_no_process() {
 fn a_question_outlives_the_process_that_it_was_asked() {
     let copydesk = TestServer::plan().model("harper").start();
     let ana = copydesk.editor("Ana");
-    ana.creates(MISTAKES);
-    let first = ana.asks("Fix the grammar");
-    ana.rejects(&ana.sees_request_of(&first), "not yet");
-    ana.answer(&first);
-    let process = worker(&copydesk);
+    let process = worker_after_a_question(&copydesk, &ana);
     // It cannot answer any more, and then it is killed.
     signal("-STOP", process);
     let second = ana.asks("Fix the grammar");
@@ -89,11 +94,7 @@ fn a_question_outlives_the_process_that_it_was_asked() {
 fn a_stopped_question_holds_up_no_other() {
     let copydesk = TestServer::plan().model("harper").start();
     let ana = copydesk.editor("Ana");
-    ana.creates(MISTAKES);
-    let first = ana.asks("Fix the grammar");
-    ana.rejects(&ana.sees_request_of(&first), "not yet");
-    ana.answer(&first);
-    let process = worker(&copydesk);
+    let process = worker_after_a_question(&copydesk, &ana);
     signal("-STOP", process);
     let stopped = ana.asks("Fix the grammar");
     ana.emit("cancel", &serde_json::json!({"requestId": stopped})).ok();
@@ -108,19 +109,11 @@ fn a_stopped_question_holds_up_no_other() {
 #[test]
 fn the_process_ends_with_the_server_however_that_ends() {
     let mut copydesk = TestServer::plan().model("harper").start();
-    let asks = |copydesk: &TestServer| {
-        let ana = copydesk.editor("Ana");
-        ana.creates(MISTAKES);
-        let run = ana.asks("Fix the grammar");
-        ana.rejects(&ana.sees_request_of(&run), "no");
-        ana.answer(&run);
-        worker(copydesk)
-    };
-    let process = asks(&copydesk);
+    let process = worker_after_a_question(&copydesk, &copydesk.editor("Ana"));
     assert!(copydesk.stops().success());
     is_gone(process);
     copydesk.starts();
-    let process = asks(&copydesk);
+    let process = worker_after_a_question(&copydesk, &copydesk.editor("Ana"));
     copydesk.is_killed_and_restarted();
     is_gone(process);
 }
